@@ -1,0 +1,33 @@
+// Stable forms of the scalar functions that likelihoods, bounds and gaps are made of.
+#pragma once
+
+namespace flymc {
+
+// log(1 + exp(x)).
+double log1p_exp(double x);
+
+// 1 / (1 + exp(-x)), to full relative accuracy in both tails.
+double sigmoid(double x);
+
+// log sigmoid(x).
+inline double log_sigmoid(double x) { return -log1p_exp(-x); }
+
+// exp(x) - 1 - x, never negative, to full relative accuracy near 0.
+double expm1_minus(double x);
+
+// x - log(1 + x) for x > -1, never negative, to full relative accuracy near 0.
+double minus_log1p(double x);
+
+// log(exp(g) - 1) for g >= 0: what a bright row with gap g adds to the log joint density. -inf at 0.
+double log_expm1(double g);
+
+// Derivative of log_expm1: exp(g) / (exp(g) - 1) = 1 / (1 - exp(-g)).
+double log_expm1_slope(double g);
+
+// 1 - exp(-g): the probability that a row with gap g is bright.
+double bright_probability(double g);
+
+// tanh(x / 2) / (2 x), continued to 1/4 at 0: twice Jaakkola and Jordan's lambda, the curvature of their bound.
+double jaakkola_jordan_curvature(double x);
+
+}  // namespace flymc

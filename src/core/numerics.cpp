@@ -1,0 +1,53 @@
+// Stable scalar functions; each switches form where the plain formula would cancel or overflow.
+#include "flymc/core/numerics.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace flymc {
+
+double log1p_exp(double x) { return x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+
+double sigmoid(double x) {
+  if (x >= 0.0) return 1.0 / (1.0 + std::exp(-x));
+  const double e = std::exp(x);
+  return e / (1.0 + e);
+}
+
+double expm1_minus(double x) {
+  if (std::abs(x) > 0.5) return std::expm1(x) - x;
+  // x^2/2 (1 + x/3 (1 + x/4 (1 + ...))): 14 terms leave 0.5^14 / 16!, far below rounding.
+  double series = 1.0;
+  for (int n = 16; n >= 3; --n) series = 1.0 + series * x / n;
+  return 0.5 * x * x * series;
+}
+
+double minus_log1p(double x) {
+  if (x <= -1.0) return std::numeric_limits<double>::infinity();
+  if (std::abs(x) > 0.25) return x - std::log1p(x);
+  // With r = x / (2 + x), log1p(x) = 2 atanh(r) and x - 2r = x r, so the result is x r - 2 (r^3/3 + r^5/5 + ...).
+  // |r| <= 1/7: r^23 is below rounding. The subtrahend is at most a seventh of x r: no cancellation.
+  const double r = x / (2.0 + x);
+  const double r2 = r * r;
+  double series = 0.0;
+  for (int n = 21; n >= 3; n -= 2) series = 1.0 / n + series * r2;
+  return r * (x - 2.0 * r2 * series);
+}
+
+double log_expm1(double g) {
+  // Beyond 1, g + log(1 - exp(-g)) neither overflows nor cancels.
+  return g > 1.0 ? g + std::log1p(-std::exp(-g)) : std::log(std::expm1(g));
+}
+
+double log_expm1_slope(double g) { return -1.0 / std::expm1(-g); }
+
+double bright_probability(double g) { return -std::expm1(-g); }
+
+double jaakkola_jordan_curvature(double x) {
+  const double a = std::abs(x);
+  // tanh(x/2) / (2x) = 1/4 - x^2/48 + x^4/480 - ...; the next term is 17 x^6 / 80640.
+  if (a < 1e-2) return 0.25 - a * a * (1.0 / 48.0 - a * a * (1.0 / 480.0 - a * a * (17.0 / 80640.0)));
+  return std::tanh(0.5 * a) / (2.0 * a);
+}
+
+}  // namespace flymc

@@ -1,0 +1,67 @@
+// Fork and join on oneTBB, the only place that knows it.
+#include "flymc/core/parallel.hpp"
+
+#include <tbb/parallel_invoke.h>
+#include <tbb/task_arena.h>
+
+#include <exception>
+
+#include "flymc/core/error.hpp"
+
+#ifdef FLYMC_TELL_TSAN
+// The thread sanitizer does not see inside oneTBB, so it cannot know that a fork comes before its branches and that the
+// branches come before their join. These two calls say so, and nothing more: branches stay unordered among themselves,
+// so a race between them is still found.
+extern "C" void __tsan_acquire(void* address);
+extern "C" void __tsan_release(void* address);
+#else
+static void __tsan_acquire(void*) {}
+static void __tsan_release(void*) {}
+#endif
+
+namespace flymc {
+
+struct Threads::Arena {
+  explicit Arena(int count) : tbb(count > 0 ? count : tbb::task_arena::automatic) { tbb.initialize(); }
+  mutable tbb::task_arena tbb;
+};
+
+Threads::Threads(int count) {
+  if (count < 0) throw InputError("the number of threads must be 0 (all cores) or more");
+  arena_ = std::make_unique<Arena>(count);
+}
+
+Threads::~Threads() = default;
+
+int Threads::count() const { return arena_->tbb.max_concurrency(); }
+
+void Threads::both(const std::function<void()>& one, const std::function<void()>& other) const {
+  char fork = 0;
+  char join = 0;
+  std::exception_ptr errors[2];
+  const auto branch = [&](const std::function<void()>& task, std::exception_ptr& error) {
+    __tsan_acquire(&fork);
+    // Caught here and not in oneTBB, which would cancel the sibling: which error is reported must not depend on timing.
+    try {
+      task();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    __tsan_release(&join);
+  };
+  __tsan_release(&fork);
+  arena_->tbb.execute(
+      [&] { tbb::parallel_invoke([&] { branch(one, errors[0]); }, [&] { branch(other, errors[1]); }); });
+  __tsan_acquire(&join);
+  for (const std::exception_ptr& error : errors)
+    if (error) std::rethrow_exception(error);
+}
+
+void Threads::run(std::size_t n, const std::function<void(std::size_t)>& task) const {
+  struct Nothing {
+    Nothing& operator+=(const Nothing&) { return *this; }
+  };
+  reduce(0, n, Nothing{}, [&](Nothing&, std::size_t i) { task(i); });
+}
+
+}  // namespace flymc

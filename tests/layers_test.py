@@ -1,0 +1,78 @@
+"""Checks that every layer includes only layers before it, and that outsiders use public headers only.
+
+The line of layers is the architecture: core < comm < ... < run. `draws` and `diagnose` see only `core`.
+    layers_test.py ROOT     checks the tree at ROOT
+    layers_test.py --self   plants violations in a temporary tree and checks that each is found
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+LINE = "core comm data model bound anchor bright kernel draws diagnose chain run".split()
+ONLY_CORE = {"draws", "diagnose"}
+OUTSIDERS = ["cli", "python", "examples", "bench"]
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
+
+
+def allowed(layer):
+    if layer in ONLY_CORE:
+        return {"core", layer}
+    return set(LINE[: LINE.index(layer) + 1])
+
+
+def sources(folder):
+    return sorted(p for p in folder.rglob("*") if p.suffix in {".hpp", ".cpp"}) if folder.is_dir() else []
+
+
+def violations(root):
+    found = []
+    for base in ("include/flymc", "src"):
+        for path in sources(root / base):
+            layer = path.relative_to(root / base).parts[0]
+            if layer not in LINE:
+                if path.name != "flymc.hpp":
+                    found.append(f"{path}: lies in no layer; the layers are {' < '.join(LINE)}")
+                continue
+            for name in INCLUDE.findall(path.read_text()):
+                if name.startswith("flymc/"):
+                    target = name.split("/")[1]
+                    if target not in allowed(layer):
+                        found.append(f"{path}: layer '{layer}' must not include '{name}'")
+                elif "/" in name and not name.startswith(("Eigen/", "Random123/", "fmt/", "tbb/", "oneapi/")):
+                    found.append(f"{path}: '{name}' is neither a header of flymc nor of a known library")
+    for folder in OUTSIDERS:
+        for path in sources(root / folder):
+            for name in INCLUDE.findall(path.read_text()):
+                if "src/" in name:
+                    found.append(f"{path}: '{name}' is not a public header")
+    return found
+
+
+def self_test():
+    planted = {
+        "include/flymc/core/bad.hpp": '#include "flymc/data/store.hpp"\n',
+        "src/diagnose/bad.cpp": '#include "flymc/draws/sink.hpp"\n',
+        "src/model/bad.cpp": "  #  include <flymc/bound/bound.hpp>\n",
+        "src/nowhere/bad.cpp": "\n",
+        "bench/bad.cpp": '#include "../src/core/secret.hpp"\n',
+    }
+    clean = {"src/chain/good.cpp": '#include "flymc/core/error.hpp"\n#include "flymc/diagnose/summary.hpp"\n'}
+    for name, text in {**planted, **clean}.items():
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / name
+            path.parent.mkdir(parents=True)
+            path.write_text(text)
+            found = violations(pathlib.Path(folder))
+            if bool(found) != (name in planted):
+                sys.exit(f"self test: {name} gave {found}")
+            print(f"{name}: {found[0].split(': ', 1)[1] if found else 'allowed'}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--self":
+        self_test()
+    else:
+        problems = violations(pathlib.Path(sys.argv[1]))
+        print("\n".join(problems) or "the layers hold")
+        sys.exit(bool(problems))
