@@ -1,0 +1,107 @@
+// The immutable rows of a regression, in blocks of a fixed number of rows.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "flymc/core/linear.hpp"
+
+namespace flymc {
+
+// How features are kept. Targets and all arithmetic are double either way.
+enum class Precision { float64, float32 };
+
+// One block: rows first_row() ... first_row() + rows() - 1. The operations below are all that anyone above `data` may
+// ask of features, so that a block can become sparse, or live in a mapped file, without anyone noticing.
+class Block {
+ public:
+  RowId first_row() const { return first_row_; }
+  Index rows() const { return rows_; }
+  std::span<const double> targets() const { return {targets_, static_cast<std::size_t>(rows_)}; }
+
+  // eta(i, k) = x_i' theta_k, for theta of one column per predictor.
+  void predict(const Matrix& theta, RowMatrix& eta) const;
+  // out(:, k) += sum_i weight(i, k) x_i.
+  void add_weighted_rows(const RowMatrix& weight, Matrix& out) const;
+  // out += sum_i weight_i x_i x_i', the lower triangle only.
+  void add_gram(const Vector& weight, Eigen::Ref<Matrix> out) const;
+
+ private:
+  friend class Store;
+  friend class StoreBuilder;
+  template <class Visit>
+  void with_values(Visit&& visit) const;
+
+  RowId first_row_ = 0;
+  Index rows_ = 0;
+  Index features_ = 0;
+  Precision precision_ = Precision::float64;
+  const void* values_ = nullptr;
+  const double* targets_ = nullptr;
+};
+
+class Store {
+ public:
+  RowId rows() const { return rows_; }
+  Index features() const { return static_cast<Index>(columns_.size()); }
+  Precision precision() const { return precision_; }
+  const std::vector<std::string>& columns() const { return columns_; }
+
+  Index block_rows() const { return block_rows_; }
+  std::size_t blocks() const { return blocks_.size(); }
+  const Block& block(std::size_t b) const { return blocks_[b].view; }
+
+  double target(RowId row) const;
+  // Feature `column` of a row; for messages and tests, not for sums.
+  double value(RowId row, Index column) const;
+  // eta[i K + k] = x_{rows[i]}' theta_k. A row gives the same bits alone as in any company.
+  void predict(std::span<const RowId> rows, const Matrix& theta, std::span<double> eta) const;
+  // out(:, k) += sum_i weight[i K + k] x_{rows[i]}, in the order of `rows`.
+  void add_weighted_rows(std::span<const RowId> rows, std::span<const double> weight, Matrix& out) const;
+
+  // A matrix of one row per row and a target per row.
+  static Store from_matrix(const RowMatrix& features, const Vector& targets, std::vector<std::string> columns = {},
+                           Precision precision = Precision::float64);
+
+ private:
+  friend class StoreBuilder;
+  struct Holder {
+    Block view;
+    std::shared_ptr<const void> owner;  // keeps the block's memory
+  };
+  template <class Visit>
+  void with_row(RowId row, Visit&& visit) const;
+
+  RowId rows_ = 0;
+  Index block_rows_ = 0;
+  int block_shift_ = 0;  // block_rows_ is 2 to this power
+  Precision precision_ = Precision::float64;
+  std::vector<std::string> columns_;
+  std::vector<Holder> blocks_;
+};
+
+// Takes rows one by one, in order, and never holds them twice.
+class StoreBuilder {
+ public:
+  explicit StoreBuilder(std::vector<std::string> columns, Precision precision = Precision::float64);
+
+  // Throws InputError, naming row and column, if a number is not finite or does not fit the precision.
+  void append(std::span<const double> features, double target);
+  // Hands over the store; the builder is empty afterwards.
+  Store finish();
+
+  // Rows per block, a power of two that makes a block about 2 MiB of doubles. Part of what a seed reproduces.
+  static Index rows_per_block(Index features);
+
+ private:
+  struct Buffer;
+  void open_block();
+  void close_block();
+
+  Store store_;
+  std::shared_ptr<Buffer> buffer_;
+};
+
+}  // namespace flymc

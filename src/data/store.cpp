@@ -1,0 +1,183 @@
+// Row-major blocks in memory.
+#include "flymc/data/store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "flymc/core/error.hpp"
+
+namespace flymc {
+
+// Calls visit with a typed pointer to the block's row-major features.
+template <class Visit>
+void Block::with_values(Visit&& visit) const {
+  if (precision_ == Precision::float64)
+    visit(static_cast<const double*>(values_));
+  else
+    visit(static_cast<const float*>(values_));
+}
+
+void Block::predict(const Matrix& theta, RowMatrix& eta) const {
+  eta.resize(rows_, theta.cols());
+  with_values([&](const auto* x) {
+    for (Index i = 0; i < rows_; ++i)
+      for (Index k = 0; k < theta.cols(); ++k) eta(i, k) = dot(x + i * features_, theta.col(k).data(), features_);
+  });
+}
+
+void Block::add_weighted_rows(const RowMatrix& weight, Matrix& out) const {
+  with_values([&](const auto* x) {
+    for (Index i = 0; i < rows_; ++i)
+      for (Index k = 0; k < weight.cols(); ++k)
+        add_scaled(weight(i, k), x + i * features_, out.col(k).data(), features_);
+  });
+}
+
+void Block::add_gram(const Vector& weight, Eigen::Ref<Matrix> out) const {
+  with_values([&](const auto* x) {
+    using Scalar = std::remove_cvref_t<decltype(*x)>;
+    using Rows = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    // In slices that stay in the cache; a copy in double, because sums of floats would lose what the bound needs.
+    const Index slice = 256;
+    for (Index first = 0; first < rows_; first += slice) {
+      const Index count = std::min(slice, rows_ - first);
+      const RowMatrix rows = Eigen::Map<const Rows>(x + first * features_, count, features_).template cast<double>();
+      const RowMatrix weighted = weight.segment(first, count).asDiagonal() * rows;
+      out.triangularView<Eigen::Lower>() += rows.transpose() * weighted;
+    }
+  });
+}
+
+// Calls visit with a typed pointer to one row's features.
+template <class Visit>
+void Store::with_row(RowId row, Visit&& visit) const {
+  const Block& block = blocks_[static_cast<std::size_t>(row >> block_shift_)].view;
+  const Index offset = (row & (block_rows_ - 1)) * features();
+  if (precision_ == Precision::float64)
+    visit(static_cast<const double*>(block.values_) + offset);
+  else
+    visit(static_cast<const float*>(block.values_) + offset);
+}
+
+double Store::target(RowId row) const {
+  return blocks_[static_cast<std::size_t>(row >> block_shift_)].view.targets_[row & (block_rows_ - 1)];
+}
+
+double Store::value(RowId row, Index column) const {
+  double out = 0.0;
+  with_row(row, [&](const auto* x) { out = static_cast<double>(x[column]); });
+  return out;
+}
+
+void Store::predict(std::span<const RowId> rows, const Matrix& theta, std::span<double> eta) const {
+  std::size_t out = 0;
+  for (const RowId row : rows)
+    with_row(row, [&](const auto* x) {
+      for (Index k = 0; k < theta.cols(); ++k) eta[out++] = dot(x, theta.col(k).data(), features());
+    });
+}
+
+void Store::add_weighted_rows(std::span<const RowId> rows, std::span<const double> weight, Matrix& out) const {
+  std::size_t in = 0;
+  for (const RowId row : rows)
+    with_row(row, [&](const auto* x) {
+      for (Index k = 0; k < out.cols(); ++k) add_scaled(weight[in++], x, out.col(k).data(), features());
+    });
+}
+
+Store Store::from_matrix(const RowMatrix& features, const Vector& targets, std::vector<std::string> columns,
+                         Precision precision) {
+  if (features.rows() != targets.size())
+    throw InputError(fmt::format("{} rows of features but {} targets", features.rows(), targets.size()));
+  if (columns.empty())
+    for (Index j = 0; j < features.cols(); ++j) columns.push_back(fmt::format("x{}", j));
+  if (static_cast<Index>(columns.size()) != features.cols())
+    throw InputError(fmt::format("{} column names for {} columns", columns.size(), features.cols()));
+  StoreBuilder builder(std::move(columns), precision);
+  for (Index i = 0; i < features.rows(); ++i)
+    builder.append({features.row(i).data(), static_cast<std::size_t>(features.cols())}, targets[i]);
+  return builder.finish();
+}
+
+// One block being filled: features in one of the two vectors, and targets.
+struct StoreBuilder::Buffer {
+  std::vector<double> doubles;
+  std::vector<float> floats;
+  std::vector<double> targets;
+};
+
+StoreBuilder::StoreBuilder(std::vector<std::string> columns, Precision precision) {
+  if (columns.empty()) throw InputError("a store needs at least one column of features (an intercept counts)");
+  store_.columns_ = std::move(columns);
+  store_.precision_ = precision;
+  store_.block_rows_ = rows_per_block(store_.features());
+  store_.block_shift_ = std::countr_zero(static_cast<std::uint64_t>(store_.block_rows_));
+  open_block();
+}
+
+Index StoreBuilder::rows_per_block(Index features) {
+  const auto rows = static_cast<std::uint64_t>(std::max<Index>(1, (Index{1} << 18) / features));
+  return std::clamp<Index>(static_cast<Index>(std::bit_floor(rows)), 256, 16384);
+}
+
+void StoreBuilder::open_block() { buffer_ = std::make_shared<Buffer>(); }
+
+void StoreBuilder::close_block() {
+  Store::Holder holder;
+  // A last, short block gives back what it did not use.
+  buffer_->doubles.shrink_to_fit();
+  buffer_->floats.shrink_to_fit();
+  buffer_->targets.shrink_to_fit();
+  Block& block = holder.view;
+  block.rows_ = static_cast<Index>(buffer_->targets.size());
+  block.first_row_ = store_.rows_ - block.rows_;
+  block.features_ = store_.features();
+  block.precision_ = store_.precision_;
+  block.values_ = store_.precision_ == Precision::float64 ? static_cast<const void*>(buffer_->doubles.data())
+                                                          : static_cast<const void*>(buffer_->floats.data());
+  block.targets_ = buffer_->targets.data();
+  holder.owner = buffer_;
+  store_.blocks_.push_back(std::move(holder));
+}
+
+void StoreBuilder::append(std::span<const double> features, double target) {
+  if (static_cast<Index>(features.size()) != store_.features())
+    throw InputError(
+        fmt::format("row {} has {} features, expected {}", store_.rows_, features.size(), store_.features()));
+  const bool single = store_.precision_ == Precision::float32;
+  const double largest = single ? static_cast<double>(std::numeric_limits<float>::max()) : HUGE_VAL;
+  for (std::size_t j = 0; j < features.size(); ++j) {
+    const double value = features[j];
+    if (!std::isfinite(value))
+      throw InputError(fmt::format("row {}, column '{}': {} is not a finite number; drop or fill such rows first",
+                                   store_.rows_, store_.columns_[j], value));
+    if (std::abs(value) > largest)
+      throw InputError(fmt::format("row {}, column '{}': {} does not fit float32; rescale the column or use float64",
+                                   store_.rows_, store_.columns_[j], value));
+  }
+  if (!std::isfinite(target))
+    throw InputError(fmt::format("row {}: the target {} is not a finite number", store_.rows_, target));
+  if (single)
+    for (const double value : features) buffer_->floats.push_back(static_cast<float>(value));
+  else
+    buffer_->doubles.insert(buffer_->doubles.end(), features.begin(), features.end());
+  buffer_->targets.push_back(target);
+  ++store_.rows_;
+  if (static_cast<Index>(buffer_->targets.size()) == store_.block_rows_) {
+    close_block();
+    open_block();
+  }
+}
+
+Store StoreBuilder::finish() {
+  if (!buffer_->targets.empty()) close_block();
+  if (store_.rows_ == 0) throw InputError("the table has no rows");
+  buffer_.reset();
+  return std::move(store_);
+}
+
+}  // namespace flymc

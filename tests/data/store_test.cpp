@@ -1,0 +1,123 @@
+// Blocks, both precisions, and what bad rows are told.
+#include "flymc/data/store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "flymc/core/error.hpp"
+
+namespace flymc {
+namespace {
+
+RowMatrix some_features(Index rows, Index columns) {
+  RowMatrix x(rows, columns);
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < columns; ++j) x(i, j) = std::sin(static_cast<double>(1 + i * columns + j));
+  return x;
+}
+
+class StoreOfEachPrecision : public testing::TestWithParam<Precision> {};
+
+TEST_P(StoreOfEachPrecision, GivesBackItsRowsAndSums) {
+  const Index rows = 40000, columns = 7, predictors = 2;
+  const RowMatrix given = some_features(rows, columns);
+  const RowMatrix x = GetParam() == Precision::float64 ? given : RowMatrix(given.cast<float>().cast<double>());
+  const Vector y = Vector::LinSpaced(rows, 0.0, 1.0);
+  const Store store = Store::from_matrix(given, y, {}, GetParam());
+  ASSERT_EQ(store.rows(), rows);
+  ASSERT_EQ(store.features(), columns);
+  EXPECT_EQ(store.columns()[6], "x6");
+  EXPECT_GT(store.blocks(), 2u);
+
+  const Matrix theta = some_features(columns, predictors);
+  Matrix gradient = Matrix::Zero(columns, predictors);
+  Matrix gram = Matrix::Zero(columns, columns);
+  RowMatrix eta;
+  RowId next = 0;
+  for (std::size_t b = 0; b < store.blocks(); ++b) {
+    const Block& block = store.block(b);
+    EXPECT_EQ(block.first_row(), next);
+    next += block.rows();
+    block.predict(theta, eta);
+    EXPECT_LT((eta - x.middleRows(block.first_row(), block.rows()) * theta).cwiseAbs().maxCoeff(), 1e-13);
+    block.add_weighted_rows(eta, gradient);
+    block.add_gram(eta.col(0), gram);
+    EXPECT_EQ(block.targets()[0], y[block.first_row()]);
+  }
+  EXPECT_EQ(next, rows);
+  const RowMatrix all = x * theta;
+  EXPECT_LT((gradient - x.transpose() * all).cwiseAbs().maxCoeff(), 1e-8);
+  const Matrix expected = x.transpose() * all.col(0).asDiagonal() * x;
+  EXPECT_LT(Matrix((gram - expected).triangularView<Eigen::Lower>()).cwiseAbs().maxCoeff(), 1e-8);
+
+  // Single rows: the same bits as in their block.
+  const std::vector<RowId> chosen = {rows - 1, 0, 5, 20000, 5};
+  std::vector<double> picked(chosen.size() * predictors);
+  store.predict(chosen, theta, picked);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const Block& block = store.block(static_cast<std::size_t>(chosen[i] / store.block_rows()));
+    block.predict(theta, eta);
+    for (Index k = 0; k < predictors; ++k)
+      EXPECT_EQ(picked[i * predictors + static_cast<std::size_t>(k)], eta(chosen[i] - block.first_row(), k));
+    EXPECT_EQ(store.value(chosen[i], 3), x(chosen[i], 3));
+    EXPECT_EQ(store.target(chosen[i]), y[chosen[i]]);
+  }
+  Matrix sum = Matrix::Zero(columns, predictors);
+  store.add_weighted_rows(chosen, picked, sum);
+  Matrix by_hand = Matrix::Zero(columns, predictors);
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    for (Index k = 0; k < predictors; ++k)
+      by_hand.col(k) += picked[i * predictors + static_cast<std::size_t>(k)] * x.row(chosen[i]).transpose();
+  EXPECT_LT((sum - by_hand).cwiseAbs().maxCoeff(), 1e-13);
+}
+
+INSTANTIATE_TEST_SUITE_P(Store, StoreOfEachPrecision, testing::Values(Precision::float64, Precision::float32));
+
+TEST(Store, BlocksArePowersOfTwoOfModestSize) {
+  for (Index features : {1, 5, 51, 124, 2000, 100000}) {
+    const Index rows = StoreBuilder::rows_per_block(features);
+    EXPECT_EQ(rows & (rows - 1), 0);
+    EXPECT_GE(rows, 256);
+    EXPECT_LE(rows, 16384);
+  }
+  EXPECT_EQ(StoreBuilder::rows_per_block(51), 4096);
+}
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Store, BadInputIsNamed) {
+  StoreBuilder builder({"intercept", "age"}, Precision::float32);
+  builder.append(std::vector<double>{1.0, 2.0}, 1.0);
+  EXPECT_EQ(message_of([&] {
+              builder.append(std::vector<double>{1.0, std::nan("")}, 0.0);
+            }),
+            "row 1, column 'age': nan is not a finite number; drop or fill such rows first");
+  EXPECT_EQ(message_of([&] {
+              builder.append(std::vector<double>{1.0, 1e39}, 0.0);
+            }),
+            "row 1, column 'age': 1e+39 does not fit float32; rescale the column or use float64");
+  EXPECT_EQ(message_of([&] { builder.append(std::vector<double>{1.0}, 0.0); }), "row 1 has 1 features, expected 2");
+  EXPECT_EQ(message_of([&] {
+              builder.append(std::vector<double>{1.0, 2.0}, HUGE_VAL);
+            }),
+            "row 1: the target inf is not a finite number");
+  EXPECT_EQ(builder.finish().rows(), 1);  // a refused row leaves nothing behind
+  EXPECT_EQ(message_of([] { StoreBuilder({"x"}).finish(); }), "the table has no rows");
+  EXPECT_EQ(message_of([] { StoreBuilder({}); }),
+            "a store needs at least one column of features (an intercept counts)");
+  EXPECT_EQ(message_of([] { Store::from_matrix(RowMatrix::Ones(3, 2), Vector::Ones(2)); }),
+            "3 rows of features but 2 targets");
+}
+
+}  // namespace
+}  // namespace flymc
