@@ -33,18 +33,18 @@ TEST(Random, EveryPartOfTheAddressMatters) {
 TEST(Random, PurposesHaveDistinctNumbers) {
   // The list in the header is dense; a purpose that shares a number with another would make it shorter.
   std::set<std::uint32_t> numbers;
-  for (Purpose p : {Purpose::start, Purpose::start_bright, Purpose::pick, Purpose::gibbs, Purpose::skip,
-                    Purpose::brighten, Purpose::darken, Purpose::move, Purpose::accept, Purpose::slice_height,
-                    Purpose::slice_place, Purpose::slice_limit, Purpose::slice_shrink, Purpose::simulate})
+  for (Purpose p : {Purpose::start, Purpose::pick, Purpose::gibbs, Purpose::skip, Purpose::brighten, Purpose::darken,
+                    Purpose::move, Purpose::accept, Purpose::slice_height, Purpose::slice_place, Purpose::slice_limit,
+                    Purpose::slice_shrink, Purpose::simulate})
     numbers.insert(static_cast<std::uint32_t>(p));
-  EXPECT_EQ(numbers.size(), 14u);
+  EXPECT_EQ(numbers.size(), 13u);
 }
 
 // Both values agree with NumPy's Philox for key (1, 2) and counters (0, 5, 3, 4 << 32 | 3) and (0, 6, 3, 4 << 32 | 2).
 TEST(Random, NumbersOfASeedNeverChange) {
   const PhiloxRandom random(1, 2, 3, 4);
-  EXPECT_EQ(random.uniform(Purpose::gibbs, 5), 0x1.5ac3aa6a004f9p-2);
-  EXPECT_EQ(random.choose(Purpose::pick, 6, 1000000007), 59959398u);
+  EXPECT_EQ(random.uniform(static_cast<Purpose>(3), 5), 0x1.5ac3aa6a004f9p-2);
+  EXPECT_EQ(random.choose(static_cast<Purpose>(2), 6, 1000000007), 59959398u);
 }
 
 TEST(Random, UniformMomentsAndRange) {

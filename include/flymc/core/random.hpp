@@ -10,19 +10,18 @@ namespace flymc {
 // seed: append, never renumber.
 enum class Purpose : std::uint32_t {
   start = 0,          // where a chain begins
-  start_bright = 1,   // its first z
-  pick = 2,           // rows that an explicit sweep visits
-  gibbs = 3,          // their new z
-  skip = 4,           // dark rows that an implicit sweep proposes
-  brighten = 5,       // their acceptance
-  darken = 6,         // acceptance of bright rows that propose to go dark
-  move = 7,           // a theta move's proposal or direction
-  accept = 8,         // its acceptance
-  slice_height = 9,   // slice sampling: the level,
-  slice_place = 10,   //   the first interval's position,
-  slice_limit = 11,   //   how the steps are split between both sides,
-  slice_shrink = 12,  //   and the points tried
-  simulate = 13,      // synthetic data, in tests and benches
+  pick = 1,           // rows that an explicit sweep visits
+  gibbs = 2,          // their new z
+  skip = 3,           // dark rows that an implicit sweep proposes
+  brighten = 4,       // their acceptance
+  darken = 5,         // acceptance of bright rows that propose to go dark
+  move = 6,           // a theta move's proposal or direction
+  accept = 7,         // its acceptance
+  slice_height = 8,   // slice sampling: the level,
+  slice_place = 9,    //   the first interval's position,
+  slice_limit = 10,   //   how the steps are split between both sides,
+  slice_shrink = 11,  //   and the points tried
+  simulate = 12,      // synthetic data
 };
 
 // A source of addressed random numbers. Every call names (purpose, index), where the index is a row, a block, a

@@ -1,0 +1,89 @@
+// The collapsed lower bound: the product of all rows' bounds at the price of one quadratic form.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "flymc/bound/rule.hpp"
+#include "flymc/comm/communicator.hpp"
+#include "flymc/core/metric.hpp"
+
+namespace flymc {
+
+// Rows with all that is fixed about them: what a chain keeps of its bright rows, and of rows it considers.
+struct BoundRows {
+  std::vector<RowId> row;
+  std::vector<double> y;
+  std::vector<double> eta_anchor;  // K per row
+  Coefficients coefficients;
+  std::vector<double> outer_curvature;  // K x K per row, where the rule has a radius
+
+  std::size_t size() const { return row.size(); }
+  void clear();
+  // Appends row i of another.
+  void append(const BoundRows& other, std::size_t i);
+  // Moves the last row into place i and forgets it.
+  void remove(std::size_t i);
+};
+
+// What one theta means to the bound: its offset from the anchor and how far that is.
+struct BoundPoint {
+  Matrix offset;         // theta - anchor, one column per predictor
+  double rho = 0.0;      // ||L'(theta - anchor)||, if the rule uses it
+  bool outside = false;  // rho > radius
+  Vector rho_gradient;   // d rho / d theta, if asked for and used
+};
+
+// For rows at one theta: gap = log L - log B, its slope in eta (K per row) and in rho.
+struct Gaps {
+  std::vector<double> gap;
+  std::vector<double> slope;
+  std::vector<double> rho_slope;
+};
+
+// Immutable and shared by all chains. Exact whatever the anchor and the metric are; they only decide how many rows are
+// bright.
+class Bound {
+ public:
+  // The statistics pass: visits every row once (one query each). The metric is needed by rules with reach, growth or a
+  // radius.
+  Bound(const Store& store, const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor,
+        const Execution& execution, std::optional<Metric> metric = std::nullopt);
+
+  const Model& model() const { return model_; }
+  const BoundRule& rule() const { return *rule_; }
+  const Vector& anchor() const { return anchor_; }
+  // Queries that the statistics pass took.
+  RowId queries() const { return queries_; }
+
+  BoundPoint at(const Vector& theta, bool with_gradient) const;
+
+  // sum over all rows of log B, in O(D^2). If `gradient` is given, adds to it.
+  double log_sum(const BoundPoint& point, Vector* gradient = nullptr) const;
+
+  // Looks up what is fixed about rows; no query.
+  void prepare(const Store& store, std::span<const RowId> rows, BoundRows& out) const;
+
+  // Gaps of rows at a theta: one query each. Throws BoundViolation if a bound lies above its likelihood.
+  void gaps(const Store& store, const BoundRows& rows, const BoundPoint& point, bool with_slopes, Gaps& out) const;
+
+ private:
+  bool uses_rho() const { return rule_->grows() || std::isfinite(rule_->radius()); }
+  std::vector<double> reach(const Store& store, std::span<const RowId> rows) const;
+
+  Model model_;
+  std::shared_ptr<const BoundRule> rule_;
+  Vector anchor_;
+  std::optional<Metric> metric_;
+  RowId queries_ = 0;
+  // V, s, C, Q of the collapsed sum, and C outside the radius. Symmetric matrices keep their lower triangle.
+  double value_ = 0.0;
+  Vector slope_;
+  Matrix curvature_;
+  Matrix growth_;
+  Matrix outer_curvature_;
+};
+
+}  // namespace flymc

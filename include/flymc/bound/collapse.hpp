@@ -1,0 +1,34 @@
+// One pass over the rows that sums a quadratic per row: values, slopes and any number of curvatures.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "flymc/comm/communicator.hpp"
+#include "flymc/data/store.hpp"
+
+namespace flymc {
+
+// What the rows of a block contribute: the sum of their values, the slope of each (one column per predictor, K of
+// them), and for each curvature K x K numbers per row.
+struct BlockTerms {
+  double value = 0.0;
+  RowMatrix slope;
+  std::vector<std::vector<double>> curvature;
+};
+
+// sum_n v_n, sum_n s_n (x) x_n and sum_n c_n (x) x_n x_n', the last with its lower triangle only.
+struct Collapsed {
+  double value = 0.0;
+  Vector slope;
+  std::vector<Matrix> curvature;
+
+  Collapsed& operator+=(const Collapsed& other);
+};
+
+// Visits every row once, in blocks, on all threads and ranks; the result depends on neither. `terms` may be called from
+// several threads at once. A curvature whose numbers stay empty in every block stays zero.
+Collapsed collapse(const Store& store, Index predictors, std::size_t curvatures, const Execution& execution,
+                   const std::function<void(const Block&, BlockTerms&)>& terms);
+
+}  // namespace flymc

@@ -1,0 +1,70 @@
+// A bound's rule: which quadratic stands below each row's likelihood.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "flymc/model/model.hpp"
+
+namespace flymc {
+
+// Every lower bound is a quadratic in the row's offset delta = x'(theta - anchor), whose curvature may grow with the
+// distance rho of theta from the anchor (docs/mathematics.md, "One form for every bound"):
+//
+//   log B(theta) = v + s'delta - delta'(c + k rho) delta / 2.
+//
+// v and s are kept as what they lack of the likelihood's own value and slope at the anchor, v = l - value_drop and
+// s = l' - slope_drop, because a bound that touches the likelihood there has exactly none. An empty vector means zeros.
+// One entry per row; K per row for slope_drop, K x K for curvature (c) and growth (k).
+struct Coefficients {
+  std::vector<double> value_drop;
+  std::vector<double> slope_drop;
+  std::vector<double> curvature;
+  std::vector<double> growth;
+};
+
+class BoundRule {
+ public:
+  virtual ~BoundRule() = default;
+  virtual std::string name() const = 0;
+  // Empty if the rule applies to the family, else why not.
+  virtual std::string family_problem(const BatchedFamily&) const { return ""; }
+  // The rule holds for rho <= radius; beyond, the family's global curvature takes over. A finite radius needs a bound
+  // without drops, so that both zones share v and s.
+  virtual double radius() const { return std::numeric_limits<double>::infinity(); }
+  // Whether the rule wants `reach`: |delta| <= reach rho for every theta (for one predictor, ||L^-1 x||).
+  virtual bool uses_reach() const { return false; }
+  // Whether the rule gives growth.
+  virtual bool grows() const { return false; }
+  // The coefficients of a batch, a function of the row and of constants alone. `reach` is empty unless used.
+  virtual void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
+                            std::span<const double> reach, Coefficients& out) const = 0;
+};
+
+// Touches every row's likelihood at the anchor, with the family's global curvature: Jaakkola and Jordan's bound for the
+// logistic, Bohning's for the softmax, the tangent in r^2 for the Student-t. The paper's "MAP-tuned" bound.
+class AnchoredRule final : public BoundRule {
+ public:
+  std::string name() const override { return "anchored"; }
+  void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
+                    std::span<const double> reach, Coefficients& out) const override;
+};
+
+// Jaakkola and Jordan's bound with one xi for all rows, the paper's "untuned" bound (it uses xi = 1.5): touches at
+// eta = +-xi wherever the anchor is. Logistic only. The paper's untuned softmax and Student-t bounds are AnchoredRule
+// at anchor 0.
+class FixedJaakkolaJordanRule final : public BoundRule {
+ public:
+  explicit FixedJaakkolaJordanRule(double xi = 1.5);
+  std::string name() const override { return "fixed"; }
+  std::string family_problem(const BatchedFamily& family) const override;
+  void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
+                    std::span<const double> reach, Coefficients& out) const override;
+
+ private:
+  double xi_;
+};
+
+}  // namespace flymc

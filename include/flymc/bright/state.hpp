@@ -1,0 +1,39 @@
+// The state of a chain: theta, z, and what is already known about the density there.
+#pragma once
+
+#include <vector>
+
+#include "flymc/bound/bound.hpp"
+#include "flymc/bright/bright_set.hpp"
+
+namespace flymc {
+
+// z: which rows are bright, and for each of them, in the same order, what the bound knows of it.
+struct BrightRows {
+  explicit BrightRows(RowId rows) : set(rows) {}
+  BrightSet set;
+  BoundRows fixed;
+};
+
+// The log density at one theta given z, with the parts that a sweep can add up again without a query.
+struct Evaluation {
+  double log_density = 0.0;
+  Vector gradient;    // empty unless asked for
+  double base = 0.0;  // log prior + collapsed bound
+  Vector base_gradient;
+  Vector rho_gradient;  // of the distance from the anchor, where the bound grows with it
+  Gaps bright;          // of the bright rows, in their order
+};
+
+// A state carries only what the next step needs. `at` always belongs to `theta` and `z`; `proposed` is scratch space.
+struct State {
+  // All rows dark; give it `rows` = 0 where there is no z. The density is not evaluated yet.
+  State(Vector where, RowId rows) : theta(std::move(where)), z(rows) {}
+  std::uint64_t iteration = 0;
+  Vector theta;
+  BrightRows z;
+  Evaluation at;
+  Evaluation proposed;
+};
+
+}  // namespace flymc

@@ -1,0 +1,57 @@
+// One chain: warm-up, which adapts and then freezes, and sampling, which cannot adapt.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "flymc/kernel/kernel.hpp"
+
+namespace flymc {
+
+using Tuners = std::vector<std::unique_ptr<Tuner>>;
+using Kernels = std::vector<std::unique_ptr<const Kernel>>;
+
+// Which chain of which seed: the fixed part of every random address.
+struct ChainId {
+  std::uint64_t seed = 1;
+  std::uint64_t chain = 0;
+};
+
+// The sum of what the kernels of one iteration did; acceptance is the last kernel's, the move's.
+Info& operator+=(Info& sum, const Info& part);
+
+// A chain in its sampling phase. An iteration applies the kernels in order, each with random numbers of its own.
+class Chain {
+ public:
+  Chain(ChainId id, State state, Kernels kernels) : id_(id), state_(std::move(state)), kernels_(std::move(kernels)) {}
+  Info step();
+  const State& state() const { return state_; }
+
+ private:
+  ChainId id_;
+  State state_;
+  Kernels kernels_;
+};
+
+// A chain in its warm-up phase.
+class Warmup {
+ public:
+  Warmup(ChainId id, State state, Tuners tuners) : id_(id), state_(std::move(state)), tuners_(std::move(tuners)) {}
+  Info step();
+  const State& state() const { return state_; }
+  // Ends the warm-up; the chain goes on from the same state and iteration with frozen kernels.
+  Chain freeze() &&;
+
+ private:
+  ChainId id_;
+  State state_;
+  Tuners tuners_;
+};
+
+// A state at theta with z drawn from its exact conditional: one pass, N queries. Adds them to `queries`.
+State start_joint(const JointDensity& density, Vector theta, ChainId id, RowId& queries);
+// A state at theta on the full-data posterior: one evaluation.
+State start_full(const FullDensity& density, Vector theta, RowId& queries);
+
+}  // namespace flymc

@@ -1,0 +1,8 @@
+// All that a user of the library needs.
+#pragma once
+
+#include "flymc/model/logistic.hpp"
+#include "flymc/model/model.hpp"
+#include "flymc/model/softmax.hpp"
+#include "flymc/model/student_t.hpp"
+#include "flymc/run/fit.hpp"

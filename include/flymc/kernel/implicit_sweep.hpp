@@ -1,0 +1,36 @@
+// Implicit resampling of z (the paper's Algorithm 2, corrected): proposals with one global q.
+#pragma once
+
+#include "flymc/kernel/kernel.hpp"
+
+namespace flymc {
+
+// Every bright row proposes to go dark, accepted with probability min(1, q / expm1(gap)); every dark row proposes with
+// probability q to become bright, accepted with min(1, expm1(gap) / q). (The paper's text prints the second test the
+// wrong way round.) Where q exceeds a row's probability of being bright this is nearly a Gibbs draw. Bright rows cost
+// nothing, their gaps are known; dark rows cost q N queries, found by geometric skips.
+class ImplicitSweep final : public Kernel {
+ public:
+  ImplicitSweep(const JointDensity& density, double q);
+  Info step(State& state, const Random& random) const override;
+  double q() const { return q_; }
+
+ private:
+  const JointDensity* density_;
+  double q_;
+};
+
+// Sets q to the mean share of bright rows, as the paper advises: as many rows are then proposed as are bright anyway.
+class ImplicitSweepTuner final : public Tuner {
+ public:
+  explicit ImplicitSweepTuner(const JointDensity& density) : density_(&density) {}
+  Info step(State& state, const Random& random) override;
+  std::unique_ptr<const Kernel> freeze() const override;
+
+ private:
+  double q() const;
+  const JointDensity* density_;
+  LateMean bright_;
+};
+
+}  // namespace flymc

@@ -1,0 +1,58 @@
+// What random-walk Metropolis and MALA share: the accept step, and warm-up of a step size.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "flymc/kernel/kernel.hpp"
+
+namespace flymc {
+
+// Evaluates a proposal into state.proposed and moves there with probability min(1, exp(log ratio of densities +
+// correction)). `correction` is called after the evaluation. A density that is not finite rejects.
+template <class Correction>
+void metropolis(const Density& density, State& state, const Vector& proposal, bool with_gradient, const Random& random,
+                const Correction& correction, Info& info) {
+  info.queries += density.evaluate(proposal, state.z, with_gradient, state.proposed);
+  ++info.evaluations;
+  if (!std::isfinite(state.proposed.log_density)) {
+    ++info.not_finite;
+    info.acceptance = 0.0;
+    return;
+  }
+  const double log_ratio = state.proposed.log_density - state.at.log_density + correction();
+  info.acceptance = std::min(1.0, std::exp(log_ratio));
+  if (!random.bernoulli(Purpose::accept, 0, info.acceptance)) return;
+  state.theta = proposal;
+  std::swap(state.at, state.proposed);
+}
+
+// Robbins and Monro on the logarithm of the step: up when more is accepted than `Move::target_acceptance`, down when
+// less; warm-up ends with the late mean.
+template <class Move>
+class StepTuner final : public Tuner {
+ public:
+  StepTuner(const Density& density, std::shared_ptr<const Metric> metric, double first_step)
+      : density_(&density), metric_(std::move(metric)), log_step_(std::log(first_step)) {}
+
+  Info step(State& state, const Random& random) override {
+    const Info info = Move(*density_, metric_, std::exp(log_step_)).step(state, random);
+    log_step_ += 3.0 * std::pow(static_cast<double>(++count_), -0.6) * (info.acceptance - Move::target_acceptance);
+    settled_.add(log_step_);
+    return info;
+  }
+
+  std::unique_ptr<const Kernel> freeze() const override {
+    return std::make_unique<Move>(*density_, metric_, std::exp(settled_.empty() ? log_step_ : settled_.value()));
+  }
+
+ private:
+  const Density* density_;
+  std::shared_ptr<const Metric> metric_;
+  double log_step_;
+  long count_ = 0;
+  LateMean settled_;
+};
+
+}  // namespace flymc

@@ -1,0 +1,63 @@
+// Slice sampling (Neal 2003) along coordinates or along random directions, with stepping out and shrinkage.
+#pragma once
+
+#include "flymc/kernel/kernel.hpp"
+
+namespace flymc {
+
+// Updates each coordinate in turn: one step is D univariate slice updates with a width for each coordinate.
+class SliceCoordinates final : public Kernel {
+ public:
+  SliceCoordinates(const Density& density, Vector widths) : density_(&density), widths_(std::move(widths)) {}
+  Info step(State& state, const Random& random) const override;
+  // As step, and says how far each coordinate went.
+  Info step(State& state, const Random& random, Vector& moved) const;
+
+ private:
+  const Density* density_;
+  Vector widths_;
+};
+
+// One update along L^-T u, with u uniform on the unit sphere.
+class SliceDirection final : public Kernel {
+ public:
+  SliceDirection(const Density& density, std::shared_ptr<const Metric> metric, double width)
+      : density_(&density), metric_(std::move(metric)), width_(width) {}
+  Info step(State& state, const Random& random) const override;
+
+ private:
+  const Density* density_;
+  std::shared_ptr<const Metric> metric_;
+  double width_;
+};
+
+// Warm-up sets each width to the mean length of the slices: three times the mean distance of a point from another.
+class SliceCoordinatesTuner final : public Tuner {
+ public:
+  SliceCoordinatesTuner(const Density& density, Vector first_widths);
+  Info step(State& state, const Random& random) override;
+  std::unique_ptr<const Kernel> freeze() const override;
+
+ private:
+  Vector widths() const;
+  const Density* density_;
+  Vector first_widths_;
+  std::vector<LateMean> moved_;
+};
+
+class SliceDirectionTuner final : public Tuner {
+ public:
+  SliceDirectionTuner(const Density& density, std::shared_ptr<const Metric> metric, double first_width)
+      : density_(&density), metric_(std::move(metric)), first_width_(first_width) {}
+  Info step(State& state, const Random& random) override;
+  std::unique_ptr<const Kernel> freeze() const override;
+
+ private:
+  double width() const;
+  const Density* density_;
+  std::shared_ptr<const Metric> metric_;
+  double first_width_;
+  LateMean moved_;
+};
+
+}  // namespace flymc

@@ -1,0 +1,48 @@
+// The contract of a family: what the likelihood of one row must offer.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "flymc/core/linear.hpp"
+#include "flymc/core/random.hpp"
+
+namespace flymc {
+
+// The linear predictors eta of one row: one number, or one per class.
+using Predictor = std::span<const double>;
+
+// A family is a small struct of functions of one row's target y and predictors eta. Write K for predictors(), and
+// l(eta) for the row's log-likelihood. All of it must hold for every finite eta; the law checker (bound/laws.hpp) tests
+// a family of your own.
+//
+//   name()                            a word for reports
+//   predictors()                      K
+//   target_problem(y)                 empty if y is a target of this family, else what it should be
+//   log_likelihood(y, eta)            l(eta)
+//   slope(y, eta, out)                the K numbers of l'(eta)
+//   curvature(y, eta, out)            the K x K numbers of -l''(eta)
+//   remainder(y, eta, delta)          l(eta + delta) - l(eta) - l'(eta)'delta, with an error of a few ulps of the
+//                                     quadratic form of global_curvature: near delta = 0 the plain difference will not
+//                                     do
+//   global_curvature(y, eta, out)     K x K, symmetric: a C with -remainder(y, eta, delta) <= delta'C delta / 2 for
+//   every
+//                                     delta. It is the family's anchored bound
+//   simulate(eta, random, index)      a target drawn at eta, from address (Purpose::simulate, index)
+template <class F>
+concept Family = requires(const F& f, double y, Predictor eta, Predictor delta, std::span<double> out,
+                          const Random& random, std::uint64_t index) {
+  { f.name() } -> std::convertible_to<std::string>;
+  { f.predictors() } -> std::same_as<Index>;
+  { f.target_problem(y) } -> std::convertible_to<std::string>;
+  { f.log_likelihood(y, eta) } -> std::same_as<double>;
+  { f.slope(y, eta, out) } -> std::same_as<void>;
+  { f.curvature(y, eta, out) } -> std::same_as<void>;
+  { f.remainder(y, eta, delta) } -> std::same_as<double>;
+  { f.global_curvature(y, eta, out) } -> std::same_as<void>;
+  { f.simulate(eta, random, index) } -> std::same_as<double>;
+};
+
+}  // namespace flymc

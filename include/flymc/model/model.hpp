@@ -1,0 +1,114 @@
+// A family and a prior, behind one interface that is called on batches of rows.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "flymc/data/store.hpp"
+#include "flymc/model/family.hpp"
+#include "flymc/model/prior.hpp"
+
+namespace flymc {
+
+// The family as the rest of the library sees it: K predictors per row, batches of n rows laid out row after row.
+// Outputs that are not wanted are empty spans. Each row of a batch is one query.
+class BatchedFamily {
+ public:
+  virtual ~BatchedFamily() = default;
+  virtual std::string name() const = 0;
+  virtual Index predictors() const = 0;
+  virtual std::string target_problem(double y) const = 0;
+  virtual double simulate(Predictor eta, const Random& random, std::uint64_t index) const = 0;
+
+  // l, l' (K per row), -l'' (K x K per row) at eta.
+  virtual void likelihood(std::span<const double> y, std::span<const double> eta, std::span<double> value,
+                          std::span<double> slope, std::span<double> curvature) const = 0;
+  // l(eta + delta) - l(eta) - l'(eta)'delta, and its slope in delta.
+  virtual void remainder(std::span<const double> y, std::span<const double> eta, std::span<const double> delta,
+                         std::span<double> value, std::span<double> slope) const = 0;
+  // The curvature of the anchored bound; no query.
+  virtual void global_curvature(std::span<const double> y, std::span<const double> eta,
+                                std::span<double> curvature) const = 0;
+};
+
+// Turns a family into its batched form: one virtual call per batch, the loop over rows inlined.
+template <Family F>
+class BatchedAdapter final : public BatchedFamily {
+ public:
+  explicit BatchedAdapter(F family) : family_(std::move(family)) {}
+  std::string name() const override { return family_.name(); }
+  Index predictors() const override { return family_.predictors(); }
+  std::string target_problem(double y) const override { return family_.target_problem(y); }
+  double simulate(Predictor eta, const Random& random, std::uint64_t index) const override {
+    return family_.simulate(eta, random, index);
+  }
+
+  void likelihood(std::span<const double> y, std::span<const double> eta, std::span<double> value,
+                  std::span<double> slope, std::span<double> curvature) const override {
+    const std::size_t k = width();
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const Predictor e = eta.subspan(i * k, k);
+      if (!value.empty()) value[i] = family_.log_likelihood(y[i], e);
+      if (!slope.empty()) family_.slope(y[i], e, slope.subspan(i * k, k));
+      if (!curvature.empty()) family_.curvature(y[i], e, curvature.subspan(i * k * k, k * k));
+    }
+  }
+
+  void remainder(std::span<const double> y, std::span<const double> eta, std::span<const double> delta,
+                 std::span<double> value, std::span<double> slope) const override {
+    const std::size_t k = width();
+    std::vector<double> work(2 * k);
+    const std::span<double> moved(work.data(), k), before(work.data() + k, k);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const Predictor e = eta.subspan(i * k, k), d = delta.subspan(i * k, k);
+      value[i] = family_.remainder(y[i], e, d);
+      if (slope.empty()) continue;
+      const std::span<double> after = slope.subspan(i * k, k);
+      for (std::size_t j = 0; j < k; ++j) moved[j] = e[j] + d[j];
+      family_.slope(y[i], moved, after);
+      family_.slope(y[i], e, before);
+      for (std::size_t j = 0; j < k; ++j) after[j] -= before[j];
+    }
+  }
+
+  void global_curvature(std::span<const double> y, std::span<const double> eta,
+                        std::span<double> curvature) const override {
+    const std::size_t k = width();
+    for (std::size_t i = 0; i < y.size(); ++i)
+      family_.global_curvature(y[i], eta.subspan(i * k, k), curvature.subspan(i * k * k, k * k));
+  }
+
+ private:
+  std::size_t width() const { return static_cast<std::size_t>(family_.predictors()); }
+  F family_;
+};
+
+class Model {
+ public:
+  template <Family F>
+  Model(F family, Prior prior)
+      : family_(std::make_shared<const BatchedAdapter<F>>(std::move(family))), prior_(std::move(prior)) {}
+
+  const BatchedFamily& family() const { return *family_; }
+  const Prior& prior() const { return prior_; }
+  Index predictors() const { return family_->predictors(); }
+  // Number of coefficients: theta holds one vector of feature weights per predictor, one after the other.
+  Index coefficients(const Store& store) const { return store.features() * predictors(); }
+  // Names of the coefficients: the columns', with the class in brackets where there are several.
+  std::vector<std::string> names(const Store& store) const;
+  // Throws InputError, naming the row, if a target does not fit the family or the prior does not fit the columns.
+  void check(const Store& store) const;
+
+ private:
+  std::shared_ptr<const BatchedFamily> family_;
+  Prior prior_;
+};
+
+// theta as one column of feature weights per predictor.
+inline Matrix by_predictor(const Vector& theta, Index predictors) {
+  return Eigen::Map<const Matrix>(theta.data(), theta.size() / predictors, predictors);
+}
+
+}  // namespace flymc

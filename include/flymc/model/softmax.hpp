@@ -1,0 +1,124 @@
+// Softmax regression: y is a class 0 ... K - 1, P(y = k) proportional to exp(eta_k). All K classes have coefficients,
+// as in the paper; only their differences matter to the likelihood, so the prior must be proper.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "flymc/core/error.hpp"
+#include "flymc/core/numerics.hpp"
+#include "flymc/model/family.hpp"
+
+namespace flymc {
+
+struct Softmax {
+  explicit Softmax(int class_count) : classes(class_count) {
+    if (class_count < 2 || class_count > most_classes)
+      throw InputError("softmax: the number of classes must be from 2 to " + std::to_string(most_classes) + ", not " +
+                       std::to_string(class_count));
+  }
+
+  std::string name() const { return "softmax"; }
+  Index predictors() const { return classes; }
+  std::string target_problem(double y) const {
+    return y >= 0.0 && y < classes && y == std::floor(y) ? ""
+                                                         : "a whole number from 0 to " + std::to_string(classes - 1);
+  }
+
+  double log_likelihood(double y, Predictor eta) const {
+    // Differences from the observed class: exact where they matter, and -l = log(1 + the other classes' sum).
+    const double own = eta[static_cast<std::size_t>(y)];
+    double top = 0.0;
+    for (const double e : eta) top = std::max(top, e - own);
+    double sum = 0.0;
+    for (const double e : eta) sum += std::exp(e - own - top);
+    return top > 0.0 ? -(top + std::log(sum)) : -std::log1p(sum - 1.0);
+  }
+
+  void slope(double y, Predictor eta, std::span<double> out) const {
+    probabilities(eta, out);
+    const auto own = static_cast<std::size_t>(y);
+    double others = 0.0;
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      if (k != own) others += out[k];
+      out[k] = -out[k];
+    }
+    out[own] = others;  // 1 - p, without the cancellation
+  }
+
+  void curvature(double, Predictor eta, std::span<double> out) const {
+    double p[most_classes];
+    probabilities(eta, {p, eta.size()});
+    const std::size_t n = eta.size();
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t k = 0; k < n; ++k) out[j * n + k] = (j == k ? p[j] : 0.0) - p[j] * p[k];
+  }
+
+  // With p the probabilities at eta and d_k = delta_k - p'delta: -remainder = log sum_k p_k exp(d_k)
+  //   = log1p(sum_k p_k (exp(d_k) - 1 - d_k)), since p'd = 0. Every term is positive.
+  double remainder(double, Predictor eta, Predictor delta) const {
+    double p[most_classes], d[most_classes];
+    const std::size_t n = eta.size();
+    probabilities(eta, {p, n});
+    double mean = 0.0;
+    for (std::size_t k = 0; k < n; ++k) mean += p[k] * (delta[k] - delta[0]);
+    double widest = 0.0;
+    for (std::size_t k = 0; k < n; ++k) {
+      d[k] = (delta[k] - delta[0]) - mean;
+      widest = std::max(widest, std::abs(d[k]));
+    }
+    if (widest <= 30.0) {
+      double sum = 0.0;
+      for (std::size_t k = 0; k < n; ++k) sum += p[k] * expm1_minus(d[k]);
+      return -std::log1p(sum);
+    }
+    // log p_k + d_k, largest first.
+    const double level = log_sum(eta);
+    double top = -HUGE_VAL;
+    for (std::size_t k = 0; k < n; ++k) top = std::max(top, d[k] += eta[k] - level);
+    double sum = 0.0;
+    for (std::size_t k = 0; k < n; ++k) sum += std::exp(d[k] - top);
+    return -(top + std::log(sum));
+  }
+
+  // Bohning's bound: diag(p) - pp' <= (I - 11'/K) / 2 for every p.
+  void global_curvature(double, Predictor eta, std::span<double> out) const {
+    const std::size_t n = eta.size();
+    const double share = 1.0 / static_cast<double>(n);
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t k = 0; k < n; ++k) out[j * n + k] = 0.5 * ((j == k ? 1.0 : 0.0) - share);
+  }
+
+  double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
+    double p[most_classes];
+    probabilities(eta, {p, eta.size()});
+    double left = random.uniform(Purpose::simulate, index);
+    std::size_t k = 0;
+    while (k + 1 < eta.size() && (left -= p[k]) > 0.0) ++k;
+    return static_cast<double>(k);
+  }
+
+  static constexpr int most_classes = 64;
+  int classes;
+
+ private:
+  static double log_sum(Predictor eta) {
+    const double top = *std::max_element(eta.begin(), eta.end());
+    double sum = 0.0;
+    for (const double e : eta) sum += std::exp(e - top);
+    return top + std::log(sum);
+  }
+
+  static void probabilities(Predictor eta, std::span<double> out) {
+    const double top = *std::max_element(eta.begin(), eta.end());
+    double sum = 0.0;
+    for (std::size_t k = 0; k < eta.size(); ++k) sum += out[k] = std::exp(eta[k] - top);
+    for (double& p : out) p /= sum;
+  }
+};
+
+static_assert(Family<Softmax>);
+
+}  // namespace flymc

@@ -1,0 +1,115 @@
+// Damped Newton on sums over blocks.
+#include "flymc/anchor/anchor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "flymc/bound/collapse.hpp"
+#include "flymc/core/error.hpp"
+
+namespace flymc {
+namespace {
+
+// Log posterior (with the prior's surrogate), gradient and a positive semidefinite precision at one theta.
+struct Expansion {
+  double value;
+  Vector gradient;
+  Matrix precision;
+};
+
+Expansion expand(const Store& store, const Model& model, const Execution& execution, const Vector& theta) {
+  const Index k = model.predictors();
+  const Matrix weights = by_predictor(theta, k);
+  const Collapsed sum = collapse(store, k, 1, execution, [&](const Block& block, BlockTerms& terms) {
+    const auto n = static_cast<std::size_t>(block.rows());
+    const auto width = static_cast<std::size_t>(k);
+    RowMatrix eta;
+    block.predict(weights, eta);
+    std::vector<double> value(n);
+    std::vector<double>& curvature = terms.curvature[0];
+    curvature.resize(n * width * width);
+    model.family().likelihood(block.targets(), {eta.data(), n * width}, value, {terms.slope.data(), n * width},
+                              curvature);
+    for (const double v : value) terms.value += v;
+    // A row of a family that is not log-concave may curve the wrong way; left out, the sum stays a safe metric.
+    if (k == 1)
+      for (double& w : curvature) w = std::max(w, 0.0);
+  });
+  Expansion out{sum.value, sum.slope, sum.curvature[0].selfadjointView<Eigen::Lower>()};
+  Vector prior_curvature = Vector::Zero(theta.size());
+  out.value += model.prior().surrogate(theta, out.gradient, prior_curvature);
+  out.precision.diagonal() += prior_curvature;
+  return out;
+}
+
+// The coefficient that the data and the prior leave undetermined: the first whose pivot vanishes.
+std::string undetermined(const Store& store, const Model& model, const Matrix& precision) {
+  const auto names = model.names(store);
+  for (Index j = 0; j < precision.rows(); ++j)
+    if (!Metric::from_precision(precision.topLeftCorner(j + 1, j + 1))) return names[static_cast<std::size_t>(j)];
+  return names.back();
+}
+
+Metric metric_of(const Store& store, const Model& model, const Matrix& precision) {
+  if (auto metric = Metric::from_precision(precision)) return *metric;
+  throw InputError(fmt::format(
+      "coefficient '{}' is not determined by the rows under a {} prior: its column is constant, a combination "
+      "of the columns before it, or all its rows are of one class; drop the column or use a proper prior",
+      undetermined(store, model, precision), model.prior().describe()));
+}
+
+}  // namespace
+
+Anchor anchor_at(const Store& store, const Model& model, const Execution& execution, Vector theta) {
+  model.check(store);
+  const Expansion here = expand(store, model, execution, theta);
+  Metric metric = metric_of(store, model, here.precision);
+  const double distance = metric.whiten_gradient(here.gradient).norm();
+  return {std::move(theta), std::move(metric), store.rows(), 0, distance};
+}
+
+Anchor find_anchor(const Store& store, const Model& model, const Execution& execution, const AnchorOptions& options) {
+  model.check(store);
+  Vector theta = Vector::Zero(model.coefficients(store));
+  Expansion here = expand(store, model, execution, theta);
+  RowId queries = store.rows();
+  Vector pivots;  // of the previous step
+  for (int steps = 0;; ++steps) {
+    if (!std::isfinite(here.value) || !here.precision.allFinite())
+      throw InputError("the log posterior is not finite at 0; rescale the columns");
+    Metric metric = metric_of(store, model, here.precision);
+    // The Newton step is P^-1 gradient, and its length in posterior standard deviations is ||L^-1 gradient||.
+    const Vector white = metric.whiten_gradient(here.gradient);
+    const double distance = white.norm();
+    // Where classes are separated and the prior is flat, the likelihood has no maximum: it flattens as fast as it is
+    // climbed, so that the distance shrinks although each step is as long as the last. There the precision of some
+    // coefficient, given those before it, shrinks with every step; near a mode it does not.
+    const Vector now = metric.lower().diagonal().cwiseAbs2();
+    const bool settled = pivots.size() > 0 && (now.array() > 0.5 * pivots.array()).all();
+    pivots = now;
+    if (settled && distance < options.tolerance) return {std::move(theta), std::move(metric), queries, steps, distance};
+    if (steps == options.most_steps)
+      throw InputError(
+          fmt::format("the log posterior still grows after {} Newton steps: perfectly separated classes under a {} "
+                      "prior have no mode; "
+                      "use a proper prior with a smaller scale, or drop the column that separates them",
+                      steps, model.prior().describe()));
+    const Vector step = metric.unwhiten(white);
+    for (double fraction = 1.0;; fraction /= 2.0) {
+      Expansion there = expand(store, model, execution, theta + fraction * step);
+      queries += store.rows();
+      // Armijo: at least a sliver of the gain that the gradient promises, as far as a sum so large can show it.
+      const double promised = 1e-4 * fraction * distance * distance - 1e-12 * std::abs(here.value);
+      if (std::isfinite(there.value) && there.value >= here.value + promised) {
+        theta += fraction * step;
+        here = std::move(there);
+        break;
+      }
+      if (fraction < 1e-12) throw InputError("no step improves the log posterior; rescale the columns");
+    }
+  }
+}
+
+}  // namespace flymc

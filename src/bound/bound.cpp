@@ -1,0 +1,239 @@
+// The statistics pass, the collapsed sum, and the gaps of single rows.
+#include "flymc/bound/bound.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "flymc/bound/collapse.hpp"
+#include "flymc/core/error.hpp"
+
+namespace flymc {
+namespace {
+
+// Calls f(entries per row, array of each of `rows` ...) for every kind of per-row array.
+template <class F, class... Rows>
+void each_array(std::size_t k, F&& f, Rows&... rows) {
+  f(1, rows.row...);
+  f(1, rows.y...);
+  f(k, rows.eta_anchor...);
+  f(1, rows.coefficients.value_drop...);
+  f(k, rows.coefficients.slope_drop...);
+  f(k * k, rows.coefficients.curvature...);
+  f(k * k, rows.coefficients.growth...);
+  f(k * k, rows.outer_curvature...);
+}
+
+// delta' c delta over one row's K x K numbers, and the sum of the terms' magnitudes.
+struct Quadratic {
+  double value = 0.0;
+  double size = 0.0;
+};
+Quadratic quadratic(const double* c, const double* delta, std::size_t k) {
+  Quadratic q;
+  for (std::size_t i = 0; i < k; ++i)
+    for (std::size_t j = 0; j < k; ++j) {
+      const double term = c[i * k + j] * delta[i] * delta[j];
+      q.value += term;
+      q.size += std::abs(term);
+    }
+  return q;
+}
+
+}  // namespace
+
+void BoundRows::clear() {
+  each_array(
+      1, [](std::size_t, auto& values) { values.clear(); }, *this);
+}
+
+void BoundRows::append(const BoundRows& other, std::size_t i) {
+  const auto copy = [i](std::size_t width, auto& to, const auto& from) {
+    if (from.empty()) return;
+    const auto first = from.begin() + static_cast<std::ptrdiff_t>(i * width);
+    to.insert(to.end(), first, first + static_cast<std::ptrdiff_t>(width));
+  };
+  each_array(other.eta_anchor.size() / other.size(), copy, *this, other);
+}
+
+void BoundRows::remove(std::size_t i) {
+  const auto replace = [i](std::size_t width, auto& values) {
+    if (values.empty()) return;
+    std::copy(values.end() - static_cast<std::ptrdiff_t>(width), values.end(),
+              values.begin() + static_cast<std::ptrdiff_t>(i * width));
+    values.resize(values.size() - width);
+  };
+  each_array(eta_anchor.size() / size(), replace, *this);
+}
+
+Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor,
+             const Execution& execution, std::optional<Metric> metric)
+    : model_(model), rule_(std::move(rule)), anchor_(std::move(anchor)), metric_(std::move(metric)) {
+  const Index k = model_.predictors();
+  const Index dimension = model_.coefficients(store);
+  if (const std::string problem = rule_->family_problem(model_.family()); !problem.empty()) throw InputError(problem);
+  if (anchor_.size() != dimension || !anchor_.allFinite())
+    throw InputError(fmt::format("the anchor must be {} finite numbers", dimension));
+  if ((uses_rho() || rule_->uses_reach()) && (!metric_ || metric_->dimension() != dimension))
+    throw InputError(fmt::format("the {} bound needs a metric of dimension {}", rule_->name(), dimension));
+
+  // Curvatures: c, k, and c outside the radius; those that the rule lacks are not summed.
+  const bool zoned = std::isfinite(rule_->radius());
+  const std::size_t curvatures = zoned ? 3 : (rule_->grows() ? 2 : 1);
+  Collapsed sum = collapse(store, k, curvatures, execution, [&](const Block& block, BlockTerms& terms) {
+    const auto n = static_cast<std::size_t>(block.rows());
+    std::vector<RowId> rows(n);
+    std::iota(rows.begin(), rows.end(), block.first_row());
+    BoundRows fixed;
+    prepare(store, rows, fixed);
+    std::vector<double> value(n);
+    model_.family().likelihood(fixed.y, fixed.eta_anchor, value,
+                               {terms.slope.data(), static_cast<std::size_t>(terms.slope.size())}, {});
+    Coefficients& c = fixed.coefficients;
+    for (std::size_t i = 0; i < n; ++i) terms.value += value[i] - (c.value_drop.empty() ? 0.0 : c.value_drop[i]);
+    if (!c.slope_drop.empty()) terms.slope -= Eigen::Map<const RowMatrix>(c.slope_drop.data(), block.rows(), k);
+    terms.curvature[0] = std::move(c.curvature);
+    if (rule_->grows()) terms.curvature[1] = std::move(c.growth);
+    if (zoned) terms.curvature[2] = std::move(fixed.outer_curvature);
+  });
+  queries_ = store.rows();
+  value_ = sum.value;
+  slope_ = std::move(sum.slope);
+  curvature_ = std::move(sum.curvature[0]);
+  if (rule_->grows()) growth_ = std::move(sum.curvature[1]);
+  if (zoned) outer_curvature_ = std::move(sum.curvature[2]);
+  if (!std::isfinite(value_) || !slope_.allFinite() || !curvature_.allFinite())
+    throw InputError("the likelihood at the anchor is not finite; rescale the columns");
+}
+
+BoundPoint Bound::at(const Vector& theta, bool with_gradient) const {
+  const Vector offset = theta - anchor_;
+  BoundPoint point;
+  point.offset = by_predictor(offset, model_.predictors());
+  if (!uses_rho()) return point;
+  const Vector white = metric_->whiten(offset);
+  point.rho = white.norm();
+  point.outside = point.rho > rule_->radius();
+  if (with_gradient && rule_->grows() && !point.outside)
+    // d ||L'offset|| / d theta = L (L'offset) / rho; at the anchor itself rho multiplies terms that vanish.
+    point.rho_gradient = point.rho > 0.0 ? Vector(metric_->lower().triangularView<Eigen::Lower>() * (white / point.rho))
+                                         : Vector::Zero(offset.size());
+  return point;
+}
+
+// V + s'Delta - Delta'C Delta / 2 - rho Delta'Q Delta / 2, with C_out and no growth outside the radius.
+double Bound::log_sum(const BoundPoint& point, Vector* gradient) const {
+  const Eigen::Map<const Vector> offset(point.offset.data(), point.offset.size());
+  const Matrix& c = point.outside ? outer_curvature_ : curvature_;
+  const Vector bend = c.selfadjointView<Eigen::Lower>() * offset;
+  double sum = value_ + slope_.dot(offset) - 0.5 * offset.dot(bend);
+  if (gradient) *gradient += slope_ - bend;
+  if (rule_->grows() && !point.outside) {
+    const Vector grown = growth_.selfadjointView<Eigen::Lower>() * offset;
+    const double form = offset.dot(grown);
+    sum -= 0.5 * point.rho * form;
+    if (gradient) *gradient -= point.rho * grown + 0.5 * form * point.rho_gradient;
+  }
+  return sum;
+}
+
+// For one predictor, reach = ||L^-1 x||. For several, delta_p - delta_q is a linear form in theta with the vector
+// (e_p - e_q) (x) x, and reach is the largest of their norms.
+std::vector<double> Bound::reach(const Store& store, std::span<const RowId> rows) const {
+  const Index k = model_.predictors();
+  const Index d = store.features();
+  const double one = 1.0;
+  std::vector<double> out;
+  for (const RowId row : rows) {
+    Matrix x = Matrix::Zero(d, 1);
+    store.add_weighted_rows({&row, 1}, {&one, 1}, x);
+    double largest = k == 1 ? metric_->whiten_gradient(x.col(0)).norm() : 0.0;
+    for (Index p = 0; p < k; ++p)
+      for (Index q = 0; q < p; ++q) {
+        Vector form = Vector::Zero(anchor_.size());
+        form.segment(p * d, d) = x;
+        form.segment(q * d, d) = -x;
+        largest = std::max(largest, metric_->whiten_gradient(form).norm());
+      }
+    out.push_back(largest);
+  }
+  return out;
+}
+
+void Bound::prepare(const Store& store, std::span<const RowId> rows, BoundRows& out) const {
+  const auto k = static_cast<std::size_t>(model_.predictors());
+  out.row.assign(rows.begin(), rows.end());
+  out.y.resize(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) out.y[i] = store.target(rows[i]);
+  out.eta_anchor.resize(rows.size() * k);
+  store.predict(rows, by_predictor(anchor_, model_.predictors()), out.eta_anchor);
+  rule_->coefficients(model_.family(), out.y, out.eta_anchor,
+                      rule_->uses_reach() ? reach(store, rows) : std::vector<double>{}, out.coefficients);
+  out.outer_curvature.clear();
+  if (std::isfinite(rule_->radius())) {
+    out.outer_curvature.resize(rows.size() * k * k);
+    model_.family().global_curvature(out.y, out.eta_anchor, out.outer_curvature);
+  }
+}
+
+// gap = remainder + value_drop + slope_drop'delta + delta'(c + k rho) delta / 2.
+void Bound::gaps(const Store& store, const BoundRows& rows, const BoundPoint& point, bool with_slopes,
+                 Gaps& out) const {
+  const auto k = static_cast<std::size_t>(model_.predictors());
+  const std::size_t n = rows.size();
+  out.gap.resize(n);
+  out.slope.resize(with_slopes ? n * k : 0);
+  const bool grows = rule_->grows() && !point.outside;
+  out.rho_slope.assign(with_slopes && grows ? n : 0, 0.0);
+  std::vector<double> delta(n * k);
+  store.predict(rows.row, point.offset, delta);
+  model_.family().remainder(rows.y, rows.eta_anchor, delta, out.gap, out.slope);
+
+  const Coefficients& c = rows.coefficients;
+  const std::vector<double>& curvature = point.outside ? rows.outer_curvature : c.curvature;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double* d = delta.data() + i * k;
+    const double remainder = out.gap[i];
+    double gap = remainder;
+    double size = std::abs(remainder);  // of the terms, for what rounding can do
+    const auto add = [&](double term, double magnitude) {
+      gap += term;
+      size += magnitude;
+    };
+    const Quadratic bend = quadratic(curvature.data() + i * k * k, d, k);
+    add(0.5 * bend.value, 0.5 * bend.size);
+    if (grows) {
+      const Quadratic growth = quadratic(c.growth.data() + i * k * k, d, k);
+      add(0.5 * point.rho * growth.value, 0.5 * point.rho * growth.size);
+      if (with_slopes) out.rho_slope[i] = 0.5 * growth.value;
+    }
+    if (!c.value_drop.empty()) add(c.value_drop[i], std::abs(c.value_drop[i]));
+    if (!c.slope_drop.empty())
+      for (std::size_t j = 0; j < k; ++j) add(c.slope_drop[i * k + j] * d[j], std::abs(c.slope_drop[i * k + j] * d[j]));
+
+    // Where the bound touches the likelihood the terms cancel, and what is left may be rounding of either sign: that is
+    // a gap of zero. Anything more is a bound that is none.
+    const double rounding = 64.0 * static_cast<double>(k) * std::numeric_limits<double>::epsilon() * size;
+    if (gap < -rounding)
+      throw BoundViolation(fmt::format(
+          "row {}: the {} bound lies above the {} likelihood by {:.3g} (target {}, eta {}, offset {}); draws would not "
+          "be "
+          "exact",
+          rows.row[i], rule_->name(), model_.family().name(), -gap, rows.y[i], rows.eta_anchor[i * k], d[0]));
+    out.gap[i] = gap < 0.0 ? 0.0 : gap;
+
+    for (std::size_t j = 0; with_slopes && j < k; ++j) {
+      double slope = c.slope_drop.empty() ? 0.0 : c.slope_drop[i * k + j];
+      for (std::size_t m = 0; m < k; ++m) {
+        const std::size_t at = i * k * k + j * k + m;
+        slope += (curvature[at] + (grows ? point.rho * c.growth[at] : 0.0)) * d[m];
+      }
+      out.slope[i * k + j] += slope;
+    }
+  }
+}
+
+}  // namespace flymc

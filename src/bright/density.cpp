@@ -1,0 +1,112 @@
+// The joint density from the collapsed bound and the bright rows, and the posterior from all rows.
+#include "flymc/bright/density.hpp"
+
+#include <cmath>
+
+#include "flymc/core/numerics.hpp"
+
+namespace flymc {
+
+RowId FullDensity::evaluate(const Vector& theta, const BrightRows&, bool with_gradient, Evaluation& out) const {
+  const Index k = model_.predictors();
+  const Matrix weights = by_predictor(theta, k);
+  Matrix gradient = Matrix::Zero(with_gradient ? store_.features() : 0, k);
+  RowMatrix eta, slope;
+  std::vector<double> value;
+  // Block after block: chains already share out the cores.
+  double sum = 0.0;
+  for (std::size_t b = 0; b < store_.blocks(); ++b) {
+    const Block& block = store_.block(b);
+    const auto n = static_cast<std::size_t>(block.rows());
+    const auto entries = n * static_cast<std::size_t>(k);
+    block.predict(weights, eta);
+    value.resize(n);
+    if (with_gradient) slope.resize(block.rows(), k);
+    model_.family().likelihood(block.targets(), {eta.data(), entries}, value,
+                               with_gradient ? std::span<double>(slope.data(), entries) : std::span<double>(), {});
+    double part = 0.0;
+    for (const double v : value) part += v;
+    sum += part;
+    if (with_gradient) block.add_weighted_rows(slope, gradient);
+  }
+  out.gradient = Eigen::Map<const Vector>(gradient.data(), gradient.size());
+  out.log_density = sum + model_.prior().log_density(theta, with_gradient ? &out.gradient : nullptr);
+  return store_.rows();
+}
+
+RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with_gradient, Evaluation& out) const {
+  const BoundPoint point = bound_.at(theta, with_gradient);
+  out.base_gradient.setZero(with_gradient ? dimension() : 0);
+  Vector* gradient = with_gradient ? &out.base_gradient : nullptr;
+  out.base = bound_.model().prior().log_density(theta, gradient) + bound_.log_sum(point, gradient);
+  out.rho_gradient = point.rho_gradient;
+  bound_.gaps(store_, z.fixed, point, with_gradient, out.bright);
+  add_up(z, with_gradient, out);
+  return z.set.bright_count();
+}
+
+// base + sum of log expm1(gap) over the bright rows, in their order. The same sum, bit for bit, whether the rows' terms
+// are new or kept, so a chain that resumes from (theta, z) goes on as if it had never stopped.
+void JointDensity::add_up(const BrightRows& z, bool with_gradient, Evaluation& at) const {
+  double sum = 0.0;
+  for (const double gap : at.bright.gap) sum += log_expm1(gap);
+  at.log_density = at.base + sum;
+  if (!with_gradient) {
+    at.gradient.resize(0);
+    return;
+  }
+  const Index k = bound_.model().predictors();
+  std::vector<double> weight(at.bright.slope.size());
+  double rho_weight = 0.0;
+  for (std::size_t i = 0; i < at.bright.gap.size(); ++i) {
+    const double outer = log_expm1_slope(at.bright.gap[i]);
+    for (std::size_t j = 0; j < static_cast<std::size_t>(k); ++j) {
+      const std::size_t e = i * static_cast<std::size_t>(k) + j;
+      weight[e] = outer * at.bright.slope[e];
+    }
+    if (!at.bright.rho_slope.empty()) rho_weight += outer * at.bright.rho_slope[i];
+  }
+  Matrix rows = Matrix::Zero(store_.features(), k);
+  store_.add_weighted_rows(z.fixed.row, weight, rows);
+  at.gradient = at.base_gradient + Eigen::Map<const Vector>(rows.data(), rows.size());
+  if (at.rho_gradient.size() > 0) at.gradient += rho_weight * at.rho_gradient;
+}
+
+RowId JointDensity::look(const State& state, std::span<const RowId> rows, BoundRows& fixed, Gaps& gaps) const {
+  bound_.prepare(store_, rows, fixed);
+  const bool with_slopes = state.at.gradient.size() > 0;
+  bound_.gaps(store_, fixed, bound_.at(state.theta, false), with_slopes, gaps);
+  return static_cast<RowId>(rows.size());
+}
+
+void JointDensity::brighten(State& state, const BoundRows& fixed, const Gaps& gaps, std::size_t i) const {
+  state.z.set.brighten(fixed.row[i]);
+  state.z.fixed.append(fixed, i);
+  Gaps& bright = state.at.bright;
+  bright.gap.push_back(gaps.gap[i]);
+  if (!gaps.slope.empty()) {
+    const auto k = static_cast<std::ptrdiff_t>(bound_.model().predictors());
+    const auto first = gaps.slope.begin() + static_cast<std::ptrdiff_t>(i) * k;
+    bright.slope.insert(bright.slope.end(), first, first + k);
+  }
+  if (!gaps.rho_slope.empty()) bright.rho_slope.push_back(gaps.rho_slope[i]);
+}
+
+void JointDensity::darken(State& state, RowId row) const {
+  const auto i = static_cast<std::size_t>(state.z.set.position(row));
+  state.z.set.darken(row);
+  state.z.fixed.remove(i);
+  Gaps& bright = state.at.bright;
+  const auto take_last = [i](std::vector<double>& values, std::size_t width) {
+    if (values.empty()) return;
+    for (std::size_t j = 0; j < width; ++j) values[i * width + j] = values[values.size() - width + j];
+    values.resize(values.size() - width);
+  };
+  take_last(bright.gap, 1);
+  take_last(bright.slope, static_cast<std::size_t>(bound_.model().predictors()));
+  take_last(bright.rho_slope, 1);
+}
+
+void JointDensity::settle(State& state) const { add_up(state.z, state.at.gradient.size() > 0, state.at); }
+
+}  // namespace flymc

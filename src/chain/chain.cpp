@@ -1,0 +1,67 @@
+// Iterations, and where they begin.
+#include "flymc/chain/chain.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "flymc/core/error.hpp"
+#include "flymc/kernel/explicit_sweep.hpp"
+
+namespace flymc {
+namespace {
+
+// The slot of the random numbers with which a chain begins; kernels count from 0.
+constexpr std::uint32_t start_slot = std::numeric_limits<std::uint32_t>::max();
+
+template <class Steppers>
+Info iterate(ChainId id, State& state, Steppers& steppers) {
+  Info sum;
+  for (std::uint32_t slot = 0; slot < steppers.size(); ++slot)
+    sum += steppers[slot]->step(state, PhiloxRandom(id.seed, id.chain, state.iteration, slot));
+  ++state.iteration;
+  return sum;
+}
+
+void check(const State& state) {
+  if (!std::isfinite(state.at.log_density))
+    throw InputError("the density at the chain's start is not finite; start nearer to the anchor");
+}
+
+}  // namespace
+
+Info& operator+=(Info& sum, const Info& part) {
+  sum.queries += part.queries;
+  sum.evaluations += part.evaluations;
+  sum.not_finite += part.not_finite;
+  sum.acceptance = part.acceptance;
+  sum.moved = part.moved;
+  return sum;
+}
+
+Info Chain::step() { return iterate(id_, state_, kernels_); }
+
+Info Warmup::step() { return iterate(id_, state_, tuners_); }
+
+Chain Warmup::freeze() && {
+  Kernels kernels;
+  for (const auto& tuner : tuners_) kernels.push_back(tuner->freeze());
+  return {id_, std::move(state_), std::move(kernels)};
+}
+
+State start_joint(const JointDensity& density, Vector theta, ChainId id, RowId& queries) {
+  State state(std::move(theta), density.rows());
+  queries += density.evaluate(state.theta, state.z, true, state.at);
+  const ExplicitSweep all(density, density.rows(), ExplicitSweep::Choice::consecutive);
+  queries += all.step(state, PhiloxRandom(id.seed, id.chain, 0, start_slot)).queries;
+  check(state);
+  return state;
+}
+
+State start_full(const FullDensity& density, Vector theta, RowId& queries) {
+  State state(std::move(theta), 0);
+  queries += density.evaluate(state.theta, state.z, true, state.at);
+  check(state);
+  return state;
+}
+
+}  // namespace flymc

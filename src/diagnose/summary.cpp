@@ -1,0 +1,166 @@
+// Numbers to cells, cells to columns.
+#include "flymc/diagnose/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace flymc {
+
+namespace {
+
+constexpr std::size_t kMaxName = 40;  // code points
+
+// A line is written with exponents if its largest number lies outside these, or if it needs more decimals.
+constexpr double kMinFixed = 1e-4;
+constexpr double kMaxFixed = 1e10;
+constexpr int kMaxDecimals = 12;
+
+// Where code points begin, and the end of the text. Bytes 10xxxxxx continue a code point.
+std::vector<std::size_t> code_points(std::string_view text) {
+  std::vector<std::size_t> starts;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) starts.push_back(i);
+  starts.push_back(text.size());
+  return starts;
+}
+
+std::size_t width(std::string_view text) { return code_points(text).size() - 1; }
+
+// A name that is too long loses its middle: the beginning says which column it is, the end which level or class.
+// Line breaks and other control characters would break the table.
+std::string readable(std::string name) {
+  for (char& c : name)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  const std::vector<std::size_t> starts = code_points(name);
+  const std::size_t count = starts.size() - 1;
+  if (count <= kMaxName) return name;
+  const std::size_t head = kMaxName / 2, tail = kMaxName - head - 1;
+  return name.substr(0, starts[head]) + "…" + name.substr(starts[count - tail]);
+}
+
+int exponent_of(double x) { return static_cast<int>(std::floor(std::log10(std::abs(x)))); }
+
+// Decimals that show `digits` significant digits of x, negative if they all stand before the point; 0 for numbers that
+// have none to show.
+int decimals_of(double x, int digits) { return std::isfinite(x) && x != 0.0 ? digits - 1 - exponent_of(x) : 0; }
+
+std::string fixed(double x, int decimals) {
+  if (std::isnan(x)) return "nan";  // whatever its sign bit
+  if (std::isinf(x)) return x > 0.0 ? "inf" : "-inf";
+  std::string text = fmt::format("{:.{}f}", x, std::max(decimals, 0));
+  if (text.find_first_not_of("-0.") == std::string::npos && text.front() == '-') text.erase(0, 1);  // no -0.00
+  return text;
+}
+
+constexpr std::array<std::string_view, 10> kHeader = {"parameter", "mean",      "sd",       "median",   "5%",
+                                                      "95%",       "mcse_mean", "ess_bulk", "ess_tail", "r_hat"};
+using Cells = std::array<std::string, kHeader.size()>;
+
+Cells cells(const ParameterSummary& p) {
+  const bool has_error = std::isfinite(p.mcse_mean) && p.mcse_mean > 0.0;
+  const bool has_spread = std::isfinite(p.sd) && p.sd > 0.0;
+  int decimals = has_spread ? decimals_of(p.sd, 3) : decimals_of(p.mean, 4);
+  if (has_error) decimals = std::max(decimals, decimals_of(p.mcse_mean, 1));
+
+  double largest = 0.0;
+  for (const double x : {p.mean, p.sd, p.median, p.q5, p.q95})
+    if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
+  const bool exponents = largest > 0.0 && (largest < kMinFixed || largest >= kMaxFixed || decimals > kMaxDecimals);
+  const int digits = exponents ? std::clamp(decimals + exponent_of(largest), 2, 15) : 0;  // after the first
+  const auto number = [&](double x) {
+    return exponents && std::isfinite(x) ? fmt::format("{:.{}e}", x, digits) : fixed(x, decimals);
+  };
+  const std::string error =
+      exponents && has_error ? fmt::format("{:.1e}", p.mcse_mean) : fixed(p.mcse_mean, decimals_of(p.mcse_mean, 2));
+  return {readable(p.name), number(p.mean), number(p.sd),         number(p.median),     number(p.q5),
+          number(p.q95),    error,          fixed(p.ess_bulk, 0), fixed(p.ess_tail, 0), fixed(p.r_hat, 3)};
+}
+
+// A column of numbers: its width, and how many characters of a number stand before the decimal point.
+struct Column {
+  std::size_t integer = 0, total = 0;
+};
+
+std::size_t before_point(std::string_view cell) { return std::min(cell.find('.'), cell.size()); }
+
+// nan and inf have no point to align; they end where the column ends.
+bool is_word(std::string_view cell) { return cell.find_first_of("0123456789") == std::string_view::npos; }
+
+Column measure(std::string_view header, std::span<const Cells> lines, std::size_t index) {
+  std::size_t integer = 0, fraction = 0, total = header.size();
+  for (const Cells& line : lines) {
+    const std::string& cell = line[index];
+    total = std::max(total, cell.size());
+    if (is_word(cell)) continue;
+    integer = std::max(integer, before_point(cell));
+    fraction = std::max(fraction, cell.size() - before_point(cell));
+  }
+  total = std::max(total, integer + fraction);
+  return {.integer = total - fraction, .total = total};
+}
+
+}  // namespace
+
+ParameterSummary summarise(std::string name, ChainDraws draws) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  // Sums are taken from the first draw on, so that draws that are all the same have exactly no spread.
+  const double origin = draws.empty() || draws.front().empty() ? 0.0 : draws.front().front();
+  double sum = 0.0, count = 0.0, squares = 0.0;
+  for (const std::vector<double>& chain : draws) {
+    for (const double x : chain) sum += x - origin;
+    count += static_cast<double>(chain.size());
+  }
+  const double mean = count > 0.0 ? origin + sum / count : kNaN;
+  for (const std::vector<double>& chain : draws)
+    for (const double x : chain) squares += (x - mean) * (x - mean);
+  const double sd = count > 1.0 ? std::sqrt(squares / (count - 1.0)) : kNaN;
+  return {.name = std::move(name),
+          .mean = mean,
+          .sd = sd,
+          .median = quantile(draws, 0.5),
+          .q5 = quantile(draws, 0.05),
+          .q95 = quantile(draws, 0.95),
+          .mcse_mean = mcse_mean(draws),
+          .ess_bulk = ess_bulk(draws),
+          .ess_tail = ess_tail(draws),
+          .r_hat = r_hat(draws)};
+}
+
+std::string format_table(std::span<const ParameterSummary> parameters) {
+  std::vector<Cells> lines;
+  lines.reserve(parameters.size());
+  for (const ParameterSummary& p : parameters) lines.push_back(cells(p));
+
+  std::size_t name_width = kHeader[0].size();
+  for (const Cells& line : lines) name_width = std::max(name_width, width(line[0]));
+  std::array<Column, kHeader.size()> columns;
+  for (std::size_t i = 1; i < kHeader.size(); ++i) columns[i] = measure(kHeader[i], lines, i);
+
+  std::string table(kHeader[0]);
+  table.append(name_width - kHeader[0].size(), ' ');
+  for (std::size_t i = 1; i < kHeader.size(); ++i) table += fmt::format("  {:>{}}", kHeader[i], columns[i].total);
+  table += '\n';
+  for (const Cells& line : lines) {
+    table += line[0];
+    table.append(name_width - width(line[0]), ' ');
+    for (std::size_t i = 1; i < kHeader.size(); ++i) {
+      const std::string& cell = line[i];
+      const std::size_t left = is_word(cell) ? columns[i].total - cell.size() : columns[i].integer - before_point(cell);
+      table.append(2 + left, ' ');
+      table += cell;
+      if (i + 1 < kHeader.size()) table.append(columns[i].total - left - cell.size(), ' ');
+    }
+    table += '\n';
+  }
+  return table;
+}
+
+}  // namespace flymc

@@ -1,0 +1,107 @@
+// The univariate slice update on a line through theta, and the two ways of choosing lines.
+#include "flymc/kernel/slice.hpp"
+
+#include <cmath>
+
+namespace flymc {
+namespace {
+
+constexpr std::uint64_t most_steps_out = 64;
+
+// Draws a point theta + t direction from the density on that line, by Neal's figures 3 (stepping out) and 5
+// (shrinkage). `line` tells apart the updates of one step. Returns t.
+double update_line(const Density& density, State& state, const Vector& direction, double width, const Random& random,
+                   std::uint64_t line, Info& info) {
+  const Vector origin = state.theta;
+  const double level = state.at.log_density + std::log(random.uniform(Purpose::slice_height, line));
+  const auto inside = [&](double t) {
+    info.queries += density.evaluate(origin + t * direction, state.z, false, state.proposed);
+    ++info.evaluations;
+    if (!std::isfinite(state.proposed.log_density)) {
+      ++info.not_finite;
+      return false;
+    }
+    return state.proposed.log_density > level;
+  };
+
+  double left = -width * random.uniform(Purpose::slice_place, line);
+  double right = left + width;
+  // At most `most_steps_out` widths in all, split between both sides at random: the interval must be as likely from any
+  // other point of the slice inside it.
+  std::uint64_t steps_left = random.choose(Purpose::slice_limit, line, most_steps_out);
+  std::uint64_t steps_right = most_steps_out - 1 - steps_left;
+  while (steps_left-- > 0 && inside(left)) left -= width;
+  while (steps_right-- > 0 && inside(right)) right += width;
+
+  for (std::uint64_t tries = 0;; ++tries) {
+    const double t = left + (right - left) * random.uniform(Purpose::slice_shrink, (line << 32) | tries);
+    // Ends at the latest where theta + t direction rounds to theta, whose density is above the level by construction.
+    if (inside(t)) {
+      state.theta = origin + t * direction;
+      std::swap(state.at, state.proposed);
+      return t;
+    }
+    (t < 0.0 ? left : right) = t;
+  }
+}
+
+}  // namespace
+
+Info SliceCoordinates::step(State& state, const Random& random) const {
+  Vector moved;
+  return step(state, random, moved);
+}
+
+Info SliceCoordinates::step(State& state, const Random& random, Vector& moved) const {
+  Info info;
+  moved.resize(state.theta.size());
+  for (Index j = 0; j < state.theta.size(); ++j)
+    moved[j] = std::abs(update_line(*density_, state, Vector::Unit(state.theta.size(), j), widths_[j], random,
+                                    static_cast<std::uint64_t>(j), info));
+  return info;
+}
+
+Info SliceDirection::step(State& state, const Random& random) const {
+  Info info;
+  Vector u(state.theta.size());
+  random.normals(Purpose::move, 0, {u.data(), static_cast<std::size_t>(u.size())});
+  info.moved = std::abs(update_line(*density_, state, metric_->unwhiten(u.normalized()), width_, random, 0, info));
+  return info;
+}
+
+SliceCoordinatesTuner::SliceCoordinatesTuner(const Density& density, Vector first_widths)
+    : density_(&density),
+      first_widths_(std::move(first_widths)),
+      moved_(static_cast<std::size_t>(first_widths_.size())) {}
+
+Vector SliceCoordinatesTuner::widths() const {
+  Vector out = first_widths_;
+  for (std::size_t j = 0; j < moved_.size(); ++j)
+    if (moved_[j].value() > 0.0) out[static_cast<Index>(j)] = 3.0 * moved_[j].value();
+  return out;
+}
+
+Info SliceCoordinatesTuner::step(State& state, const Random& random) {
+  Vector moved;
+  const Info info = SliceCoordinates(*density_, widths()).step(state, random, moved);
+  for (std::size_t j = 0; j < moved_.size(); ++j) moved_[j].add(moved[static_cast<Index>(j)]);
+  return info;
+}
+
+std::unique_ptr<const Kernel> SliceCoordinatesTuner::freeze() const {
+  return std::make_unique<SliceCoordinates>(*density_, widths());
+}
+
+double SliceDirectionTuner::width() const { return moved_.value() > 0.0 ? 3.0 * moved_.value() : first_width_; }
+
+Info SliceDirectionTuner::step(State& state, const Random& random) {
+  const Info info = SliceDirection(*density_, metric_, width()).step(state, random);
+  moved_.add(info.moved);
+  return info;
+}
+
+std::unique_ptr<const Kernel> SliceDirectionTuner::freeze() const {
+  return std::make_unique<SliceDirection>(*density_, metric_, width());
+}
+
+}  // namespace flymc

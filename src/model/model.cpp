@@ -1,0 +1,30 @@
+// What a model asks of a store before anything runs.
+#include "flymc/model/model.hpp"
+
+#include <fmt/format.h>
+
+#include "flymc/core/error.hpp"
+
+namespace flymc {
+
+std::vector<std::string> Model::names(const Store& store) const {
+  if (predictors() == 1) return store.columns();
+  std::vector<std::string> names;
+  for (Index k = 0; k < predictors(); ++k)
+    for (const std::string& column : store.columns()) names.push_back(fmt::format("{}[{}]", column, k));
+  return names;
+}
+
+void Model::check(const Store& store) const {
+  prior_.check(coefficients(store));
+  for (std::size_t b = 0; b < store.blocks(); ++b) {
+    const auto targets = store.block(b).targets();
+    for (std::size_t i = 0; i < targets.size(); ++i)
+      if (const std::string expected = family_->target_problem(targets[i]); !expected.empty())
+        throw InputError(fmt::format("row {}: the target {} does not fit the {} family, which needs {}",
+                                     store.block(b).first_row() + static_cast<RowId>(i), targets[i], family_->name(),
+                                     expected));
+  }
+}
+
+}  // namespace flymc

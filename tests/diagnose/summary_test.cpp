@@ -1,0 +1,88 @@
+// The numbers of a summary, and a table that is pleasant to read whatever the numbers and names.
+#include "flymc/diagnose/summary.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "diagnose/reference/cases.hpp"
+
+namespace flymc {
+namespace {
+
+using Draws = std::vector<std::vector<double>>;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+TEST(Summary, CollectsTheDiagnostics) {
+  const Draws draws = reference::draws_of(1);
+  const ParameterSummary s = summarise("beta", draws);
+  EXPECT_EQ(s.name, "beta");
+  EXPECT_EQ(s.median, quantile(draws, 0.5));
+  EXPECT_EQ(s.q5, quantile(draws, 0.05));
+  EXPECT_EQ(s.q95, quantile(draws, 0.95));
+  EXPECT_EQ(s.mcse_mean, mcse_mean(draws));
+  EXPECT_EQ(s.ess_bulk, ess_bulk(draws));
+  EXPECT_EQ(s.ess_tail, ess_tail(draws));
+  EXPECT_EQ(s.r_hat, r_hat(draws));
+  EXPECT_NEAR(s.sd, mcse_mean(draws) * std::sqrt(ess_mean(draws)), 1e-14);
+  const ParameterSummary small = summarise("small", Draws{{1, 2}, {3, 6}});
+  EXPECT_EQ(small.mean, 3.0);
+  EXPECT_DOUBLE_EQ(small.sd, std::sqrt(14.0 / 3));
+  EXPECT_TRUE(std::isnan(small.r_hat));
+  EXPECT_TRUE(std::isnan(summarise("none", Draws{}).mean));
+  EXPECT_TRUE(std::isnan(summarise("one", Draws{{1}}).sd));
+  EXPECT_EQ(summarise("constant", Draws(3, std::vector<double>(1000, 0.1))).sd, 0.0);
+}
+
+TEST(Summary, TableAlignsDecimalPointsAndCodePoints) {
+  const std::vector<ParameterSummary> parameters = {
+      {"intercept", -1.234567, 0.31234, -1.2312, -1.745, -0.7219, 0.0041, 5812.4, 6120.7, 1.0003},
+      {"größe", 12.34567, 0.01234, 12.3457, 12.325, 12.366, 0.00022, 3146.2, 2977.0, 1.0017},
+      {"x12[class 2]", 0.00004, 2.5, -0.0102, -4.05, 4.21, 0.16, 244.0, 310.9, 1.0246},
+      {"stuck", 3.0, 0.0, 3.0, 3.0, 3.0, kNaN, kNaN, kNaN, -kNaN},
+  };
+  EXPECT_EQ(format_table(parameters),
+            "parameter        mean      sd   median       5%      95%  mcse_mean  ess_bulk  ess_tail  r_hat\n"
+            "intercept     -1.235   0.312   -1.231   -1.745   -0.722     0.0041       5812      6121  1.000\n"
+            "größe         12.3457  0.0123  12.3457  12.3250  12.3660    0.00022      3146      2977  1.002\n"
+            "x12[class 2]   0.00    2.50    -0.01    -4.05     4.21      0.16          244       311  1.025\n"
+            "stuck          3.000   0.000    3.000    3.000    3.000         nan       nan       nan    nan\n");
+}
+
+TEST(Summary, VeryLargeAndVerySmallNumbersHaveExponents) {
+  const std::vector<ParameterSummary> parameters = {
+      {"tiny", 4.19e-12, 2.874e-10, -5.6e-12, -4.534e-10, 4.495e-10, 6.8e-12, 1870, 2153, 1.0},
+      {"huge", 3e15, 2.5e11, 3e15, 2.9996e15, 3.0004e15, 4e9, 4000, 4000, 1.0},
+      {"year", 20000000.0, 1234.6, 2e7, 2e7 - 2000, 2e7 + 2000, 20.0, 4000, 4000, 1.0},
+      {"zero", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, kNaN, kNaN, kNaN},
+  };
+  EXPECT_EQ(
+      format_table(parameters),
+      "parameter                 mean               sd               median                   5%                  95%"
+      "  mcse_mean  ess_bulk  ess_tail  r_hat\n"
+      "tiny              4.19e-12         2.87e-10            -5.60e-12            -4.53e-10             4.49e-10    "
+      "    6.8e-12      1870      2153  1.000\n"
+      "huge              3.000000e+15     2.500000e+11         3.000000e+15         2.999600e+15         3.000400e+15"
+      "    4.0e+09      4000      4000  1.000\n"
+      "year       20000000             1235             20000000             19998000             20002000           "
+      "   20            4000      4000  1.000\n"
+      "zero              0                0                    0                    0                    0           "
+      "    0             nan       nan    nan\n");
+}
+
+TEST(Summary, LongNamesKeepBothEnds) {
+  ParameterSummary p = summarise("", Draws{{1, 2}});
+  p.name = "a column name that somebody typed into a spreadsheet[class 12]";
+  std::string table = format_table({&p, 1});
+  EXPECT_NE(table.find("\na column name that s…readsheet[class 12]  "), std::string::npos) << table;
+  p.name = "two\nlines\tand a {} brace";
+  table = format_table({&p, 1});
+  EXPECT_NE(table.find("\ntwo lines and a {} brace  "), std::string::npos) << table;
+  EXPECT_EQ(format_table({}), "parameter  mean  sd  median  5%  95%  mcse_mean  ess_bulk  ess_tail  r_hat\n");
+}
+
+}  // namespace
+}  // namespace flymc

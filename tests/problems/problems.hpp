@@ -1,0 +1,91 @@
+// Shared reference problems: small tables with known coefficients, for each family.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "flymc/bound/bound.hpp"
+#include "flymc/model/logistic.hpp"
+#include "flymc/model/model.hpp"
+#include "flymc/model/softmax.hpp"
+#include "flymc/model/student_t.hpp"
+
+namespace flymc::problems {
+
+// Threads and ranks for tests: two threads, one rank.
+struct Machine {
+  explicit Machine(int count = 2) : threads(count) {}
+  Threads threads;
+  LocalCommunicator alone;
+  Execution execution() const { return {threads, alone}; }
+};
+
+// An intercept and `columns - 1` standard normal features.
+inline RowMatrix features(Index rows, Index columns, std::uint64_t seed) {
+  RowMatrix x(rows, columns);
+  const PhiloxRandom random(seed, 1000, 0);
+  random.normals(Purpose::simulate, 0, {x.data(), static_cast<std::size_t>(x.size())});
+  x.col(0).setOnes();
+  return x;
+}
+
+// Targets drawn from the model at theta.
+inline Vector targets(const Model& model, const RowMatrix& x, const Vector& theta, std::uint64_t seed) {
+  const PhiloxRandom random(seed, 1001, 0);
+  const RowMatrix eta = x * by_predictor(theta, model.predictors());
+  Vector y(x.rows());
+  for (Index i = 0; i < x.rows(); ++i)
+    y[i] = model.family().simulate({eta.row(i).data(), static_cast<std::size_t>(eta.cols())}, random,
+                                   static_cast<std::uint64_t>(i));
+  return y;
+}
+
+struct Problem {
+  Model model;
+  Store store;
+  Vector theta;  // the coefficients that the targets were drawn at
+};
+
+// theta from a normal of standard deviation 0.7, then features and targets.
+inline Problem make(const Model& model, Index rows, Index columns, std::uint64_t seed) {
+  Vector theta(columns * model.predictors());
+  PhiloxRandom(seed, 1002, 0).normals(Purpose::simulate, 0, {theta.data(), static_cast<std::size_t>(theta.size())});
+  theta *= 0.7;
+  const RowMatrix x = features(rows, columns, seed);
+  return {model, Store::from_matrix(x, targets(model, x, theta, seed)), theta};
+}
+
+// The three families, each with a proper prior.
+inline std::vector<Model> models() {
+  return {Model(Logistic{}, Prior::normal(0.0, 2.0)), Model(Softmax{3}, Prior::normal(0.0, 1.5)),
+          Model(StudentT{4.0, 0.8}, Prior::laplace(0.0, 1.0))};
+}
+
+// A logistic bound whose curvature grows with the distance from the anchor, with a radius beyond which Jaakkola and
+// Jordan's takes over. |l'''| <= 1 / (6 sqrt 3), so -remainder <= w delta^2 / 2 + |delta|^3 / (36 sqrt 3), and |delta|
+// <= reach rho turns one of the three deltas into growth. It exercises every part of the general form.
+class CubicRule final : public BoundRule {
+ public:
+  explicit CubicRule(double radius) : radius_(radius) {}
+  std::string name() const override { return "cubic"; }
+  double radius() const override { return radius_; }
+  bool uses_reach() const override { return true; }
+  bool grows() const override { return true; }
+  void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
+                    std::span<const double> reach, Coefficients& out) const override {
+    out = {};
+    out.curvature.resize(y.size());
+    out.growth.resize(y.size());
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      out.curvature[i] = sigmoid(eta_anchor[i]) * sigmoid(-eta_anchor[i]);
+      out.growth[i] = reach[i] / (18.0 * std::sqrt(3.0));
+    }
+    static_cast<void>(family);
+  }
+
+ private:
+  double radius_;
+};
+
+}  // namespace flymc::problems
