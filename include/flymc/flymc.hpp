@@ -1,6 +1,7 @@
 // All that a user of the library needs.
 #pragma once
 
+#include "flymc/bound/laws.hpp"
 #include "flymc/model/logistic.hpp"
 #include "flymc/model/model.hpp"
 #include "flymc/model/softmax.hpp"

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "flymc/core/error.hpp"
 #include "flymc/core/numerics.hpp"
+#include "flymc/model/logistic.hpp"
 
 namespace flymc {
 
@@ -25,13 +27,12 @@ std::string FixedJaakkolaJordanRule::family_problem(const BatchedFamily& family)
   return family.name() == "logistic" ? "" : "a fixed xi belongs to the logistic family; use the anchored bound";
 }
 
-// With h(eta) = log sigmoid(eta) - eta/2, an even function, the bound replaces h by h(xi) - c/2 (eta^2 - xi^2). What it
-// lacks at eta is therefore the same for both classes: h(eta) - h(xi) + c/2 (eta^2 - xi^2), and in slope
-// h'(eta) + c eta. Neither the target nor the likelihood enters.
+// log sigmoid(eta) - eta/2 is even, so what the bound lacks at eta is the same for both classes: that of the anchored
+// bound at xi, an offset eta - xi away. In value remainder + c (eta - xi)^2 / 2, in slope l'(eta) - l'(xi) + c (eta -
+// xi). Neither the target nor the row's likelihood enters.
 void FixedJaakkolaJordanRule::coefficients(const BatchedFamily&, std::span<const double> y,
                                            std::span<const double> eta_anchor, std::span<const double>,
                                            Coefficients& out) const {
-  const auto h = [](double eta) { return log_sigmoid(eta) - 0.5 * eta; };
   const double c = jaakkola_jordan_curvature(xi_);
   out = {};
   out.curvature.assign(y.size(), c);
@@ -39,9 +40,15 @@ void FixedJaakkolaJordanRule::coefficients(const BatchedFamily&, std::span<const
   out.slope_drop.resize(y.size());
   for (std::size_t i = 0; i < y.size(); ++i) {
     const double eta = eta_anchor[i];
-    // Never negative but for rounding; a larger drop only lowers the bound.
-    out.value_drop[i] = std::max(0.0, h(eta) - h(xi_) + 0.5 * c * (eta - xi_) * (eta + xi_));
-    out.slope_drop[i] = c * eta - 0.5 * std::tanh(0.5 * eta);
+    const double delta = eta - xi_;
+    const double remainder = Logistic{}.remainder(1.0, {&xi_, 1}, {&delta, 1});
+    // Rounded up by more than the error of its terms and of the slope's: a larger drop only lowers the bound.
+    const double bend = 0.5 * c * delta * delta;
+    out.value_drop[i] = std::max(0.0, remainder + bend) + 16.0 * std::numeric_limits<double>::epsilon() * bend;
+    // sigmoid(-eta) - sigmoid(-xi), without cancellation where they are close.
+    const double turn =
+        std::abs(delta) > 1.0 ? sigmoid(-eta) - sigmoid(-xi_) : -sigmoid(-eta) * sigmoid(xi_) * std::expm1(delta);
+    out.slope_drop[i] = turn + c * delta;
   }
 }
 

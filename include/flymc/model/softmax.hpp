@@ -27,14 +27,15 @@ struct Softmax {
                                                          : "a whole number from 0 to " + std::to_string(classes - 1);
   }
 
+  // -l = log(1 + sum over the other classes of exp(eta_k - eta_y)), to full relative accuracy also where it is tiny.
   double log_likelihood(double y, Predictor eta) const {
-    // Differences from the observed class: exact where they matter, and -l = log(1 + the other classes' sum).
-    const double own = eta[static_cast<std::size_t>(y)];
+    const auto own = static_cast<std::size_t>(y);
     double top = 0.0;
-    for (const double e : eta) top = std::max(top, e - own);
-    double sum = 0.0;
-    for (const double e : eta) sum += std::exp(e - own - top);
-    return top > 0.0 ? -(top + std::log(sum)) : -std::log1p(sum - 1.0);
+    for (const double e : eta) top = std::max(top, e - eta[own]);
+    double others = 0.0;
+    for (std::size_t k = 0; k < eta.size(); ++k)
+      if (k != own) others += std::exp(eta[k] - eta[own] - top);
+    return top > 0.0 ? -(top + std::log(std::exp(-top) + others)) : -std::log1p(others);
   }
 
   void slope(double y, Predictor eta, std::span<double> out) const {

@@ -1,0 +1,42 @@
+// A checker of the laws that a family and its bound must obey; run it on a family of your own before you trust a draw.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "flymc/bound/rule.hpp"
+
+namespace flymc {
+
+struct LawOptions {
+  std::int64_t pairs = 100000;  // pairs of (row, theta) at which the bound is held against the likelihood
+  std::uint64_t seed = 1;
+};
+
+// The laws, by the name under which a failure is reported:
+//   below      log B_n(theta) <= log L_n(theta), for rows, anchors, targets and thetas from tiny to extreme, also just
+//              inside and outside the radius; the gap agrees with the plain difference as far as that has digits
+//   tight      a bound without drops touches the likelihood at the anchor: the gap there is exactly 0
+//   remainder  the family's remainder is l(eta + delta) - l(eta) - l'(eta)'delta, and stays accurate as delta vanishes
+//   slope, curvature, gap slope    the derivatives agree with finite differences
+//   collapse   the collapsed sum equals the sum over rows to 1e-10, and so does its gradient
+struct LawReport {
+  std::int64_t pairs = 0;
+  std::int64_t failures = 0;
+  std::vector<std::string> examples;  // the first few failures, in words
+  bool ok() const { return failures == 0; }
+  std::string text() const;
+};
+
+// Targets come from the family's own simulate(), at predictors that agree with the row and at others far off.
+LawReport check_laws(const Model& model, std::shared_ptr<const BoundRule> rule, const LawOptions& options = {});
+
+// The laws of a family with its anchored bound.
+template <Family F>
+LawReport check_laws(const F& family, const LawOptions& options = {}) {
+  return check_laws(Model(family, Prior::flat()), std::make_shared<AnchoredRule>(), options);
+}
+
+}  // namespace flymc

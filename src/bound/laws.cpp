@@ -1,0 +1,319 @@
+// Random tables, anchors and thetas against the laws of families and bounds.
+#include "flymc/bound/laws.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "flymc/bound/bound.hpp"
+#include "flymc/core/error.hpp"
+
+namespace flymc {
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+constexpr Index rows_per_table = 64;
+constexpr int thetas_per_table = 25;
+
+// A stream of numbers for the checker's own choices.
+class Dice {
+ public:
+  Dice(std::uint64_t seed, std::uint64_t table) : random_(seed, table, 0) {}
+  double uniform(double low, double high) { return low + (high - low) * random_.uniform(Purpose::simulate, next_++); }
+  double power_of_ten(double low, double high) { return std::pow(10.0, uniform(low, high)); }
+  double normal() {
+    double z = 0.0;
+    random_.normals(Purpose::simulate, next_++, {&z, 1});
+    return z;
+  }
+  Vector normals(Index size) {
+    Vector z(size);
+    for (double& x : z) x = normal();
+    return z;
+  }
+
+ private:
+  PhiloxRandom random_;
+  std::uint64_t next_ = 0;
+};
+
+// One random table with its anchor and its bound, and the laws checked on it.
+class Table {
+ public:
+  Table(const Model& model, std::shared_ptr<const BoundRule> rule, std::uint64_t seed, std::uint64_t number,
+        LawReport& report)
+      : model_(model), rule_(std::move(rule)), dice_(seed, number), report_(report) {
+    const Index k = model_.predictors();
+    const Index d = 1 + static_cast<Index>(dice_.uniform(0.0, 5.0));
+    anchor_ = dice_.power_of_ten(-2.0, 1.0) * dice_.normals(d * k);
+    RowMatrix x(rows_per_table, d);
+    Vector y(rows_per_table);
+    const PhiloxRandom targets(seed, number, 1);
+    for (Index i = 0; i < rows_per_table; ++i) {
+      x.row(i) = (i % 4 == 0 ? dice_.power_of_ten(-3.0, 3.0) : 1.0) * dice_.normals(d).transpose();
+      // At the row's own predictors, or far from them: a surprise of the worst kind.
+      Vector eta = (x.row(i) * by_predictor(anchor_, k)).transpose();
+      if (i % 2 == 0) eta += dice_.power_of_ten(-1.0, 4.0) * dice_.normals(k);
+      y[i] =
+          model_.family().simulate({eta.data(), static_cast<std::size_t>(k)}, targets, static_cast<std::uint64_t>(i));
+    }
+    store_ = std::make_unique<Store>(Store::from_matrix(x, y));
+    const Matrix half = Matrix::NullaryExpr(d * k, d * k, [&] { return dice_.normal(); });
+    metric_ = Metric::from_precision(dice_.power_of_ten(-2.0, 6.0) *
+                                     (half * half.transpose() + 0.1 * Matrix::Identity(d * k, d * k)));
+    bound_ = std::make_unique<Bound>(*store_, model_, rule_, anchor_, Execution{threads_, alone_}, metric_);
+    ids_.resize(static_cast<std::size_t>(rows_per_table));
+    std::iota(ids_.begin(), ids_.end(), RowId{0});
+    bound_->prepare(*store_, ids_, fixed_);
+  }
+
+  void check() {
+    check_family();
+    for (int t = 0; t < thetas_per_table; ++t) {
+      const Vector theta = anchor_ + offset(t);
+      report_.pairs += rows_per_table;
+      guard([&] { check_theta(theta); });
+    }
+    guard([&] { check_gradients(anchor_ + std::min(1.0, 0.5 * rule_->radius()) * direction()); });
+    if (std::isfinite(rule_->radius())) guard([&] { check_gradients(anchor_ + 2.0 * rule_->radius() * direction()); });
+  }
+
+ private:
+  // The library itself refuses a bound above its likelihood; here that is one more failure.
+  template <class Check>
+  void guard(const Check& check) {
+    try {
+      check();
+    } catch (const BoundViolation& violation) {
+      fail("below", 0, violation.what());
+    }
+  }
+
+  // A direction of length 1 in the metric.
+  Vector direction() {
+    const Vector u = metric_->unwhiten(dice_.normals(anchor_.size()));
+    return u / metric_->whiten(u).norm();
+  }
+
+  Vector offset(int t) {
+    const double radius = rule_->radius();
+    if (t == 0) return Vector::Zero(anchor_.size());
+    if (std::isfinite(radius) && t < 5) return (1.0 + (t % 2 ? 1e-9 : -1e-9)) * radius * direction();
+    if (std::isfinite(radius) && t < 10) return dice_.uniform(0.0, 1.0) * radius * direction();
+    const Vector u = dice_.normals(anchor_.size());
+    return dice_.power_of_ten(-9.0, t % 5 == 0 ? 7.0 : 1.0) * u;
+  }
+
+  void fail(const char* law, std::size_t row, const std::string& what) {
+    ++report_.failures;
+    if (report_.examples.size() < 10)
+      report_.examples.push_back(fmt::format("{}: {} (family {}, bound {}, target {}, eta at the anchor {:.6g})", law,
+                                             what, model_.family().name(), rule_->name(), fixed_.y[row],
+                                             fmt::join(etas(row), ", ")));
+  }
+
+  std::span<const double> etas(std::size_t row) const {
+    const auto k = static_cast<std::size_t>(model_.predictors());
+    return std::span<const double>(fixed_.eta_anchor).subspan(row * k, k);
+  }
+
+  double value(double y, const Vector& eta) const {
+    double out = 0.0;
+    model_.family().likelihood({&y, 1}, as_span(eta), {&out, 1}, {}, {});
+    return out;
+  }
+  Vector slope(double y, const Vector& eta) const {
+    Vector out(eta.size());
+    model_.family().likelihood({&y, 1}, as_span(eta), {}, {out.data(), as_span(eta).size()}, {});
+    return out;
+  }
+  double remainder(double y, const Vector& eta, const Vector& delta) const {
+    double out = 0.0;
+    model_.family().remainder({&y, 1}, as_span(eta), as_span(delta), {&out, 1}, {});
+    return out;
+  }
+  static std::span<const double> as_span(const Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
+
+  // remainder, slope, curvature: laws of the family alone, at each row's predictors. Lengths are measured in
+  // 1 / sqrt(C), C the largest global curvature, so that nothing depends on units.
+  void check_family() {
+    const Index k = model_.predictors();
+    for (std::size_t i = 0; i < fixed_.size(); ++i) {
+      const double y = fixed_.y[i];
+      const Vector eta = Eigen::Map<const Vector>(etas(i).data(), k);
+      Matrix curvature(k, k), global(k, k);
+      model_.family().likelihood({&y, 1}, as_span(eta), {}, {}, {curvature.data(), static_cast<std::size_t>(k * k)});
+      model_.family().global_curvature({&y, 1}, as_span(eta), {global.data(), static_cast<std::size_t>(k * k)});
+      const double c = global.diagonal().maxCoeff();
+      if (!(c > 0.0) || !global.isApprox(global.transpose()))
+        fail("curvature", i, "the global curvature is not a symmetric positive matrix");
+      const double unit = 1.0 / std::sqrt(c);
+      const Vector u = dice_.normals(k).normalized();
+
+      for (const double length : {1e-7, 1e-3, 1.0, 50.0}) {
+        const Vector delta = length * unit * u;
+        const double before = value(y, eta), after = value(y, eta + delta), line = slope(y, eta).dot(delta);
+        const double direct = after - before - line;
+        const double own = remainder(y, eta, delta);
+        const double size = std::abs(after) + std::abs(before) + std::abs(line) +
+                            (slope(y, eta + delta).cwiseAbs().sum()) * (eta.norm() + delta.norm());
+        const double bend = 0.5 * c * delta.squaredNorm();
+        if (std::abs(own - direct) > 1e3 * epsilon * size + 1e-9 * bend)
+          fail("remainder", i, fmt::format("{:.17g} instead of {:.17g} at offset {:.3g}", own, direct, delta.norm()));
+        // As delta vanishes only the second-order term is left.
+        const double second = -0.5 * delta.dot(curvature * delta);
+        if (length == 1e-7 && std::abs(own - second) > 1e-4 * bend)
+          fail("remainder", i, fmt::format("{:.17g} instead of {:.17g} at offset {:.3g}", own, second, delta.norm()));
+      }
+
+      const double h = 1e-5 * unit;
+      const double noise = epsilon / h * (1.0 + eta.norm() / unit);
+      const double up = value(y, eta + h * u), down = value(y, eta - h * u);
+      if (std::abs((up - down) / (2.0 * h) - slope(y, eta).dot(u)) >
+          1e-7 / unit + 10.0 * noise * (std::abs(up) + std::abs(down)) + 10.0 * noise * slope(y, eta).norm() * unit)
+        fail("slope", i, fmt::format("{:.9g} instead of {:.9g}", slope(y, eta).dot(u), (up - down) / (2.0 * h)));
+      const Vector bend = (slope(y, eta - h * u) - slope(y, eta + h * u)) / (2.0 * h);
+      if ((bend - curvature * u).norm() > 1e-4 * c + 100.0 * noise * slope(y, eta).norm())
+        fail("curvature", i, fmt::format("{:.9g} instead of {:.9g}", (curvature * u).norm(), bend.norm()));
+    }
+  }
+
+  // below, tight, collapse at one theta, for all rows of the table.
+  void check_theta(const Vector& theta) {
+    const Index k = model_.predictors();
+    const BoundPoint point = bound_->at(theta, false);
+    const auto n = fixed_.size();
+    Gaps gaps;
+    bound_->gaps(*store_, fixed_, point, false, gaps);
+    const bool touches = fixed_.coefficients.value_drop.empty();
+    double sum = 0.0, size_of_sum = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const Vector eta = Eigen::Map<const Vector>(etas(i).data(), k);
+      Vector delta(k);
+      store_->predict({&ids_[i], 1}, point.offset, {delta.data(), static_cast<std::size_t>(k)});
+      const Quadratic bound = log_bound(i, eta, delta, point);
+      sum += bound.value;
+      size_of_sum += bound.size;
+      const double likelihood = value(fixed_.y[i], eta + delta);
+      // Rounding of eta + delta moves the likelihood by its slope.
+      const double rounding = 64.0 * epsilon *
+                              (bound.size + std::abs(likelihood) +
+                               slope(fixed_.y[i], eta + delta).cwiseAbs().sum() * (eta.norm() + delta.norm()));
+      if (!(bound.value <= likelihood + rounding))
+        fail("below", i,
+             fmt::format("log B = {:.17g} above log L = {:.17g} at offset {:.6g}", bound.value, likelihood,
+                         fmt::join(as_span(delta), ", ")));
+      if (!(std::abs(gaps.gap[i] - (likelihood - bound.value)) <= 2.0 * rounding))
+        fail("below", i,
+             fmt::format("gap {:.17g}, but log L - log B = {:.17g}", gaps.gap[i], likelihood - bound.value));
+      if (touches && theta == anchor_ && gaps.gap[i] != 0.0)
+        fail("tight", i, fmt::format("the gap at the anchor is {:.3g}", gaps.gap[i]));
+    }
+    if (!(std::abs(bound_->log_sum(point) - sum) <= 1e-10 * size_of_sum))
+      fail("collapse", 0, fmt::format("{:.17g} instead of {:.17g}", bound_->log_sum(point), sum));
+  }
+
+  // v + s'delta - delta'(c + k rho) delta / 2 from its coefficients, and the size of its terms.
+  struct Quadratic {
+    double value, size;
+  };
+  Quadratic log_bound(std::size_t i, const Vector& eta, const Vector& delta, const BoundPoint& point) const {
+    const Index k = model_.predictors();
+    const auto at = [k, i](const std::vector<double>& values) {
+      return Eigen::Map<const Matrix>(values.data() + i * static_cast<std::size_t>(k * k), k, k);
+    };
+    const Coefficients& c = fixed_.coefficients;
+    double v = value(fixed_.y[i], eta);
+    Vector s = slope(fixed_.y[i], eta);
+    Matrix bend = point.outside ? Matrix(at(fixed_.outer_curvature)) : Matrix(at(c.curvature));
+    if (rule_->grows() && !point.outside) bend += point.rho * at(c.growth);
+    if (!c.value_drop.empty()) v -= c.value_drop[i];
+    if (!c.slope_drop.empty()) s -= Eigen::Map<const Vector>(c.slope_drop.data() + i * static_cast<std::size_t>(k), k);
+    const double form = 0.5 * delta.dot(bend * delta);
+    const double form_size = 0.5 * delta.cwiseAbs().dot(bend.cwiseAbs() * delta.cwiseAbs());
+    return {v + s.dot(delta) - form, std::abs(v) + s.cwiseAbs().dot(delta.cwiseAbs()) + form_size};
+  }
+
+  // Gradients of the collapsed sum and slopes of the gaps by central differences.
+  void check_gradients(const Vector& theta) {
+    const Vector u = direction();
+    const double h = 1e-5;
+    const auto sum_at = [&](double t) { return bound_->log_sum(bound_->at(theta + t * u, false)); };
+    const BoundPoint point = bound_->at(theta, true);
+    Vector gradient = Vector::Zero(theta.size());
+    bound_->log_sum(point, &gradient);
+    const double along = gradient.dot(u);
+    const double difference = (sum_at(h) - sum_at(-h)) / (2.0 * h);
+    const double size = std::abs(sum_at(0.0)) + gradient.cwiseAbs().dot(u.cwiseAbs()) + 1.0;
+    if (!(std::abs(difference - along) <= 1e-6 * size))
+      fail("collapse", 0, fmt::format("gradient {:.9g} instead of {:.9g}", along, difference));
+
+    // Row by row, with a step that moves the row's predictors by a small part of its own unit of length.
+    const auto k = static_cast<std::size_t>(model_.predictors());
+    for (std::size_t i = 0; i < fixed_.size(); ++i) {
+      BoundRows row;
+      row.append(fixed_, i);
+      std::vector<double> move(k), delta(k);
+      store_->predict(row.row, by_predictor(u, model_.predictors()), move);
+      store_->predict(row.row, point.offset, delta);
+      const auto gaps_at = [&](double t, bool slopes) {
+        Gaps gaps;
+        bound_->gaps(*store_, row, bound_->at(theta + t * u, slopes), slopes, gaps);
+        return gaps;
+      };
+      const Gaps here = gaps_at(0.0, true);
+      // The likelihood may bend more here than at the anchor, and the step must be small for both.
+      std::vector<double> eta(k), bend(k * k);
+      for (std::size_t j = 0; j < k; ++j) eta[j] = row.eta_anchor[j] + delta[j];
+      model_.family().global_curvature(row.y, eta, bend);
+      bend.insert(bend.end(), row.coefficients.curvature.begin(), row.coefficients.curvature.end());
+      const double c = *std::max_element(bend.begin(), bend.end());
+      double slope = here.rho_slope.empty() ? 0.0 : here.rho_slope[0] * point.rho_gradient.dot(u);
+      double length = 0.0, terms = here.gap[0];
+      for (std::size_t j = 0; j < k; ++j) {
+        slope += here.slope[j] * move[j];
+        length += std::abs(move[j]) * std::sqrt(c);
+        terms += 0.5 * c * delta[j] * delta[j];
+      }
+      const double step = 1e-5 / (1.0 + length);
+      const double numeric = (gaps_at(step, false).gap[0] - gaps_at(-step, false).gap[0]) / (2.0 * step);
+      const double scale = (1.0 + length) * (1.0 + std::sqrt(terms)) + std::abs(slope);  // of a slope in t
+      if (!(std::abs(numeric - slope) <= 1e-6 * scale + 1e3 * epsilon * terms / step))
+        fail("gap slope", i, fmt::format("{:.9g} instead of {:.9g}", slope, numeric));
+    }
+  }
+
+  const Model& model_;
+  std::shared_ptr<const BoundRule> rule_;
+  Dice dice_;
+  LawReport& report_;
+  Threads threads_{1};
+  LocalCommunicator alone_;
+  Vector anchor_;
+  std::unique_ptr<Store> store_;
+  std::optional<Metric> metric_;
+  std::unique_ptr<Bound> bound_;
+  std::vector<RowId> ids_;
+  BoundRows fixed_;
+};
+
+}  // namespace
+
+std::string LawReport::text() const {
+  std::string out = fmt::format("{} pairs of row and theta, {} failures\n", pairs, failures);
+  for (const std::string& example : examples) out += "  " + example + "\n";
+  return out;
+}
+
+LawReport check_laws(const Model& model, std::shared_ptr<const BoundRule> rule, const LawOptions& options) {
+  LawReport report;
+  for (std::uint64_t table = 0; report.pairs < options.pairs && report.failures < 1000; ++table)
+    Table(model, rule, options.seed, table, report).check();
+  return report;
+}
+
+}  // namespace flymc

@@ -1,0 +1,201 @@
+// Every z-sweep leaves p(z | theta) invariant: all 2^N states of a tiny problem, every branch of the kernel's own code.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "exactness/branching_random.hpp"
+#include "flymc/kernel/explicit_sweep.hpp"
+#include "flymc/kernel/implicit_sweep.hpp"
+#include "problems/problems.hpp"
+
+namespace flymc {
+namespace {
+
+constexpr RowId rows = 5;
+constexpr std::size_t states = 1u << rows;
+
+// A problem of five rows with an anchor that is not the mode, and a theta that is not the anchor: all gaps are visible.
+struct Tiny {
+  explicit Tiny(const Model& model, std::shared_ptr<const BoundRule> rule, double scale)
+      : problem(problems::make(model, rows, 2, 11)) {
+    const Index dimension = model.coefficients(problem.store);
+    Vector anchor(dimension);
+    for (Index j = 0; j < dimension; ++j) anchor[j] = 0.3 * std::sin(1.0 + static_cast<double>(j));
+    theta = anchor;
+    for (Index j = 0; j < dimension; ++j) theta[j] += scale * std::cos(2.0 * static_cast<double>(j));
+    bound = std::make_unique<Bound>(problem.store, model, std::move(rule), anchor, machine.execution(),
+                                    Metric::from_precision(4.0 * Matrix::Identity(dimension, dimension)));
+    density = std::make_unique<JointDensity>(problem.store, *bound);
+  }
+
+  // pi(z) proportional to the product over bright rows of L/B - 1, from likelihoods and bounds in plain form.
+  Vector stationary() const {
+    const Index k = problem.model.predictors();
+    const BoundPoint point = bound->at(theta, false);
+    std::vector<RowId> ids(rows);
+    for (RowId i = 0; i < rows; ++i) ids[static_cast<std::size_t>(i)] = i;
+    BoundRows fixed;
+    bound->prepare(problem.store, ids, fixed);
+    Vector odds(rows);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const auto width = static_cast<std::size_t>(k);
+      const Vector eta = Eigen::Map<const Vector>(fixed.eta_anchor.data() + i * width, k);
+      Vector delta(k);
+      problem.store.predict({&ids[i], 1}, point.offset, {delta.data(), width});
+      const Vector moved = eta + delta;
+      double at_anchor = 0.0, here = 0.0;
+      Vector slope(k);
+      problem.model.family().likelihood({&fixed.y[i], 1}, {eta.data(), width}, {&at_anchor, 1}, {slope.data(), width},
+                                        {});
+      problem.model.family().likelihood({&fixed.y[i], 1}, {moved.data(), width}, {&here, 1}, {}, {});
+      const Coefficients& c = fixed.coefficients;
+      Matrix bend = Eigen::Map<const Matrix>(c.curvature.data() + i * width * width, k, k);
+      if (!c.growth.empty()) bend += point.rho * Eigen::Map<const Matrix>(c.growth.data() + i * width * width, k, k);
+      if (!c.value_drop.empty()) at_anchor -= c.value_drop[i], slope[0] -= c.slope_drop[i];
+      const double log_bound = at_anchor + slope.dot(delta) - 0.5 * delta.dot(bend * delta);
+      odds[static_cast<Index>(i)] = std::expm1(here - log_bound);
+    }
+    Vector pi(states);
+    for (std::size_t z = 0; z < states; ++z) {
+      pi[static_cast<Index>(z)] = 1.0;
+      for (RowId i = 0; i < rows; ++i)
+        if (z >> i & 1u) pi[static_cast<Index>(z)] *= odds[i];
+    }
+    return pi / pi.sum();
+  }
+
+  State at(std::size_t z) const {
+    State state(theta, rows);
+    density->evaluate(theta, state.z, true, state.at);
+    for (RowId i = 0; i < rows; ++i)
+      if (z >> i & 1u) {
+        BoundRows fixed;
+        Gaps gaps;
+        density->look(state, {&i, 1}, fixed, gaps);
+        density->brighten(state, fixed, gaps, 0);
+      }
+    density->settle(state);
+    return state;
+  }
+
+  static std::size_t code(const State& state) {
+    std::size_t z = 0;
+    for (RowId i = 0; i < rows; ++i) z |= static_cast<std::size_t>(state.z.set.is_bright(i)) << i;
+    return z;
+  }
+
+  Matrix transition(const Kernel& kernel, std::uint64_t iteration = 0) const {
+    Matrix t = Matrix::Zero(states, states);
+    for (std::size_t z = 0; z < states; ++z) {
+      const State start = at(z);
+      EXPECT_EQ(code(start), z);
+      State state = start;
+      BranchingRandom::every_branch(
+          [&](const Random& random) {
+            state = start;
+            state.iteration = iteration;
+            kernel.step(state, random);
+          },
+          [&](double p) {
+            t(static_cast<Index>(z), static_cast<Index>(code(state))) += p;
+            // What the state remembers is what it would compute afresh.
+            Evaluation fresh;
+            density->evaluate(theta, state.z, true, fresh);
+            EXPECT_EQ(fresh.log_density, state.at.log_density);
+            EXPECT_EQ(fresh.gradient, state.at.gradient);
+          });
+    }
+    return t;
+  }
+
+  problems::Machine machine;
+  problems::Problem problem;
+  Vector theta;
+  std::unique_ptr<Bound> bound;
+  std::unique_ptr<JointDensity> density;
+};
+
+// Rows sum to one, pi T = pi, and (where asked) every state reaches every other.
+void expect_invariant(const Vector& pi, const Matrix& t, bool irreducible) {
+  EXPECT_LT((t.rowwise().sum() - Vector::Ones(states)).cwiseAbs().maxCoeff(), 1e-12);
+  EXPECT_LT((pi.transpose() * t - pi.transpose()).cwiseAbs().maxCoeff(), 1e-12);
+  EXPECT_GE(t.minCoeff(), 0.0);
+  if (irreducible) {
+    EXPECT_GT(t.minCoeff(), 0.0);
+  }
+}
+
+struct Case {
+  std::string name;
+  Model model;
+  std::shared_ptr<const BoundRule> rule;
+  double scale;  // how far theta is from the anchor
+};
+
+class EverySweep : public testing::TestWithParam<Case> {
+ protected:
+  EverySweep() : tiny(GetParam().model, GetParam().rule, GetParam().scale), pi(tiny.stationary()) {}
+  Tiny tiny;
+  Vector pi;
+};
+
+TEST_P(EverySweep, ProblemIsNotTrivial) {
+  // Both states of every row must have visible probability, or invariance would say little.
+  for (RowId i = 0; i < rows; ++i) {
+    double bright = 0.0;
+    for (std::size_t z = 0; z < states; ++z)
+      if (z >> i & 1u) bright += pi[static_cast<Index>(z)];
+    EXPECT_GT(bright, 1e-7);
+    EXPECT_LT(bright, 1.0 - 1e-7);
+  }
+}
+
+TEST_P(EverySweep, Implicit) {
+  for (const double q : {0.01, 0.2, 0.7, 1.0})
+    expect_invariant(pi, tiny.transition(ImplicitSweep(*tiny.density, q)), false);
+  expect_invariant(
+      pi, tiny.transition(ImplicitSweep(*tiny.density, 0.2)) * tiny.transition(ImplicitSweep(*tiny.density, 0.2)),
+      true);
+}
+
+TEST_P(EverySweep, ExplicitWithReplacement) {
+  for (const RowId count : {1, 3})
+    expect_invariant(pi, tiny.transition(ExplicitSweep{*tiny.density, count, ExplicitSweep::Choice::with_replacement}),
+                     false);
+}
+
+TEST_P(EverySweep, ExplicitWithoutReplacement) {
+  for (const RowId count : {1, 3})
+    expect_invariant(
+        pi, tiny.transition(ExplicitSweep{*tiny.density, count, ExplicitSweep::Choice::without_replacement}), false);
+  // All rows: a Gibbs draw of z, whatever z was.
+  const Matrix t = tiny.transition(ExplicitSweep{*tiny.density, rows, ExplicitSweep::Choice::without_replacement});
+  EXPECT_LT((t - Vector::Ones(states) * pi.transpose()).cwiseAbs().maxCoeff(), 1e-12);
+}
+
+TEST_P(EverySweep, ExplicitConsecutive) {
+  Matrix round = Matrix::Identity(states, states);
+  for (const std::uint64_t iteration : {0u, 1u, 2u}) {
+    const Matrix t = tiny.transition(ExplicitSweep{*tiny.density, 2, ExplicitSweep::Choice::consecutive}, iteration);
+    expect_invariant(pi, t, false);
+    round *= t;
+  }
+  expect_invariant(pi, round, true);
+}
+
+std::vector<Case> cases() {
+  const auto m = problems::models();
+  const auto anchored = std::make_shared<AnchoredRule>();
+  return {{"LogisticNear", m[0], anchored, 0.3},
+          {"LogisticFar", m[0], anchored, 4.0},
+          {"LogisticUntuned", m[0], std::make_shared<FixedJaakkolaJordanRule>(), 1.0},
+          {"LogisticCubic", m[0], std::make_shared<problems::CubicRule>(3.0), 0.8},
+          {"Softmax", m[1], anchored, 1.0},
+          {"StudentT", m[2], anchored, 1.0}};
+}
+
+INSTANTIATE_TEST_SUITE_P(Exactness, EverySweep, testing::ValuesIn(cases()),
+                         [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace flymc

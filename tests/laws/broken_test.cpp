@@ -1,0 +1,98 @@
+// The checker must see what it is for: families and bounds that break one law each.
+#include <gtest/gtest.h>
+
+#include "flymc/bound/laws.hpp"
+#include "problems/problems.hpp"
+
+namespace flymc {
+namespace {
+
+constexpr LawOptions some{.pairs = 20000, .seed = 3};
+
+void expect_caught(const LawReport& report, const std::string& law) {
+  EXPECT_FALSE(report.ok());
+  ASSERT_FALSE(report.examples.empty());
+  EXPECT_EQ(report.examples[0].substr(0, law.size() + 1), law + ":") << report.text();
+}
+
+// Jaakkola and Jordan's curvature, one per cent too small where the anchor is confident.
+struct TooFlat : Logistic {
+  void global_curvature(double y, Predictor eta, std::span<double> out) const {
+    Logistic::global_curvature(y, eta, out);
+    if (eta[0] > 5.0) out[0] *= 0.99;
+  }
+};
+TEST(BrokenLaws, CurvatureTooSmallInACorner) { expect_caught(check_laws(TooFlat{}, some), "below"); }
+
+// The remainder as it is defined, and no more: right, until delta is small.
+struct PlainDifference : Logistic {
+  double remainder(double y, Predictor eta, Predictor delta) const {
+    const double moved = eta[0] + delta[0];
+    double slope = 0.0;
+    this->slope(y, eta, {&slope, 1});
+    return log_likelihood(y, {&moved, 1}) - log_likelihood(y, eta) - slope * delta[0];
+  }
+};
+TEST(BrokenLaws, RemainderByPlainDifference) { expect_caught(check_laws(PlainDifference{}, some), "remainder"); }
+
+struct WrongRemainder : StudentT {
+  using StudentT::StudentT;
+  double remainder(double y, Predictor eta, Predictor delta) const {
+    return StudentT::remainder(y, eta, delta) * (1.0 - 1e-3);
+  }
+};
+TEST(BrokenLaws, RemainderOffByAThousandth) { expect_caught(check_laws(WrongRemainder(4.0, 1.0), some), "remainder"); }
+
+struct WrongSlope : StudentT {
+  using StudentT::StudentT;
+  void slope(double y, Predictor eta, std::span<double> out) const {
+    StudentT::slope(y, eta, out);
+    out[0] *= -1.0;
+  }
+};
+TEST(BrokenLaws, SlopeOfTheWrongSign) { EXPECT_FALSE(check_laws(WrongSlope(4.0, 1.0), some).ok()); }
+
+struct WrongCurvature : Softmax {
+  using Softmax::Softmax;
+  void curvature(double y, Predictor eta, std::span<double> out) const {
+    Softmax::curvature(y, eta, out);
+    out[1] = -out[1];
+  }
+};
+TEST(BrokenLaws, CurvatureOfTheWrongSignOffTheDiagonal) { EXPECT_FALSE(check_laws(WrongCurvature(3), some).ok()); }
+
+// A rule whose bound lies a thousandth above the likelihood for a few rows.
+class RaisedRule final : public BoundRule {
+ public:
+  std::string name() const override { return "raised"; }
+  void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
+                    std::span<const double> reach, Coefficients& out) const override {
+    AnchoredRule().coefficients(family, y, eta_anchor, reach, out);
+    out.value_drop.assign(y.size(), 0.0);
+    for (std::size_t i = 0; i < y.size(); ++i)
+      if (eta_anchor[i] > 10.0) out.value_drop[i] = -1e-3;
+  }
+};
+TEST(BrokenLaws, BoundRaisedByAThousandth) {
+  expect_caught(check_laws(Model(Logistic{}, Prior::flat()), std::make_shared<RaisedRule>(), some), "below");
+}
+
+// A growth one half of what the cubic bound needs.
+class SlowRule final : public BoundRule {
+ public:
+  std::string name() const override { return "slow"; }
+  double radius() const override { return 5.0; }
+  bool uses_reach() const override { return true; }
+  bool grows() const override { return true; }
+  void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
+                    std::span<const double> reach, Coefficients& out) const override {
+    problems::CubicRule(5.0).coefficients(family, y, eta_anchor, reach, out);
+    for (double& k : out.growth) k *= 0.5;
+  }
+};
+TEST(BrokenLaws, GrowthTooSlow) {
+  expect_caught(check_laws(Model(Logistic{}, Prior::flat()), std::make_shared<SlowRule>(), some), "below");
+}
+
+}  // namespace
+}  // namespace flymc
