@@ -11,6 +11,7 @@ import tempfile
 
 LINE = "core comm data model bound anchor bright kernel draws diagnose chain run".split()
 ONLY_CORE = {"draws", "diagnose"}
+LIBRARIES = ("Eigen/", "unsupported/Eigen/", "Random123/", "boost/math/", "fmt/", "tbb/")
 OUTSIDERS = ["cli", "python", "examples", "bench"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 
@@ -39,7 +40,7 @@ def violations(root):
                     target = name.split("/")[1]
                     if target not in allowed(layer):
                         found.append(f"{path}: layer '{layer}' must not include '{name}'")
-                elif "/" in name and not name.startswith(("Eigen/", "Random123/", "fmt/", "tbb/", "oneapi/")):
+                elif "/" in name and not name.startswith(LIBRARIES):
                     found.append(f"{path}: '{name}' is neither a header of flymc nor of a known library")
     for folder in OUTSIDERS:
         for path in sources(root / folder):

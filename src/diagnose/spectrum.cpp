@@ -13,7 +13,7 @@ namespace flymc {
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 // Whether the least-squares line through (i, x_i) leaves nothing but rounding.
 bool is_straight_line(const Vector& x) {
@@ -21,8 +21,8 @@ bool is_straight_line(const Vector& x) {
   const Vector time = Vector::LinSpaced(n, -0.5 * static_cast<double>(n - 1), 0.5 * static_cast<double>(n - 1));
   const Vector centred = x.array() - x.mean();
   const Vector residual = centred - (time.dot(centred) / time.squaredNorm()) * time;
-  constexpr double kRounding = 32 * std::numeric_limits<double>::epsilon();
-  return residual.norm() <= kRounding * x.lpNorm<Eigen::Infinity>() * std::sqrt(static_cast<double>(n));
+  constexpr double rounding = 32 * std::numeric_limits<double>::epsilon();
+  return residual.norm() <= rounding * x.lpNorm<Eigen::Infinity>() * std::sqrt(static_cast<double>(n));
 }
 
 // Spectral density at zero: sigma^2 / (1 - sum_j a_j)^2 for x_t = sum_j a_j x_{t - j} + noise of variance sigma^2.
@@ -61,7 +61,7 @@ double spectrum_at_zero(const Vector& x) {
 
 double ess_spectral(std::span<const double> chain) {
   const Vector x = Vector::Map(chain.data(), static_cast<Index>(chain.size()));
-  if (x.size() < 2 || !x.allFinite()) return kNaN;
+  if (x.size() < 2 || !x.allFinite()) return not_a_number;
   if (is_straight_line(x)) return 0.0;
   const double size = static_cast<double>(x.size());
   const double variance = (x.array() - x.mean()).square().sum() / (size - 1.0);
@@ -69,7 +69,7 @@ double ess_spectral(std::span<const double> chain) {
 }
 
 double ess_spectral(ChainDraws draws) {
-  double sum = draws.empty() ? kNaN : 0.0;
+  double sum = draws.empty() ? not_a_number : 0.0;
   for (const std::vector<double>& chain : draws) sum += ess_spectral(std::span<const double>(chain));
   return sum;
 }

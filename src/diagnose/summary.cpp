@@ -16,12 +16,12 @@ namespace flymc {
 
 namespace {
 
-constexpr std::size_t kMaxName = 40;  // code points
+constexpr std::size_t max_name = 40;  // code points
 
 // A line is written with exponents if its largest number lies outside these, or if it needs more decimals.
-constexpr double kMinFixed = 1e-4;
-constexpr double kMaxFixed = 1e10;
-constexpr int kMaxDecimals = 12;
+constexpr double min_fixed = 1e-4;
+constexpr double max_fixed = 1e10;
+constexpr int max_decimals = 12;
 
 // Where code points begin, and the end of the text. Bytes 10xxxxxx continue a code point.
 std::vector<std::size_t> code_points(std::string_view text) {
@@ -41,8 +41,8 @@ std::string readable(std::string name) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
   const std::vector<std::size_t> starts = code_points(name);
   const std::size_t count = starts.size() - 1;
-  if (count <= kMaxName) return name;
-  const std::size_t head = kMaxName / 2, tail = kMaxName - head - 1;
+  if (count <= max_name) return name;
+  const std::size_t head = max_name / 2, tail = max_name - head - 1;
   return name.substr(0, starts[head]) + "…" + name.substr(starts[count - tail]);
 }
 
@@ -60,9 +60,9 @@ std::string fixed(double x, int decimals) {
   return text;
 }
 
-constexpr std::array<std::string_view, 10> kHeader = {"parameter", "mean",      "sd",       "median",   "5%",
-                                                      "95%",       "mcse_mean", "ess_bulk", "ess_tail", "r_hat"};
-using Cells = std::array<std::string, kHeader.size()>;
+constexpr std::array<std::string_view, 10> header_words = {"parameter", "mean",      "sd",       "median",   "5%",
+                                                           "95%",       "mcse_mean", "ess_bulk", "ess_tail", "r_hat"};
+using Cells = std::array<std::string, header_words.size()>;
 
 Cells cells(const ParameterSummary& p) {
   const bool has_error = std::isfinite(p.mcse_mean) && p.mcse_mean > 0.0;
@@ -73,7 +73,7 @@ Cells cells(const ParameterSummary& p) {
   double largest = 0.0;
   for (const double x : {p.mean, p.sd, p.median, p.q5, p.q95})
     if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
-  const bool exponents = largest > 0.0 && (largest < kMinFixed || largest >= kMaxFixed || decimals > kMaxDecimals);
+  const bool exponents = largest > 0.0 && (largest < min_fixed || largest >= max_fixed || decimals > max_decimals);
   const int digits = exponents ? std::clamp(decimals + exponent_of(largest), 2, 15) : 0;  // after the first
   const auto number = [&](double x) {
     return exponents && std::isfinite(x) ? fmt::format("{:.{}e}", x, digits) : fixed(x, decimals);
@@ -110,7 +110,7 @@ Column measure(std::string_view header, std::span<const Cells> lines, std::size_
 }  // namespace
 
 ParameterSummary summarise(std::string name, ChainDraws draws) {
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
   // Sums are taken from the first draw on, so that draws that are all the same have exactly no spread.
   const double origin = draws.empty() || draws.front().empty() ? 0.0 : draws.front().front();
   double sum = 0.0, count = 0.0, squares = 0.0;
@@ -118,10 +118,10 @@ ParameterSummary summarise(std::string name, ChainDraws draws) {
     for (const double x : chain) sum += x - origin;
     count += static_cast<double>(chain.size());
   }
-  const double mean = count > 0.0 ? origin + sum / count : kNaN;
+  const double mean = count > 0.0 ? origin + sum / count : not_a_number;
   for (const std::vector<double>& chain : draws)
     for (const double x : chain) squares += (x - mean) * (x - mean);
-  const double sd = count > 1.0 ? std::sqrt(squares / (count - 1.0)) : kNaN;
+  const double sd = count > 1.0 ? std::sqrt(squares / (count - 1.0)) : not_a_number;
   return {.name = std::move(name),
           .mean = mean,
           .sd = sd,
@@ -139,24 +139,25 @@ std::string format_table(std::span<const ParameterSummary> parameters) {
   lines.reserve(parameters.size());
   for (const ParameterSummary& p : parameters) lines.push_back(cells(p));
 
-  std::size_t name_width = kHeader[0].size();
+  std::size_t name_width = header_words[0].size();
   for (const Cells& line : lines) name_width = std::max(name_width, width(line[0]));
-  std::array<Column, kHeader.size()> columns;
-  for (std::size_t i = 1; i < kHeader.size(); ++i) columns[i] = measure(kHeader[i], lines, i);
+  std::array<Column, header_words.size()> columns;
+  for (std::size_t i = 1; i < header_words.size(); ++i) columns[i] = measure(header_words[i], lines, i);
 
-  std::string table(kHeader[0]);
-  table.append(name_width - kHeader[0].size(), ' ');
-  for (std::size_t i = 1; i < kHeader.size(); ++i) table += fmt::format("  {:>{}}", kHeader[i], columns[i].total);
+  std::string table(header_words[0]);
+  table.append(name_width - header_words[0].size(), ' ');
+  for (std::size_t i = 1; i < header_words.size(); ++i)
+    table += fmt::format("  {:>{}}", header_words[i], columns[i].total);
   table += '\n';
   for (const Cells& line : lines) {
     table += line[0];
     table.append(name_width - width(line[0]), ' ');
-    for (std::size_t i = 1; i < kHeader.size(); ++i) {
+    for (std::size_t i = 1; i < header_words.size(); ++i) {
       const std::string& cell = line[i];
       const std::size_t left = is_word(cell) ? columns[i].total - cell.size() : columns[i].integer - before_point(cell);
       table.append(2 + left, ' ');
       table += cell;
-      if (i + 1 < kHeader.size()) table.append(columns[i].total - left - cell.size(), ' ');
+      if (i + 1 < header_words.size()) table.append(columns[i].total - left - cell.size(), ' ');
     }
     table += '\n';
   }

@@ -10,7 +10,7 @@
 namespace flymc {
 namespace {
 
-constexpr double kSigmas = 4.5;  // two-sided false alarm 7e-6 for each comparison below
+constexpr double sigmas = 4.5;  // two-sided false alarm 7e-6 for each comparison below
 
 TEST(Random, EveryPartOfTheAddressMatters) {
   std::set<double> seen;
@@ -58,8 +58,8 @@ TEST(Random, UniformMomentsAndRange) {
     sum += u - 0.5;
     square += (u - 0.5) * (u - 0.5) - 1.0 / 12;
   }
-  EXPECT_LT(std::abs(sum), kSigmas * std::sqrt(n / 12.0));
-  EXPECT_LT(std::abs(square), kSigmas * std::sqrt(n / 180.0));
+  EXPECT_LT(std::abs(sum), sigmas * std::sqrt(n / 12.0));
+  EXPECT_LT(std::abs(square), sigmas * std::sqrt(n / 180.0));
 }
 
 TEST(Random, NormalMomentsAndShortSpans) {
@@ -69,9 +69,9 @@ TEST(Random, NormalMomentsAndShortSpans) {
   random.normals(Purpose::simulate, 0, z);
   double m1 = 0, m2 = 0, m4 = 0;
   for (const double x : z) m1 += x, m2 += x * x - 1, m4 += x * x * x * x - 3;
-  EXPECT_LT(std::abs(m1), kSigmas * std::sqrt(1.0 * n));
-  EXPECT_LT(std::abs(m2), kSigmas * std::sqrt(2.0 * n));
-  EXPECT_LT(std::abs(m4), kSigmas * std::sqrt(96.0 * n));
+  EXPECT_LT(std::abs(m1), sigmas * std::sqrt(1.0 * n));
+  EXPECT_LT(std::abs(m2), sigmas * std::sqrt(2.0 * n));
+  EXPECT_LT(std::abs(m4), sigmas * std::sqrt(96.0 * n));
   for (std::size_t size : {0u, 1u, 2u, 3u, 5u}) {
     std::vector<double> part(size);
     random.normals(Purpose::simulate, 0, part);
@@ -84,7 +84,7 @@ TEST(Random, ChooseIsUniformOverItsRange) {
   const int n = 70000;
   std::vector<int> count(7);
   for (int i = 0; i < n; ++i) ++count[random.choose(Purpose::pick, static_cast<std::uint64_t>(i), 7)];
-  for (int c : count) EXPECT_LT(std::abs(c - n / 7.0), kSigmas * std::sqrt(n * 6.0 / 49));
+  for (int c : count) EXPECT_LT(std::abs(c - n / 7.0), sigmas * std::sqrt(n * 6.0 / 49));
   EXPECT_EQ(random.choose(Purpose::pick, 0, 1), 0u);
   EXPECT_LT(random.choose(Purpose::pick, 0, (1ull << 63) + 1), (1ull << 63) + 1);
 }
@@ -97,7 +97,7 @@ TEST(Random, SkipIsGeometricUpToItsLimit) {
   for (int i = 0; i < n; ++i) ++count[random.skip(Purpose::skip, static_cast<std::uint64_t>(i), q, 4)];
   for (int m = 0; m <= 4; ++m) {
     const double p = m < 4 ? q * std::pow(1 - q, m) : std::pow(1 - q, 4);
-    EXPECT_LT(std::abs(count[static_cast<std::size_t>(m)] - n * p), kSigmas * std::sqrt(n * p * (1 - p))) << m;
+    EXPECT_LT(std::abs(count[static_cast<std::size_t>(m)] - n * p), sigmas * std::sqrt(n * p * (1 - p))) << m;
   }
   EXPECT_EQ(random.skip(Purpose::skip, 0, 1.0, 4), 0u);
   EXPECT_EQ(random.skip(Purpose::skip, 0, 0.0, 4), 4u);

@@ -18,10 +18,10 @@ namespace flymc {
 namespace {
 
 using Draws = std::vector<std::vector<double>>;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kCaseCount = static_cast<int>(std::size(reference::kCases));
-static_assert(std::size(reference::kArviz) == kCaseCount && std::size(reference::kR) == kCaseCount);
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr int case_count = static_cast<int>(std::size(reference::all_cases));
+static_assert(std::size(reference::arviz_values) == case_count && std::size(reference::kR) == case_count);
 
 // The tables of expected values are made by reference/arviz_values.py and reference/r_values.R; their first lines say
 // how to make them again. NaN means that the package gives no value.
@@ -43,17 +43,17 @@ void expect_agreement(const Draws& draws, const reference::Values& expected) {
 }
 
 TEST(Convergence, AgreesWithArviz) {
-  for (int i = 0; i < kCaseCount; ++i) {
-    SCOPED_TRACE(reference::kCases[i].name);
-    expect_agreement(reference::draws_of(i), reference::kArviz[i]);
+  for (int i = 0; i < case_count; ++i) {
+    SCOPED_TRACE(reference::all_cases[i].name);
+    expect_agreement(reference::draws_of(i), reference::arviz_values[i]);
   }
 }
 
 TEST(Convergence, AgreesWithPosterior) {
-  for (int i = 0; i < kCaseCount; ++i) {
+  for (int i = 0; i < case_count; ++i) {
     // posterior leaves out the last pair of lags of halves of odd length, which counts if they are still correlated.
-    if (std::string(reference::kCases[i].name) == "lags_run_out") continue;
-    SCOPED_TRACE(reference::kCases[i].name);
+    if (std::string(reference::all_cases[i].name) == "lags_run_out") continue;
+    SCOPED_TRACE(reference::all_cases[i].name);
     expect_agreement(reference::draws_of(i), reference::kR[i]);
   }
 }
@@ -74,7 +74,7 @@ TEST(Convergence, DrawsThatSayNothingGiveNaN) {
   expect_nothing({{}, {}});
   expect_nothing({{1, 2, 3}, {2, 3, 1}});
   expect_nothing(Draws(4, std::vector<double>(100, 0.1)));
-  for (const double bad : {kNaN, kInfinity, -kInfinity}) {
+  for (const double bad : {not_a_number, infinity, -infinity}) {
     Draws draws = reference::draws_of(0);
     draws[2][77] = bad;
     expect_nothing(draws);
@@ -92,7 +92,7 @@ TEST(Convergence, ShortChainsHaveAnRHatBeforeTheyHaveAnEffectiveSize) {
 
 TEST(Convergence, ChainsThatNeverMovedNeverMet) {
   const Draws stuck = {std::vector<double>(40, 0.0), std::vector<double>(40, 1.0)};
-  EXPECT_EQ(r_hat(stuck), kInfinity);
+  EXPECT_EQ(r_hat(stuck), infinity);
   EXPECT_NEAR(ess_bulk(stuck), 2.5, 1e-12);  // ArviZ and posterior agree
   EXPECT_NEAR(ess_mean(stuck), 2.5, 1e-12);
   Draws one = reference::draws_of(0);
@@ -131,9 +131,9 @@ TEST(Convergence, QuantileInterpolates) {
   EXPECT_EQ(quantile(draws, 1.0), 4.0);
   EXPECT_DOUBLE_EQ(quantile(draws, 0.1), 1.3);
   EXPECT_EQ(quantile(Draws{{0.1, 0.1, 0.1}}, 0.3), 0.1);
-  EXPECT_EQ(quantile(Draws{{-kInfinity, 1, kInfinity}}, 0.5), 1.0);
+  EXPECT_EQ(quantile(Draws{{-infinity, 1, infinity}}, 0.5), 1.0);
   EXPECT_EQ(quantile(Draws{{7}}, 0.9), 7.0);
-  EXPECT_TRUE(std::isnan(quantile(Draws{{1, kNaN}}, 0.5)));
+  EXPECT_TRUE(std::isnan(quantile(Draws{{1, not_a_number}}, 0.5)));
   EXPECT_TRUE(std::isnan(quantile(Draws{}, 0.5)));
 }
 
@@ -149,7 +149,7 @@ TEST(Convergence, RefusesWhatCannotBeMeant) {
   EXPECT_THROW(r_hat(Draws{{1, 2, 3, 4}, {1, 2, 3}}), InputError);
   EXPECT_THROW(quantile(Draws{{1, 2}}, 1.5), InputError);
   EXPECT_THROW(ess_quantile(Draws{{1, 2}}, -0.1), InputError);
-  EXPECT_THROW(mcse_quantile(Draws{{1, 2}}, kNaN), InputError);
+  EXPECT_THROW(mcse_quantile(Draws{{1, 2}}, not_a_number), InputError);
 }
 
 }  // namespace

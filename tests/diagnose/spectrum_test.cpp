@@ -20,7 +20,7 @@ using Draws = std::vector<std::vector<double>>;
 TEST(Spectrum, AgreesWithCoda) {
   for (int i = 0; i < static_cast<int>(std::size(reference::kR)); ++i) {
     const double expected = reference::kR[i].ess_spectral;
-    EXPECT_NEAR(ess_spectral(reference::draws_of(i)), expected, 1e-10 * expected) << reference::kCases[i].name;
+    EXPECT_NEAR(ess_spectral(reference::draws_of(i)), expected, 1e-10 * expected) << reference::all_cases[i].name;
   }
 }
 

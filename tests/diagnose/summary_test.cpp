@@ -14,7 +14,7 @@ namespace flymc {
 namespace {
 
 using Draws = std::vector<std::vector<double>>;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Summary, CollectsTheDiagnostics) {
   const Draws draws = reference::draws_of(1);
@@ -42,7 +42,7 @@ TEST(Summary, TableAlignsDecimalPointsAndCodePoints) {
       {"intercept", -1.234567, 0.31234, -1.2312, -1.745, -0.7219, 0.0041, 5812.4, 6120.7, 1.0003},
       {"größe", 12.34567, 0.01234, 12.3457, 12.325, 12.366, 0.00022, 3146.2, 2977.0, 1.0017},
       {"x12[class 2]", 0.00004, 2.5, -0.0102, -4.05, 4.21, 0.16, 244.0, 310.9, 1.0246},
-      {"stuck", 3.0, 0.0, 3.0, 3.0, 3.0, kNaN, kNaN, kNaN, -kNaN},
+      {"stuck", 3.0, 0.0, 3.0, 3.0, 3.0, not_a_number, not_a_number, not_a_number, -not_a_number},
   };
   EXPECT_EQ(format_table(parameters),
             "parameter        mean      sd   median       5%      95%  mcse_mean  ess_bulk  ess_tail  r_hat\n"
@@ -57,7 +57,7 @@ TEST(Summary, VeryLargeAndVerySmallNumbersHaveExponents) {
       {"tiny", 4.19e-12, 2.874e-10, -5.6e-12, -4.534e-10, 4.495e-10, 6.8e-12, 1870, 2153, 1.0},
       {"huge", 3e15, 2.5e11, 3e15, 2.9996e15, 3.0004e15, 4e9, 4000, 4000, 1.0},
       {"year", 20000000.0, 1234.6, 2e7, 2e7 - 2000, 2e7 + 2000, 20.0, 4000, 4000, 1.0},
-      {"zero", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, kNaN, kNaN, kNaN},
+      {"zero", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, not_a_number, not_a_number, not_a_number},
   };
   EXPECT_EQ(
       format_table(parameters),

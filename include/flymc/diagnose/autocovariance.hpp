@@ -1,8 +1,6 @@
 // Autocovariance of chains, averaged over the chains and computed only as far as somebody asks.
 #pragma once
 
-#include <complex>
-#include <span>
 #include <vector>
 
 #include "flymc/core/linear.hpp"
@@ -17,7 +15,7 @@ namespace flymc {
 // whoever asks beyond them pays once for a Fourier transform that gives all lags in O(n log n).
 class MeanAutocovariance {
  public:
-  static constexpr Index kDirectLags = 64;
+  static constexpr Index direct_lags = 64;
 
   // One chain per column.
   explicit MeanAutocovariance(Matrix chains);
@@ -32,8 +30,5 @@ class MeanAutocovariance {
   Matrix centred_;
   std::vector<double> all_;  // every lag, once the transform has been taken
 };
-
-// In place, x_k <- sum_j x_j exp(-2 pi i j k / n), for n a power of two.
-void fourier_transform(std::span<std::complex<double>> x);
 
 }  // namespace flymc

@@ -14,7 +14,7 @@ struct Case {
   int chains, draws, slope, shift, scale, kind;  // chain c is value * (1 + c scale) + c shift
 };
 
-inline constexpr Case kCases[] = {
+inline constexpr Case all_cases[] = {
     {"white", 4, 500, 0, 0, 0, 0},           // independent
     {"sticky", 4, 1000, 992, 0, 0, 0},       // slope 0.97
     {"antithetic", 4, 400, -900, 0, 0, 0},   // worth so much more than their number that the cap holds
@@ -50,9 +50,9 @@ inline std::vector<double> chain(double seed, int draws, double slope, double sh
   return out;
 }
 
-// The chains of kCases[index].
+// The chains of all_cases[index].
 inline std::vector<std::vector<double>> draws_of(int index) {
-  const Case& c = kCases[index];
+  const Case& c = all_cases[index];
   std::vector<std::vector<double>> draws;
   for (int i = 0; i < c.chains; ++i)
     draws.push_back(chain(1000.0 * (index + 1) + i, c.draws, c.slope, i * c.shift, 1 + i * c.scale, c.kind));
