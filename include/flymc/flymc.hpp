@@ -2,6 +2,7 @@
 #pragma once
 
 #include "flymc/bound/laws.hpp"
+#include "flymc/core/error.hpp"
 #include "flymc/model/logistic.hpp"
 #include "flymc/model/model.hpp"
 #include "flymc/model/softmax.hpp"

@@ -41,7 +41,7 @@ Info ImplicitSweep::step(State& state, const Random& random) const {
 
 double ImplicitSweepTuner::q() const {
   const auto n = static_cast<double>(density_->rows());
-  return std::clamp(bright_.value() / n, 1.0 / n, 1.0);
+  return std::min(1.0, std::max(bright_.value(), static_cast<double>(density_->dimension())) / n);
 }
 
 Info ImplicitSweepTuner::step(State& state, const Random& random) {

@@ -20,7 +20,9 @@ class ImplicitSweep final : public Kernel {
   double q_;
 };
 
-// Sets q to the mean share of bright rows, as the paper advises: as many rows are then proposed as are bright anyway.
+// Proposes about as many dark rows as the rest of an iteration costs: q N = max(bright rows, dimension). The first is
+// the paper's advice, q near the share of bright rows; the second is what the collapsed bound costs, a quadratic form
+// worth `dimension` rows. With the first alone, z hardly moves where few rows are bright, and theta waits for it.
 class ImplicitSweepTuner final : public Tuner {
  public:
   explicit ImplicitSweepTuner(const JointDensity& density) : density_(&density) {}

@@ -33,11 +33,11 @@ struct FitOptions {
   BoundKind bound = BoundKind::anchored;
   SweepKind sweep = SweepKind::implicit;
   MoveKind move = MoveKind::mala;
-  std::optional<double> q;         // implicit sweeps: fixes q, which warm-up otherwise tunes
-  double resample_fraction = 0.1;  // explicit sweeps: the share of rows visited
-  bool regular = false;            // regular MCMC: the same move on the full-data posterior, no bound and no sweep
-  bool whiten = true;              // scale moves by the posterior precision at the anchor
-  bool start_from_prior = false;   // chains begin at draws from the prior, not around the anchor
+  std::optional<double> q = std::nullopt;  // implicit sweeps: fixes q, which warm-up otherwise tunes
+  double resample_fraction = 0.1;          // explicit sweeps: the share of rows visited
+  bool regular = false;           // regular MCMC: the same move on the full-data posterior, no bound and no sweep
+  bool whiten = true;             // scale moves by the posterior precision at the anchor
+  bool start_from_prior = false;  // chains begin at draws from the prior, not around the anchor
 };
 
 // The summary of a fit, ready to print.
