@@ -1,0 +1,118 @@
+// The collapsed bound: the same bits on any number of threads, bookkeeping of rows, and what it refuses.
+#include "flymc/bound/bound.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "flymc/core/error.hpp"
+#include "problems/problems.hpp"
+
+namespace flymc {
+namespace {
+
+TEST(Bound, SumsAreTheSameOnAnyNumberOfThreads) {
+  for (const Model& model : problems::models()) {
+    const auto problem = problems::make(model, 70000, 4, 5);  // several blocks
+    ASSERT_GT(problem.store.blocks(), 3u);
+    const Vector theta = problem.theta + Vector::Constant(problem.theta.size(), 0.1);
+    double first = 0.0;
+    for (const int threads : {1, 2, 5}) {
+      const problems::Machine machine(threads);
+      const Bound bound(problem.store, model, std::make_shared<AnchoredRule>(), problem.theta, machine.execution());
+      const double sum = bound.log_sum(bound.at(theta, false));
+      if (threads == 1) first = sum;
+      EXPECT_EQ(sum, first);
+      EXPECT_EQ(bound.queries(), problem.store.rows());
+    }
+  }
+}
+
+TEST(Bound, SinglePrecisionRowsHaveTheirOwnExactBound) {
+  // Rows rounded to float32 are another table, whose collapsed sum must still be that of its rows.
+  const Model model(Logistic{}, Prior::flat());
+  const RowMatrix x = problems::features(3000, 5, 3);
+  const Vector theta = Vector::LinSpaced(5, -1.0, 1.0);
+  const Vector y = problems::targets(model, x, theta, 3);
+  const problems::Machine machine;
+  const Store floats = Store::from_matrix(x, y, {}, Precision::float32);
+  const Store same = Store::from_matrix(x.cast<float>().cast<double>(), y);
+  const Vector at = Vector::Constant(5, 0.3);
+  const Bound one(floats, model, std::make_shared<AnchoredRule>(), theta, machine.execution());
+  const Bound other(same, model, std::make_shared<AnchoredRule>(), theta, machine.execution());
+  EXPECT_EQ(one.log_sum(one.at(at, false)), other.log_sum(other.at(at, false)));
+}
+
+TEST(BoundRows, AppendAndRemoveKeepRowsWhole) {
+  const Model model(Softmax{3}, Prior::flat());
+  const auto problem = problems::make(model, 20, 2, 4);
+  const problems::Machine machine;
+  const Bound bound(problem.store, model, std::make_shared<AnchoredRule>(), problem.theta, machine.execution());
+  BoundRows all, kept;
+  const std::vector<RowId> ids = {3, 1, 4, 15, 9};
+  bound.prepare(problem.store, ids, all);
+  for (const std::size_t i : {0u, 2u, 4u, 1u}) kept.append(all, i);  // 3 4 9 1
+  kept.remove(1);                                                    // 3 1 9
+  kept.remove(2);                                                    // 3 1
+  EXPECT_EQ(kept.row, (std::vector<RowId>{3, 1}));
+  BoundRows expected;
+  bound.prepare(problem.store, kept.row, expected);
+  EXPECT_EQ(kept.y, expected.y);
+  EXPECT_EQ(kept.eta_anchor, expected.eta_anchor);
+  EXPECT_EQ(kept.coefficients.curvature, expected.coefficients.curvature);
+  kept.clear();
+  EXPECT_EQ(kept.size(), 0u);
+  EXPECT_TRUE(kept.eta_anchor.empty());
+}
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Bound, RefusesWhatItCannotUse) {
+  const Model model(Logistic{}, Prior::flat());
+  const auto problem = problems::make(model, 20, 2, 4);
+  const problems::Machine machine;
+  const auto make = [&](std::shared_ptr<const BoundRule> rule, const Model& m, const Vector& anchor) {
+    return message_of([&] { Bound(problem.store, m, rule, anchor, machine.execution()); });
+  };
+  EXPECT_EQ(make(std::make_shared<AnchoredRule>(), model, Vector::Zero(3)), "the anchor must be 2 finite numbers");
+  EXPECT_EQ(make(std::make_shared<AnchoredRule>(), model, Vector::Constant(2, HUGE_VAL)),
+            "the anchor must be 2 finite numbers");
+  EXPECT_EQ(make(std::make_shared<problems::CubicRule>(3.0), model, Vector::Zero(2)),
+            "the cubic bound needs a metric of dimension 2");
+  EXPECT_EQ(
+      make(std::make_shared<FixedJaakkolaJordanRule>(), Model(StudentT{4.0, 1.0}, Prior::flat()), Vector::Zero(2)),
+      "a fixed xi belongs to the logistic family; use the anchored bound");
+}
+
+// A family whose bound is none: the curvature is halved.
+struct Halved : Logistic {
+  void global_curvature(double y, Predictor eta, std::span<double> out) const {
+    Logistic::global_curvature(y, eta, out);
+    out[0] *= 0.5;
+  }
+};
+
+TEST(Bound, ABoundAboveItsLikelihoodIsFatalAndNamesTheRow) {
+  const Model model(Halved{}, Prior::flat());
+  const auto problem = problems::make(model, 20, 2, 4);
+  const problems::Machine machine;
+  const Bound bound(problem.store, model, std::make_shared<AnchoredRule>(), Vector::Zero(2), machine.execution());
+  BoundRows rows;
+  const std::vector<RowId> ids = {17};
+  bound.prepare(problem.store, ids, rows);
+  Gaps gaps;
+  EXPECT_THROW(bound.gaps(problem.store, rows, bound.at(Vector::Constant(2, 0.5), false), false, gaps), BoundViolation);
+  const std::string message =
+      message_of([&] { bound.gaps(problem.store, rows, bound.at(Vector::Constant(2, 0.5), false), false, gaps); });
+  EXPECT_EQ(message.substr(0, 66), "row 17: the anchored bound lies above the logistic likelihood by 0") << message;
+}
+
+}  // namespace
+}  // namespace flymc
