@@ -11,7 +11,7 @@ import tempfile
 
 LINE = "core comm data model bound anchor bright kernel draws diagnose chain run".split()
 ONLY_CORE = {"draws", "diagnose"}
-LIBRARIES = ("Eigen/", "unsupported/Eigen/", "Random123/", "boost/math/", "fmt/", "tbb/")
+LIBRARIES = ("Eigen/", "unsupported/Eigen/", "Random123/", "boost/math/", "fmt/", "sanitizer/", "tbb/")
 OUTSIDERS = ["cli", "python", "examples", "bench"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 

@@ -309,7 +309,7 @@ std::string LawReport::text() const {
   return out;
 }
 
-LawReport check_laws(const Model& model, std::shared_ptr<const BoundRule> rule, const LawOptions& options) {
+LawReport check_laws(const Model& model, const std::shared_ptr<const BoundRule>& rule, const LawOptions& options) {
   LawReport report;
   for (std::uint64_t table = 0; report.pairs < options.pairs && report.failures < 1000; ++table)
     Table(model, rule, options.seed, table, report).check();

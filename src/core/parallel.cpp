@@ -9,17 +9,27 @@
 #include "flymc/core/error.hpp"
 
 #ifdef FLYMC_TELL_TSAN
-// The thread sanitizer does not see inside oneTBB, so it cannot know that a fork comes before its branches and that the
-// branches come before their join. These two calls say so, and nothing more: branches stay unordered among themselves,
-// so a race between them is still found.
-extern "C" void __tsan_acquire(void* address);
-extern "C" void __tsan_release(void* address);
-#else
-static void __tsan_acquire(void*) {}
-static void __tsan_release(void*) {}
+#include <sanitizer/tsan_interface.h>
 #endif
 
 namespace flymc {
+namespace {
+
+// The thread sanitizer does not see inside oneTBB, so it cannot know that a fork comes before its branches and that the
+// branches come before their join. These two say so, and nothing more: branches stay unordered among themselves, so a
+// race between them is still found.
+void passed([[maybe_unused]] char& milestone) {
+#ifdef FLYMC_TELL_TSAN
+  __tsan_release(&milestone);
+#endif
+}
+void after([[maybe_unused]] char& milestone) {
+#ifdef FLYMC_TELL_TSAN
+  __tsan_acquire(&milestone);
+#endif
+}
+
+}  // namespace
 
 struct Threads::Arena {
   explicit Arena(int count) : tbb(count > 0 ? count : tbb::task_arena::automatic) { tbb.initialize(); }
@@ -40,19 +50,19 @@ void Threads::both(const std::function<void()>& one, const std::function<void()>
   char join = 0;
   std::exception_ptr errors[2];
   const auto branch = [&](const std::function<void()>& task, std::exception_ptr& error) {
-    __tsan_acquire(&fork);
+    after(fork);
     // Caught here and not in oneTBB, which would cancel the sibling: which error is reported must not depend on timing.
     try {
       task();
     } catch (...) {
       error = std::current_exception();
     }
-    __tsan_release(&join);
+    passed(join);
   };
-  __tsan_release(&fork);
+  passed(fork);
   arena_->tbb.execute(
       [&] { tbb::parallel_invoke([&] { branch(one, errors[0]); }, [&] { branch(other, errors[1]); }); });
-  __tsan_acquire(&join);
+  after(join);
   for (const std::exception_ptr& error : errors)
     if (error) std::rethrow_exception(error);
 }

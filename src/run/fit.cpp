@@ -30,7 +30,7 @@ std::unique_ptr<Tuner> make_sweep(const JointDensity& density, const FitOptions&
 }
 
 // First guesses are the known best ones for a normal target in the metric's units; warm-up does the rest.
-std::unique_ptr<Tuner> make_move(const Density& density, std::shared_ptr<const Metric> metric, MoveKind kind) {
+std::unique_ptr<Tuner> make_move(const Density& density, const std::shared_ptr<const Metric>& metric, MoveKind kind) {
   const auto d = static_cast<double>(density.dimension());
   switch (kind) {
     case MoveKind::random_walk:

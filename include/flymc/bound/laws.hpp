@@ -31,7 +31,7 @@ struct LawReport {
 };
 
 // Targets come from the family's own simulate(), at predictors that agree with the row and at others far off.
-LawReport check_laws(const Model& model, std::shared_ptr<const BoundRule> rule, const LawOptions& options = {});
+LawReport check_laws(const Model& model, const std::shared_ptr<const BoundRule>& rule, const LawOptions& options = {});
 
 // The laws of a family with its anchored bound.
 template <Family F>
