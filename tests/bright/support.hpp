@@ -1,0 +1,113 @@
+// A regression with all that stands on it - anchor, bound, both densities - whose queries are counted; and evaluations
+// compared bit for bit.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+
+#include "flymc/anchor/anchor.hpp"
+#include "flymc/bright/density.hpp"
+#include "model/support.hpp"
+#include "problems/problems.hpp"
+
+namespace flymc::problems {
+
+struct World {
+  template <Family F>
+  World(F family, const Prior& prior, Index rows, Index columns, std::uint64_t seed,
+        std::shared_ptr<const BoundRule> rule = std::make_shared<AnchoredRule>())
+      : World(Counted<F>(std::move(family)), prior, rows, columns, seed, std::move(rule), 0) {}
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  // theta at `spread` posterior standard deviations from the anchor, in a direction that the number chooses.
+  Vector theta(double spread, std::uint64_t number = 0) const {
+    Vector z(anchor.theta.size());
+    PhiloxRandom(77, number, 0).normals(Purpose::start, 0, {z.data(), static_cast<std::size_t>(z.size())});
+    return anchor.theta + spread * anchor.metric.unwhiten(z);
+  }
+
+  // A state there, all rows dark but every `nth` (0: none); evaluated, with or without gradient.
+  State state(const Vector& where, RowId nth, bool with_gradient = true) const {
+    State state(where, store.rows());
+    joint.evaluate(where, state.z, with_gradient, state.at);
+    std::vector<RowId> rows;
+    for (RowId row = 0; nth > 0 && row < store.rows(); row += nth) rows.push_back(row);
+    BoundRows fixed;
+    Gaps gaps;
+    joint.look(state, rows, fixed, gaps);
+    for (std::size_t i = 0; i < rows.size(); ++i) joint.brighten(state, fixed, gaps, i);
+    joint.settle(state);
+    return state;
+  }
+
+  // Queries since the last call.
+  RowId count() const { return queries->exchange(0); }
+
+  std::shared_ptr<std::atomic<RowId>> queries;
+  Machine machine;
+  Model model;
+  Store store;
+  Anchor anchor;
+  std::shared_ptr<const Metric> metric;
+  Bound bound;
+  JointDensity joint;
+  FullDensity full;
+
+ private:
+  template <Family F>
+  World(Counted<F> family, const Prior& prior, Index rows, Index columns, std::uint64_t seed,
+        std::shared_ptr<const BoundRule> rule, int)
+      : queries(family.queries),
+        model(family, prior),
+        store(make(model, rows, columns, seed).store),
+        anchor(find_anchor(store, model, machine.execution())),
+        metric(std::make_shared<const Metric>(anchor.metric)),
+        bound(store, model, std::move(rule), anchor.theta, machine.execution(), anchor.metric),
+        joint(store, bound),
+        full(store, model) {
+    count();
+  }
+};
+
+inline void expect_same_gaps(const Gaps& a, const Gaps& b) {
+  EXPECT_EQ(a.gap, b.gap);
+  EXPECT_EQ(a.slope, b.slope);
+  EXPECT_EQ(a.rho_slope, b.rho_slope);
+}
+
+inline void expect_same(const Evaluation& a, const Evaluation& b) {
+  EXPECT_EQ(a.log_density, b.log_density);
+  EXPECT_EQ(a.base, b.base);
+  EXPECT_EQ(a.gradient, b.gradient);
+  EXPECT_EQ(a.base_gradient, b.base_gradient);
+  EXPECT_EQ(a.rho_gradient, b.rho_gradient);
+  expect_same_gaps(a.bright, b.bright);
+}
+
+// The state is what it would be if (theta, z) had just been read from a file: the same rows' constants, and the same
+// evaluation bit for bit. Takes queries of its own, which it gives back.
+inline void expect_settled(const World& world, const State& state) {
+  const RowId before = *world.queries;
+  ASSERT_EQ(static_cast<std::size_t>(state.z.set.bright_count()), state.z.fixed.size());
+  for (std::size_t i = 0; i < state.z.fixed.size(); ++i)
+    ASSERT_EQ(state.z.fixed.row[i], state.z.set.bright(static_cast<RowId>(i)));
+  BrightRows fresh(world.store.rows());
+  for (const RowId row : state.z.fixed.row) fresh.set.brighten(row);
+  world.bound.prepare(world.store, state.z.fixed.row, fresh.fixed);
+  EXPECT_EQ(fresh.fixed.y, state.z.fixed.y);
+  EXPECT_EQ(fresh.fixed.eta_anchor, state.z.fixed.eta_anchor);
+  EXPECT_EQ(fresh.fixed.coefficients.value_drop, state.z.fixed.coefficients.value_drop);
+  EXPECT_EQ(fresh.fixed.coefficients.slope_drop, state.z.fixed.coefficients.slope_drop);
+  EXPECT_EQ(fresh.fixed.coefficients.curvature, state.z.fixed.coefficients.curvature);
+  EXPECT_EQ(fresh.fixed.coefficients.growth, state.z.fixed.coefficients.growth);
+  EXPECT_EQ(fresh.fixed.outer_curvature, state.z.fixed.outer_curvature);
+  Evaluation again;
+  world.joint.evaluate(state.theta, fresh, state.at.gradient.size() > 0, again);
+  expect_same(again, state.at);
+  *world.queries = before;
+}
+
+}  // namespace flymc::problems

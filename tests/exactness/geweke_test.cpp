@@ -1,0 +1,279 @@
+// Geweke's joint test (2004): data and coefficients that are redrawn in turn must keep the prior, for every kernel.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "exactness/statistics.hpp"
+#include "exactness/worlds.hpp"
+#include "flymc/chain/chain.hpp"
+#include "flymc/kernel/explicit_sweep.hpp"
+#include "flymc/kernel/implicit_sweep.hpp"
+#include "flymc/kernel/mala.hpp"
+#include "flymc/kernel/random_walk.hpp"
+#include "flymc/kernel/slice.hpp"
+
+namespace flymc::exactness {
+namespace {
+
+// The successive-conditional simulator repeats, for rows x that never change,
+//   (a) y ~ p(y | theta) and z ~ p(z | theta, y), both drawn exactly;
+//   (b) a few sweeps and moves that should leave p(theta, z | y) invariant.
+// Each round leaves p(theta) p(y | theta) p(z | theta, y) invariant, so theta keeps the prior, and any function of
+// (theta, y, z) has the mean that the marginal-conditional simulator (theta from the prior, then y, then z) gives it.
+// Every replicate begins at an exact draw from the prior: it is stationary from its first round, without warm-up.
+
+constexpr int replicates = 64;        // independent: their spread is a standard error with 63 degrees of freedom
+constexpr int steps_per_round = 3;    // sweeps and moves in (b)
+constexpr int marginal_draws = 2000;  // per replicate, of the marginal-conditional simulator
+
+enum class Sweep { none, implicit, with_replacement, without_replacement, consecutive };
+enum class Move { random_walk, mala, slice_coordinates, slice_direction, slice_narrow, slice_then_mala };
+
+struct Case {
+  Target target;
+  Sweep sweep;
+  Move move;
+  int rounds;  // per replicate
+
+  bool with_z() const { return sweep != Sweep::none; }
+  // Each case has random numbers of its own.
+  std::uint64_t seed() const {
+    return 20040000 + 100 * static_cast<std::uint64_t>(target) + 10 * static_cast<std::uint64_t>(sweep) +
+           static_cast<std::uint64_t>(move);
+  }
+};
+
+// A precision that is neither a multiple of the identity nor close to any posterior's.
+Metric tilted_metric(Index dimension) {
+  return *Metric::from_precision(0.7 * Matrix::Identity(dimension, dimension) +
+                                 Matrix::Constant(dimension, dimension, 0.3));
+}
+
+// The functions of (theta, y, z) whose means are compared, with u = (theta - location) / scale.
+struct Statistic {
+  std::string name;
+  std::optional<double> truth;  // the mean, where the prior alone says it
+};
+
+std::vector<Statistic> statistics(const World& world, bool with_z) {
+  std::vector<Statistic> out;
+  const Index d = world.dimension();
+  for (Index j = 0; j < d; ++j) out.push_back({numbered("u", j), 0.0});
+  for (Index j = 0; j < d; ++j) out.push_back({numbered("square of u", j), world.unit_variance});
+  for (Index j = 1; j < d; ++j) out.push_back({numbered("u0 u", j), 0.0});
+  out.push_back({"|u0| below its median", 0.5});
+  out.push_back({"log likelihood", std::nullopt});
+  if (with_z)
+    for (const char* name : {"bright rows", "square of bright rows", "gaps of bright rows", "u0 times bright rows"})
+      out.push_back({name, std::nullopt});
+  return out;
+}
+
+// Their values, in the same order. `bright` says for each row whether it is, or is empty where there is no z.
+std::vector<double> evaluate(const World& world, const Vector& theta, const Vector& y,
+                             const std::vector<bool>& bright) {
+  const Vector u = (theta - world.location).cwiseQuotient(world.scale);
+  std::vector<double> out;
+  for (const double v : u) out.push_back(v);
+  for (const double v : u) out.push_back(v * v);
+  for (Index j = 1; j < u.size(); ++j) out.push_back(u[0] * u[j]);
+  out.push_back(std::abs(u[0]) < world.unit_median ? 1.0 : 0.0);
+
+  const std::vector<RowTerms> terms = row_terms(world, theta, y);
+  double log_likelihood = 0.0, count = 0.0, gaps = 0.0;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    log_likelihood += terms[i].log_likelihood;
+    if (bright.empty() || !bright[i]) continue;
+    count += 1.0;
+    gaps += terms[i].log_likelihood - terms[i].log_bound;
+  }
+  out.push_back(log_likelihood);
+  if (!bright.empty())
+    for (const double value : {count, count * count, gaps, u[0] * count}) out.push_back(value);
+  return out;
+}
+
+// Adds up the values of a replicate's draws.
+class Means {
+ public:
+  explicit Means(std::size_t statistics) : sum_(statistics) {}
+  void add(const std::vector<double>& drawn) {
+    ASSERT_EQ(drawn.size(), sum_.size());
+    for (std::size_t s = 0; s < drawn.size(); ++s) sum_[s] += drawn[s];
+    ++count_;
+  }
+  double operator()(std::size_t s) const { return sum_[s] / count_; }
+
+ private:
+  std::vector<double> sum_;
+  int count_ = 0;
+};
+
+// theta from the prior, y given theta, z given both.
+Means marginal_conditional(const World& world, const Case& c, std::uint64_t replicate) {
+  Means means(statistics(world, c.with_z()).size());
+  for (int i = 0; i < marginal_draws; ++i) {
+    const PhiloxRandom random(c.seed(), 1000000 + replicate, static_cast<std::uint64_t>(i));
+    const Vector theta = world.model.prior().simulate(world.dimension(), random, Purpose::start);
+    const Vector y = simulate_targets(world, theta, random);
+    std::vector<bool> bright;
+    for (const RowTerms& row : row_terms(world, theta, y)) {
+      // P(dark) = B / L.
+      const double u = random.uniform(Purpose::gibbs, bright.size());
+      if (c.with_z()) bright.push_back(u > std::exp(row.log_bound - row.log_likelihood));
+    }
+    means.add(evaluate(world, theta, y, bright));
+  }
+  return means;
+}
+
+// Settings are far from optimal on purpose: Metropolis must reject often, slices must both step out and shrink, and q
+// must lie among the rows' probabilities so that both of its acceptances are sometimes below one.
+Kernels make_sweep(const JointDensity& density, Sweep sweep) {
+  Kernels kernels;
+  const RowId some = density.rows() / 2;
+  if (sweep == Sweep::implicit)
+    kernels.push_back(std::make_unique<ImplicitSweep>(density, 0.3));
+  else if (sweep == Sweep::with_replacement)
+    kernels.push_back(std::make_unique<ExplicitSweep>(density, some, ExplicitSweep::Choice::with_replacement));
+  else if (sweep == Sweep::without_replacement)
+    kernels.push_back(std::make_unique<ExplicitSweep>(density, some, ExplicitSweep::Choice::without_replacement));
+  else
+    kernels.push_back(std::make_unique<ExplicitSweep>(density, some, ExplicitSweep::Choice::consecutive));
+  return kernels;
+}
+
+Kernels make_moves(const Density& density, const std::shared_ptr<const Metric>& metric, Move move) {
+  Kernels kernels;
+  if (move == Move::random_walk) kernels.push_back(std::make_unique<RandomWalk>(density, metric, 1.2));
+  if (move == Move::slice_coordinates)
+    kernels.push_back(std::make_unique<SliceCoordinates>(density, Vector::Constant(density.dimension(), 1.5)));
+  if (move == Move::slice_direction || move == Move::slice_then_mala)
+    kernels.push_back(std::make_unique<SliceDirection>(density, metric, 1.0));
+  // So narrow that the limit on stepping out is what ends it: the interval must still be as likely from each end.
+  if (move == Move::slice_narrow) kernels.push_back(std::make_unique<SliceDirection>(density, metric, 0.04));
+  // After a move without gradients MALA must ask for its own.
+  if (move == Move::mala || move == Move::slice_then_mala)
+    kernels.push_back(std::make_unique<Mala>(density, metric, 1.1));
+  return kernels;
+}
+
+Means successive_conditional(const World& world, const Case& c, std::uint64_t replicate) {
+  const problems::Machine machine(1);
+  const auto metric = std::make_shared<const Metric>(tilted_metric(world.dimension()));
+  Means means(statistics(world, c.with_z()).size());
+  Vector theta =
+      world.model.prior().simulate(world.dimension(), PhiloxRandom(c.seed(), replicate, 0, 1u << 20), Purpose::start);
+  for (int i = 0; i < c.rounds; ++i) {
+    const auto round = static_cast<std::uint64_t>(i);
+    const PhiloxRandom fresh(c.seed(), replicate, round, 0);
+    std::uint32_t slot = 1;
+    const auto step = [&](const Kernels& kernels, State& state) {
+      for (const auto& kernel : kernels) kernel->step(state, PhiloxRandom(c.seed(), replicate, round, slot++));
+    };
+    const Vector y = simulate_targets(world, theta, fresh);
+    const Store store = Store::from_matrix(world.x, y);
+    std::vector<bool> bright;
+    if (!c.with_z()) {
+      const FullDensity density(store, world.model);
+      State state(theta, 0);
+      density.evaluate(theta, state.z, true, state.at);
+      for (int s = 0; s < steps_per_round; ++s) step(make_moves(density, metric, c.move), state);
+      theta = state.theta;
+    } else {
+      const Bound bound(store, world.model, world.rule, world.anchor, machine.execution(), world.metric);
+      const JointDensity density(store, bound);
+      const Kernels sweep = make_sweep(density, c.sweep), moves = make_moves(density, metric, c.move);
+      State state(theta, density.rows());
+      density.evaluate(theta, state.z, true, state.at);
+      ExplicitSweep(density, density.rows(), ExplicitSweep::Choice::consecutive).step(state, fresh);
+      for (int s = 0; s < steps_per_round; ++s) {
+        state.iteration = round * steps_per_round + static_cast<std::uint64_t>(s);
+        step(sweep, state);
+        step(moves, state);
+      }
+      theta = state.theta;
+      for (RowId row = 0; row < density.rows(); ++row) bright.push_back(state.z.set.is_bright(row));
+    }
+    means.add(evaluate(world, theta, y, bright));
+  }
+  return means;
+}
+
+std::string name_of(Sweep sweep) {
+  const char* names[] = {"Regular", "Implicit", "WithReplacement", "WithoutReplacement", "Consecutive"};
+  return names[static_cast<std::size_t>(sweep)];
+}
+
+std::string name_of(Move move) {
+  const char* names[] = {"RandomWalk", "Mala", "SliceCoordinates", "SliceDirection", "SliceNarrow", "SliceThenMala"};
+  return names[static_cast<std::size_t>(move)];
+}
+
+std::string name_of(const Case& c) {
+  return make_world(c.target).name + "_" + name_of(c.sweep) + "_" + name_of(c.move);
+}
+
+void PrintTo(const Case& c, std::ostream* out) { *out << name_of(c); }
+
+class Geweke : public ::testing::TestWithParam<Case> {};
+
+// False alarms: false_alarm_per_case (1e-4), shared by the 10 to 26 statistics of a case.
+TEST_P(Geweke, KeepsThePriorAndTheJointOfDataAndBrightRows) {
+  const Case& c = GetParam();
+  const World world = make_world(c.target);
+  std::vector<Means> successive, marginal;
+  for (std::uint64_t r = 0; r < replicates; ++r) {
+    successive.push_back(successive_conditional(world, c, r));
+    marginal.push_back(marginal_conditional(world, c, r));
+  }
+  const std::vector<Statistic> compared = statistics(world, c.with_z());
+  const auto across = [](const std::vector<Means>& means, std::size_t s) {
+    std::vector<double> values;
+    for (const Means& m : means) values.push_back(m(s));
+    return from_replicates(values);
+  };
+  if (c.with_z()) {
+    // Neither dark nor bright throughout, or the case would say little about z. Four statistics are about z, their
+    // number the first.
+    const double bright = across(marginal, compared.size() - 4).mean;
+    EXPECT_GT(bright, 1.2);
+    EXPECT_LT(bright, static_cast<double>(world.x.rows()) - 1.0);
+  }
+  Scores scores;
+  for (std::size_t s = 0; s < compared.size(); ++s)
+    scores.compare(compared[s].name, across(successive, s),
+                   compared[s].truth ? known(*compared[s].truth) : across(marginal, s));
+  scores.expect_all_within_limits();
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> out;
+  for (const Sweep sweep : {Sweep::implicit, Sweep::with_replacement, Sweep::without_replacement, Sweep::consecutive})
+    for (const Move move : {Move::random_walk, Move::mala, Move::slice_coordinates, Move::slice_direction})
+      out.push_back({Target::logistic, sweep, move, 600});
+  for (const Move move : {Move::slice_narrow, Move::slice_then_mala})
+    out.push_back({Target::logistic, Sweep::implicit, move, 300});
+  out.push_back({Target::logistic_fixed, Sweep::implicit, Move::random_walk, 600});
+  out.push_back({Target::logistic_fixed, Sweep::implicit, Move::mala, 600});
+  for (const Target target : {Target::logistic_cubic, Target::softmax, Target::student_t}) {
+    for (const Move move : {Move::random_walk, Move::mala, Move::slice_coordinates, Move::slice_direction})
+      out.push_back({target, Sweep::implicit, move, 600});
+    out.push_back({target, Sweep::consecutive, Move::mala, 600});
+  }
+  // The densities that the moment tests take as their reference.
+  for (const Target target : {Target::logistic, Target::softmax, Target::student_t})
+    out.push_back({target, Sweep::none, Move::mala, 600});
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Exactness, Geweke, ::testing::ValuesIn(cases()),
+                         [](const auto& instance) { return name_of(instance.param); });
+
+}  // namespace
+}  // namespace flymc::exactness

@@ -1,0 +1,188 @@
+// Tiny models for Geweke's test: a prior, a fixed design, a loose bound, and each row's terms as the paper writes them.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <numbers>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "flymc/diagnose/quantile_functions.hpp"
+#include "problems/problems.hpp"
+
+namespace flymc::exactness {
+
+// What a row contributes, by the formulas of the paper rather than by the library's (which works with gaps).
+struct RowTerms {
+  double log_likelihood;
+  double log_bound;
+};
+
+// One row at one theta: its target and predictors there and at the anchor; and for a bound that grows, the distance
+// rho of theta from the anchor and the row's reach.
+struct RowView {
+  double y;
+  Predictor eta;
+  Predictor anchor;
+  double rho;
+  double reach;
+};
+
+// A model with a fixed design and a bound whose anchor is fixed, away from where the data will be: bounds are loose,
+// and many rows bright.
+struct World {
+  std::string name;
+  Model model;
+  Vector location, scale;  // of the prior, per coefficient
+  double unit_variance;    // of the prior at location 0 and scale 1
+  double unit_median;      // of |theta| there
+  RowMatrix x;
+  Vector anchor;
+  std::shared_ptr<const BoundRule> rule;
+  std::optional<Metric> metric;  // of the bound
+  std::function<RowTerms(const RowView&)> terms;
+
+  Index dimension() const { return anchor.size(); }
+};
+
+inline double log_logistic(double m) { return -std::log1p(std::exp(-m)); }
+
+// log sigmoid(m) >= log sigmoid(xi) + (m - xi) / 2 - lambda(xi) (m^2 - xi^2), lambda(xi) = tanh(xi / 2) / (4 xi).
+inline double jaakkola_jordan(double m, double xi) {
+  return log_logistic(xi) + 0.5 * (m - xi) - std::tanh(0.5 * xi) / (4.0 * xi) * (m * m - xi * xi);
+}
+
+inline double in_class(const RowView& row, Predictor eta) { return row.y > 0.5 ? eta[0] : -eta[0]; }
+
+inline RowTerms logistic_anchored(const RowView& row) {
+  const double m = in_class(row, row.eta);
+  return {log_logistic(m), jaakkola_jordan(m, std::abs(row.anchor[0]))};
+}
+
+inline RowTerms logistic_fixed(const RowView& row) {
+  const double m = in_class(row, row.eta);
+  return {log_logistic(m), jaakkola_jordan(m, 1.5)};
+}
+
+// Second-order Taylor at the anchor with curvature p (1 - p) + reach rho / (18 sqrt 3) inside the radius, Jaakkola and
+// Jordan's bound outside.
+constexpr double cubic_radius = 1.5;
+inline RowTerms logistic_cubic(const RowView& row) {
+  if (row.rho > cubic_radius) return logistic_anchored(row);
+  const double m = in_class(row, row.eta), m0 = in_class(row, row.anchor);
+  const double p = 1.0 / (1.0 + std::exp(-m0)), delta = m - m0;
+  const double curvature = p * (1.0 - p) + row.reach * row.rho / (18.0 * std::numbers::sqrt3);
+  return {log_logistic(m), log_logistic(m0) + (1.0 - p) * delta - 0.5 * curvature * delta * delta};
+}
+
+// Bohning: log L at the anchor + (e_y - p)'delta - (|delta|^2 - (sum delta)^2 / K) / 4.
+inline RowTerms softmax_anchored(const RowView& row) {
+  const auto own = static_cast<std::size_t>(row.y);
+  double sum = 0.0, sum_anchor = 0.0, mean = 0.0, squares = 0.0, total = 0.0;
+  for (std::size_t k = 0; k < row.eta.size(); ++k) {
+    const double delta = row.eta[k] - row.anchor[k];
+    sum += std::exp(row.eta[k]);
+    sum_anchor += std::exp(row.anchor[k]);
+    mean += std::exp(row.anchor[k]) * delta;
+    squares += delta * delta;
+    total += delta;
+  }
+  const double slope = row.eta[own] - row.anchor[own] - mean / sum_anchor;
+  const double curvature = 0.5 * (squares - total * total / static_cast<double>(row.eta.size()));
+  return {row.eta[own] - std::log(sum), row.anchor[own] - std::log(sum_anchor) + slope - 0.5 * curvature};
+}
+
+// log L = constant - (nu + 1)/2 log(1 + r^2 / (nu sigma^2)); the bound is its tangent in r^2 at the anchor's residual.
+constexpr double student_nu = 4.0, student_sigma = 2.0;
+inline RowTerms student_t_anchored(const RowView& row) {
+  const double scale = student_nu * student_sigma * student_sigma;
+  const double constant =
+      std::lgamma(0.5 * (student_nu + 1.0)) - std::lgamma(0.5 * student_nu) - 0.5 * std::log(std::numbers::pi * scale);
+  const auto log_likelihood = [&](double r) { return constant - 0.5 * (student_nu + 1.0) * std::log1p(r * r / scale); };
+  const double r = row.y - row.eta[0], r0 = row.y - row.anchor[0];
+  return {log_likelihood(r), log_likelihood(r0) - 0.5 * (student_nu + 1.0) * (r * r - r0 * r0) / (scale + r0 * r0)};
+}
+
+enum class Target { logistic, logistic_fixed, logistic_cubic, softmax, student_t };
+
+inline std::vector<double> list(const Vector& v) { return {v.begin(), v.end()}; }
+
+inline World make_world(Target target) {
+  const double normal_median = normal_quantile(0.75);
+  const Vector location{{0.5, -0.3}}, scale{{3.0, 2.5}};
+  World world{"Logistic",
+              Model(Logistic{}, Prior::normal(list(location), list(scale))),
+              location,
+              scale,
+              1.0,
+              normal_median,
+              problems::features(8, 2, 1),
+              Vector{{-2.0, 1.5}},
+              std::make_shared<AnchoredRule>(),
+              std::nullopt,
+              logistic_anchored};
+  switch (target) {
+    case Target::logistic:
+      return world;
+    case Target::logistic_fixed:
+      world.name = "LogisticFixed";
+      world.rule = std::make_shared<FixedJaakkolaJordanRule>(1.5);
+      world.terms = logistic_fixed;
+      return world;
+    case Target::logistic_cubic:
+      world.name = "LogisticCubic";
+      world.rule = std::make_shared<problems::CubicRule>(cubic_radius);
+      world.metric = Metric::from_precision(Matrix{{0.8, 0.2}, {0.2, 0.5}});
+      world.terms = logistic_cubic;
+      return world;
+    case Target::softmax:
+      world.name = "Softmax";
+      world.location = Vector{{0.4, -0.2, 0.0, 0.3, -0.5, 0.1}};
+      world.scale = Vector{{1.5, 1.0, 1.2, 1.5, 1.0, 1.3}};
+      world.model = Model(Softmax{3}, Prior::normal(list(world.location), list(world.scale)));
+      world.x = problems::features(6, 2, 2);
+      world.anchor = Vector{{1.0, -0.8, -1.2, 0.5, 0.3, 0.9}};
+      world.terms = softmax_anchored;
+      return world;
+    case Target::student_t:
+      world.name = "StudentT";
+      world.scale = Vector{{1.0, 1.5}};
+      world.model = Model(StudentT{student_nu, student_sigma}, Prior::laplace(list(location), list(world.scale)));
+      world.unit_variance = 2.0;
+      world.unit_median = std::numbers::ln2;
+      world.x = problems::features(6, 2, 3);
+      world.anchor = Vector{{-1.5, 1.5}};
+      world.terms = student_t_anchored;
+      return world;
+  }
+  return world;
+}
+
+// The terms of all rows at (theta, y).
+inline std::vector<RowTerms> row_terms(const World& world, const Vector& theta, const Vector& y) {
+  const RowMatrix eta = world.x * by_predictor(theta, world.model.predictors());
+  const RowMatrix anchor = world.x * by_predictor(world.anchor, world.model.predictors());
+  const auto k = static_cast<std::size_t>(eta.cols());
+  const double rho = world.metric ? (world.metric->lower().transpose() * (theta - world.anchor)).norm() : 0.0;
+  std::vector<RowTerms> terms;
+  for (Index i = 0; i < eta.rows(); ++i) {
+    // |x'Delta| <= sqrt(x' P^-1 x) sqrt(Delta' P Delta).
+    const Vector x = world.x.row(i);
+    const double reach = world.metric ? std::sqrt(x.dot(world.metric->precision().ldlt().solve(x))) : 0.0;
+    terms.push_back(world.terms({y[i], {eta.row(i).data(), k}, {anchor.row(i).data(), k}, rho, reach}));
+  }
+  return terms;
+}
+
+inline Vector simulate_targets(const World& world, const Vector& theta, const Random& random) {
+  const RowMatrix eta = world.x * by_predictor(theta, world.model.predictors());
+  Vector y(eta.rows());
+  for (Index i = 0; i < eta.rows(); ++i)
+    y[i] = world.model.family().simulate({eta.row(i).data(), static_cast<std::size_t>(eta.cols())}, random,
+                                         static_cast<std::uint64_t>(i));
+  return y;
+}
+
+}  // namespace flymc::exactness
