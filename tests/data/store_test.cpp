@@ -74,7 +74,8 @@ TEST_P(StoreOfEachPrecision, GivesBackItsRowsAndSums) {
   EXPECT_LT((sum - by_hand).cwiseAbs().maxCoeff(), 1e-13);
 }
 
-INSTANTIATE_TEST_SUITE_P(Store, StoreOfEachPrecision, testing::Values(Precision::float64, Precision::float32));
+INSTANTIATE_TEST_SUITE_P(Store, StoreOfEachPrecision, testing::Values(Precision::float64, Precision::float32),
+                         [](const auto& test) { return test.param == Precision::float64 ? "float64" : "float32"; });
 
 TEST(Store, BlocksArePowersOfTwoOfModestSize) {
   for (Index features : {1, 5, 51, 124, 2000, 100000}) {
