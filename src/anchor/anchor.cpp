@@ -12,17 +12,20 @@
 namespace flymc {
 namespace {
 
-// Log posterior (with the prior's surrogate), gradient and a positive semidefinite precision at one theta.
+// Log posterior (with the prior's surrogate), gradient and precision at one theta.
 struct Expansion {
   double value;
   Vector gradient;
   Matrix precision;
 };
 
+// The precision is minus the second derivative. Where that is not positive definite, because a family is not
+// log-concave and theta far from the mode, rows that curve the wrong way count with the curvature of their bound
+// instead, as in iteratively reweighted least squares: steps from afar stay sane.
 Expansion expand(const Store& store, const Model& model, const Execution& execution, const Vector& theta) {
   const Index k = model.predictors();
   const Matrix weights = by_predictor(theta, k);
-  const Collapsed sum = collapse(store, k, 1, execution, [&](const Block& block, BlockTerms& terms) {
+  Collapsed sum = collapse(store, k, 2, execution, [&](const Block& block, BlockTerms& terms) {
     const auto n = static_cast<std::size_t>(block.rows());
     const auto width = static_cast<std::size_t>(k);
     RowMatrix eta;
@@ -33,14 +36,20 @@ Expansion expand(const Store& store, const Model& model, const Execution& execut
     model.family().likelihood(block.targets(), {eta.data(), n * width}, value, {terms.slope.data(), n * width},
                               curvature);
     for (const double v : value) terms.value += v;
-    // A row of a family that is not log-concave may curve the wrong way; left out, the sum stays a safe metric.
-    if (k == 1)
-      for (double& w : curvature) w = std::max(w, 0.0);
+    if (k == 1 && *std::min_element(curvature.begin(), curvature.end()) < 0.0) {
+      std::vector<double>& mended = terms.curvature[1];  // what the bound's curvature has more
+      mended.resize(n);
+      model.family().global_curvature(block.targets(), {eta.data(), n}, mended);
+      for (std::size_t i = 0; i < n; ++i) mended[i] = curvature[i] < 0.0 ? mended[i] - curvature[i] : 0.0;
+    }
   });
-  Expansion out{sum.value, sum.slope, sum.curvature[0].selfadjointView<Eigen::Lower>()};
+  Expansion out{sum.value, std::move(sum.slope), {}};
   Vector prior_curvature = Vector::Zero(theta.size());
   out.value += model.prior().surrogate(theta, out.gradient, prior_curvature);
+  for (Matrix& m : sum.curvature) m = Matrix(m.selfadjointView<Eigen::Lower>());
+  out.precision = std::move(sum.curvature[0]);
   out.precision.diagonal() += prior_curvature;
+  if (!Metric::from_precision(out.precision)) out.precision += sum.curvature[1];
   return out;
 }
 
@@ -90,12 +99,15 @@ Anchor find_anchor(const Store& store, const Model& model, const Execution& exec
     const bool settled = pivots.size() > 0 && (now.array() > 0.5 * pivots.array()).all();
     pivots = now;
     if (settled && distance < options.tolerance) return {std::move(theta), std::move(metric), queries, steps, distance};
-    if (steps == options.most_steps)
+    if (steps == options.most_steps) {
+      // Slow, but on its way to a mode: any anchor will do.
+      if (settled) return {std::move(theta), std::move(metric), queries, steps, distance};
       throw InputError(
           fmt::format("the log posterior still grows after {} Newton steps: perfectly separated classes under a {} "
                       "prior have no mode; "
                       "use a proper prior with a smaller scale, or drop the column that separates them",
                       steps, model.prior().describe()));
+    }
     const Vector step = metric.unwhiten(white);
     for (double fraction = 1.0;; fraction /= 2.0) {
       Expansion there = expand(store, model, execution, theta + fraction * step);

@@ -6,7 +6,10 @@ namespace flymc {
 Info Mala::step(State& state, const Random& random) const {
   Info info;
   // A move that needs no gradient may have gone before.
-  if (state.at.gradient.size() == 0) info.queries += density_->evaluate(state.theta, state.z, true, state.at);
+  if (state.at.gradient.size() == 0) {
+    info.queries += density_->evaluate(state.theta, state.z, true, state.at);
+    ++info.evaluations;
+  }
   Vector z(state.theta.size());
   random.normals(Purpose::move, 0, {z.data(), static_cast<std::size_t>(z.size())});
   const Vector here = metric_->whiten_gradient(state.at.gradient);

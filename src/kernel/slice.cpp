@@ -1,7 +1,11 @@
 // The univariate slice update on a line through theta, and the two ways of choosing lines.
 #include "flymc/kernel/slice.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
+
+#include "flymc/core/error.hpp"
 
 namespace flymc {
 namespace {
@@ -21,7 +25,8 @@ double update_line(const Density& density, State& state, const Vector& direction
       ++info.not_finite;
       return false;
     }
-    return state.proposed.log_density > level;
+    // Not above but at least: a height so near 1 that the level rounds to the density at theta must leave theta inside.
+    return state.proposed.log_density >= level;
   };
 
   double left = -width * random.uniform(Purpose::slice_place, line);
@@ -35,7 +40,7 @@ double update_line(const Density& density, State& state, const Vector& direction
 
   for (std::uint64_t tries = 0;; ++tries) {
     const double t = left + (right - left) * random.uniform(Purpose::slice_shrink, (line << 32) | tries);
-    // Ends at the latest where theta + t direction rounds to theta, whose density is above the level by construction.
+    // Ends at the latest where theta + t direction rounds to theta, which is inside.
     if (inside(t)) {
       state.theta = origin + t * direction;
       std::swap(state.at, state.proposed);
@@ -45,7 +50,25 @@ double update_line(const Density& density, State& state, const Vector& direction
   }
 }
 
+void check_width(double width) {
+  if (!(width > 0.0) || !std::isfinite(width))
+    throw InputError(fmt::format("a slice width must be positive and finite, not {}", width));
+}
+
 }  // namespace
+
+SliceCoordinates::SliceCoordinates(const Density& density, Vector widths)
+    : density_(&density), widths_(std::move(widths)) {
+  if (widths_.size() != density.dimension())
+    throw InputError(fmt::format("{} slice widths for {} coordinates", widths_.size(), density.dimension()));
+  for (const double width : widths_) check_width(width);
+}
+
+SliceDirection::SliceDirection(const Density& density, std::shared_ptr<const Metric> metric, double width)
+    : density_(&density), metric_(std::move(metric)), width_(width) {
+  check_metric(density, *metric_);
+  check_width(width);
+}
 
 Info SliceCoordinates::step(State& state, const Random& random) const {
   Vector moved;

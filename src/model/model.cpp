@@ -17,6 +17,11 @@ std::vector<std::string> Model::names(const Store& store) const {
 
 void Model::check(const Store& store) const {
   prior_.check(coefficients(store));
+  if (family_->needs_proper_prior() && !prior_.proper())
+    throw InputError(
+        fmt::format("the {} likelihood depends on differences between its predictors alone, so a flat prior has "
+                    "no posterior; use a proper prior",
+                    family_->name()));
   for (std::size_t b = 0; b < store.blocks(); ++b) {
     const auto targets = store.block(b).targets();
     for (std::size_t i = 0; i < targets.size(); ++i)

@@ -47,10 +47,22 @@ std::unique_ptr<Tuner> make_move(const Density& density, const std::shared_ptr<c
   throw InputError("unknown move");
 }
 
+// Before any pass over the rows.
+void check(const FitOptions& options) {
+  if (options.chains < 1) throw InputError(fmt::format("chains must be 1 or more, not {}", options.chains));
+  if (options.warmup < 0) throw InputError(fmt::format("warmup must be 0 or more, not {}", options.warmup));
+  if (options.draws < 1) throw InputError(fmt::format("draws must be 1 or more, not {}", options.draws));
+  if (options.thin < 1) throw InputError(fmt::format("thin must be 1 or more, not {}", options.thin));
+  if (options.q && !(*options.q > 0.0 && *options.q <= 1.0))
+    throw InputError(fmt::format("q must be above 0 and at most 1, not {}", *options.q));
+  if (!(options.resample_fraction > 0.0 && options.resample_fraction <= 1.0))
+    throw InputError(fmt::format("resample_fraction must be above 0 and at most 1, not {}", options.resample_fraction));
+}
+
 }  // namespace
 
 Fit fit(const Store& store, const Model& model, const FitOptions& options) {
-  if (options.chains < 1) throw InputError("at least one chain is needed");
+  check(options);
   const Threads threads(options.threads);
   const LocalCommunicator alone;
   const Execution execution{threads, alone};

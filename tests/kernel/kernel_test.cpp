@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernel/support.hpp"
 
@@ -223,6 +224,18 @@ TEST(BrightenWhere, ChunksGiveWhatOneLookGives) {
   expect_same_state(state, by_hand);
   expect_settled(world, state);
   EXPECT_GT(state.z.set.bright_count(), 0);
+}
+
+TEST(Kernel, MovesRefuseSettingsThatAreNone) {
+  const problems::NormalDensity density(Vector::Ones(2));
+  const auto metric = density.metric();
+  EXPECT_THROW(RandomWalk(density, metric, 0.0), InputError);
+  EXPECT_THROW(RandomWalk(density, metric, std::nan("")), InputError);
+  EXPECT_THROW(Mala(density, metric, -1.0), InputError);
+  EXPECT_THROW(SliceCoordinates(density, Vector::Ones(3)), InputError);  // wrong dimension: reads past the end
+  EXPECT_THROW(SliceCoordinates(density, Vector::Constant(2, std::nan(""))), InputError);
+  EXPECT_THROW(SliceDirection(density, metric, HUGE_VAL), InputError);
+  EXPECT_THROW(SliceDirection(density, std::make_shared<const Metric>(Metric::identity(3)), 1.0), InputError);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernel/support.hpp"
@@ -102,6 +103,26 @@ TEST(StepTuner, MalaReachesItsAcceptanceFromAnyFirstStep) {
     for (; state.iteration < 5000; ++state.iteration)
       acceptance += frozen->step(state, PhiloxRandom(4, 0, state.iteration)).acceptance / 3000.0;
     EXPECT_NEAR(acceptance, Mala::target_acceptance, 0.07) << "from " << first;
+  }
+}
+
+// A finite density whose gradient is not a number, as a faulty family might give.
+struct BadGradient final : Density {
+  Index dimension() const override { return 1; }
+  RowId evaluate(const Vector& theta, const BrightRows&, bool, Evaluation& out) const override {
+    out.log_density = -0.5 * theta[0] * theta[0];
+    out.gradient = Vector::Constant(1, std::abs(theta[0]) > 1.0 ? std::nan("") : -theta[0]);
+    return 0;
+  }
+};
+TEST(Mala, AGradientThatIsNotANumberRejects) {
+  const BadGradient density;
+  const Mala move(density, std::make_shared<const Metric>(Metric::identity(1)), 1.0);
+  State state(Vector::Zero(1), 0);
+  density.evaluate(state.theta, state.z, true, state.at);
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    move.step(state, PhiloxRandom(2, 0, i));
+    ASSERT_TRUE(state.at.gradient.allFinite()) << "after step " << i;
   }
 }
 

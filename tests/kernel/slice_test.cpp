@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "kernel/support.hpp"
 
@@ -155,6 +157,36 @@ TEST(SliceTuners, FindWidthsThatMakeUpdatesCheap) {
       EXPECT_LT(evaluations / (tuner == &coordinates ? 2.0 : 1.0), 6.0) << factor;
     }
   }
+}
+
+// A height so near 1 that the level rounds to the density at theta: started at the mode, theta alone is inside.
+struct NearOne final : Random {
+  explicit NearOne(const PhiloxRandom& r) : random(r) {}
+  double uniform(Purpose p, std::uint64_t i) const override {
+    return p == Purpose::slice_height ? 1.0 - 0x1.0p-53 : random.uniform(p, i);
+  }
+  bool bernoulli(Purpose p, std::uint64_t i, double q) const override { return random.bernoulli(p, i, q); }
+  std::uint64_t choose(Purpose p, std::uint64_t i, std::uint64_t n) const override { return random.choose(p, i, n); }
+  std::uint64_t skip(Purpose p, std::uint64_t i, double q, std::uint64_t l) const override {
+    return random.skip(p, i, q, l);
+  }
+  void normals(Purpose p, std::uint64_t i, std::span<double> o) const override { random.normals(p, i, o); }
+  PhiloxRandom random;
+};
+struct Guarded final : Density {
+  Index dimension() const override { return 1; }
+  RowId evaluate(const Vector& theta, const BrightRows&, bool, Evaluation& out) const override {
+    if (++count > 5000) throw std::runtime_error("5000 evaluations in one update");
+    out.log_density = -1e6 - 0.5 * theta[0] * theta[0];
+    return 0;
+  }
+  mutable int count = 0;
+};
+TEST(SliceCoordinates, EndsWhenTheLevelRoundsToTheDensity) {
+  const Guarded density;
+  State state(Vector::Zero(1), 0);
+  density.evaluate(state.theta, state.z, false, state.at);
+  EXPECT_NO_THROW(SliceCoordinates(density, Vector::Ones(1)).step(state, NearOne(PhiloxRandom(1, 0, 0))));
 }
 
 }  // namespace

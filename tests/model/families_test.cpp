@@ -1,6 +1,7 @@
 // The likelihoods of the families against long double, far into the tails, and the targets they draw.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <vector>

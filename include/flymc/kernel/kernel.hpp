@@ -46,6 +46,9 @@ class Untuned final : public Tuner {
   K kernel_;
 };
 
+// Throws InputError unless the metric fits the density.
+void check_metric(const Density& density, const Metric& metric);
+
 // A mean whose weights grow as the cube of time, so that about the last quarter counts: what warm-up settles on.
 class LateMean {
  public:

@@ -12,7 +12,9 @@ class Mala final : public Kernel {
   static constexpr double target_acceptance = 0.574;
 
   Mala(const Density& density, std::shared_ptr<const Metric> metric, double step)
-      : density_(&density), metric_(std::move(metric)), step_(step) {}
+      : density_(&density), metric_(std::move(metric)), step_(step) {
+    check_step(density, *metric_, step);
+  }
   Info step(State& state, const Random& random) const override;
   double step_size() const { return step_; }
 

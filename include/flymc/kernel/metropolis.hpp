@@ -3,25 +3,31 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "flymc/kernel/kernel.hpp"
 
 namespace flymc {
 
+// Throws InputError unless the step is positive and finite and the metric fits.
+void check_step(const Density& density, const Metric& metric, double step);
+
 // Evaluates a proposal into state.proposed and moves there with probability min(1, exp(log ratio of densities +
-// correction)). `correction` is called after the evaluation. A density that is not finite rejects.
+// correction)). `correction` is called after the evaluation. A density or a correction that cannot be computed rejects.
 template <class Correction>
 void metropolis(const Density& density, State& state, const Vector& proposal, bool with_gradient, const Random& random,
                 const Correction& correction, Info& info) {
   info.queries += density.evaluate(proposal, state.z, with_gradient, state.proposed);
   ++info.evaluations;
-  if (!std::isfinite(state.proposed.log_density)) {
+  const double log_ratio = std::isfinite(state.proposed.log_density)
+                               ? state.proposed.log_density - state.at.log_density + correction()
+                               : std::numeric_limits<double>::quiet_NaN();
+  if (std::isnan(log_ratio)) {
     ++info.not_finite;
     info.acceptance = 0.0;
     return;
   }
-  const double log_ratio = state.proposed.log_density - state.at.log_density + correction();
   info.acceptance = std::min(1.0, std::exp(log_ratio));
   if (!random.bernoulli(Purpose::accept, 0, info.acceptance)) return;
   state.theta = proposal;

@@ -11,7 +11,9 @@ class RandomWalk final : public Kernel {
   static constexpr double target_acceptance = 0.234;
 
   RandomWalk(const Density& density, std::shared_ptr<const Metric> metric, double step)
-      : density_(&density), metric_(std::move(metric)), step_(step) {}
+      : density_(&density), metric_(std::move(metric)), step_(step) {
+    check_step(density, *metric_, step);
+  }
   Info step(State& state, const Random& random) const override;
   double step_size() const { return step_; }
 

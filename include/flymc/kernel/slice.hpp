@@ -8,7 +8,7 @@ namespace flymc {
 // Updates each coordinate in turn: one step is D univariate slice updates with a width for each coordinate.
 class SliceCoordinates final : public Kernel {
  public:
-  SliceCoordinates(const Density& density, Vector widths) : density_(&density), widths_(std::move(widths)) {}
+  SliceCoordinates(const Density& density, Vector widths);
   Info step(State& state, const Random& random) const override;
   // As step, and says how far each coordinate went.
   Info step(State& state, const Random& random, Vector& moved) const;
@@ -21,8 +21,7 @@ class SliceCoordinates final : public Kernel {
 // One update along L^-T u, with u uniform on the unit sphere.
 class SliceDirection final : public Kernel {
  public:
-  SliceDirection(const Density& density, std::shared_ptr<const Metric> metric, double width)
-      : density_(&density), metric_(std::move(metric)), width_(width) {}
+  SliceDirection(const Density& density, std::shared_ptr<const Metric> metric, double width);
   Info step(State& state, const Random& random) const override;
 
  private:

@@ -30,7 +30,11 @@ using Predictor = std::span<const double>;
 //   global_curvature(y, eta, out)     K x K, symmetric: a C with -remainder(y, eta, delta) <= delta'C delta / 2 for
 //   every
 //                                     delta. It is the family's anchored bound
-//   simulate(eta, random, index)      a target drawn at eta, from address (Purpose::simulate, index)
+//   simulate(eta, random, index)      a target drawn at eta, from addresses (Purpose::simulate, 2 index and 2 index +
+//   1)
+//
+// A family whose likelihood leaves some direction of eta undetermined says so by a member needs_proper_prior() that
+// returns true.
 template <class F>
 concept Family = requires(const F& f, double y, Predictor eta, Predictor delta, std::span<double> out,
                           const Random& random, std::uint64_t index) {

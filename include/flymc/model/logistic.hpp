@@ -41,7 +41,7 @@ struct Logistic {
   }
 
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
-    return random.uniform(Purpose::simulate, index) < sigmoid(eta[0]) ? 1.0 : 0.0;
+    return random.uniform(Purpose::simulate, 2 * index) < sigmoid(eta[0]) ? 1.0 : 0.0;
   }
 
  private:

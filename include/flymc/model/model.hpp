@@ -19,6 +19,7 @@ class BatchedFamily {
   virtual ~BatchedFamily() = default;
   virtual std::string name() const = 0;
   virtual Index predictors() const = 0;
+  virtual bool needs_proper_prior() const = 0;
   virtual std::string target_problem(double y) const = 0;
   virtual double simulate(Predictor eta, const Random& random, std::uint64_t index) const = 0;
 
@@ -40,6 +41,10 @@ class BatchedAdapter final : public BatchedFamily {
   explicit BatchedAdapter(F family) : family_(std::move(family)) {}
   std::string name() const override { return family_.name(); }
   Index predictors() const override { return family_.predictors(); }
+  bool needs_proper_prior() const override {
+    if constexpr (requires { family_.needs_proper_prior(); }) return family_.needs_proper_prior();
+    return false;
+  }
   std::string target_problem(double y) const override { return family_.target_problem(y); }
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const override {
     return family_.simulate(eta, random, index);
@@ -98,7 +103,7 @@ class Model {
   Index coefficients(const Store& store) const { return store.features() * predictors(); }
   // Names of the coefficients: the columns', with the class in brackets where there are several.
   std::vector<std::string> names(const Store& store) const;
-  // Throws InputError, naming the row, if a target does not fit the family or the prior does not fit the columns.
+  // Throws InputError, naming the row, if a target does not fit the family, or if the prior does not fit.
   void check(const Store& store) const;
 
  private:

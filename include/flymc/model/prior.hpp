@@ -30,8 +30,9 @@ class Prior {
   double log_density(const Vector& theta, Vector* gradient = nullptr) const;
 
   // A smooth stand-in for the search of the anchor: its value, with gradient and (positive) curvature added. It is the
-  // prior itself but for the Laplace, whose |x| becomes sqrt(x^2 + (b/10)^2) - so that Newton's method does not stumble
-  // over the corner - and for the curvature of the t, which is that of its Gaussian scale mixture and never negative.
+  // prior itself but for the Laplace, whose |x| becomes sqrt(x^2 + (b/10)^2) so that Newton's method does not stumble
+  // over the corner. The curvature of the Laplace and the t is that of the quadratic which touches there and lies below
+  // (their Gaussian scale mixture's), never negative.
   double surrogate(const Vector& theta, Vector& gradient, Vector& curvature) const;
 
   // A draw from a proper prior, from addresses (purpose, 0 ... 2 coefficients).

@@ -21,6 +21,7 @@ struct Softmax {
   }
 
   std::string name() const { return "softmax"; }
+  bool needs_proper_prior() const { return true; }
   Index predictors() const { return classes; }
   std::string target_problem(double y) const {
     return y >= 0.0 && y < classes && y == std::floor(y) ? ""
@@ -95,7 +96,7 @@ struct Softmax {
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
     double p[most_classes];
     probabilities(eta, {p, eta.size()});
-    double left = random.uniform(Purpose::simulate, index);
+    double left = random.uniform(Purpose::simulate, 2 * index);
     std::size_t k = 0;
     while (k + 1 < eta.size() && (left -= p[k]) > 0.0) ++k;
     return static_cast<double>(k);

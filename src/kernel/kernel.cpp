@@ -1,0 +1,25 @@
+// What kernels ask of their settings.
+#include "flymc/kernel/kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "flymc/core/error.hpp"
+#include "flymc/kernel/metropolis.hpp"
+
+namespace flymc {
+
+void check_metric(const Density& density, const Metric& metric) {
+  if (metric.dimension() != density.dimension())
+    throw InputError(
+        fmt::format("a metric of dimension {} for a density of dimension {}", metric.dimension(), density.dimension()));
+}
+
+void check_step(const Density& density, const Metric& metric, double step) {
+  check_metric(density, metric);
+  if (!(step > 0.0) || !std::isfinite(step))
+    throw InputError(fmt::format("a step must be positive and finite, not {}", step));
+}
+
+}  // namespace flymc
