@@ -29,10 +29,10 @@ namespace {
 using namespace flymc;
 using Clock = std::chrono::steady_clock;
 
-constexpr Index kColumns = 51;       // an intercept and 50 features
-constexpr double kProposals = 20.0;  // q N: dark rows that a sweep proposes
-constexpr int kBatches = 20;         // times are medians over batches
-constexpr std::uint64_t kSeed = 1;
+constexpr Index column_count = 51;            // an intercept and 50 features
+constexpr double proposals_per_sweep = 20.0;  // q N: dark rows that a sweep proposes
+constexpr int batch_count = 20;               // times are medians over batches
+constexpr std::uint64_t data_seed = 1;
 
 double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
 
@@ -45,18 +45,18 @@ double median(std::vector<double> values) {
 // the store and nothing else.
 Store simulate(RowId rows) {
   std::vector<std::string> names = {"intercept"};
-  for (Index j = 1; j < kColumns; ++j) names.push_back(fmt::format("x{}", j));
-  std::vector<double> theta(kColumns), x(kColumns);
-  PhiloxRandom(kSeed, 1, 0).normals(Purpose::simulate, 0, theta);
+  for (Index j = 1; j < column_count; ++j) names.push_back(fmt::format("x{}", j));
+  std::vector<double> theta(column_count), x(column_count);
+  PhiloxRandom(data_seed, 1, 0).normals(Purpose::simulate, 0, theta);
   for (double& t : theta) t *= 0.3;
   StoreBuilder builder(names);
   for (RowId row = 0; row < rows; ++row) {
     const auto index = static_cast<std::uint64_t>(row);
-    PhiloxRandom(kSeed, 2, index).normals(Purpose::simulate, 0, x);
+    PhiloxRandom(data_seed, 2, index).normals(Purpose::simulate, 0, x);
     x[0] = 1.0;
     for (std::size_t j = 2; j < x.size(); ++j) x[j] = 0.5 * x[j - 1] + std::sqrt(0.75) * x[j];
-    const double eta = dot(x.data(), theta.data(), kColumns);
-    builder.append(x, Logistic{}.simulate({&eta, 1}, PhiloxRandom(kSeed, 3, 0), index));
+    const double eta = dot(x.data(), theta.data(), column_count);
+    builder.append(x, Logistic{}.simulate({&eta, 1}, PhiloxRandom(data_seed, 3, 0), index));
   }
   return builder.finish();
 }
@@ -71,7 +71,7 @@ struct ReadTimes {
 ReadTimes time_reads(const Store& store) {
   constexpr std::size_t batch = 20, batches = 5000;
   const auto n = static_cast<std::uint64_t>(store.rows());
-  const PhiloxRandom random(kSeed, 4, 0);
+  const PhiloxRandom random(data_seed, 4, 0);
   std::vector<RowId> rows(batch * batches);
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<RowId>(random.choose(Purpose::pick, i, n));
   const Matrix theta = Matrix::Ones(store.features(), 1);
@@ -119,9 +119,9 @@ ChainTimes time_chain(std::string name, const JointDensity& density, const Ancho
   const auto d = static_cast<double>(density.dimension());
   const auto n = static_cast<double>(density.rows());
   const auto metric = std::make_shared<const Metric>(anchor.metric);
-  const ImplicitSweep sweep(density, std::min(1.0, kProposals / n));
+  const ImplicitSweep sweep(density, std::min(1.0, proposals_per_sweep / n));
   StepTuner<Move> tuner(density, metric, 1.0 / std::sqrt(d));
-  const auto random = [&](std::uint32_t slot) { return PhiloxRandom(kSeed, 0, state.iteration, slot); };
+  const auto random = [&](std::uint32_t slot) { return PhiloxRandom(data_seed, 0, state.iteration, slot); };
   for (; state.iteration < 1000; ++state.iteration) {
     sweep.step(state, random(0));
     tuner.step(state, random(1));
@@ -131,8 +131,8 @@ ChainTimes time_chain(std::string name, const JointDensity& density, const Ancho
   ChainTimes out{.move = std::move(name)};
   std::vector<double> sweeps, moves, both;
   double distance = 0.0;
-  const int batch = std::max(1, iterations / kBatches);
-  for (int b = 0; b < kBatches; ++b) {
+  const int batch = std::max(1, iterations / batch_count);
+  for (int b = 0; b < batch_count; ++b) {
     double swept = 0.0, moved = 0.0;
     for (int i = 0; i < batch; ++i, ++state.iteration) {
       const auto first = Clock::now();
@@ -151,7 +151,7 @@ ChainTimes time_chain(std::string name, const JointDensity& density, const Ancho
     moves.push_back(moved / batch);
     both.push_back((swept + moved) / batch);
   }
-  const double count = static_cast<double>(batch) * kBatches;
+  const double count = static_cast<double>(batch) * batch_count;
   out.sweep = median(sweeps);
   out.step = median(moves);
   out.iteration = median(both);
@@ -201,7 +201,7 @@ Profile profile(RowId rows, int iterations) {
   out.bound = lap();
   const JointDensity density(store, bound);
   RowId queries = anchor.queries + bound.queries();
-  const State state = start_joint(density, anchor.theta, {kSeed, 0}, queries);
+  const State state = start_joint(density, anchor.theta, {data_seed, 0}, queries);
   out.start = lap();
   out.passes = static_cast<int>(queries / rows);
 
@@ -227,7 +227,7 @@ void print_tables(const std::vector<Profile>& profiles) {
              "ns/is_bright, same", "at random");
   for (const Profile& p : profiles)
     fmt::print("{:>9}  {:>9.0f}  {:>18.1f}  {:>9.1f}  {:>19.2f}  {:>9.2f}\n", p.rows,
-               static_cast<double>(p.rows) * kColumns * 8.0 / (1 << 20), p.reads.same_row, p.reads.random_row,
+               static_cast<double>(p.rows) * column_count * 8.0 / (1 << 20), p.reads.same_row, p.reads.random_row,
                p.reads.same_bit, p.reads.random_bit);
 }
 
@@ -237,7 +237,7 @@ void print_json(const std::vector<Profile>& profiles) {
     const Profile& p = profiles[i];
     fmt::print(
         "{}\n  {{\"rows\": {}, \"columns\": {}, \"setup_passes\": {}, \"anchor_s\": {:.4f}, \"bound_s\": {:.4f}, ",
-        i ? "," : "", p.rows, kColumns, p.passes, p.anchor, p.bound);
+        i ? "," : "", p.rows, column_count, p.passes, p.anchor, p.bound);
     fmt::print("\"start_s\": {:.4f}, \"same_row_ns\": {:.2f}, \"random_row_ns\": {:.2f}, ", p.start, p.reads.same_row,
                p.reads.random_row);
     fmt::print("\"same_is_bright_ns\": {:.3f}, \"random_is_bright_ns\": {:.3f}, \"chains\": [", p.reads.same_bit,

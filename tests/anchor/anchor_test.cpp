@@ -81,20 +81,20 @@ Anchor expect_mode(const F& family, const Prior& prior, Index rows, Index column
   return anchor;
 }
 
-const std::vector<Prior> kProper = {Prior::normal(0.5, 0.7), Prior::laplace(0.0, 0.3), Prior::student_t(1.0, 0.0, 0.2),
-                                    Prior::student_t(5.0, -1.0, 2.0)};
+const std::vector<Prior> proper_prior = {Prior::normal(0.5, 0.7), Prior::laplace(0.0, 0.3),
+                                         Prior::student_t(1.0, 0.0, 0.2), Prior::student_t(5.0, -1.0, 2.0)};
 
 TEST(Anchor, IsTheModeOfLogisticRegressions) {
-  for (const Prior& prior : kProper) expect_mode(Logistic{}, prior, 700, 4);
+  for (const Prior& prior : proper_prior) expect_mode(Logistic{}, prior, 700, 4);
   expect_mode(Logistic{}, Prior::flat(), 700, 4);
 }
 
 TEST(Anchor, IsTheModeOfSoftmaxRegressions) {
-  for (const Prior& prior : kProper) expect_mode(Softmax{3}, prior, 500, 3);
+  for (const Prior& prior : proper_prior) expect_mode(Softmax{3}, prior, 500, 3);
 }
 
 TEST(Anchor, IsTheModeOfRobustRegressions) {
-  for (const Prior& prior : kProper) expect_mode(StudentT(4.0, 0.6), prior, 600, 4);
+  for (const Prior& prior : proper_prior) expect_mode(StudentT(4.0, 0.6), prior, 600, 4);
   expect_mode(StudentT(4.0, 0.6), Prior::flat(), 600, 4);
 }
 
@@ -171,7 +171,7 @@ TEST(Anchor, SeparatedClassesHaveNoModeUnderAFlatPrior) {
 TEST(Anchor, SeparatedClassesHaveAModeUnderAProperPrior) {
   const Machine machine;
   const Store store = separated(true);
-  for (const Prior& prior : kProper) {
+  for (const Prior& prior : proper_prior) {
     const Model model(Logistic{}, prior);
     const Anchor anchor = find_anchor(store, model, machine.execution(), {.tolerance = 1e-6});
     EXPECT_LT(anchor.metric.whiten_gradient(slopes(store, model, anchor.theta).gradient).norm(), 2e-6)

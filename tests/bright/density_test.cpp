@@ -158,11 +158,11 @@ void expect_density(const World& world, const Explicit& terms, const std::vector
     }
 }
 
-const Prior kPrior = Prior::normal(0.2, 2.0);
+const Prior some_prior = Prior::normal(0.2, 2.0);
 
 TEST(JointDensity, LogisticIsItsDefinition) {
-  expect_density(World(Logistic{}, kPrior, 60, 3, 11), logistic_anchored, {0.5, 2.0});
-  expect_density(World(Logistic{}, kPrior, 60, 3, 11, std::make_shared<FixedJaakkolaJordanRule>()), logistic_fixed,
+  expect_density(World(Logistic{}, some_prior, 60, 3, 11), logistic_anchored, {0.5, 2.0});
+  expect_density(World(Logistic{}, some_prior, 60, 3, 11, std::make_shared<FixedJaakkolaJordanRule>()), logistic_fixed,
                  {0.5, 2.0});
 }
 
@@ -177,14 +177,14 @@ TEST(JointDensity, StudentTIsItsDefinition) {
 // Growth inside the radius, the global curvature outside; 1.0 and 6.0 standard deviations per coefficient are safely on
 // either side of a radius of 5.
 TEST(JointDensity, ABoundThatGrowsIsItsDefinition) {
-  const World world(Logistic{}, kPrior, 60, 3, 14, std::make_shared<CubicRule>(5.0));
+  const World world(Logistic{}, some_prior, 60, 3, 14, std::make_shared<CubicRule>(5.0));
   ASSERT_LT(world.bound.at(world.theta(1.0, 3), false).rho, 4.9);
   ASSERT_GT(world.bound.at(world.theta(6.0, 3), false).rho, 5.1);
   expect_density(world, cubic(5.0), {0.3, 1.0, 6.0});
 }
 
 TEST(JointDensity, QueriesAreTheBrightRows) {
-  const World world(Softmax{3}, kPrior, 50, 2, 15);
+  const World world(Softmax{3}, some_prior, 50, 2, 15);
   State state = world.state(world.theta(1.0), 5);
   EXPECT_EQ(world.count(), 10);  // the rows looked at
   EXPECT_EQ(world.joint.evaluate(world.theta(2.0), state.z, true, state.proposed), 10);
@@ -205,11 +205,12 @@ TEST(JointDensity, QueriesAreTheBrightRows) {
 // Rows go bright and dark at random, in the order of chance; after each settle the state is as if read anew.
 TEST(JointDensity, ChangesInPlaceAreAnEvaluationAnew) {
   std::vector<std::unique_ptr<World>> worlds;
-  worlds.push_back(std::make_unique<World>(Logistic{}, kPrior, 40, 3, 16));
-  worlds.push_back(std::make_unique<World>(Softmax{4}, kPrior, 40, 3, 16));
-  worlds.push_back(std::make_unique<World>(StudentT(4.0, 0.8), kPrior, 40, 3, 16));
-  worlds.push_back(std::make_unique<World>(Logistic{}, kPrior, 40, 3, 16, std::make_shared<FixedJaakkolaJordanRule>()));
-  worlds.push_back(std::make_unique<World>(Logistic{}, kPrior, 40, 3, 16, std::make_shared<CubicRule>(5.0)));
+  worlds.push_back(std::make_unique<World>(Logistic{}, some_prior, 40, 3, 16));
+  worlds.push_back(std::make_unique<World>(Softmax{4}, some_prior, 40, 3, 16));
+  worlds.push_back(std::make_unique<World>(StudentT(4.0, 0.8), some_prior, 40, 3, 16));
+  worlds.push_back(
+      std::make_unique<World>(Logistic{}, some_prior, 40, 3, 16, std::make_shared<FixedJaakkolaJordanRule>()));
+  worlds.push_back(std::make_unique<World>(Logistic{}, some_prior, 40, 3, 16, std::make_shared<CubicRule>(5.0)));
   const PhiloxRandom random(17, 0, 0);
   for (const auto& world : worlds)
     for (const double spread : {1.0, 8.0})
@@ -239,7 +240,7 @@ TEST(JointDensity, ChangesInPlaceAreAnEvaluationAnew) {
 
 // What is left in an evaluation from another theta, another z or another zone has no say.
 TEST(JointDensity, OldContentsOfAnEvaluationDoNotMatter) {
-  const World world(Logistic{}, kPrior, 40, 3, 18, std::make_shared<CubicRule>(5.0));
+  const World world(Logistic{}, some_prior, 40, 3, 18, std::make_shared<CubicRule>(5.0));
   const State inside = world.state(world.theta(1.0), 3), outside = world.state(world.theta(9.0), 2);
   Evaluation used = inside.at;
   world.joint.evaluate(outside.theta, outside.z, true, used);
@@ -253,14 +254,14 @@ TEST(JointDensity, OldContentsOfAnEvaluationDoNotMatter) {
 
 TEST(JointDensity, AThetaThatIsNotFiniteGivesADensityThatIsNotFinite) {
   std::vector<std::unique_ptr<World>> worlds;
-  for (const Prior& prior : {kPrior, Prior::flat()}) {
+  for (const Prior& prior : {some_prior, Prior::flat()}) {
     worlds.push_back(std::make_unique<World>(Logistic{}, prior, 80, 2, 19));
     worlds.push_back(std::make_unique<World>(StudentT(4.0, 0.8), prior, 80, 2, 19));
     worlds.push_back(std::make_unique<World>(Logistic{}, prior, 80, 2, 19, std::make_shared<CubicRule>(4.0)));
     worlds.push_back(
         std::make_unique<World>(Logistic{}, prior, 80, 2, 19, std::make_shared<FixedJaakkolaJordanRule>()));
   }
-  worlds.push_back(std::make_unique<World>(Softmax{3}, kPrior, 80, 2, 19));
+  worlds.push_back(std::make_unique<World>(Softmax{3}, some_prior, 80, 2, 19));
   for (const auto& world : worlds)
     for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL, 1e200, -1e308})
       for (const bool with_gradient : {true, false})
@@ -289,7 +290,7 @@ struct Overrated : Logistic {
 };
 
 TEST(JointDensity, ABoundThatIsNoneIsFatalAndNamesTheRow) {
-  const World world(Overrated{}, kPrior, 60, 2, 20);
+  const World world(Overrated{}, some_prior, 60, 2, 20);
   State state = world.state(world.theta(1.0), 0);
   BoundRows fixed;
   Gaps gaps;
@@ -357,7 +358,7 @@ TEST(FullDensity, IsThePriorAndAllRows) {
 
 // Bright rows and dark rows together are the posterior: summed over all z, the joint is the full density.
 TEST(JointDensity, SumsOverZToTheFullDensity) {
-  const World world(Logistic{}, kPrior, 8, 2, 23);
+  const World world(Logistic{}, some_prior, 8, 2, 23);
   for (const double spread : {0.5, 3.0}) {
     const Vector theta = world.theta(spread);
     Long total = 0;

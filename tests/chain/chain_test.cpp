@@ -20,7 +20,7 @@ using problems::expect_settled;
 using problems::message_of;
 using problems::World;
 
-const Prior kPrior = Prior::normal(0.0, 2.0);
+const Prior some_prior = Prior::normal(0.0, 2.0);
 
 Tuners tuners(const World& world) {
   Tuners out;
@@ -30,7 +30,7 @@ Tuners tuners(const World& world) {
 }
 
 TEST(StartJoint, DrawsZInOnePass) {
-  const World world(Logistic{}, kPrior, 300, 3, 91, std::make_shared<FixedJaakkolaJordanRule>());
+  const World world(Logistic{}, some_prior, 300, 3, 91, std::make_shared<FixedJaakkolaJordanRule>());
   const Vector theta = world.theta(1.0);
   RowId queries = 5;  // it adds
   const State state = start_joint(world.joint, theta, {1, 2}, queries);
@@ -51,7 +51,7 @@ TEST(StartJoint, DrawsZInOnePass) {
 }
 
 TEST(StartFull, EvaluatesOnce) {
-  const World world(StudentT(4.0, 0.8), kPrior, 120, 2, 92);
+  const World world(StudentT(4.0, 0.8), some_prior, 120, 2, 92);
   RowId queries = 0;
   const State state = start_full(world.full, world.theta(1.0), queries);
   EXPECT_EQ(queries, 120);
@@ -64,7 +64,7 @@ TEST(StartFull, EvaluatesOnce) {
 }
 
 TEST(Start, RefusesAThetaWithoutADensity) {
-  const World world(Logistic{}, kPrior, 50, 2, 93);
+  const World world(Logistic{}, some_prior, 50, 2, 93);
   for (const double bad : {std::nan(""), HUGE_VAL, 1e200}) {
     RowId queries = 0;
     const Vector theta = Vector::Constant(2, bad);
@@ -116,7 +116,7 @@ TEST(Chain, GivesEachKernelNumbersOfItsOwn) {
 
 // The start's numbers are those of no kernel: a consecutive sweep over all rows in iteration 0 draws another z.
 TEST(Chain, StartsWithNumbersThatNoKernelUses) {
-  const World world(Logistic{}, kPrior, 300, 3, 94, std::make_shared<FixedJaakkolaJordanRule>());
+  const World world(Logistic{}, some_prior, 300, 3, 94, std::make_shared<FixedJaakkolaJordanRule>());
   RowId queries = 0;
   const State start = start_joint(world.joint, world.theta(1.0), {1, 0}, queries);
   ASSERT_GT(start.z.set.bright_count(), 3);
@@ -129,7 +129,7 @@ TEST(Chain, StartsWithNumbersThatNoKernelUses) {
 }
 
 TEST(Warmup, HandsOverItsStateAndIteration) {
-  const World world(Logistic{}, kPrior, 300, 3, 95);
+  const World world(Logistic{}, some_prior, 300, 3, 95);
   RowId queries = 0;
   Warmup warmup({3, 1}, start_joint(world.joint, world.theta(1.0), {3, 1}, queries), tuners(world));
   world.count();
@@ -156,7 +156,7 @@ TEST(Warmup, HandsOverItsStateAndIteration) {
 // A chain is its kernels applied in order, and its state is all it remembers: another chain from a copy goes the same
 // way.
 TEST(Chain, GoesOnFromAnyOfItsStates) {
-  const World world(Softmax{3}, kPrior, 200, 2, 96);
+  const World world(Softmax{3}, some_prior, 200, 2, 96);
   const auto kernels = [&] {
     Kernels out;
     out.push_back(std::make_unique<ImplicitSweep>(world.joint, 0.1));

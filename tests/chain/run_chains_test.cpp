@@ -64,17 +64,17 @@ void expect_same_draws(const Outcome& a, std::size_t i, const Outcome& b, std::s
   EXPECT_EQ(a.reports[i].bright_mean, b.reports[j].bright_mean);
 }
 
-const Prior kPrior = Prior::normal(0.0, 2.0);
-const ChainOptions kShort{.warmup = 60, .draws = 40, .thin = 1, .seed = 5};
+const Prior some_prior = Prior::normal(0.0, 2.0);
+const ChainOptions short_run{.warmup = 60, .draws = 40, .thin = 1, .seed = 5};
 
 TEST(RunChains, SameDrawsOnAnyThreadsAndInAnyCompany) {
   for (const bool full : {false, true}) {
-    const World world(Softmax{3}, kPrior, 200, 2, 101);
+    const World world(Softmax{3}, some_prior, 200, 2, 101);
     const ChainPlan plan = full ? full_plan(world) : joint_plan(world);
-    const Outcome together = run({0, 1, 2}, plan, kShort, 1, 6);
-    const Outcome threads = run({0, 1, 2}, plan, kShort, 2, 6);
-    const Outcome alone = run({1}, plan, kShort, 2, 6);
-    const Outcome backwards = run({2, 1, 0}, plan, kShort, 2, 6);
+    const Outcome together = run({0, 1, 2}, plan, short_run, 1, 6);
+    const Outcome threads = run({0, 1, 2}, plan, short_run, 2, 6);
+    const Outcome alone = run({1}, plan, short_run, 2, 6);
+    const Outcome backwards = run({2, 1, 0}, plan, short_run, 2, 6);
     for (std::size_t i = 0; i < 3; ++i) {
       expect_same_draws(threads, i, together, i);
       expect_same_draws(backwards, 2 - i, together, i);
@@ -82,7 +82,7 @@ TEST(RunChains, SameDrawsOnAnyThreadsAndInAnyCompany) {
     expect_same_draws(alone, 0, together, 1);
     // And they are different chains.
     EXPECT_NE(together.sink.value(0, 0, 0), together.sink.value(1, 0, 0));
-    ChainOptions reseeded = kShort;
+    ChainOptions reseeded = short_run;
     reseeded.seed = 6;
     EXPECT_NE(run({0}, plan, reseeded, 1, 6).sink.value(0, 39, 0), together.sink.value(0, 39, 0));
   }
@@ -91,8 +91,8 @@ TEST(RunChains, SameDrawsOnAnyThreadsAndInAnyCompany) {
 TEST(RunChains, ReportsEveryQuery) {
   for (const bool full : {false, true})
     for (const int thin : {1, 3}) {
-      const World world(Logistic{}, kPrior, 250, 3, 102);
-      ChainOptions options = kShort;
+      const World world(Logistic{}, some_prior, 250, 3, 102);
+      ChainOptions options = short_run;
       options.thin = thin;
       world.count();
       const Outcome both = run({0, 1}, full ? full_plan(world) : joint_plan(world), options, 2, 3);
@@ -119,7 +119,7 @@ TEST(RunChains, ReportsEveryQuery) {
 
 // Thinning leaves out draws and changes none; without it, means in the report are means over the draws.
 TEST(RunChains, ThinsByLeavingOut) {
-  const World world(Logistic{}, kPrior, 250, 3, 103);
+  const World world(Logistic{}, some_prior, 250, 3, 103);
   ChainOptions every{.warmup = 30, .draws = 60, .thin = 1, .seed = 5},
       third{.warmup = 30, .draws = 20, .thin = 3, .seed = 5};
   const Outcome all = run({0}, joint_plan(world), every, 1, 3), thinned = run({0}, joint_plan(world), third, 1, 3);
@@ -145,19 +145,19 @@ TEST(RunChains, ThinsByLeavingOut) {
 }
 
 TEST(RunChains, NoWarmupIsAllowed) {
-  const World world(Logistic{}, kPrior, 100, 2, 104);
+  const World world(Logistic{}, some_prior, 100, 2, 104);
   const Outcome none = run({0}, joint_plan(world), {.warmup = 0, .draws = 5, .thin = 1, .seed = 1}, 1, 2);
   EXPECT_EQ(none.reports[0].warmup_queries, 0);
   EXPECT_EQ(none.sink.draws(0), 5u);
 }
 
 TEST(RunChains, BadOptionsAreRefused) {
-  const World world(Logistic{}, kPrior, 100, 2, 105);
+  const World world(Logistic{}, some_prior, 100, 2, 105);
   const auto message = [&](const std::vector<std::uint64_t>& chains, const ChainOptions& options) {
     return message_of<InputError>([&] { run(chains, joint_plan(world), options, 1, 2); });
   };
   const std::string expected = "warm-up must be 0 or more, draws and thinning 1 or more";
-  EXPECT_EQ(message({}, kShort), "at least one chain is needed");
+  EXPECT_EQ(message({}, short_run), "at least one chain is needed");
   EXPECT_EQ(message({0}, {.warmup = -1, .draws = 1, .thin = 1, .seed = 1}), expected);
   EXPECT_EQ(message({0}, {.warmup = 0, .draws = 0, .thin = 1, .seed = 1}), expected);
   EXPECT_EQ(message({0}, {.warmup = 0, .draws = 1, .thin = 0, .seed = 1}), expected);
@@ -165,7 +165,7 @@ TEST(RunChains, BadOptionsAreRefused) {
 }
 
 TEST(RunChains, AnErrorInOneChainIsTheRunsError) {
-  const World world(Logistic{}, kPrior, 100, 2, 106);
+  const World world(Logistic{}, some_prior, 100, 2, 106);
   ChainPlan plan = joint_plan(world);
   const auto start = plan.start;
   plan.start = [&](ChainId id, RowId& queries) {
@@ -173,7 +173,7 @@ TEST(RunChains, AnErrorInOneChainIsTheRunsError) {
     return start(id, queries);
   };
   for (const int threads : {1, 2})
-    EXPECT_EQ(message_of<InputError>([&] { run({0, 1, 2}, plan, kShort, threads, 2); }), "chain 1");
+    EXPECT_EQ(message_of<InputError>([&] { run({0, 1, 2}, plan, short_run, threads, 2); }), "chain 1");
 }
 
 }  // namespace

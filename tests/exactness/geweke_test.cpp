@@ -257,8 +257,9 @@ std::vector<Case> cases() {
   for (const Sweep sweep : {Sweep::implicit, Sweep::with_replacement, Sweep::without_replacement, Sweep::consecutive})
     for (const Move move : {Move::random_walk, Move::mala, Move::slice_coordinates, Move::slice_direction})
       out.push_back({Target::logistic, sweep, move, 600});
-  for (const Move move : {Move::slice_narrow, Move::slice_then_mala})
-    out.push_back({Target::logistic, Sweep::implicit, move, 300});
+  // Short steps need long runs.
+  out.push_back({Target::logistic, Sweep::implicit, Move::slice_narrow, 1200});
+  out.push_back({Target::logistic, Sweep::implicit, Move::slice_then_mala, 600});
   out.push_back({Target::logistic_fixed, Sweep::implicit, Move::random_walk, 600});
   out.push_back({Target::logistic_fixed, Sweep::implicit, Move::mala, 600});
   for (const Target target : {Target::logistic_cubic, Target::softmax, Target::student_t}) {

@@ -18,8 +18,8 @@ using problems::message_of;
 using problems::World;
 using Choice = ExplicitSweep::Choice;
 
-const std::vector<Choice> kChoices = {Choice::with_replacement, Choice::without_replacement, Choice::consecutive};
-const Prior kPrior = Prior::normal(0.0, 2.0);
+const std::vector<Choice> every_choice = {Choice::with_replacement, Choice::without_replacement, Choice::consecutive};
+const Prior some_prior = Prior::normal(0.0, 2.0);
 
 // The rows that a step visits: those for which it drew a new z.
 std::set<std::uint64_t> visited(const ExplicitSweep& sweep, State& state, std::uint64_t seed) {
@@ -29,18 +29,18 @@ std::set<std::uint64_t> visited(const ExplicitSweep& sweep, State& state, std::u
 }
 
 TEST(ExplicitSweep, RefusesCountsThatAreNone) {
-  const World world(Logistic{}, kPrior, 30, 2, 41);
+  const World world(Logistic{}, some_prior, 30, 2, 41);
   for (const RowId count : {-1, 0, 31})
     EXPECT_EQ(message_of<InputError>([&] { ExplicitSweep(world.joint, count, Choice::consecutive); }),
               "an explicit sweep visits 1 to 30 rows, not " + std::to_string(count));
-  for (const Choice choice : kChoices)
+  for (const Choice choice : every_choice)
     for (const RowId count : {1, 30}) EXPECT_NO_THROW(ExplicitSweep(world.joint, count, choice));
 }
 
 // Every row is in with probability 10/50, and every pair of neighbours with 10 9 / (50 49). 100 comparisons at 5
 // standard deviations: false alarm 6e-5.
 TEST(ExplicitSweep, WithoutReplacementIsUniformAndDistinct) {
-  const World world(Logistic{}, kPrior, 50, 2, 42);
+  const World world(Logistic{}, some_prior, 50, 2, 42);
   const ExplicitSweep sweep(world.joint, 10, Choice::without_replacement);
   State state = world.state(world.theta(1.0), 3);
   const int steps = 4000;
@@ -62,7 +62,7 @@ TEST(ExplicitSweep, WithoutReplacementIsUniformAndDistinct) {
 
 // A row is among 10 picks of 50 with probability 1 - (49/50)^10; repeats are one visit. 50 comparisons: 3e-5.
 TEST(ExplicitSweep, WithReplacementVisitsRepeatsOnce) {
-  const World world(Logistic{}, kPrior, 50, 2, 43);
+  const World world(Logistic{}, some_prior, 50, 2, 43);
   const ExplicitSweep sweep(world.joint, 10, Choice::with_replacement);
   State state = world.state(world.theta(1.0), 3);
   const int steps = 4000;
@@ -82,7 +82,7 @@ TEST(ExplicitSweep, WithReplacementVisitsRepeatsOnce) {
 TEST(ExplicitSweep, ConsecutiveCoversAllRowsInItsRound) {
   for (const RowId rows : {47, 50})
     for (const RowId count : {1, 7, 10, 46}) {
-      const World world(Logistic{}, kPrior, rows, 2, 44);
+      const World world(Logistic{}, some_prior, rows, 2, 44);
       const ExplicitSweep sweep(world.joint, count, Choice::consecutive);
       State state = world.state(world.theta(1.0), 3);
       const auto round = static_cast<std::uint64_t>((rows + count - 1) / count);
@@ -101,7 +101,7 @@ TEST(ExplicitSweep, ConsecutiveCoversAllRowsInItsRound) {
 TEST(ExplicitSweep, AllRowsAtOnceFromAnyStart) {
   for (const Choice choice : {Choice::without_replacement, Choice::consecutive})
     for (const RowId nth : {0, 1, 4}) {  // none, all, some bright
-      const World world(Softmax{3}, kPrior, 60, 2, 45);
+      const World world(Softmax{3}, some_prior, 60, 2, 45);
       const ExplicitSweep sweep(world.joint, 60, choice);
       State state = world.state(world.theta(2.0), nth);
       const RowId dark = state.z.set.dark_count();
@@ -121,7 +121,7 @@ TEST(ExplicitSweep, AllRowsAtOnceFromAnyStart) {
 
 // Shares of bright rows against 1 - exp(-gap), row by row; 40 comparisons at 5 standard deviations: false alarm 2e-5.
 TEST(ExplicitSweep, DrawsZFromItsConditional) {
-  const World world(Logistic{}, kPrior, 40, 2, 46);
+  const World world(Logistic{}, some_prior, 40, 2, 46);
   State state = world.state(world.theta(6.0), 1);
   std::vector<double> gap(40);
   for (RowId row = 0; row < 40; ++row)
@@ -140,8 +140,8 @@ TEST(ExplicitSweep, DrawsZFromItsConditional) {
 }
 
 TEST(ExplicitSweep, LeavesThetaAlone) {
-  const World world(Logistic{}, kPrior, 40, 2, 47);
-  for (const Choice choice : kChoices) {
+  const World world(Logistic{}, some_prior, 40, 2, 47);
+  for (const Choice choice : every_choice) {
     State state = world.state(world.theta(2.0), 4);
     const Vector theta = state.theta;
     const double base = state.at.base;

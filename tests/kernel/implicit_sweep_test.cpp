@@ -17,10 +17,10 @@ using problems::expect_settled;
 using problems::message_of;
 using problems::World;
 
-const Prior kPrior = Prior::normal(0.0, 2.0);
+const Prior some_prior = Prior::normal(0.0, 2.0);
 
 TEST(ImplicitSweep, RefusesAQThatIsNone) {
-  const World world(Logistic{}, kPrior, 30, 2, 51);
+  const World world(Logistic{}, some_prior, 30, 2, 51);
   for (const double q : {0.0, -0.1, 1.0001, HUGE_VAL})
     EXPECT_NE(message_of<InputError>([&] { ImplicitSweep(world.joint, q); }).find("an implicit sweep needs 0 < q <= 1"),
               std::string::npos);
@@ -30,7 +30,7 @@ TEST(ImplicitSweep, RefusesAQThatIsNone) {
 }
 
 TEST(ImplicitSweep, ProposesEveryDarkRowAtQOne) {
-  const World world(Logistic{}, kPrior, 60, 2, 52);
+  const World world(Logistic{}, some_prior, 60, 2, 52);
   const ImplicitSweep sweep(world.joint, 1.0);
   for (const RowId nth : {0, 1, 4}) {  // none, all, some bright
     State state = world.state(world.theta(3.0), nth);
@@ -47,7 +47,7 @@ TEST(ImplicitSweep, ProposesEveryDarkRowAtQOne) {
 
 // A q so small that nothing is proposed costs nothing but the bright rows' chance to go dark.
 TEST(ImplicitSweep, ProposesNothingAtATinyQ) {
-  const World world(Logistic{}, kPrior, 60, 2, 53);
+  const World world(Logistic{}, some_prior, 60, 2, 53);
   State state = world.state(world.theta(3.0), 1);
   world.count();
   const ImplicitSweep sweep(world.joint, 1e-300);
@@ -59,7 +59,7 @@ TEST(ImplicitSweep, ProposesNothingAtATinyQ) {
 // Dark rows are proposed independently with probability q: the mean and the variance of their number, and each row's
 // share. 62 comparisons at 5 standard deviations (of a normal approximation): false alarm 4e-5.
 TEST(ImplicitSweep, ProposesEachDarkRowWithProbabilityQ) {
-  const World world(Logistic{}, kPrior, 60, 2, 54);
+  const World world(Logistic{}, some_prior, 60, 2, 54);
   const State dark = world.state(world.theta(0.01), 0);  // gaps so small that hardly a row becomes bright
   const double q = 0.15;
   const ImplicitSweep sweep(world.joint, q);
@@ -88,7 +88,7 @@ TEST(ImplicitSweep, ProposesEachDarkRowWithProbabilityQ) {
 // Both acceptance rules, decision by decision: a bright row goes dark iff u < q / expm1(gap), a proposed dark row
 // becomes bright iff u < expm1(gap) / q.
 TEST(ImplicitSweep, DecidesByTheCorrectedRule) {
-  const World world(Logistic{}, kPrior, 80, 2, 55);
+  const World world(Logistic{}, some_prior, 80, 2, 55);
   int darkened = 0, brightened = 0;
   for (const double q : {0.02, 0.3, 1.0})
     for (std::uint64_t iteration = 0; iteration < 20; ++iteration) {
@@ -119,7 +119,7 @@ TEST(ImplicitSweep, DecidesByTheCorrectedRule) {
 
 // A sweep depends on which rows are bright, not on the order in which they became so.
 TEST(ImplicitSweep, DoesNotDependOnTheOrderOfBrightRows) {
-  const World world(Logistic{}, kPrior, 60, 2, 56);
+  const World world(Logistic{}, some_prior, 60, 2, 56);
   State one = world.state(world.theta(4.0), 3), other = world.state(world.theta(4.0), 1);
   for (RowId row = 59; row >= 0; --row)
     if (row % 3 != 0) world.joint.darken(other, row);
@@ -132,7 +132,7 @@ TEST(ImplicitSweep, DoesNotDependOnTheOrderOfBrightRows) {
 }
 
 TEST(ImplicitSweepTuner, ProposesAsManyRowsAsAreBright) {
-  const World world(Logistic{}, kPrior, 200, 3, 57, std::make_shared<FixedJaakkolaJordanRule>());
+  const World world(Logistic{}, some_prior, 200, 3, 57, std::make_shared<FixedJaakkolaJordanRule>());
   State state = world.state(world.theta(1.0), 1);
   ImplicitSweepTuner tuner(world.joint);
   LateMean bright;
@@ -155,7 +155,7 @@ TEST(ImplicitSweepTuner, ProposesAsManyRowsAsAreBright) {
 // With hardly a bright row the tuner still proposes as many rows as there are coefficients; with all rows bright, or
 // fewer rows than coefficients, q is 1.
 TEST(ImplicitSweepTuner, StaysWithinItsRange) {
-  const World world(Logistic{}, kPrior, 50, 2, 58), wide(Logistic{}, kPrior, 3, 5, 58);
+  const World world(Logistic{}, some_prior, 50, 2, 58), wide(Logistic{}, some_prior, 3, 5, 58);
   const auto q = [](const Tuner& tuner) { return dynamic_cast<const ImplicitSweep&>(*tuner.freeze()).q(); };
   ImplicitSweepTuner dark(world.joint), bright(world.joint);
   EXPECT_EQ(q(dark), 2.0 / 50.0);

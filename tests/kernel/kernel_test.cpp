@@ -20,16 +20,17 @@ using problems::expect_settled;
 using problems::NamedKernel;
 using problems::World;
 
-const Prior kPrior = Prior::normal(0.0, 2.0);
+const Prior some_prior = Prior::normal(0.0, 2.0);
 
 // One world per shape of the bound: anchored with one and with several predictors, with drops, growing with a radius.
 std::vector<std::unique_ptr<World>> worlds() {
   std::vector<std::unique_ptr<World>> out;
-  out.push_back(std::make_unique<World>(Logistic{}, kPrior, 100, 3, 31));
-  out.push_back(std::make_unique<World>(Softmax{3}, kPrior, 100, 2, 32));
-  out.push_back(std::make_unique<World>(StudentT(4.0, 0.8), kPrior, 100, 3, 33));
-  out.push_back(std::make_unique<World>(Logistic{}, kPrior, 100, 3, 34, std::make_shared<FixedJaakkolaJordanRule>()));
-  out.push_back(std::make_unique<World>(Logistic{}, kPrior, 100, 3, 35, std::make_shared<CubicRule>(2.0)));
+  out.push_back(std::make_unique<World>(Logistic{}, some_prior, 100, 3, 31));
+  out.push_back(std::make_unique<World>(Softmax{3}, some_prior, 100, 2, 32));
+  out.push_back(std::make_unique<World>(StudentT(4.0, 0.8), some_prior, 100, 3, 33));
+  out.push_back(
+      std::make_unique<World>(Logistic{}, some_prior, 100, 3, 34, std::make_shared<FixedJaakkolaJordanRule>()));
+  out.push_back(std::make_unique<World>(Logistic{}, some_prior, 100, 3, 35, std::make_shared<CubicRule>(2.0)));
   return out;
 }
 
@@ -116,7 +117,7 @@ TEST(EveryKernel, UsesNoAddressTwice) {
 
 // Slots keep kernels of one iteration apart; even without them, a sweep and a move have no purpose in common.
 TEST(EveryKernel, SweepsAndMovesDrawForDifferentPurposes) {
-  const World world(Logistic{}, kPrior, 100, 3, 36);
+  const World world(Logistic{}, some_prior, 100, 3, 36);
   const auto purposes = [&](const std::vector<NamedKernel>& kernels) {
     std::set<Purpose> out;
     for (const NamedKernel& named : kernels) {
@@ -137,7 +138,7 @@ TEST(EveryKernel, SweepsAndMovesDrawForDifferentPurposes) {
 }
 
 TEST(EveryKernel, IsAFunctionOfTheStateAndTheAddresses) {
-  const World world(Logistic{}, kPrior, 100, 3, 37, std::make_shared<CubicRule>(2.0));
+  const World world(Logistic{}, some_prior, 100, 3, 37, std::make_shared<CubicRule>(2.0));
   for (const NamedKernel& named : kernels(world)) {
     SCOPED_TRACE(named.name);
     const State start = world.state(world.theta(2.0), 4);
@@ -157,7 +158,7 @@ TEST(EveryKernel, IsAFunctionOfTheStateAndTheAddresses) {
 
 // What freezes are different objects that no longer learn: the tuner's later steps do not reach them.
 TEST(EveryTuner, FreezesForGood) {
-  const World world(Logistic{}, kPrior, 100, 3, 38);
+  const World world(Logistic{}, some_prior, 100, 3, 38);
   std::vector<std::pair<std::string, std::unique_ptr<Tuner>>> tuners;
   tuners.emplace_back("random walk", std::make_unique<StepTuner<RandomWalk>>(world.joint, world.metric, 1.0));
   tuners.emplace_back("mala", std::make_unique<StepTuner<Mala>>(world.joint, world.metric, 1.0));
@@ -206,7 +207,7 @@ TEST(LateMean, WeighsByTheCubeOfTime) {
 
 // More dark rows than are looked at in one go.
 TEST(BrightenWhere, ChunksGiveWhatOneLookGives) {
-  const World world(Logistic{}, kPrior, 9000, 2, 39);
+  const World world(Logistic{}, some_prior, 9000, 2, 39);
   State state = world.state(world.theta(3.0), 0), by_hand = state;
   std::vector<RowId> rows(9000);
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<RowId>(i);

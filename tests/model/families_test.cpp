@@ -18,21 +18,21 @@ namespace {
 using problems::message_of;
 using problems::Sech;
 
-constexpr double kSigmas = 4.5;  // two-sided false alarm 7e-6 for each comparison of frequencies
-constexpr double kUlps = 4 * 2.3e-16;
+constexpr double sigmas = 4.5;  // two-sided false alarm 7e-6 for each comparison of frequencies
+constexpr double ulps = 4 * 2.3e-16;
 
-const std::vector<double> kPlaces = {0.0,  1e-300, -1e-9, 0.3,   -0.7,  2.0,  -5.0, 20.0, -36.0,
-                                     40.0, -100.0, 700.,  -745., 1000., -1e5, 1e10, -1e10};
+const std::vector<double> decimal_places = {0.0,  1e-300, -1e-9, 0.3,   -0.7,  2.0,  -5.0, 20.0, -36.0,
+                                            40.0, -100.0, 700.,  -745., 1000., -1e5, 1e10, -1e10};
 
-void expect_near(double actual, long double expected, double ulps = kUlps) {
-  EXPECT_NEAR(actual, static_cast<double>(expected), ulps * std::abs(static_cast<double>(expected)));
+void expect_near(double actual, long double expected, double relative = ulps) {
+  EXPECT_NEAR(actual, static_cast<double>(expected), relative * std::abs(static_cast<double>(expected)));
 }
 
 long double log_sigmoid_exactly(long double m) { return m > 0 ? -log1pl(expl(-m)) : m - log1pl(expl(m)); }
 
 TEST(LogisticFamily, LikelihoodAndSlopesInLongDouble) {
   const Logistic family;
-  for (const double eta : kPlaces)
+  for (const double eta : decimal_places)
     for (const double y : {0.0, 1.0}) {
       SCOPED_TRACE(testing::Message() << "eta " << eta << ", y " << y);
       const long double m = y > 0.5 ? eta : -eta;
@@ -57,7 +57,7 @@ TEST(LogisticFamily, KnowsItsTargets) {
 
 TEST(SoftmaxFamily, LikelihoodAndSlopesInLongDouble) {
   const Softmax family(3);
-  for (const double a : kPlaces)
+  for (const double a : decimal_places)
     for (const double b : {-3.0, 0.0, 50.0, -1e10})
       for (int y = 0; y < 3; ++y) {
         SCOPED_TRACE(testing::Message() << "eta " << a << ", " << b << ", 1; y " << y);
@@ -70,7 +70,7 @@ TEST(SoftmaxFamily, LikelihoodAndSlopesInLongDouble) {
         // Where the observed class is the likeliest, -l may be tiny and still has all its digits; log(3) is its
         // largest.
         const double expected = static_cast<double>(own == top ? -log1pl(others) : own - top - logl(sum));
-        EXPECT_NEAR(family.log_likelihood(y, eta), expected, 2.0 * kUlps * std::abs(expected));
+        EXPECT_NEAR(family.log_likelihood(y, eta), expected, 2.0 * ulps * std::abs(expected));
         std::vector<double> slope(3);
         family.slope(y, eta, slope);
         double total = 0.0;
@@ -85,13 +85,13 @@ TEST(SoftmaxFamily, LikelihoodAndSlopesInLongDouble) {
 }
 
 TEST(SoftmaxFamily, TwoClassesAreTheLogisticAndAShiftIsNothing) {
-  for (const double eta : kPlaces) {
+  for (const double eta : decimal_places) {
     const std::vector<double> pair = {0.0, eta}, shifted = {1.0, eta + 1.0};
     for (const double y : {0.0, 1.0}) {
       const double logistic = Logistic{}.log_likelihood(y, {&eta, 1});
-      EXPECT_NEAR(Softmax(2).log_likelihood(y, pair), logistic, kUlps * (1.0 + std::abs(logistic)));
+      EXPECT_NEAR(Softmax(2).log_likelihood(y, pair), logistic, ulps * (1.0 + std::abs(logistic)));
       // eta + 1 itself is rounded.
-      EXPECT_NEAR(Softmax(2).log_likelihood(y, shifted), logistic, kUlps * (2.0 + std::abs(eta)));
+      EXPECT_NEAR(Softmax(2).log_likelihood(y, shifted), logistic, ulps * (2.0 + std::abs(eta)));
     }
   }
 }
@@ -126,7 +126,7 @@ TEST(StudentTFamily, LikelihoodAndSlopesInLongDouble) {
   for (const double nu : {0.5, 4.0, 50.0})
     for (const double sigma : {0.01, 1.0, 30.0}) {
       const StudentT family(nu, sigma);
-      for (const double eta : kPlaces)
+      for (const double eta : decimal_places)
         for (const double y : {0.0, 0.25, -1e6}) {
           SCOPED_TRACE(testing::Message() << "nu " << nu << ", sigma " << sigma << ", eta " << eta << ", y " << y);
           const long double r = (static_cast<long double>(y) - eta), n = nu, s = sigma;
@@ -168,7 +168,7 @@ void expect_distribution(const F& family, const std::vector<double>& eta, const 
   for (const double x : points) {
     const double p = below(x);
     const auto count = static_cast<double>(std::count_if(draws.begin(), draws.end(), [&](double d) { return d <= x; }));
-    EXPECT_LT(std::abs(count - n * p), kSigmas * std::sqrt(n * p * (1.0 - p))) << "below " << x << " at " << eta[0];
+    EXPECT_LT(std::abs(count - n * p), sigmas * std::sqrt(n * p * (1.0 - p))) << "below " << x << " at " << eta[0];
   }
   for (const double d : draws) ASSERT_EQ(family.target_problem(d), "");
   // By address: the same target again, out of order.

@@ -15,8 +15,8 @@ namespace {
 
 using problems::message_of;
 
-constexpr double kSigmas = 4.5;  // two-sided false alarm 7e-6 for each comparison of frequencies
-constexpr long double kPi = std::numbers::pi_v<long double>;
+constexpr double sigmas = 4.5;  // two-sided false alarm 7e-6 for each comparison of frequencies
+constexpr long double long_pi = std::numbers::pi_v<long double>;
 
 struct Case {
   std::string name;
@@ -30,7 +30,7 @@ struct Case {
 std::vector<Case> cases() {
   return {
       {"normal", [](double m, double s) { return Prior::normal(m, s); },
-       [](long double u) { return expl(-u * u / 2) / sqrtl(2 * kPi); },
+       [](long double u) { return expl(-u * u / 2) / sqrtl(2 * long_pi); },
        [](long double u) { return erfcl(-u / sqrtl(2)) / 2; },
        [](std::vector<double> m, std::vector<double> s) { return Prior::normal(m, s); }},
       {"laplace", [](double m, double s) { return Prior::laplace(m, s); },
@@ -65,7 +65,7 @@ TEST(Prior, StudentTForOtherDegreesOfFreedom) {
     for (const double x : {0.0, 0.5, -3.0, 1e6}) {
       const long double l = x;
       const long double expected =
-          logl(tgammal((nu + 1) / 2) / tgammal(nu / 2) / sqrtl(nu * kPi)) - (nu + 1) / 2 * log1pl(l * l / nu);
+          logl(tgammal((nu + 1) / 2) / tgammal(nu / 2) / sqrtl(nu * long_pi)) - (nu + 1) / 2 * log1pl(l * l / nu);
       EXPECT_NEAR(log_density(Prior::student_t(static_cast<double>(nu), 0.0, 1.0), x), static_cast<double>(expected),
                   1e-13 * (1.0 + std::abs(static_cast<double>(expected))));
     }
@@ -174,7 +174,7 @@ TEST(Prior, DrawsHaveItsDistribution) {
       const auto p = static_cast<double>(c.below(u));
       const auto count = static_cast<double>((draws.array() < 0.4 + 2.5 * u).count());
       EXPECT_LT(std::abs(count - static_cast<double>(n) * p),
-                kSigmas * std::sqrt(static_cast<double>(n) * p * (1.0 - p)))
+                sigmas * std::sqrt(static_cast<double>(n) * p * (1.0 - p)))
           << c.name << " below " << u;
     }
   }

@@ -18,10 +18,10 @@ using problems::Counted;
 using problems::message_of;
 using problems::Sech;
 
-const std::vector<SweepKind> kSweeps = {SweepKind::implicit, SweepKind::with_replacement,
-                                        SweepKind::without_replacement, SweepKind::consecutive};
-const std::vector<MoveKind> kMoves = {MoveKind::random_walk, MoveKind::mala, MoveKind::slice_coordinates,
-                                      MoveKind::slice_direction};
+const std::vector<SweepKind> every_sweep = {SweepKind::implicit, SweepKind::with_replacement,
+                                            SweepKind::without_replacement, SweepKind::consecutive};
+const std::vector<MoveKind> every_move = {MoveKind::random_walk, MoveKind::mala, MoveKind::slice_coordinates,
+                                          MoveKind::slice_direction};
 
 FitOptions few() { return {.chains = 2, .warmup = 20, .draws = 15, .seed = 3, .threads = 2}; }
 
@@ -62,9 +62,9 @@ template <class F>
 void expect_every_option_works(const F& family, const Prior& prior, Index columns) {
   const Counted<F> counted{family};
   const Store store = problems::make(Model(family, prior), 150, columns, 111).store;
-  for (const MoveKind move : kMoves) {
+  for (const MoveKind move : every_move) {
     for (const BoundKind bound : {BoundKind::anchored, BoundKind::untuned})
-      for (const SweepKind sweep : kSweeps) {
+      for (const SweepKind sweep : every_sweep) {
         SCOPED_TRACE(testing::Message() << family.name() << ": bound " << static_cast<int>(bound) << ", sweep "
                                         << static_cast<int>(sweep) << ", move " << static_cast<int>(move));
         FitOptions options = few();
