@@ -21,8 +21,8 @@ using problems::Sech;
 constexpr double sigmas = 4.5;  // two-sided false alarm 7e-6 for each comparison of frequencies
 constexpr double ulps = 4 * 2.3e-16;
 
-const std::vector<double> decimal_places = {0.0,  1e-300, -1e-9, 0.3,   -0.7,  2.0,  -5.0, 20.0, -36.0,
-                                            40.0, -100.0, 700.,  -745., 1000., -1e5, 1e10, -1e10};
+const std::vector<double> etas = {0.0,  1e-300, -1e-9, 0.3,   -0.7,  2.0,  -5.0, 20.0, -36.0,
+                                  40.0, -100.0, 700.,  -745., 1000., -1e5, 1e10, -1e10};
 
 void expect_near(double actual, long double expected, double relative = ulps) {
   EXPECT_NEAR(actual, static_cast<double>(expected), relative * std::abs(static_cast<double>(expected)));
@@ -32,7 +32,7 @@ long double log_sigmoid_exactly(long double m) { return m > 0 ? -log1pl(expl(-m)
 
 TEST(LogisticFamily, LikelihoodAndSlopesInLongDouble) {
   const Logistic family;
-  for (const double eta : decimal_places)
+  for (const double eta : etas)
     for (const double y : {0.0, 1.0}) {
       SCOPED_TRACE(testing::Message() << "eta " << eta << ", y " << y);
       const long double m = y > 0.5 ? eta : -eta;
@@ -57,7 +57,7 @@ TEST(LogisticFamily, KnowsItsTargets) {
 
 TEST(SoftmaxFamily, LikelihoodAndSlopesInLongDouble) {
   const Softmax family(3);
-  for (const double a : decimal_places)
+  for (const double a : etas)
     for (const double b : {-3.0, 0.0, 50.0, -1e10})
       for (int y = 0; y < 3; ++y) {
         SCOPED_TRACE(testing::Message() << "eta " << a << ", " << b << ", 1; y " << y);
@@ -85,7 +85,7 @@ TEST(SoftmaxFamily, LikelihoodAndSlopesInLongDouble) {
 }
 
 TEST(SoftmaxFamily, TwoClassesAreTheLogisticAndAShiftIsNothing) {
-  for (const double eta : decimal_places) {
+  for (const double eta : etas) {
     const std::vector<double> pair = {0.0, eta}, shifted = {1.0, eta + 1.0};
     for (const double y : {0.0, 1.0}) {
       const double logistic = Logistic{}.log_likelihood(y, {&eta, 1});
@@ -126,7 +126,7 @@ TEST(StudentTFamily, LikelihoodAndSlopesInLongDouble) {
   for (const double nu : {0.5, 4.0, 50.0})
     for (const double sigma : {0.01, 1.0, 30.0}) {
       const StudentT family(nu, sigma);
-      for (const double eta : decimal_places)
+      for (const double eta : etas)
         for (const double y : {0.0, 0.25, -1e6}) {
           SCOPED_TRACE(testing::Message() << "nu " << nu << ", sigma " << sigma << ", eta " << eta << ", y " << y);
           const long double r = (static_cast<long double>(y) - eta), n = nu, s = sigma;
