@@ -63,6 +63,13 @@ std::string undetermined(const Store& store, const Model& model, const Matrix& p
 
 Metric metric_of(const Store& store, const Model& model, const Matrix& precision) {
   if (auto metric = Metric::from_precision(precision)) return *metric;
+  if (model.prior().proper()) {
+    // The prior determines every coefficient, but doubles cannot show it beside columns so large. Any metric will do.
+    Matrix eased = precision;
+    eased.diagonal() *= 1.0 + 1e-10;
+    if (auto metric = Metric::from_precision(eased)) return *metric;
+    throw InputError("the posterior precision is not positive definite in doubles; rescale the columns");
+  }
   throw InputError(fmt::format(
       "coefficient '{}' is not determined by the rows under a {} prior: its column is constant, a combination "
       "of the columns before it, or all its rows are of one class; drop the column or use a proper prior",
@@ -73,6 +80,8 @@ Metric metric_of(const Store& store, const Model& model, const Matrix& precision
 
 Anchor anchor_at(const Store& store, const Model& model, const Execution& execution, Vector theta) {
   model.check(store);
+  if (theta.size() != model.coefficients(store) || !theta.allFinite())
+    throw InputError(fmt::format("the anchor must be {} finite numbers", model.coefficients(store)));
   const Expansion here = expand(store, model, execution, theta);
   Metric metric = metric_of(store, model, here.precision);
   const double distance = metric.whiten_gradient(here.gradient).norm();
@@ -94,7 +103,7 @@ Anchor find_anchor(const Store& store, const Model& model, const Execution& exec
     const double distance = white.norm();
     // Where classes are separated and the prior is flat, the likelihood has no maximum: it flattens as fast as it is
     // climbed, so that the distance shrinks although each step is as long as the last. There the precision of some
-    // coefficient, given those before it, shrinks with every step; near a mode it does not.
+    // coefficient, given those after it, shrinks with every step; near a mode it does not.
     const Vector now = metric.lower().diagonal().cwiseAbs2();
     const bool settled = pivots.size() > 0 && (now.array() > 0.5 * pivots.array()).all();
     pivots = now;

@@ -74,6 +74,7 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
     : model_(model), rule_(std::move(rule)), anchor_(std::move(anchor)), metric_(std::move(metric)) {
   const Index k = model_.predictors();
   const Index dimension = model_.coefficients(store);
+  model_.check(store);
   if (const std::string problem = rule_->family_problem(model_.family()); !problem.empty()) throw InputError(problem);
   if (anchor_.size() != dimension || !anchor_.allFinite())
     throw InputError(fmt::format("the anchor must be {} finite numbers", dimension));
@@ -105,7 +106,8 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
   curvature_ = std::move(sum.curvature[0]);
   if (rule_->grows()) growth_ = std::move(sum.curvature[1]);
   if (zoned) outer_curvature_ = std::move(sum.curvature[2]);
-  if (!std::isfinite(value_) || !slope_.allFinite() || !curvature_.allFinite())
+  if (!std::isfinite(value_) || !slope_.allFinite() || !curvature_.allFinite() || !growth_.allFinite() ||
+      !outer_curvature_.allFinite())
     throw InputError("the likelihood at the anchor is not finite; rescale the columns");
 }
 
@@ -174,6 +176,9 @@ void Bound::prepare(const Store& store, std::span<const RowId> rows, BoundRows& 
                       rule_->uses_reach() ? reach(store, rows) : std::vector<double>{}, out.coefficients);
   out.outer_curvature.clear();
   if (std::isfinite(rule_->radius())) {
+    if (!out.coefficients.value_drop.empty() || !out.coefficients.slope_drop.empty())
+      throw InputError(
+          fmt::format("the {} bound has a radius, so it must touch at the anchor: no drops", rule_->name()));
     out.outer_curvature.resize(rows.size() * k * k);
     model_.family().global_curvature(out.y, out.eta_anchor, out.outer_curvature);
   }

@@ -2,10 +2,13 @@
 #include "flymc/bright/density.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "flymc/core/numerics.hpp"
 
 namespace flymc {
+
+FullDensity::FullDensity(const Store& store, const Model& model) : store_(store), model_(model) { model_.check(store); }
 
 RowId FullDensity::evaluate(const Vector& theta, const BrightRows&, bool with_gradient, Evaluation& out) const {
   const Index k = model_.predictors();
@@ -46,11 +49,20 @@ RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with
 }
 
 // base + sum of log expm1(gap) over the bright rows, in their order. The same sum, bit for bit, whether the rows' terms
-// are new or kept, so a chain that resumes from (theta, z) goes on as if it had never stopped.
+// are new or kept, so a chain that resumes from theta and z (in its order) goes on as if it had never stopped.
 void JointDensity::add_up(const BrightRows& z, bool with_gradient, Evaluation& at) const {
-  double sum = 0.0;
-  for (const double gap : at.bright.gap) sum += log_expm1(gap);
+  double sum = 0.0, gaps = 0.0;
+  for (const double gap : at.bright.gap) {
+    sum += log_expm1(gap);
+    gaps += gap;
+  }
   at.log_density = at.base + sum;
+  // Far from the anchor the bound falls away quadratically and the gaps of the bright rows give back what it lost.
+  // Where so little is left of so much that rounding could sway a decision, the density cannot be computed, and says
+  // so.
+  constexpr double worst_rounding = 1e-5;
+  if (!(std::numeric_limits<double>::epsilon() * (std::abs(at.base) + gaps) < worst_rounding))
+    at.log_density = std::numeric_limits<double>::quiet_NaN();
   if (!with_gradient) {
     at.gradient.resize(0);
     return;

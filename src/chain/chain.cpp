@@ -1,6 +1,8 @@
 // Iterations, and where they begin.
 #include "flymc/chain/chain.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 
@@ -22,9 +24,14 @@ Info iterate(ChainId id, State& state, Steppers& steppers) {
   return sum;
 }
 
+void check_start(const Density& density, const Vector& theta) {
+  if (theta.size() != density.dimension() || !theta.allFinite())
+    throw InputError(fmt::format("a chain must start at {} finite numbers", density.dimension()));
+}
+
 void check(const State& state) {
   if (!std::isfinite(state.at.log_density))
-    throw InputError("the density at the chain's start is not finite; start nearer to the anchor");
+    throw InputError("the density at the chain's start cannot be computed; start nearer to the anchor");
 }
 
 }  // namespace
@@ -49,6 +56,7 @@ Chain Warmup::freeze() && {
 }
 
 State start_joint(const JointDensity& density, Vector theta, ChainId id, RowId& queries) {
+  check_start(density, theta);
   State state(std::move(theta), density.rows());
   queries += density.evaluate(state.theta, state.z, true, state.at);
   const ExplicitSweep all(density, density.rows(), ExplicitSweep::Choice::consecutive);
@@ -58,6 +66,7 @@ State start_joint(const JointDensity& density, Vector theta, ChainId id, RowId& 
 }
 
 State start_full(const FullDensity& density, Vector theta, RowId& queries) {
+  check_start(density, theta);
   State state(std::move(theta), 0);
   queries += density.evaluate(state.theta, state.z, true, state.at);
   check(state);

@@ -2,6 +2,7 @@
 #include "flymc/chain/run_chains.hpp"
 
 #include <chrono>
+#include <set>
 
 #include "flymc/core/error.hpp"
 
@@ -46,6 +47,8 @@ ChainReport run_chain(ChainId id, std::size_t position, const ChainPlan& plan, c
 std::vector<ChainReport> run_chains(std::span<const std::uint64_t> chains, const ChainPlan& plan,
                                     const ChainOptions& options, const Threads& threads, Sink& sink) {
   if (chains.empty()) throw InputError("at least one chain is needed");
+  if (std::set<std::uint64_t>(chains.begin(), chains.end()).size() != chains.size())
+    throw InputError("two chains of one number would be the same chain");
   if (options.warmup < 0 || options.draws < 1 || options.thin < 1)
     throw InputError("warm-up must be 0 or more, draws and thinning 1 or more");
   std::vector<ChainReport> reports(chains.size());

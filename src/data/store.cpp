@@ -159,6 +159,7 @@ void StoreBuilder::close_block() {
 }
 
 void StoreBuilder::append(std::span<const double> features, double target) {
+  if (!buffer_) throw InputError("the store is finished; rows cannot be added");
   if (static_cast<Index>(features.size()) != store_.features())
     throw InputError(
         fmt::format("row {} has {} features, expected {}", store_.rows_, features.size(), store_.features()));
@@ -188,6 +189,7 @@ void StoreBuilder::append(std::span<const double> features, double target) {
 }
 
 Store StoreBuilder::finish() {
+  if (!buffer_) throw InputError("the store is finished already");
   if (!buffer_->targets.empty()) close_block();
   if (store_.rows_ == 0) throw InputError("the table has no rows");
   buffer_.reset();

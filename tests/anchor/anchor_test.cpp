@@ -268,5 +268,16 @@ TEST(Anchor, RobustRegressionFarFromZero) {
   }
 }
 
+// A proper prior determines every coefficient, also where doubles cannot show it beside a column a million times
+// larger.
+TEST(Anchor, LargeColumnsUnderAProperPriorAreFine) {
+  const Model model(Softmax{3}, Prior::normal(0.0, 10.0));
+  RowMatrix x = problems::features(2000, 2, 8);
+  const Vector y = problems::targets(model, x, Vector::Constant(6, 0.3), 8);
+  x.col(1) *= 1e5;
+  const Machine machine;
+  EXPECT_NO_THROW(find_anchor(Store::from_matrix(x, y), model, machine.execution()));
+}
+
 }  // namespace
 }  // namespace flymc

@@ -114,5 +114,18 @@ TEST(Bound, ABoundAboveItsLikelihoodIsFatalAndNamesTheRow) {
   EXPECT_EQ(message.substr(0, 66), "row 17: the anchored bound lies above the logistic likelihood by 0") << message;
 }
 
+TEST(Bound, ChecksTargetsAndPriorItself) {
+  const Model model(Softmax{3}, Prior::normal(0.0, 1.0));
+  const problems::Machine machine;
+  const Store store = Store::from_matrix(RowMatrix::Ones(4, 2), Vector::Constant(4, 7.0));
+  EXPECT_EQ(
+      message_of([&] { Bound(store, model, std::make_shared<AnchoredRule>(), Vector::Zero(6), machine.execution()); }),
+      "row 0: the target 7 does not fit the softmax family, which needs a whole number from 0 to 2");
+  const Model short_prior(Logistic{}, Prior::normal({0.0, 0.0}, {1.0, 1.0}));
+  const Store three = Store::from_matrix(RowMatrix::Ones(4, 3), Vector::Ones(4));
+  EXPECT_THROW(Bound(three, short_prior, std::make_shared<AnchoredRule>(), Vector::Zero(3), machine.execution()),
+               InputError);
+}
+
 }  // namespace
 }  // namespace flymc

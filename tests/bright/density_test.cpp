@@ -375,5 +375,20 @@ TEST(JointDensity, SumsOverZToTheFullDensity) {
   }
 }
 
+// So far out that the bound's fall and the gaps cancel to nothing that can be trusted.
+TEST(JointDensity, SaysWhereRoundingWouldDecide) {
+  const Model model(Logistic{}, Prior::normal(0.0, 2.0));
+  const auto problem = problems::make(model, 1000, 2, 6);
+  const problems::Machine machine;
+  const Bound bound(problem.store, model, std::make_shared<AnchoredRule>(), Vector::Zero(2), machine.execution());
+  const JointDensity joint(problem.store, bound);
+  const BrightRows dark(problem.store.rows());
+  Evaluation at;
+  joint.evaluate(Vector::Constant(2, 1e3), dark, false, at);
+  EXPECT_TRUE(std::isfinite(at.log_density));
+  joint.evaluate(Vector::Constant(2, 1e6), dark, false, at);
+  EXPECT_FALSE(std::isfinite(at.log_density));
+}
+
 }  // namespace
 }  // namespace flymc

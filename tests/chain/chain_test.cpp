@@ -68,7 +68,7 @@ TEST(Start, RefusesAThetaWithoutADensity) {
   for (const double bad : {std::nan(""), HUGE_VAL, 1e200}) {
     RowId queries = 0;
     const Vector theta = Vector::Constant(2, bad);
-    const std::string expected = "the density at the chain's start is not finite; start nearer to the anchor";
+    const std::string expected = "the density at the chain's start cannot be computed; start nearer to the anchor";
     EXPECT_EQ(message_of<InputError>([&] { start_joint(world.joint, theta, {}, queries); }), expected) << bad;
     EXPECT_EQ(message_of<InputError>([&] { start_full(world.full, theta, queries); }), expected) << bad;
   }

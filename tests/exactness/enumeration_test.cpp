@@ -159,6 +159,10 @@ TEST_P(EverySweep, Implicit) {
 }
 
 TEST_P(EverySweep, ExplicitWithReplacement) {
+  // Five steps of one row reach every state from every other.
+  Matrix five = tiny.transition(ExplicitSweep{*tiny.density, 1, ExplicitSweep::Choice::with_replacement});
+  five = five * five * five * five * five;
+  expect_invariant(pi, five, true);
   for (const RowId count : {1, 3})
     expect_invariant(pi, tiny.transition(ExplicitSweep{*tiny.density, count, ExplicitSweep::Choice::with_replacement}),
                      false);

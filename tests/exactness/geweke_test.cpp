@@ -223,7 +223,7 @@ void PrintTo(const Case& c, std::ostream* out) { *out << name_of(c); }
 
 class Geweke : public ::testing::TestWithParam<Case> {};
 
-// False alarms: false_alarm_per_case (1e-4), shared by the 10 to 26 statistics of a case.
+// False alarms: false_alarm_per_case (1e-4), shared by the 7 to 23 statistics of a case.
 TEST_P(Geweke, KeepsThePriorAndTheJointOfDataAndBrightRows) {
   const Case& c = GetParam();
   const World world = make_world(c.target);

@@ -61,6 +61,17 @@ struct WrongCurvature : Softmax {
 };
 TEST(BrokenLaws, CurvatureOfTheWrongSignOffTheDiagonal) { EXPECT_FALSE(check_laws(WrongCurvature(3), some).ok()); }
 
+// Derivatives that are not numbers, and targets that the family itself refuses.
+struct NotANumber : Logistic {
+  void curvature(double, Predictor, std::span<double> out) const { out[0] = std::nan(""); }
+};
+TEST(BrokenLaws, CurvatureThatIsNotANumber) { expect_caught(check_laws(NotANumber{}, some), "curvature"); }
+
+struct StrangeTargets : Logistic {
+  double simulate(Predictor, const Random&, std::uint64_t) const { return 2.0; }
+};
+TEST(BrokenLaws, TargetsThatDoNotFit) { expect_caught(check_laws(StrangeTargets{}, some), "refused"); }
+
 // A rule whose bound lies a thousandth above the likelihood for a few rows.
 class RaisedRule final : public BoundRule {
  public:

@@ -21,6 +21,9 @@ struct LawOptions {
 //   tight      a bound without drops touches the likelihood at the anchor: the gap there is exactly 0
 //   remainder  the family's remainder is l(eta + delta) - l(eta) - l'(eta)'delta, and stays accurate as delta vanishes
 //   slope, curvature, gap slope    the derivatives agree with finite differences
+//   refused    the library would not even take the table: a target that the family's own simulate() gave does not fit
+//   it,
+//              or a likelihood is not finite
 //   collapse   the collapsed sum equals the sum over rows to 1e-10, and so does its gradient
 struct LawReport {
   std::int64_t pairs = 0;

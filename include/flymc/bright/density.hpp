@@ -18,7 +18,7 @@ class Density {
 // The posterior by all rows, which regular MCMC targets: N queries per evaluation. It has no z.
 class FullDensity final : public Density {
  public:
-  FullDensity(const Store& store, const Model& model) : store_(store), model_(model) {}
+  FullDensity(const Store& store, const Model& model);
   Index dimension() const override { return model_.coefficients(store_); }
   RowId evaluate(const Vector& theta, const BrightRows& z, bool with_gradient, Evaluation& out) const override;
 

@@ -24,7 +24,7 @@ using Predictor = std::span<const double>;
 //   log_likelihood(y, eta)            l(eta)
 //   slope(y, eta, out)                the K numbers of l'(eta)
 //   curvature(y, eta, out)            the K x K numbers of -l''(eta)
-//   remainder(y, eta, delta)          l(eta + delta) - l(eta) - l'(eta)'delta, with an error of a few ulps of the
+//   remainder(y, eta, delta)          l(eta + delta) - l(eta) - l'(eta)'delta, with an error of some ulps of the
 //                                     quadratic form of global_curvature: near delta = 0 the plain difference will not
 //                                     do
 //   global_curvature(y, eta, out)     K x K, symmetric: a C with -remainder(y, eta, delta) <= delta'C delta / 2 for

@@ -15,6 +15,8 @@ struct StudentT {
   StudentT(double degrees_of_freedom, double scale) : nu(degrees_of_freedom), sigma(scale) {
     if (!(nu > 0.0) || !std::isfinite(nu)) throw InputError("student_t: the degrees of freedom must be positive");
     if (!(sigma > 0.0) || !std::isfinite(sigma)) throw InputError("student_t: the scale must be positive");
+    if (!std::isnormal(nu * sigma * sigma))
+      throw InputError("student_t: the scale is too small or too large; rescale the target");
     log_constant_ =
         std::lgamma((nu + 1.0) / 2.0) - std::lgamma(nu / 2.0) - 0.5 * std::log(nu * std::numbers::pi) - std::log(sigma);
   }
@@ -47,9 +49,9 @@ struct StudentT {
     const double d = delta[0];
     const double a = nu * sigma * sigma + r * r;
     const double t = d * (d - 2.0 * r) / a;
-    // Away from 0 the logarithm's argument is formed anew: 1 + t would lose it where t is near -1.
+    // Near t = -1 the logarithm's argument is formed anew: 1 + t would have lost it.
     const double far = nu * sigma * sigma + (r - d) * (r - d);
-    const double bend = std::abs(t) <= 0.25 ? minus_log1p(t) : t - std::log(far / a);
+    const double bend = t > -0.5 ? minus_log1p(t) : t - std::log(far / a);
     return 0.5 * (nu + 1.0) * (bend - d * d / a);
   }
 
