@@ -44,7 +44,7 @@ TEST(Bound, SinglePrecisionRowsHaveTheirOwnExactBound) {
 }
 
 TEST(BoundRows, AppendAndRemoveKeepRowsWhole) {
-  const Model model(Softmax{3}, Prior::flat());
+  const Model model(Softmax{3}, Prior::normal(0.0, 1.0));
   const auto problem = problems::make(model, 20, 2, 4);
   const problems::Machine machine;
   const Bound bound(problem.store, model, std::make_shared<AnchoredRule>(), problem.theta, machine.execution());

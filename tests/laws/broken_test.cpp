@@ -65,7 +65,7 @@ TEST(BrokenLaws, CurvatureOfTheWrongSignOffTheDiagonal) { EXPECT_FALSE(check_law
 struct NotANumber : Logistic {
   void curvature(double, Predictor, std::span<double> out) const { out[0] = std::nan(""); }
 };
-TEST(BrokenLaws, CurvatureThatIsNotANumber) { expect_caught(check_laws(NotANumber{}, some), "curvature"); }
+TEST(BrokenLaws, CurvatureThatIsNotANumber) { EXPECT_FALSE(check_laws(NotANumber{}, some).ok()); }
 
 struct StrangeTargets : Logistic {
   double simulate(Predictor, const Random&, std::uint64_t) const { return 2.0; }

@@ -36,10 +36,10 @@ struct LawReport {
 // Targets come from the family's own simulate(), at predictors that agree with the row and at others far off.
 LawReport check_laws(const Model& model, const std::shared_ptr<const BoundRule>& rule, const LawOptions& options = {});
 
-// The laws of a family with its anchored bound.
+// The laws of a family with its anchored bound. The prior plays no part in them.
 template <Family F>
 LawReport check_laws(const F& family, const LawOptions& options = {}) {
-  return check_laws(Model(family, Prior::flat()), std::make_shared<AnchoredRule>(), options);
+  return check_laws(Model(family, Prior::normal(0.0, 1.0)), std::make_shared<AnchoredRule>(), options);
 }
 
 }  // namespace flymc
