@@ -20,6 +20,9 @@ Prior::Prior(Kind kind, double nu, std::vector<double> location, std::vector<dou
     if (!(s > 0.0) || !std::isfinite(s)) throw InputError(fmt::format("prior: the scale {} is not positive", s));
   if (kind_ == Kind::student_t && (!(nu_ > 0.0) || !std::isfinite(nu_)))
     throw InputError(fmt::format("prior: {} degrees of freedom are not positive", nu_));
+  // Once, here: lgamma writes to a global and must not be called from several chains.
+  if (kind_ == Kind::student_t)
+    log_constant_ = std::lgamma((nu_ + 1.0) / 2.0) - std::lgamma(nu_ / 2.0) - 0.5 * std::log(nu_ * std::numbers::pi);
 }
 
 Prior Prior::normal(double location, double scale) { return normal(std::vector{location}, std::vector{scale}); }
@@ -59,9 +62,6 @@ void Prior::check(Index coefficients) const {
 
 double Prior::log_density(const Vector& theta, Vector* gradient) const {
   if (kind_ == Kind::flat) return 0.0;
-  const double log_t = kind_ == Kind::student_t ? std::lgamma((nu_ + 1.0) / 2.0) - std::lgamma(nu_ / 2.0) -
-                                                      0.5 * std::log(nu_ * std::numbers::pi)
-                                                : 0.0;
   double sum = 0.0;
   for (Index j = 0; j < theta.size(); ++j) {
     const double s = scale(j);
@@ -77,7 +77,7 @@ double Prior::log_density(const Vector& theta, Vector* gradient) const {
         slope = u > 0.0 ? -1.0 : (u < 0.0 ? 1.0 : 0.0);
         break;
       case Kind::student_t:
-        sum += log_t - 0.5 * (nu_ + 1.0) * std::log1p(u * u / nu_);
+        sum += log_constant_ - 0.5 * (nu_ + 1.0) * std::log1p(u * u / nu_);
         slope = -(nu_ + 1.0) * u / (nu_ + u * u);
         break;
       case Kind::flat:

@@ -46,6 +46,7 @@ class Prior {
 
   Kind kind_;
   double nu_;
+  double log_constant_ = 0.0;  // of the Student-t density
   std::vector<double> location_;
   std::vector<double> scale_;
 };
