@@ -17,6 +17,7 @@ struct Expansion {
   double value;
   Vector gradient;
   Matrix precision;
+  std::optional<Metric> metric;  // of the precision, if that is positive definite
 };
 
 // The precision is minus the second derivative. Where that is not positive definite, because a family is not
@@ -43,13 +44,17 @@ Expansion expand(const Store& store, const Model& model, const Execution& execut
       for (std::size_t i = 0; i < n; ++i) mended[i] = curvature[i] < 0.0 ? mended[i] - curvature[i] : 0.0;
     }
   });
-  Expansion out{sum.value, std::move(sum.slope), {}};
+  Expansion out{sum.value, std::move(sum.slope), {}, {}};
   Vector prior_curvature = Vector::Zero(theta.size());
   out.value += model.prior().surrogate(theta, out.gradient, prior_curvature);
   for (Matrix& m : sum.curvature) m = Matrix(m.selfadjointView<Eigen::Lower>());
   out.precision = std::move(sum.curvature[0]);
   out.precision.diagonal() += prior_curvature;
-  if (!Metric::from_precision(out.precision)) out.precision += sum.curvature[1];
+  out.metric = Metric::from_precision(out.precision);
+  if (!out.metric) {
+    out.precision += sum.curvature[1];
+    out.metric = Metric::from_precision(out.precision);
+  }
   return out;
 }
 
@@ -61,11 +66,11 @@ std::string undetermined(const Store& store, const Model& model, const Matrix& p
   return names.back();
 }
 
-Metric metric_of(const Store& store, const Model& model, const Matrix& precision) {
-  if (auto metric = Metric::from_precision(precision)) return *metric;
+Metric metric_of(const Store& store, const Model& model, const Expansion& here) {
+  if (here.metric) return *here.metric;
   if (model.prior().proper()) {
     // The prior determines every coefficient, but doubles cannot show it beside columns so large. Any metric will do.
-    Matrix eased = precision;
+    Matrix eased = here.precision;
     eased.diagonal() *= 1.0 + 1e-10;
     if (auto metric = Metric::from_precision(eased)) return *metric;
     throw InputError("the posterior precision is not positive definite in doubles; rescale the columns");
@@ -73,7 +78,7 @@ Metric metric_of(const Store& store, const Model& model, const Matrix& precision
   throw InputError(fmt::format(
       "coefficient '{}' is not determined by the rows under a {} prior: its column is constant, a combination "
       "of the columns before it, or all its rows are of one class; drop the column or use a proper prior",
-      undetermined(store, model, precision), model.prior().describe()));
+      undetermined(store, model, here.precision), model.prior().describe()));
 }
 
 }  // namespace
@@ -83,7 +88,7 @@ Anchor anchor_at(const Store& store, const Model& model, const Execution& execut
   if (theta.size() != model.coefficients(store) || !theta.allFinite())
     throw InputError(fmt::format("the anchor must be {} finite numbers", model.coefficients(store)));
   const Expansion here = expand(store, model, execution, theta);
-  Metric metric = metric_of(store, model, here.precision);
+  Metric metric = metric_of(store, model, here);
   const double distance = metric.whiten_gradient(here.gradient).norm();
   return {std::move(theta), std::move(metric), store.rows(), 0, distance};
 }
@@ -97,7 +102,7 @@ Anchor find_anchor(const Store& store, const Model& model, const Execution& exec
   for (int steps = 0;; ++steps) {
     if (!std::isfinite(here.value) || !here.precision.allFinite())
       throw InputError("the log posterior is not finite at 0; rescale the columns");
-    Metric metric = metric_of(store, model, here.precision);
+    Metric metric = metric_of(store, model, here);
     // The Newton step is P^-1 gradient, and its length in posterior standard deviations is ||L^-1 gradient||.
     const Vector white = metric.whiten_gradient(here.gradient);
     const double distance = white.norm();

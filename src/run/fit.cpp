@@ -67,7 +67,6 @@ Fit fit(const Store& store, const Model& model, const FitOptions& options) {
   const LocalCommunicator alone;
   const Execution execution{threads, alone};
   const Index dimension = model.coefficients(store);
-  model.check(store);
 
   // Untuned and regular runs need the anchor for nothing but their metric and their start.
   const bool tuned = options.bound == BoundKind::anchored && !options.regular;
