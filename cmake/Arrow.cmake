@@ -1,0 +1,33 @@
+# Defines the target flymc_arrow: Apache Arrow and Parquet for C++.
+#
+# An installed Arrow is taken if there is one; else the headers and libraries inside the `pyarrow` wheel of the Python
+# that is found (the project's .venv first), which are found at run time where they are now.
+find_package(Arrow QUIET)
+find_package(Parquet QUIET)
+add_library(flymc_arrow INTERFACE)
+if(Arrow_FOUND AND Parquet_FOUND)
+  target_link_libraries(flymc_arrow INTERFACE Arrow::arrow_shared Parquet::parquet_shared)
+  message(STATUS "Arrow ${Arrow_VERSION}, as installed")
+  return()
+endif()
+
+find_program(FLYMC_PYTHON NAMES python3 HINTS ${PROJECT_SOURCE_DIR}/.venv/bin DOC "A Python that has pyarrow")
+execute_process(
+  COMMAND ${FLYMC_PYTHON} -c "import pyarrow; print(pyarrow.__version__, pyarrow.get_include(), pyarrow.get_library_dirs()[0], pyarrow.cpp_build_info.so_version, sep=';')"
+  OUTPUT_VARIABLE wheel OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE status ERROR_QUIET)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "Apache Arrow was not found: neither an installed one (find_package(Arrow)) nor the pyarrow wheel "
+                      "(${FLYMC_PYTHON} cannot import it). Run .ci/setup, or configure with -DFLYMC_FILES=OFF to build "
+                      "the library without the flymc command.")
+endif()
+list(GET wheel 0 version)
+list(GET wheel 1 include)
+list(GET wheel 2 folder)
+list(GET wheel 3 so_version)
+foreach(part arrow parquet)
+  add_library(flymc_${part}_of_wheel SHARED IMPORTED)
+  set_target_properties(flymc_${part}_of_wheel PROPERTIES IMPORTED_LOCATION ${folder}/lib${part}.so.${so_version})
+  target_link_libraries(flymc_arrow INTERFACE flymc_${part}_of_wheel)
+endforeach()
+target_include_directories(flymc_arrow SYSTEM INTERFACE ${include})
+message(STATUS "Arrow ${version}, from the pyarrow wheel")

@@ -1,0 +1,41 @@
+// Files that appear whole or not at all: written beside, flushed, renamed.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "flymc/core/error.hpp"
+
+namespace flymc {
+
+// A disk that is full, a folder that may not be written, a file that vanished: no fault of the input.
+class FileError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A file on its way: write to path(), then commit(). Until then whatever stood at `target` stands; without a commit
+// what was written is removed. A process that dies leaves at most a file that ends in ".partial".
+class PendingFile {
+ public:
+  explicit PendingFile(std::filesystem::path target);
+  ~PendingFile();
+  PendingFile(const PendingFile&) = delete;
+  PendingFile& operator=(const PendingFile&) = delete;
+
+  const std::filesystem::path& path() const { return partial_; }
+  // Flushes to the disk, renames, and flushes the folder. Throws FileError.
+  void commit();
+
+ private:
+  std::filesystem::path target_, partial_;
+  bool committed_ = false;
+};
+
+// Puts `bytes` at `target`, whole or not at all.
+void write_whole(const std::filesystem::path& target, std::string_view bytes);
+// The bytes of a file. Throws FileError, naming it, if it cannot be read.
+std::string read_whole(const std::filesystem::path& path);
+
+}  // namespace flymc

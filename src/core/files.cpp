@@ -1,0 +1,92 @@
+// POSIX calls, because the standard library cannot flush to the disk.
+#include "flymc/core/files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace flymc {
+namespace {
+
+[[noreturn]] void fail(const char* what, const std::filesystem::path& path, int error) {
+  const char* advice = error == ENOSPC || error == EDQUOT || error == EFBIG ? "; free some space and run it again" : "";
+  throw FileError(fmt::format("{}: {} ({}){}", path.string(), what, std::strerror(error), advice));
+}
+
+// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  Descriptor(const std::filesystem::path& path, int flags) : number_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+  bool open() const { return number_ >= 0; }
+  // Some file systems report a full disk only here.
+  bool close() { return ::close(std::exchange(number_, -1)) == 0; }
+
+ private:
+  int number_;
+};
+
+void flush(const std::filesystem::path& path, int flags) {
+  Descriptor file(path, flags);
+  if (!file.open()) fail("cannot be opened to flush it", path, errno);
+  // Some file systems cannot flush folders; a rename is all they offer.
+  if (::fsync(file.number()) != 0 && !((flags & O_DIRECTORY) != 0 && errno == EINVAL))
+    fail("cannot be flushed to the disk", path, errno);
+}
+
+}  // namespace
+
+PendingFile::PendingFile(std::filesystem::path target) : target_(std::move(target)), partial_(target_) {
+  partial_ += ".partial";
+}
+
+PendingFile::~PendingFile() {
+  if (!committed_) ::unlink(partial_.c_str());
+}
+
+void PendingFile::commit() {
+  flush(partial_, O_RDWR);
+  if (::rename(partial_.c_str(), target_.c_str()) != 0) fail("cannot be replaced", target_, errno);
+  committed_ = true;
+  const auto folder = target_.parent_path();
+  flush(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
+}
+
+void write_whole(const std::filesystem::path& target, std::string_view bytes) {
+  PendingFile pending(target);
+  Descriptor file(pending.path(), O_WRONLY | O_CREAT | O_TRUNC);
+  if (!file.open()) fail("cannot be written", target, errno);
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.number(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("cannot be written", target, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (!file.close()) fail("cannot be written", target, errno);
+  pending.commit();
+}
+
+std::string read_whole(const std::filesystem::path& path) {
+  Descriptor file(path, O_RDONLY);
+  if (!file.open()) fail("cannot be read", path, errno);
+  std::string bytes;
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t got = ::read(file.number(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("cannot be read", path, errno);
+    if (got == 0) return bytes;
+    bytes.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace flymc
