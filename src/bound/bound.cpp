@@ -73,13 +73,8 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
              const Execution& execution, std::optional<Metric> metric)
     : model_(model), rule_(std::move(rule)), anchor_(std::move(anchor)), metric_(std::move(metric)) {
   const Index k = model_.predictors();
-  const Index dimension = model_.coefficients(store);
   model_.check(store);
-  if (const std::string problem = rule_->family_problem(model_.family()); !problem.empty()) throw InputError(problem);
-  if (anchor_.size() != dimension || !anchor_.allFinite())
-    throw InputError(fmt::format("the anchor must be {} finite numbers", dimension));
-  if ((uses_rho() || rule_->uses_reach()) && (!metric_ || metric_->dimension() != dimension))
-    throw InputError(fmt::format("the {} bound needs a metric of dimension {}", rule_->name(), dimension));
+  check_parts(model_.coefficients(store));
 
   // Curvatures: c, k, and c outside the radius; those that the rule lacks are not summed.
   const bool zoned = std::isfinite(rule_->radius());
@@ -101,14 +96,40 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
     if (zoned) terms.curvature[2] = std::move(fixed.outer_curvature);
   });
   queries_ = store.rows();
-  value_ = sum.value;
-  slope_ = std::move(sum.slope);
-  curvature_ = std::move(sum.curvature[0]);
-  if (rule_->grows()) growth_ = std::move(sum.curvature[1]);
-  if (zoned) outer_curvature_ = std::move(sum.curvature[2]);
-  if (!std::isfinite(value_) || !slope_.allFinite() || !curvature_.allFinite() || !growth_.allFinite() ||
-      !outer_curvature_.allFinite())
+  sums_.value = sum.value;
+  sums_.slope = std::move(sum.slope);
+  sums_.curvature = std::move(sum.curvature[0]);
+  if (rule_->grows()) sums_.growth = std::move(sum.curvature[1]);
+  if (zoned) sums_.outer_curvature = std::move(sum.curvature[2]);
+  if (!std::isfinite(sums_.value) || !sums_.slope.allFinite() || !sums_.curvature.allFinite() ||
+      !sums_.growth.allFinite() || !sums_.outer_curvature.allFinite())
     throw InputError("the likelihood at the anchor is not finite; rescale the columns");
+}
+
+Bound::Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor, BoundSums sums,
+             std::optional<Metric> metric)
+    : model_(model),
+      rule_(std::move(rule)),
+      anchor_(std::move(anchor)),
+      metric_(std::move(metric)),
+      sums_(std::move(sums)) {
+  const Index dimension = anchor_.size();
+  check_parts(dimension);
+  const auto fits = [&](const Matrix& m, bool needed) {
+    const Index size = needed ? dimension : 0;
+    return m.rows() == size && m.cols() == size;
+  };
+  if (sums_.slope.size() != dimension || !fits(sums_.curvature, true) || !fits(sums_.growth, rule_->grows()) ||
+      !fits(sums_.outer_curvature, std::isfinite(rule_->radius())))
+    throw InputError(fmt::format("these are not the sums of the {} bound in {} dimensions", rule_->name(), dimension));
+}
+
+void Bound::check_parts(Index dimension) const {
+  if (const std::string problem = rule_->family_problem(model_.family()); !problem.empty()) throw InputError(problem);
+  if (anchor_.size() != dimension || !anchor_.allFinite())
+    throw InputError(fmt::format("the anchor must be {} finite numbers", dimension));
+  if ((uses_rho() || rule_->uses_reach()) && (!metric_ || metric_->dimension() != dimension))
+    throw InputError(fmt::format("the {} bound needs a metric of dimension {}", rule_->name(), dimension));
 }
 
 BoundPoint Bound::at(const Vector& theta, bool with_gradient) const {
@@ -129,12 +150,12 @@ BoundPoint Bound::at(const Vector& theta, bool with_gradient) const {
 // V + s'Delta - Delta'C Delta / 2 - rho Delta'Q Delta / 2, with C_out and no growth outside the radius.
 double Bound::log_sum(const BoundPoint& point, Vector* gradient) const {
   const Eigen::Map<const Vector> offset(point.offset.data(), point.offset.size());
-  const Matrix& c = point.outside ? outer_curvature_ : curvature_;
+  const Matrix& c = point.outside ? sums_.outer_curvature : sums_.curvature;
   const Vector bend = c.selfadjointView<Eigen::Lower>() * offset;
-  double sum = value_ + slope_.dot(offset) - 0.5 * offset.dot(bend);
-  if (gradient) *gradient += slope_ - bend;
+  double sum = sums_.value + sums_.slope.dot(offset) - 0.5 * offset.dot(bend);
+  if (gradient) *gradient += sums_.slope - bend;
   if (rule_->grows() && !point.outside) {
-    const Vector grown = growth_.selfadjointView<Eigen::Lower>() * offset;
+    const Vector grown = sums_.growth.selfadjointView<Eigen::Lower>() * offset;
     const double form = offset.dot(grown);
     sum -= 0.5 * point.rho * form;
     if (gradient) *gradient -= point.rho * grown + 0.5 * form * point.rho_gradient;

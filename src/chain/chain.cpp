@@ -49,6 +49,12 @@ Info Chain::step() { return iterate(id_, state_, kernels_); }
 
 Info Warmup::step() { return iterate(id_, state_, tuners_); }
 
+std::vector<std::vector<double>> Warmup::memory() const {
+  std::vector<std::vector<double>> out;
+  for (const auto& tuner : tuners_) out.push_back(tuner->memory());
+  return out;
+}
+
 Chain Warmup::freeze() && {
   Kernels kernels;
   for (const auto& tuner : tuners_) kernels.push_back(tuner->freeze());
@@ -69,6 +75,35 @@ State start_full(const FullDensity& density, Vector theta, RowId& queries) {
   check_start(density, theta);
   State state(std::move(theta), 0);
   queries += density.evaluate(state.theta, state.z, true, state.at);
+  check(state);
+  return state;
+}
+
+Place place_of(const State& state) {
+  return {state.iteration, state.theta, state.z.fixed.row, state.at.gradient.size() > 0};
+}
+
+State restore_joint(const JointDensity& density, const Place& place, RowId& queries) {
+  check_start(density, place.theta);
+  State state(place.theta, density.rows());
+  state.iteration = place.iteration;
+  for (const RowId row : place.bright) {
+    if (row < 0 || row >= density.rows() || state.z.set.is_bright(row))
+      throw InputError(
+          fmt::format("row {} cannot be bright: it is none of {} rows, or is named twice", row, density.rows()));
+    state.z.set.brighten(row);
+  }
+  density.bound().prepare(density.store(), place.bright, state.z.fixed);
+  queries += density.evaluate(state.theta, state.z, place.with_gradient, state.at);
+  check(state);
+  return state;
+}
+
+State restore_full(const FullDensity& density, const Place& place, RowId& queries) {
+  check_start(density, place.theta);
+  State state(place.theta, 0);
+  state.iteration = place.iteration;
+  queries += density.evaluate(state.theta, state.z, place.with_gradient, state.at);
   check(state);
   return state;
 }

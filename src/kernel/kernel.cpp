@@ -10,6 +10,12 @@
 
 namespace flymc {
 
+void check_memory(std::span<const double> memory, std::size_t size) {
+  if (memory.size() != size)
+    throw InputError(
+        fmt::format("a kernel's memory has {} numbers, not {}: it is another kernel's", size, memory.size()));
+}
+
 void check_metric(const Density& density, const Metric& metric) {
   if (metric.dimension() != density.dimension())
     throw InputError(

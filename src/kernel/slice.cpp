@@ -115,6 +115,20 @@ std::unique_ptr<const Kernel> SliceCoordinatesTuner::freeze() const {
   return std::make_unique<SliceCoordinates>(*density_, widths());
 }
 
+std::vector<double> SliceCoordinatesTuner::memory() const {
+  std::vector<double> out;
+  for (const LateMean& mean : moved_) {
+    out.push_back(mean.count());
+    out.push_back(mean.value());
+  }
+  return out;
+}
+
+void SliceCoordinatesTuner::recall(std::span<const double> memory) {
+  check_memory(memory, 2 * moved_.size());
+  for (std::size_t j = 0; j < moved_.size(); ++j) moved_[j].recall(memory[2 * j], memory[2 * j + 1]);
+}
+
 double SliceDirectionTuner::width() const { return moved_.value() > 0.0 ? 3.0 * moved_.value() : first_width_; }
 
 Info SliceDirectionTuner::step(State& state, const Random& random) {
@@ -125,6 +139,13 @@ Info SliceDirectionTuner::step(State& state, const Random& random) {
 
 std::unique_ptr<const Kernel> SliceDirectionTuner::freeze() const {
   return std::make_unique<SliceDirection>(*density_, metric_, width());
+}
+
+std::vector<double> SliceDirectionTuner::memory() const { return {moved_.count(), moved_.value()}; }
+
+void SliceDirectionTuner::recall(std::span<const double> memory) {
+  check_memory(memory, 2);
+  moved_.recall(memory[0], memory[1]);
 }
 
 }  // namespace flymc

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 #include <numbers>
 
@@ -41,15 +42,48 @@ Prior Prior::student_t(double nu, std::vector<double> location, std::vector<doub
 }
 Prior Prior::flat() { return {Kind::flat, 0.0, {}, {}}; }
 
+Prior Prior::parse(const std::string& text) {
+  const auto fail = [&] {
+    return InputError(
+        fmt::format("prior: '{}' is none of normal(location, scale), laplace(location, scale), "
+                    "student_t(degrees of freedom, location, scale), flat",
+                    text));
+  };
+  // The word, and the numbers between its brackets.
+  std::string plain;
+  for (const char c : text)
+    if (c != ' ' && c != '\t') plain += c;
+  const std::size_t open = plain.find('(');
+  const std::string word = plain.substr(0, open);
+  std::vector<double> numbers;
+  if (open != std::string::npos) {
+    if (plain.back() != ')') throw fail();
+    const char* at = plain.data() + open + 1;
+    const char* const end = plain.data() + plain.size() - 1;
+    while (at < end) {
+      double number = 0.0;
+      const auto [next, error] = std::from_chars(at + (*at == '+' ? 1 : 0), end, number);
+      if (error != std::errc() || (next != end && *next != ',') || next + 1 == end) throw fail();
+      numbers.push_back(number);
+      at = next + 1;
+    }
+  }
+  if (word == "normal" && numbers.size() == 2) return normal(numbers[0], numbers[1]);
+  if (word == "laplace" && numbers.size() == 2) return laplace(numbers[0], numbers[1]);
+  if (word == "student_t" && numbers.size() == 3) return student_t(numbers[0], numbers[1], numbers[2]);
+  if (word == "flat" && numbers.empty()) return flat();
+  throw fail();
+}
+
 std::string Prior::describe() const {
   if (kind_ == Kind::flat) return "flat";
   const auto one = [](const std::vector<double>& values) {
-    return values.size() == 1 ? fmt::format("{:g}", values[0]) : std::string("per coefficient");
+    return values.size() == 1 ? fmt::format("{}", values[0]) : std::string("per coefficient");
   };
   const std::string both = fmt::format("{}, {}", one(location_), one(scale_));
   if (kind_ == Kind::normal) return fmt::format("normal({})", both);
   if (kind_ == Kind::laplace) return fmt::format("laplace({})", both);
-  return fmt::format("student_t({:g}, {})", nu_, both);
+  return fmt::format("student_t({}, {})", nu_, both);
 }
 
 void Prior::check(Index coefficients) const {

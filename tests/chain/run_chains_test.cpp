@@ -19,6 +19,7 @@ ChainPlan joint_plan(const World& world) {
   return {[&world](ChainId id, RowId& queries) {
             return start_joint(world.joint, world.theta(1.0, id.chain), id, queries);
           },
+          [&world](const Place& place, RowId& queries) { return restore_joint(world.joint, place, queries); },
           [&world] {
             Tuners out;
             out.push_back(std::make_unique<ImplicitSweepTuner>(world.joint));
@@ -29,6 +30,7 @@ ChainPlan joint_plan(const World& world) {
 
 ChainPlan full_plan(const World& world) {
   return {[&world](ChainId id, RowId& queries) { return start_full(world.full, world.theta(1.0, id.chain), queries); },
+          [&world](const Place& place, RowId& queries) { return restore_full(world.full, place, queries); },
           [&world] {
             Tuners out;
             out.push_back(std::make_unique<StepTuner<RandomWalk>>(world.full, world.metric, 1.0));

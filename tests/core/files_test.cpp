@@ -10,7 +10,9 @@ namespace {
 
 class Files : public ::testing::Test {
  protected:
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "flymc_files_test";
+  // A folder for each test: ctest runs them side by side.
+  std::filesystem::path folder_ =
+      std::filesystem::path(::testing::TempDir()) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
   void SetUp() override {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);

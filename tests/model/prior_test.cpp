@@ -250,5 +250,18 @@ TEST(Prior, BadInputIsNamed) {
             "a flat prior has no draws; start from the anchor, or choose a proper prior");
 }
 
+TEST(Prior, IsReadAsItDescribesItself) {
+  for (const std::string text : {"normal(0, 2.5)", "laplace(-1, 0.1)", "student_t(4, 0.3333333333333333, 2.5)", "flat"})
+    EXPECT_EQ(Prior::parse(text).describe(), text);
+  EXPECT_EQ(Prior::parse(" normal ( +0 ,1e1)").describe(), "normal(0, 10)");
+  for (const std::string text :
+       {"", "normal", "normal(0)", "normal(0,)", "normal(0, 1", "normal(0, 1,)", "normal(0, 1)x", "normal(a, 1)",
+        "normal(0 1)", "cauchy(0, 1)", "flat(1)", "student_t(0, 1)", "normal()"})
+    EXPECT_NE(message_of<InputError>([&] { Prior::parse(text); }).find("is none of normal(location, scale)"),
+              std::string::npos)
+        << text;
+  EXPECT_EQ(message_of<InputError>([] { Prior::parse("normal(0, -1)"); }), "prior: the scale -1 is not positive");
+}
+
 }  // namespace
 }  // namespace flymc

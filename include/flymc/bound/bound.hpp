@@ -43,6 +43,14 @@ struct Gaps {
   std::vector<double> rho_slope;
 };
 
+// V, s, C, Q of the collapsed sum, and C outside the radius: all that is left of the rows. Symmetric matrices keep
+// their lower triangle; those that a rule lacks are empty.
+struct BoundSums {
+  double value = 0.0;
+  Vector slope;
+  Matrix curvature, growth, outer_curvature;
+};
+
 // Immutable and shared by all chains. Exact whatever the anchor and the metric are; they only decide how many rows are
 // bright.
 class Bound {
@@ -51,10 +59,14 @@ class Bound {
   // radius.
   Bound(const Store& store, const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor,
         const Execution& execution, std::optional<Metric> metric = std::nullopt);
+  // The same bound again from its sums, without a pass; the prior may be another.
+  Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor, BoundSums sums,
+        std::optional<Metric> metric = std::nullopt);
 
   const Model& model() const { return model_; }
   const BoundRule& rule() const { return *rule_; }
   const Vector& anchor() const { return anchor_; }
+  const BoundSums& sums() const { return sums_; }
   // Queries that the statistics pass took.
   RowId queries() const { return queries_; }
 
@@ -71,6 +83,8 @@ class Bound {
 
  private:
   bool uses_rho() const { return rule_->grows() || std::isfinite(rule_->radius()); }
+  // Throws InputError unless rule, anchor and metric fit each other.
+  void check_parts(Index dimension) const;
   std::vector<double> reach(const Store& store, std::span<const RowId> rows) const;
 
   Model model_;
@@ -78,12 +92,7 @@ class Bound {
   Vector anchor_;
   std::optional<Metric> metric_;
   RowId queries_ = 0;
-  // V, s, C, Q of the collapsed sum, and C outside the radius. Symmetric matrices keep their lower triangle.
-  double value_ = 0.0;
-  Vector slope_;
-  Matrix curvature_;
-  Matrix growth_;
-  Matrix outer_curvature_;
+  BoundSums sums_;
 };
 
 }  // namespace flymc

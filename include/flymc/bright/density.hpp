@@ -33,6 +33,7 @@ class JointDensity final : public Density {
   JointDensity(const Store& store, const Bound& bound) : store_(store), bound_(bound) {}
   Index dimension() const override { return bound_.anchor().size(); }
   RowId rows() const { return store_.rows(); }
+  const Store& store() const { return store_; }
   const Bound& bound() const { return bound_; }
   RowId evaluate(const Vector& theta, const BrightRows& z, bool with_gradient, Evaluation& out) const override;
 

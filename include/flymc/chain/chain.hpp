@@ -40,6 +40,8 @@ class Warmup {
   Warmup(ChainId id, State state, Tuners tuners) : id_(id), state_(std::move(state)), tuners_(std::move(tuners)) {}
   Info step();
   const State& state() const { return state_; }
+  // What each of its tuners has learnt.
+  std::vector<std::vector<double>> memory() const;
   // Ends the warm-up; the chain goes on from the same state and iteration with frozen kernels.
   Chain freeze() &&;
 
@@ -49,9 +51,21 @@ class Warmup {
   Tuners tuners_;
 };
 
+// Where a chain is: what a state is made of, without what can be computed from it.
+struct Place {
+  std::uint64_t iteration = 0;
+  Vector theta;
+  std::vector<RowId> bright;  // in the state's order, which is the order of its sums
+  bool with_gradient = false;
+};
+Place place_of(const State& state);
+
 // A state at theta with z drawn from its exact conditional: one pass, N queries. Adds them to `queries`.
 State start_joint(const JointDensity& density, Vector theta, ChainId id, RowId& queries);
 // A state at theta on the full-data posterior: one evaluation.
 State start_full(const FullDensity& density, Vector theta, RowId& queries);
+// The state at a place, bit for bit: a query per bright row, or one evaluation of the posterior.
+State restore_joint(const JointDensity& density, const Place& place, RowId& queries);
+State restore_full(const FullDensity& density, const Place& place, RowId& queries);
 
 }  // namespace flymc

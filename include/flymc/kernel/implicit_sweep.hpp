@@ -28,6 +28,11 @@ class ImplicitSweepTuner final : public Tuner {
   explicit ImplicitSweepTuner(const JointDensity& density) : density_(&density) {}
   Info step(State& state, const Random& random) override;
   std::unique_ptr<const Kernel> freeze() const override;
+  std::vector<double> memory() const override { return {bright_.count(), bright_.value()}; }
+  void recall(std::span<const double> memory) override {
+    check_memory(memory, 2);
+    bright_.recall(memory[0], memory[1]);
+  }
 
  private:
   double q() const;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "flymc/bright/density.hpp"
 #include "flymc/core/random.hpp"
@@ -32,7 +34,13 @@ class Tuner {
   virtual ~Tuner() = default;
   virtual Info step(State& state, const Random& random) = 0;
   virtual std::unique_ptr<const Kernel> freeze() const = 0;
+  // What it has learnt so far, as numbers, and the way back: a tuner that recalls another's memory goes on as that one.
+  virtual std::vector<double> memory() const = 0;
+  virtual void recall(std::span<const double> memory) = 0;
 };
+
+// Throws InputError unless a memory has as many numbers as the tuner keeps: it is another kernel's.
+void check_memory(std::span<const double> memory, std::size_t size);
 
 // A kernel that has nothing to learn.
 template <class K>
@@ -41,6 +49,8 @@ class Untuned final : public Tuner {
   explicit Untuned(K kernel) : kernel_(std::move(kernel)) {}
   Info step(State& state, const Random& random) override { return kernel_.step(state, random); }
   std::unique_ptr<const Kernel> freeze() const override { return std::make_unique<K>(kernel_); }
+  std::vector<double> memory() const override { return {}; }
+  void recall(std::span<const double> memory) override { check_memory(memory, 0); }
 
  private:
   K kernel_;
@@ -58,6 +68,11 @@ class LateMean {
   }
   bool empty() const { return count_ == 0; }
   double value() const { return mean_; }
+  double count() const { return static_cast<double>(count_); }
+  void recall(double count, double mean) {
+    count_ = static_cast<long>(count);
+    mean_ = mean;
+  }
 
  private:
   long count_ = 0;

@@ -44,7 +44,7 @@ class StepTuner final : public Tuner {
 
   Info step(State& state, const Random& random) override {
     const Info info = Move(*density_, metric_, std::exp(log_step_)).step(state, random);
-    log_step_ += 3.0 * std::pow(static_cast<double>(++count_), -0.6) * (info.acceptance - Move::target_acceptance);
+    log_step_ += 3.0 * std::pow(settled_.count() + 1.0, -0.6) * (info.acceptance - Move::target_acceptance);
     settled_.add(log_step_);
     return info;
   }
@@ -53,11 +53,18 @@ class StepTuner final : public Tuner {
     return std::make_unique<Move>(*density_, metric_, std::exp(settled_.empty() ? log_step_ : settled_.value()));
   }
 
+  // Every step adds to the late mean, so its count is theirs.
+  std::vector<double> memory() const override { return {log_step_, settled_.count(), settled_.value()}; }
+  void recall(std::span<const double> memory) override {
+    check_memory(memory, 3);
+    log_step_ = memory[0];
+    settled_.recall(memory[1], memory[2]);
+  }
+
  private:
   const Density* density_;
   std::shared_ptr<const Metric> metric_;
   double log_step_;
-  long count_ = 0;
   LateMean settled_;
 };
 

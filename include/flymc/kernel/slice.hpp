@@ -36,6 +36,8 @@ class SliceCoordinatesTuner final : public Tuner {
   SliceCoordinatesTuner(const Density& density, Vector first_widths);
   Info step(State& state, const Random& random) override;
   std::unique_ptr<const Kernel> freeze() const override;
+  std::vector<double> memory() const override;
+  void recall(std::span<const double> memory) override;
 
  private:
   Vector widths() const;
@@ -50,6 +52,8 @@ class SliceDirectionTuner final : public Tuner {
       : density_(&density), metric_(std::move(metric)), first_width_(first_width) {}
   Info step(State& state, const Random& random) override;
   std::unique_ptr<const Kernel> freeze() const override;
+  std::vector<double> memory() const override;
+  void recall(std::span<const double> memory) override;
 
  private:
   double width() const;

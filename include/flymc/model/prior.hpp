@@ -21,6 +21,8 @@ class Prior {
   static Prior student_t(double nu, std::vector<double> location, std::vector<double> scale);
   static Prior flat();
 
+  // "normal(0, 2.5)", "laplace(0, 1)", "student_t(4, 0, 2.5)" (degrees of freedom first) or "flat".
+  static Prior parse(const std::string& text);
   std::string describe() const;
   bool proper() const { return kind_ != Kind::flat; }
   // Throws InputError unless the prior has one scale, or as many as there are coefficients.

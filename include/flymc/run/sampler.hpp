@@ -1,0 +1,43 @@
+// What the passes over the data leave behind, and the chains that need nothing else.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "flymc/anchor/anchor.hpp"
+#include "flymc/bound/bound.hpp"
+#include "flymc/chain/chain_run.hpp"
+#include "flymc/run/options.hpp"
+
+namespace flymc {
+
+// The second of the three stages, between the rows and the draws.
+struct Preparation {
+  std::optional<Anchor> anchor;  // none where neither bound nor moves nor starts need it
+  std::optional<Bound> bound;    // none for regular MCMC
+};
+Preparation prepare(const Store& store, const Model& model, const FitOptions& options, const Execution& execution);
+
+// The rule of the bound that the options ask for.
+std::shared_ptr<const BoundRule> make_rule(const Model& model, const FitOptions& options);
+
+// Densities, kernels and starts of the chains. Keeps references to the store and the preparation.
+class Sampler {
+ public:
+  Sampler(const Store& store, const Model& model, const Preparation& preparation, const FitOptions& options);
+  // How chains begin, go on and step; valid as long as the sampler.
+  ChainPlan plan() const;
+
+ private:
+  Vector start_theta(ChainId id) const;
+  Tuners kernels() const;
+
+  Model model_;
+  const Preparation& preparation_;
+  FitOptions options_;
+  std::shared_ptr<const Metric> metric_;
+  std::optional<FullDensity> full_;
+  std::optional<JointDensity> joint_;
+};
+
+}  // namespace flymc

@@ -1,0 +1,21 @@
+// Ranges of the options.
+#include "flymc/run/options.hpp"
+
+#include <fmt/format.h>
+
+#include "flymc/core/error.hpp"
+
+namespace flymc {
+
+void check(const FitOptions& options) {
+  if (options.chains < 1) throw InputError(fmt::format("chains must be 1 or more, not {}", options.chains));
+  if (options.warmup < 0) throw InputError(fmt::format("warmup must be 0 or more, not {}", options.warmup));
+  if (options.draws < 1) throw InputError(fmt::format("draws must be 1 or more, not {}", options.draws));
+  if (options.thin < 1) throw InputError(fmt::format("thin must be 1 or more, not {}", options.thin));
+  if (options.q && !(*options.q > 0.0 && *options.q <= 1.0))
+    throw InputError(fmt::format("q must be above 0 and at most 1, not {}", *options.q));
+  if (!(options.resample_fraction > 0.0 && options.resample_fraction <= 1.0))
+    throw InputError(fmt::format("resample_fraction must be above 0 and at most 1, not {}", options.resample_fraction));
+}
+
+}  // namespace flymc

@@ -1,0 +1,108 @@
+// Anchor and collapse; then kernels and starts.
+#include "flymc/run/sampler.hpp"
+
+#include <cmath>
+
+#include "flymc/core/error.hpp"
+#include "flymc/kernel/explicit_sweep.hpp"
+#include "flymc/kernel/implicit_sweep.hpp"
+#include "flymc/kernel/mala.hpp"
+#include "flymc/kernel/random_walk.hpp"
+#include "flymc/kernel/slice.hpp"
+
+namespace flymc {
+namespace {
+
+std::unique_ptr<Tuner> make_sweep(const JointDensity& density, const FitOptions& options) {
+  if (options.sweep == SweepKind::implicit) {
+    if (options.q) return std::make_unique<Untuned<ImplicitSweep>>(ImplicitSweep(density, *options.q));
+    return std::make_unique<ImplicitSweepTuner>(density);
+  }
+  const auto choice = options.sweep == SweepKind::with_replacement      ? ExplicitSweep::Choice::with_replacement
+                      : options.sweep == SweepKind::without_replacement ? ExplicitSweep::Choice::without_replacement
+                                                                        : ExplicitSweep::Choice::consecutive;
+  const auto count = static_cast<RowId>(std::ceil(options.resample_fraction * static_cast<double>(density.rows())));
+  return std::make_unique<Untuned<ExplicitSweep>>(ExplicitSweep(density, count, choice));
+}
+
+// First guesses are the known best ones for a normal target in the metric's units; warm-up does the rest.
+std::unique_ptr<Tuner> make_move(const Density& density, const std::shared_ptr<const Metric>& metric, MoveKind kind) {
+  const auto d = static_cast<double>(density.dimension());
+  switch (kind) {
+    case MoveKind::random_walk:
+      return std::make_unique<StepTuner<RandomWalk>>(density, metric, 2.38 / std::sqrt(d));
+    case MoveKind::mala:
+      return std::make_unique<StepTuner<Mala>>(density, metric, 1.65 * std::pow(d, -1.0 / 6.0));
+    case MoveKind::slice_coordinates:
+      // Given the others, coordinate j has standard deviation P_jj^(-1/2).
+      return std::make_unique<SliceCoordinatesTuner>(density,
+                                                     Vector(2.5 * metric->lower().rowwise().norm().cwiseInverse()));
+    case MoveKind::slice_direction:
+      return std::make_unique<SliceDirectionTuner>(density, metric, 2.5);
+  }
+  throw InputError("unknown move");
+}
+
+bool needs_anchor(const FitOptions& options) {
+  // Untuned and regular runs need the anchor for nothing but their metric and their start.
+  const bool tuned = options.bound == BoundKind::anchored && !options.regular;
+  return tuned || options.whiten || !options.start_from_prior;
+}
+
+}  // namespace
+
+std::shared_ptr<const BoundRule> make_rule(const Model& model, const FitOptions& options) {
+  if (options.bound == BoundKind::untuned && model.family().name() == "logistic")
+    return std::make_shared<FixedJaakkolaJordanRule>();
+  return std::make_shared<AnchoredRule>();
+}
+
+Preparation prepare(const Store& store, const Model& model, const FitOptions& options, const Execution& execution) {
+  Preparation out;
+  if (needs_anchor(options)) out.anchor = find_anchor(store, model, execution);
+  if (options.regular) return out;
+  const bool tuned = options.bound == BoundKind::anchored;
+  out.bound.emplace(store, model, make_rule(model, options),
+                    tuned ? out.anchor->theta : Vector(Vector::Zero(model.coefficients(store))), execution);
+  return out;
+}
+
+Sampler::Sampler(const Store& store, const Model& model, const Preparation& preparation, const FitOptions& options)
+    : model_(model), preparation_(preparation), options_(options) {
+  const Index dimension = model.coefficients(store);
+  metric_ = std::make_shared<const Metric>(options.whiten ? preparation.anchor->metric : Metric::identity(dimension));
+  if (options.regular)
+    full_.emplace(store, model);
+  else
+    joint_.emplace(store, *preparation.bound);
+}
+
+Vector Sampler::start_theta(ChainId id) const {
+  const PhiloxRandom random(id.seed, id.chain, 0);
+  if (options_.start_from_prior) return model_.prior().simulate(metric_->dimension(), random, Purpose::start);
+  // Wider than the posterior, so that R-hat can tell whether chains have met.
+  Vector z(metric_->dimension());
+  random.normals(Purpose::start, 0, {z.data(), static_cast<std::size_t>(z.size())});
+  return preparation_.anchor->theta + 2.0 * preparation_.anchor->metric.unwhiten(z);
+}
+
+Tuners Sampler::kernels() const {
+  Tuners tuners;
+  if (joint_) tuners.push_back(make_sweep(*joint_, options_));
+  const Density& density = joint_ ? static_cast<const Density&>(*joint_) : *full_;
+  tuners.push_back(make_move(density, metric_, options_.move));
+  return tuners;
+}
+
+ChainPlan Sampler::plan() const {
+  return {[this](ChainId id, RowId& queries) {
+            return joint_ ? start_joint(*joint_, start_theta(id), id, queries)
+                          : start_full(*full_, start_theta(id), queries);
+          },
+          [this](const Place& place, RowId& queries) {
+            return joint_ ? restore_joint(*joint_, place, queries) : restore_full(*full_, place, queries);
+          },
+          [this] { return kernels(); }};
+}
+
+}  // namespace flymc
