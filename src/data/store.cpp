@@ -117,6 +117,61 @@ Store Store::from_matrix(const RowMatrix& features, const Vector& targets, std::
   return builder.finish();
 }
 
+Store::Store(std::vector<std::string> columns, Precision precision)
+    : precision_(precision), columns_(std::move(columns)) {
+  if (columns_.empty()) throw InputError("a store needs at least one column of features (an intercept counts)");
+  block_rows_ = StoreBuilder::rows_per_block(features());
+  block_shift_ = std::countr_zero(static_cast<std::uint64_t>(block_rows_));
+}
+
+void Store::add_block(const ForeignBlock& block, std::shared_ptr<const void> owner) {
+  Holder holder;
+  Block& view = holder.view;
+  view.first_row_ = rows_;
+  view.rows_ = block.rows;
+  view.features_ = features();
+  view.precision_ = precision_;
+  view.values_ = block.values;
+  view.targets_ = block.targets;
+  holder.owner = std::move(owner);
+  blocks_.push_back(std::move(holder));
+  rows_ += block.rows;
+}
+
+Store Store::from_blocks(std::vector<std::string> columns, Precision precision, std::span<const ForeignBlock> blocks,
+                         std::shared_ptr<const void> owner) {
+  Store store(std::move(columns), precision);
+  if (blocks.empty()) throw InputError("the table has no rows");
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const Index rows = blocks[b].rows;
+    const bool last = b + 1 == blocks.size();
+    if (last ? rows < 1 || rows > store.block_rows_ : rows != store.block_rows_)
+      throw InputError(fmt::format("block {} has {} rows; every block of {} columns but the last has {}", b, rows,
+                                   store.features(), store.block_rows_));
+    store.add_block(blocks[b], owner);
+  }
+  return store;
+}
+
+void check_row(const std::vector<std::string>& columns, Precision precision, RowId row,
+               std::span<const double> features, double target) {
+  if (features.size() != columns.size())
+    throw InputError(fmt::format("row {} has {} features, expected {}", row, features.size(), columns.size()));
+  const double largest =
+      precision == Precision::float32 ? static_cast<double>(std::numeric_limits<float>::max()) : HUGE_VAL;
+  for (std::size_t j = 0; j < features.size(); ++j) {
+    const double value = features[j];
+    if (!std::isfinite(value))
+      throw InputError(fmt::format("row {}, column '{}': {} is not a finite number; drop or fill such rows first", row,
+                                   columns[j], value));
+    if (std::abs(value) > largest)
+      throw InputError(fmt::format("row {}, column '{}': {} does not fit float32; rescale the column or use float64",
+                                   row, columns[j], value));
+  }
+  if (!std::isfinite(target))
+    throw InputError(fmt::format("row {}: the target {} is not a finite number", row, target));
+}
+
 // One block being filled: features in one of the two vectors, and targets.
 struct StoreBuilder::Buffer {
   std::vector<double> doubles;
@@ -124,12 +179,8 @@ struct StoreBuilder::Buffer {
   std::vector<double> targets;
 };
 
-StoreBuilder::StoreBuilder(std::vector<std::string> columns, Precision precision) {
-  if (columns.empty()) throw InputError("a store needs at least one column of features (an intercept counts)");
-  store_.columns_ = std::move(columns);
-  store_.precision_ = precision;
-  store_.block_rows_ = rows_per_block(store_.features());
-  store_.block_shift_ = std::countr_zero(static_cast<std::uint64_t>(store_.block_rows_));
+StoreBuilder::StoreBuilder(std::vector<std::string> columns, Precision precision)
+    : store_(std::move(columns), precision) {
   open_block();
 }
 
@@ -141,47 +192,27 @@ Index StoreBuilder::rows_per_block(Index features) {
 void StoreBuilder::open_block() { buffer_ = std::make_shared<Buffer>(); }
 
 void StoreBuilder::close_block() {
-  Store::Holder holder;
   // A last, short block gives back what it did not use.
   buffer_->doubles.shrink_to_fit();
   buffer_->floats.shrink_to_fit();
   buffer_->targets.shrink_to_fit();
-  Block& block = holder.view;
-  block.rows_ = static_cast<Index>(buffer_->targets.size());
-  block.first_row_ = store_.rows_ - block.rows_;
-  block.features_ = store_.features();
-  block.precision_ = store_.precision_;
-  block.values_ = store_.precision_ == Precision::float64 ? static_cast<const void*>(buffer_->doubles.data())
-                                                          : static_cast<const void*>(buffer_->floats.data());
-  block.targets_ = buffer_->targets.data();
-  holder.owner = buffer_;
-  store_.blocks_.push_back(std::move(holder));
+  Store::ForeignBlock block;
+  block.values = store_.precision_ == Precision::float64 ? static_cast<const void*>(buffer_->doubles.data())
+                                                         : static_cast<const void*>(buffer_->floats.data());
+  block.targets = buffer_->targets.data();
+  block.rows = static_cast<Index>(buffer_->targets.size());
+  store_.add_block(block, buffer_);
 }
 
 void StoreBuilder::append(std::span<const double> features, double target) {
   if (!buffer_) throw InputError("the store is finished; rows cannot be added");
-  if (static_cast<Index>(features.size()) != store_.features())
-    throw InputError(
-        fmt::format("row {} has {} features, expected {}", store_.rows_, features.size(), store_.features()));
-  const bool single = store_.precision_ == Precision::float32;
-  const double largest = single ? static_cast<double>(std::numeric_limits<float>::max()) : HUGE_VAL;
-  for (std::size_t j = 0; j < features.size(); ++j) {
-    const double value = features[j];
-    if (!std::isfinite(value))
-      throw InputError(fmt::format("row {}, column '{}': {} is not a finite number; drop or fill such rows first",
-                                   store_.rows_, store_.columns_[j], value));
-    if (std::abs(value) > largest)
-      throw InputError(fmt::format("row {}, column '{}': {} does not fit float32; rescale the column or use float64",
-                                   store_.rows_, store_.columns_[j], value));
-  }
-  if (!std::isfinite(target))
-    throw InputError(fmt::format("row {}: the target {} is not a finite number", store_.rows_, target));
-  if (single)
+  check_row(store_.columns_, store_.precision_, store_.rows_ + static_cast<RowId>(buffer_->targets.size()), features,
+            target);
+  if (store_.precision_ == Precision::float32)
     for (const double value : features) buffer_->floats.push_back(static_cast<float>(value));
   else
     buffer_->doubles.insert(buffer_->doubles.end(), features.begin(), features.end());
   buffer_->targets.push_back(target);
-  ++store_.rows_;
   if (static_cast<Index>(buffer_->targets.size()) == store_.block_rows_) {
     close_block();
     open_block();

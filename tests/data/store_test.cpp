@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 
 #include "flymc/core/error.hpp"
 
@@ -118,6 +119,29 @@ TEST(Store, BadInputIsNamed) {
             "a store needs at least one column of features (an intercept counts)");
   EXPECT_EQ(message_of([] { Store::from_matrix(RowMatrix::Ones(3, 2), Vector::Ones(2)); }),
             "3 rows of features but 2 targets");
+}
+
+TEST(Store, StandsOnForeignMemory) {
+  const Index rows = StoreBuilder::rows_per_block(3) + 5, block = StoreBuilder::rows_per_block(3);
+  const auto x = std::make_shared<RowMatrix>(some_features(rows, 3));
+  const Vector y = Vector::LinSpaced(rows, 0.0, 1.0);
+  const std::vector<Store::ForeignBlock> blocks = {{x->data(), y.data(), block},
+                                                   {x->row(block).data(), y.data() + block, 5}};
+  const Store store = Store::from_blocks({"a", "b", "c"}, Precision::float64, blocks, x);
+  EXPECT_EQ(x.use_count(), 3);
+  ASSERT_EQ(store.rows(), rows);
+  EXPECT_EQ(store.block(1).first_row(), block);
+  for (const RowId row : {RowId{0}, block - 1, block, rows - 1}) {
+    EXPECT_EQ(store.value(row, 2), (*x)(row, 2));
+    EXPECT_EQ(store.target(row), y[row]);
+  }
+  const auto refusal = [&](const std::vector<Store::ForeignBlock>& bad) {
+    return message_of([&] { Store::from_blocks({"a", "b", "c"}, Precision::float64, bad, x); });
+  };
+  EXPECT_EQ(refusal({}), "the table has no rows");
+  EXPECT_EQ(refusal({blocks[1], blocks[1]}), "block 0 has 5 rows; every block of 3 columns but the last has 16384");
+  EXPECT_EQ(refusal({blocks[0], {x->data(), y.data(), 0}}),
+            "block 1 has 0 rows; every block of 3 columns but the last has 16384");
 }
 
 }  // namespace

@@ -13,6 +13,11 @@ namespace flymc {
 // How features are kept. Targets and all arithmetic are double either way.
 enum class Precision { float64, float32 };
 
+// Throws InputError, naming row and column, if a row does not have one finite number per column and a finite target, or
+// if a number does not fit the precision.
+void check_row(const std::vector<std::string>& columns, Precision precision, RowId row,
+               std::span<const double> features, double target);
+
 // One block: rows first_row() ... first_row() + rows() - 1. The operations below are all that anyone above `data` may
 // ask of features, so that a block can become sparse, or live in a mapped file, without anyone noticing.
 class Block {
@@ -44,6 +49,7 @@ class Block {
 
 class Store {
  public:
+  Store() = default;  // no rows and no columns
   RowId rows() const { return rows_; }
   Index features() const { return static_cast<Index>(columns_.size()); }
   Precision precision() const { return precision_; }
@@ -65,8 +71,21 @@ class Store {
   static Store from_matrix(const RowMatrix& features, const Vector& targets, std::vector<std::string> columns = {},
                            Precision precision = Precision::float64);
 
+  // Rows that live elsewhere, such as in a mapped file: row-major features of the given precision and a target per row.
+  struct ForeignBlock {
+    const void* values = nullptr;
+    const double* targets = nullptr;
+    Index rows = 0;
+  };
+  // A store over them that copies nothing and keeps `owner`. Every block but the last has StoreBuilder::rows_per_block
+  // rows, as the blocks of a builder do, so that sums are the same bit for bit. The numbers are trusted to be finite.
+  static Store from_blocks(std::vector<std::string> columns, Precision precision, std::span<const ForeignBlock> blocks,
+                           std::shared_ptr<const void> owner);
+
  private:
   friend class StoreBuilder;
+  Store(std::vector<std::string> columns, Precision precision);
+  void add_block(const ForeignBlock& block, std::shared_ptr<const void> owner);
   struct Holder {
     Block view;
     std::shared_ptr<const void> owner;  // keeps the block's memory
@@ -87,7 +106,7 @@ class StoreBuilder {
  public:
   explicit StoreBuilder(std::vector<std::string> columns, Precision precision = Precision::float64);
 
-  // Throws InputError, naming row and column, if a number is not finite or does not fit the precision.
+  // Throws InputError, and takes nothing, if the row does not pass check_row.
   void append(std::span<const double> features, double target);
   // Hands over the store; the builder is empty afterwards.
   Store finish();

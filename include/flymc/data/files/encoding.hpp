@@ -1,0 +1,118 @@
+// How the columns of a table become a row of numbers and a target.
+//
+// Numbers stay as they are (or are standardised), true/false becomes 1/0, and a text column of levels a < b < c becomes
+// the features column[b] and column[c]: the first level is the reference, with an intercept or without.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flymc/core/linear.hpp"
+#include "flymc/data/files/table.hpp"
+
+namespace flymc {
+
+// What is done with a row in which something is missing.
+enum class Missing { error, drop };
+enum class TargetKind { two_classes, classes, number };
+
+struct EncodingOptions {
+  std::string target;
+  std::vector<std::string> columns;  // of features; none: all but the target and `exclude`
+  std::vector<std::string> exclude;  // columns that are no features
+  // Columns whose values are levels; the table has to be opened with the same list, which is checked here.
+  std::vector<std::string> categorical;
+  bool intercept = true;
+  bool standardise = false;
+  Missing missing = Missing::error;
+  TargetKind target_kind = TargetKind::two_classes;
+  std::string positive;  // the value that counts as 1; none: the larger number, the later text, true
+};
+
+// Where a row stands. Rows of data count from 1 in each file.
+struct RowPlace {
+  std::string_view file;
+  RowId row = 0;
+};
+
+// A column of features, and what was learnt about it.
+struct EncodedColumn {
+  std::string name;
+  ColumnKind kind = ColumnKind::numeric;
+  std::vector<std::string> levels;  // of text, sorted by bytes; the first is the reference
+  // Of numbers and true/false, over the rows that were kept; the deviation is that of a sample.
+  double minimum = 0.0, maximum = 0.0, mean = 0.0, deviation = 0.0;
+  bool operator==(const EncodedColumn&) const = default;
+};
+
+class Encoding {
+ public:
+  // A level of text more than this is taken for an identifier.
+  static constexpr std::size_t most_levels = 1000;
+  // A number beyond this has a square that is beyond double.
+  static constexpr double largest_number = 1e150;
+
+  // One scan. The result depends on rows and their order, not on formats, files or batches.
+  // Throws InputError, naming file, column and row, if a number is infinite or too large, something is missing (with
+  // Missing::error), the target does not suit its kind, a column has too many levels, one value only (with an
+  // intercept, or zero) or the values of another one, or a name is unknown.
+  static Encoding learn(const Table& table, const EncodingOptions& options);
+
+  const std::vector<std::string>& feature_names() const { return feature_names_; }
+  const std::vector<EncodedColumn>& columns() const { return columns_; }
+  const std::string& target() const { return target_; }
+  TargetKind target_kind() const { return target_kind_; }
+  // The classes, by index; of two classes the second is the positive one. Empty if the target is a number.
+  const std::vector<std::string>& classes() const { return classes_; }
+  bool intercept() const { return intercept_; }
+  RowId rows() const { return rows_; }
+  RowId dropped() const { return dropped_; }
+  // The columns that are read as text: what TableOptions::categorical has to hold when new data is opened.
+  std::vector<std::string> categorical() const;
+
+  // Calls visit(x, y, place) for every row that is kept, in order; y is the index of the class, or the number.
+  using Visit = std::function<void(std::span<const double>, double, const RowPlace&)>;
+  void encode(const Table& table, const Visit& visit) const;
+
+  // Calls visit(x, place) for every row of a table that needs no target, in order. Columns that the encoding does not
+  // know are ignored. With Missing::drop a row in which something is missing gives an empty x, so that what is written
+  // per row stays aligned with the table. Throws InputError if a level was not seen when the encoding was learnt.
+  using VisitNew = std::function<void(std::span<const double>, const RowPlace&)>;
+  void encode_new(const Table& table, Missing missing, const VisitNew& visit) const;
+
+  // Feature j of a row is (value - shift[j]) / scale[j]; 0 and 1 where nothing is standardised.
+  const Vector& shift() const { return shift_; }
+  const Vector& scale() const { return scale_; }
+  // Coefficients for the columns as they stand in the table, of those for the features: slope_j / scale_j, and the
+  // intercept less the sum of slope_j shift_j / scale_j. The first `predictors` blocks of theta are coefficients; what
+  // follows is not touched.
+  Vector to_original(const Vector& theta, Index predictors = 1) const;
+
+  // The encoding as JSON, and back; every number exactly.
+  std::string to_json() const;
+  static Encoding from_json(const std::string& text);
+
+ private:
+  friend class EncodingLearner;
+  friend class RowEncoder;
+  // Names of features, shifts and scales, from the columns.
+  void settle();
+
+  std::vector<EncodedColumn> columns_;
+  bool intercept_ = true;
+  bool standardise_ = false;
+  Missing missing_ = Missing::error;
+  std::string target_;
+  TargetKind target_kind_ = TargetKind::two_classes;
+  ColumnKind target_column_ = ColumnKind::numeric;
+  std::vector<std::string> classes_;
+  std::vector<double> class_values_;  // of a numeric or boolean target, by class
+  RowId rows_ = 0, dropped_ = 0;
+  std::vector<std::string> feature_names_;
+  Vector shift_, scale_;
+};
+
+}  // namespace flymc

@@ -1,0 +1,48 @@
+// A store on disk: an Arrow IPC file that is mapped back without a copy.
+//
+// One column `features`, a fixed-size list of double or float (row-major, so that a row is one read), and one column
+// `target` of double; a record batch per block, cut exactly as StoreBuilder cuts them, so that a draw does not depend
+// on where the store lives. Any program that reads Arrow can open it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "flymc/data/store.hpp"
+
+namespace flymc {
+
+// Takes rows one by one, in order, and holds one block of them. The file appears at finish(), whole or not at all.
+class StoreWriter {
+ public:
+  // `metadata` is kept in the file as it is; keys that begin with "flymc." are taken.
+  StoreWriter(std::string path, std::vector<std::string> columns, Precision precision = Precision::float64,
+              const std::map<std::string, std::string>& metadata = {});
+  ~StoreWriter();
+  StoreWriter(const StoreWriter&) = delete;
+  StoreWriter& operator=(const StoreWriter&) = delete;
+
+  // Throws InputError if the row does not pass check_row, FileError if it cannot be written.
+  void append(std::span<const double> features, double target);
+  RowId rows() const;
+  // Throws InputError if there are no rows, FileError if the file cannot be written.
+  void finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+struct StoreFile {
+  Store store;
+  std::map<std::string, std::string> metadata;
+};
+
+// Maps a file that a StoreWriter wrote. Throws InputError, naming it, if it is damaged or something else. The numbers
+// were checked when they were written and are not read again here.
+StoreFile open_store(const std::string& path);
+
+}  // namespace flymc

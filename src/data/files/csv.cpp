@@ -1,0 +1,218 @@
+// CSV files: kinds from the first mebibyte, then every column read as its kind says, so that no later block surprises.
+#include <arrow/array.h>
+#include <arrow/csv/api.h>
+#include <arrow/io/compressed.h>
+#include <arrow/io/file.h>
+#include <arrow/util/compression.h>
+#include <arrow/util/utf8.h>
+
+#include <algorithm>
+#include <charconv>
+#include <mutex>
+
+#include "arrow_status.hpp"
+#include "table_file.hpp"
+
+namespace flymc {
+namespace {
+
+// A row with too few or too many fields, as the parser met it.
+struct Ragged {
+  std::mutex mutex;
+  bool found = false;
+  int expected = 0, actual = 0;
+  std::string text;
+};
+
+arrow::Result<std::shared_ptr<arrow::io::InputStream>> open_stream(const std::string& path) {
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::io::InputStream> stream, arrow::io::ReadableFile::Open(path));
+  if (!path.ends_with(".gz") && !path.ends_with(".GZ")) return stream;
+  ARROW_ASSIGN_OR_RAISE(const auto codec, arrow::util::Codec::Create(arrow::Compression::GZIP));
+  // The stream keeps what it needs of the codec.
+  ARROW_ASSIGN_OR_RAISE(const auto inflated, arrow::io::CompressedInputStream::Make(codec.get(), stream));
+  return inflated;
+}
+
+std::string in_words(char delimiter) { return delimiter == '\t' ? "a tab" : fmt::format("'{}'", delimiter); }
+
+std::string_view trimmed(std::string_view text) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+class CsvFile final : public TableFile {
+ public:
+  CsvFile(const std::string& path, const TableOptions& options) : TableFile(path) {
+    std::string name = path;
+    if (format_is(name, ".gz")) name.resize(name.size() - 3);
+    delimiter_ = options.delimiter.value_or(format_is(name, ".tsv") ? '\t' : ',');
+    look_at_start();
+    const auto ragged = std::make_shared<Ragged>();
+    const auto reader = make_reader(arrow::csv::ConvertOptions::Defaults(), ragged);
+    if (!reader.ok()) explain(reader.status(), *ragged, {});
+    set_columns(*(*reader)->schema());
+    for (std::size_t j = 0; j < columns_.size(); ++j)
+      // Text that is not UTF-8 is taken for bytes; reading it as text will say where.
+      if ((*reader)->schema()->field(static_cast<int>(j))->type()->id() == arrow::Type::BINARY)
+        columns_[j].kind = ColumnKind::text;
+  }
+
+  void read(const std::vector<TableColumn>& wanted, const Visit& visit) const override {
+    auto convert = arrow::csv::ConvertOptions::Defaults();
+    convert.strings_can_be_null = true;  // what is missing in a number is missing in a text
+    for (const auto& column : wanted) {
+      convert.include_columns.push_back(column.name);
+      convert.column_types[column.name] = column.kind == ColumnKind::numeric   ? arrow::float64()
+                                          : column.kind == ColumnKind::boolean ? arrow::boolean()
+                                          : column.kind == ColumnKind::text
+                                              ? arrow::dictionary(arrow::int32(), arrow::utf8())
+                                              : arrow::binary();
+    }
+    const auto ragged = std::make_shared<Ragged>();
+    const auto reader = make_reader(convert, ragged);
+    if (!reader.ok()) explain(reader.status(), *ragged, wanted);
+    for (;;) {
+      const auto batch = (*reader)->Next();
+      if (!batch.ok()) explain(batch.status(), *ragged, wanted);
+      if (*batch == nullptr) return;
+      visit(*batch);
+    }
+  }
+
+ private:
+  static bool format_is(std::string_view name, std::string_view ending) {
+    return name.size() >= ending.size() &&
+           std::equal(ending.rbegin(), ending.rend(), name.rbegin(),
+                      [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+  }
+
+  // What Arrow would not notice or not name.
+  void look_at_start() const {
+    const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::Buffer>> {
+      ARROW_ASSIGN_OR_RAISE(const auto stream, open_stream(path_));
+      return stream->Read(1 << 16);
+    };
+    const std::string start = readable(read(), path_, "cannot be read")->ToString();
+    if (start.find_first_not_of("\r\n") == std::string::npos)
+      throw InputError(fmt::format("{}: is empty; a table has a header and rows", path_));
+    if (start.find('\0') != std::string::npos)
+      throw InputError(
+          fmt::format("{}: holds bytes that are no text (another format, or UTF-16?); save it as CSV in UTF-8", path_));
+    const std::string header = start.substr(0, start.find_first_of("\r\n"));
+    if (header.find(delimiter_) == std::string::npos)
+      for (const char other : {';', '\t', '|', ','})
+        if (header.find(other) != std::string::npos)
+          throw InputError(fmt::format("{}: the header has no {} but looks separated by {}; say --delimiter {}", path_,
+                                       in_words(delimiter_), in_words(other),
+                                       other == '\t' ? "'\\t'" : in_words(other)));
+  }
+
+  arrow::Result<std::shared_ptr<arrow::csv::StreamingReader>> make_reader(const arrow::csv::ConvertOptions& convert,
+                                                                          const std::shared_ptr<Ragged>& ragged) const {
+    auto parse = arrow::csv::ParseOptions::Defaults();
+    parse.delimiter = delimiter_;
+    parse.newlines_in_values = true;
+    parse.invalid_row_handler = [ragged](const arrow::csv::InvalidRow& row) {
+      const std::lock_guard lock(ragged->mutex);
+      if (!ragged->found) {
+        ragged->found = true;
+        ragged->expected = row.expected_columns;
+        ragged->actual = row.actual_columns;
+        ragged->text = std::string(row.text);
+      }
+      return arrow::csv::InvalidRowResult::Error;
+    };
+    ARROW_ASSIGN_OR_RAISE(const auto stream, open_stream(path_));
+    return arrow::csv::StreamingReader::Make(arrow::io::default_io_context(), stream,
+                                             arrow::csv::ReadOptions::Defaults(), parse, convert);
+  }
+
+  // Says where and what, by reading once more if need be, since a stream of blocks does not count its rows.
+  [[noreturn]] void explain(const arrow::Status& status, const Ragged& ragged,
+                            const std::vector<TableColumn>& wanted) const {
+    const std::string message = arrow_message(status);
+    if (ragged.found)
+      throw InputError(fmt::format("{}{}: {} fields where the header has {}: {}; quote fields that contain {}", path_,
+                                   line_of(ragged.text), ragged.actual, ragged.expected, ragged.text,
+                                   in_words(delimiter_)));
+    if (message.find("cannot infer number of columns") != std::string::npos)
+      throw InputError(fmt::format("{}: has a header but no rows below it", path_));
+    if (message.find("straddling") != std::string::npos)
+      throw InputError(
+          fmt::format("{}: a row is longer than a mebibyte; a quote that is never closed does this too", path_));
+    const std::string_view place = "In CSV column #", value = "invalid value '";
+    std::size_t column = columns_.size();
+    if (const auto at = message.find(place); at != std::string::npos)
+      std::from_chars(message.data() + at + place.size(), message.data() + message.size(), column);
+    if (column >= columns_.size()) throw InputError(fmt::format("{}: cannot be read as CSV ({})", path_, message));
+    const std::string& name = columns_[column].name;
+    if (message.find("UTF8") != std::string::npos)
+      throw InputError(
+          fmt::format("{}, column '{}'{}: the text is not UTF-8; save the file as UTF-8", path_, name,
+                      row_where(name, [](std::string_view cell) { return !arrow::util::ValidateUTF8(cell); })));
+    const auto at = message.find(value);
+    if (at == std::string::npos)
+      throw InputError(fmt::format("{}, column '{}': cannot be read ({})", path_, name, message));
+    const std::string cell = message.substr(at + value.size(), message.rfind('\'') - at - value.size());
+    const auto as = std::ranges::find(wanted, name, &TableColumn::name);
+    throw InputError(fmt::format(
+        "{}, column '{}'{}: '{}' cannot be read as {}, which is what the column holds before; correct it, leave it "
+        "empty if it is missing, or list '{}' as categorical",
+        path_, name, row_where(name, [&](std::string_view other) { return trimmed(other) == trimmed(cell); }), cell,
+        as == wanted.end() || as->kind == ColumnKind::numeric ? "a number" : "true or false", name));
+  }
+
+  // ", row 7" for the first row whose cell is such.
+  std::string row_where(const std::string& name, const std::function<bool(std::string_view)>& such) const {
+    auto convert = arrow::csv::ConvertOptions::Defaults();
+    convert.include_columns = {name};
+    convert.column_types[name] = arrow::binary();
+    const auto reader = make_reader(convert, std::make_shared<Ragged>());
+    RowId row = 0;
+    while (reader.ok()) {
+      const auto batch = (*reader)->Next();
+      if (!batch.ok() || *batch == nullptr) break;
+      const auto& cells = static_cast<const arrow::BinaryArray&>(*(*batch)->column(0));
+      for (std::int64_t i = 0; i < cells.length(); ++i) {
+        ++row;
+        if (such(cells.GetView(i))) return fmt::format(", row {}", row);
+      }
+    }
+    return "";
+  }
+
+  // ", line 7" for the first line that is `text`.
+  std::string line_of(const std::string& text) const {
+    const auto stream = open_stream(path_);
+    if (!stream.ok()) return "";
+    std::string line;
+    for (RowId number = 1;;) {
+      const auto bytes = (*stream)->Read(1 << 20);
+      if (!bytes.ok()) return "";
+      for (const char c : (*bytes)->ToString()) {
+        if (c != '\n') {
+          line += c;
+          continue;
+        }
+        if (line.ends_with('\r')) line.pop_back();
+        if (line == text) return fmt::format(", line {}", number);
+        line.clear();
+        ++number;
+      }
+      if ((*bytes)->size() == 0) return line == text ? fmt::format(", line {}", number) : "";
+    }
+  }
+
+  char delimiter_ = ',';
+};
+
+}  // namespace
+
+std::shared_ptr<const TableFile> open_csv(const std::string& path, const TableOptions& options) {
+  arrow::util::InitializeUTF8();
+  return std::make_shared<CsvFile>(path, options);
+}
+
+}  // namespace flymc

@@ -1,0 +1,219 @@
+// Rows of a table as rows of numbers, once it is known how.
+#include "flymc/data/files/encoding.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <unordered_map>
+
+#include "cells.hpp"
+#include "flymc/core/error.hpp"
+#include "names.hpp"
+
+namespace flymc {
+
+void Encoding::settle() {
+  feature_names_.clear();
+  std::vector<double> shift, scale;
+  const auto add = [&](std::string name, double s, double d) {
+    feature_names_.push_back(std::move(name));
+    shift.push_back(s);
+    scale.push_back(d);
+  };
+  if (intercept_) add("intercept", 0.0, 1.0);
+  for (const auto& column : columns_) {
+    if (column.kind != ColumnKind::text) {
+      const bool standard = standardise_ && column.kind == ColumnKind::numeric;
+      add(column.name, standard ? column.mean : 0.0, standard ? column.deviation : 1.0);
+    }
+    for (std::size_t l = 1; l < column.levels.size(); ++l)
+      add(fmt::format("{}[{}]", column.name, column.levels[l]), 0.0, 1.0);
+  }
+  std::set<std::string_view> seen;
+  for (const auto& name : feature_names_)
+    if (!seen.insert(name).second)
+      throw InputError(fmt::format("two features would be named '{}'; rename a column or exclude it", name));
+  shift_ = Eigen::Map<const Vector>(shift.data(), static_cast<Index>(shift.size()));
+  scale_ = Eigen::Map<const Vector>(scale.data(), static_cast<Index>(scale.size()));
+}
+
+std::vector<std::string> Encoding::categorical() const {
+  std::vector<std::string> names;
+  for (const auto& column : columns_)
+    if (column.kind == ColumnKind::text) names.push_back(column.name);
+  if (target_column_ == ColumnKind::text) names.push_back(target_);
+  return names;
+}
+
+Vector Encoding::to_original(const Vector& theta, Index predictors) const {
+  const Index features = shift_.size();
+  if (predictors < 0 || theta.size() < predictors * features)
+    throw InputError(fmt::format("{} coefficients are not {} blocks of {}", theta.size(), predictors, features));
+  Vector original = theta;
+  for (Index k = 0; k < predictors; ++k) {
+    auto block = original.segment(k * features, features);
+    block = (block.array() / scale_.array()).matrix();
+    // Shifts are zero without an intercept.
+    if (intercept_) block[0] -= block.dot(shift_);
+  }
+  return original;
+}
+
+// Turns batches into rows. The columns of a scan are those of the encoding, then the target if there is one.
+class RowEncoder {
+ public:
+  RowEncoder(const Encoding& encoding, const Table& table, bool with_target);
+  // Calls visit(x, y, place) per row; x is empty where something is missing and that is allowed.
+  template <class Visit>
+  void run(const Table& table, Missing missing, const Visit& visit);
+
+ private:
+  static constexpr std::int64_t unknown = -2, reference = -1;
+  using Lookup = std::unordered_map<std::string_view, std::int64_t>;
+
+  void check_kind(const Table& table, const std::string& name, ColumnKind learnt) const;
+  void prepare(const TableBatch& batch);
+  double class_of(const TableBatch& batch, Index i) const;
+  [[noreturn]] void refuse_level(const TableBatch& batch, std::size_t column, Index i) const;
+
+  const Encoding& encoding_;
+  bool with_target_;
+  std::vector<std::string> names_;
+  std::vector<std::size_t> first_;  // feature of a column of numbers, or of the first level after the reference
+  std::vector<Lookup> slots_;       // per text column: from level to feature, or to the class for the target
+  std::vector<std::vector<std::int64_t>> slot_of_code_;
+  std::vector<std::pair<double, double>> class_of_value_;
+};
+
+RowEncoder::RowEncoder(const Encoding& encoding, const Table& table, bool with_target)
+    : encoding_(encoding), with_target_(with_target) {
+  std::size_t feature = encoding.intercept_ ? 1 : 0;
+  for (const auto& column : encoding.columns_) {
+    check_kind(table, column.name, column.kind);
+    names_.push_back(column.name);
+    first_.push_back(feature);
+    slots_.emplace_back();
+    for (std::size_t l = 0; l < column.levels.size(); ++l)
+      slots_.back()[column.levels[l]] = l == 0 ? reference : static_cast<std::int64_t>(feature++);
+    if (column.kind != ColumnKind::text) ++feature;
+  }
+  if (with_target) {
+    check_kind(table, encoding.target_, encoding.target_column_);
+    names_.push_back(encoding.target_);
+    slots_.emplace_back();
+    for (std::size_t k = 0; k < encoding.classes_.size(); ++k)
+      slots_.back()[encoding.classes_[k]] = static_cast<std::int64_t>(k);
+    for (std::size_t k = 0; k < encoding.class_values_.size(); ++k)
+      class_of_value_.emplace_back(encoding.class_values_[k], static_cast<double>(k));
+    std::ranges::sort(class_of_value_);
+  }
+  slot_of_code_.resize(names_.size());
+}
+
+void RowEncoder::check_kind(const Table& table, const std::string& name, ColumnKind learnt) const {
+  const TableColumn* column = table.find(name);
+  if (column == nullptr)
+    throw InputError(fmt::format("{}: has no column '{}', which the model needs{}", table.files().front(), name,
+                                 did_you_mean(name, column_names(table.columns()))));
+  const bool was_text = learnt == ColumnKind::text, is_text = column->kind == ColumnKind::text;
+  if (was_text == is_text && column->kind != ColumnKind::other) return;
+  throw InputError(fmt::format("{}: column '{}' held {} when the model was learnt, which this table does not; {}",
+                               table.files().front(), name, was_text ? "text" : "numbers",
+                               was_text ? "open it with the same categorical columns" : "correct the column"));
+}
+
+void RowEncoder::prepare(const TableBatch& batch) {
+  for (std::size_t j = 0; j < names_.size(); ++j) {
+    const auto texts = batch.texts(j);
+    slot_of_code_[j].assign(texts.size(), unknown);
+    for (std::size_t code = 0; code < texts.size(); ++code)
+      if (const auto found = slots_[j].find(texts[code]); found != slots_[j].end())
+        slot_of_code_[j][code] = found->second;
+  }
+}
+
+void RowEncoder::refuse_level(const TableBatch& batch, std::size_t column, Index i) const {
+  const bool features = column < encoding_.columns_.size();
+  throw InputError(fmt::format("{}: the {} '{}' did not occur when the model was learnt; it knows {}",
+                               place_of(batch, i, names_[column]), features ? "level" : "class", batch.text(column, i),
+                               quoted_list(features ? encoding_.columns_[column].levels : encoding_.classes_, 10)));
+}
+
+double RowEncoder::class_of(const TableBatch& batch, Index i) const {
+  const std::size_t j = names_.size() - 1;
+  const auto at = static_cast<std::size_t>(i);
+  if (encoding_.target_column_ == ColumnKind::text) {
+    const auto slot = slot_of_code_[j][static_cast<std::size_t>(batch.codes(j)[at])];
+    if (slot == unknown) refuse_level(batch, j, i);
+    return static_cast<double>(slot);
+  }
+  const double value = batch.numbers(j)[at];
+  if (encoding_.target_kind_ == TargetKind::number) {
+    check_number(batch, i, names_[j], value);
+    return value;
+  }
+  const auto found = std::ranges::lower_bound(class_of_value_, value, {}, &std::pair<double, double>::first);
+  if (found == class_of_value_.end() || found->first != value)
+    throw InputError(fmt::format("{}: the class {} did not occur when the model was learnt; it knows {}",
+                                 place_of(batch, i, names_[j]), value, quoted_list(encoding_.classes_, 10)));
+  return found->second;
+}
+
+template <class Visit>
+void RowEncoder::run(const Table& table, Missing missing, const Visit& visit) {
+  const auto& columns = encoding_.columns_;
+  std::vector<double> empty(encoding_.feature_names_.size(), 0.0);
+  if (encoding_.intercept_) empty[0] = 1.0;
+  std::vector<double> x = empty;
+  table.scan(names_, [&](const TableBatch& batch) {
+    prepare(batch);
+    MissingRows missing_rows(batch, names_.size());
+    for (Index i = 0; i < batch.rows(); ++i) {
+      const RowPlace place{batch.file(), batch.row(i)};
+      if (missing_rows[i]) {
+        if (missing == Missing::error) missing_rows.refuse(i, names_);
+        visit(std::span<const double>(), 0.0, place);
+        continue;
+      }
+      const auto at = static_cast<std::size_t>(i);
+      x = empty;
+      for (std::size_t j = 0; j < columns.size(); ++j) {
+        if (columns[j].kind == ColumnKind::text) {
+          const auto slot = slot_of_code_[j][static_cast<std::size_t>(batch.codes(j)[at])];
+          if (slot >= 0)
+            x[static_cast<std::size_t>(slot)] = 1.0;
+          else if (slot == unknown)
+            refuse_level(batch, j, i);
+          continue;
+        }
+        const double value = batch.numbers(j)[at];
+        check_number(batch, i, names_[j], value);
+        if (columns[j].kind == ColumnKind::boolean && value != 0.0 && value != 1.0)
+          throw InputError(
+              fmt::format("{}: {} is neither 0 nor 1, and the column held true/false when the model was "
+                          "learnt",
+                          place_of(batch, i, names_[j]), value));
+        const auto feature = static_cast<Index>(first_[j]);
+        x[first_[j]] = (value - encoding_.shift_[feature]) / encoding_.scale_[feature];
+      }
+      visit(std::span<const double>(x), with_target_ ? class_of(batch, i) : 0.0, place);
+    }
+  });
+}
+
+void Encoding::encode(const Table& table, const Visit& visit) const {
+  RowEncoder(*this, table, true).run(table, missing_, [&](std::span<const double> x, double y, const RowPlace& place) {
+    if (!x.empty()) visit(x, y, place);
+  });
+}
+
+void Encoding::encode_new(const Table& table, Missing missing, const VisitNew& visit) const {
+  RowEncoder(*this, table, false).run(table, missing, [&](std::span<const double> x, double, const RowPlace& place) {
+    visit(x, place);
+  });
+}
+
+}  // namespace flymc

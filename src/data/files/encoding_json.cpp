@@ -1,0 +1,86 @@
+// An encoding as JSON. Doubles are written with the fewest digits that read back to the same bits.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "flymc/core/error.hpp"
+#include "flymc/data/files/encoding.hpp"
+
+namespace flymc {
+
+NLOHMANN_JSON_SERIALIZE_ENUM(ColumnKind, {{ColumnKind::other, "other"},
+                                          {ColumnKind::numeric, "numeric"},
+                                          {ColumnKind::boolean, "boolean"},
+                                          {ColumnKind::text, "text"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(TargetKind, {{TargetKind::two_classes, "two_classes"},
+                                          {TargetKind::classes, "classes"},
+                                          {TargetKind::number, "number"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(Missing, {{Missing::error, "error"}, {Missing::drop, "drop"}})
+
+std::string Encoding::to_json() const {
+  nlohmann::ordered_json columns = nlohmann::ordered_json::array();
+  for (const auto& column : columns_) {
+    nlohmann::ordered_json entry = {{"name", column.name}, {"kind", column.kind}};
+    if (column.kind == ColumnKind::text)
+      entry["levels"] = column.levels;
+    else
+      entry.update({{"minimum", column.minimum},
+                    {"maximum", column.maximum},
+                    {"mean", column.mean},
+                    {"deviation", column.deviation}});
+    columns.push_back(std::move(entry));
+  }
+  return nlohmann::ordered_json{{"version", 1},
+                                {"target",
+                                 {{"name", target_},
+                                  {"kind", target_kind_},
+                                  {"column", target_column_},
+                                  {"classes", classes_},
+                                  {"values", class_values_}}},
+                                {"intercept", intercept_},
+                                {"standardise", standardise_},
+                                {"missing", missing_},
+                                {"rows", rows_},
+                                {"dropped", dropped_},
+                                {"columns", std::move(columns)}}
+      .dump(2);
+}
+
+Encoding Encoding::from_json(const std::string& text) {
+  try {
+    const auto json = nlohmann::json::parse(text);
+    if (json.at("version") != 1) throw InputError("the encoding is of a later version of flymc");
+    Encoding encoding;
+    const auto& target = json.at("target");
+    target.at("name").get_to(encoding.target_);
+    target.at("kind").get_to(encoding.target_kind_);
+    target.at("column").get_to(encoding.target_column_);
+    target.at("classes").get_to(encoding.classes_);
+    target.at("values").get_to(encoding.class_values_);
+    json.at("intercept").get_to(encoding.intercept_);
+    json.at("standardise").get_to(encoding.standardise_);
+    json.at("missing").get_to(encoding.missing_);
+    json.at("rows").get_to(encoding.rows_);
+    json.at("dropped").get_to(encoding.dropped_);
+    for (const auto& entry : json.at("columns")) {
+      EncodedColumn column;
+      entry.at("name").get_to(column.name);
+      entry.at("kind").get_to(column.kind);
+      if (column.kind == ColumnKind::text) {
+        entry.at("levels").get_to(column.levels);
+      } else {
+        entry.at("minimum").get_to(column.minimum);
+        entry.at("maximum").get_to(column.maximum);
+        entry.at("mean").get_to(column.mean);
+        entry.at("deviation").get_to(column.deviation);
+      }
+      encoding.columns_.push_back(std::move(column));
+    }
+    encoding.settle();
+    return encoding;
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(fmt::format("the encoding cannot be read ({}); make it again from the table", error.what()));
+  }
+}
+
+}  // namespace flymc

@@ -1,0 +1,59 @@
+// Arrow IPC files, mapped, a record batch at a time.
+#include <arrow/buffer.h>
+#include <arrow/io/file.h>
+#include <arrow/ipc/options.h>
+#include <arrow/ipc/reader.h>
+
+#include "arrow_status.hpp"
+#include "table_file.hpp"
+
+namespace flymc {
+namespace {
+
+std::shared_ptr<arrow::ipc::RecordBatchFileReader> open_reader(const std::string& path,
+                                                               const arrow::ipc::IpcReadOptions& options) {
+  const auto open = [&]() -> arrow::Result<std::shared_ptr<arrow::ipc::RecordBatchFileReader>> {
+    ARROW_ASSIGN_OR_RAISE(const auto file, arrow::io::MemoryMappedFile::Open(path, arrow::io::FileMode::READ));
+    ARROW_ASSIGN_OR_RAISE(const auto start, file->ReadAt(0, 4));
+    const std::string magic = start->ToString();
+    if (magic == "FEA1")
+      throw InputError(
+          fmt::format("{}: is Feather version 1, which is no longer read; write it again with "
+                      "pyarrow.feather.write_feather (version 2) or as Parquet",
+                      path));
+    if (magic == "\xff\xff\xff\xff")
+      throw InputError(fmt::format("{}: is an Arrow stream; write it as an Arrow file (pyarrow.ipc.new_file)", path));
+    return arrow::ipc::RecordBatchFileReader::Open(file, options);
+  };
+  return readable(open(), path, "cannot be read as an Arrow file");
+}
+
+class IpcFile final : public TableFile {
+ public:
+  explicit IpcFile(const std::string& path) : TableFile(path) {
+    const auto reader = open_reader(path, arrow::ipc::IpcReadOptions::Defaults());
+    set_columns(*reader->schema());
+    rows_ = readable(reader->CountRows(), path, "cannot be read");
+  }
+
+  void read(const std::vector<TableColumn>& wanted, const Visit& visit) const override {
+    auto options = arrow::ipc::IpcReadOptions::Defaults();
+    options.ensure_alignment = arrow::ipc::Alignment::kDataTypeSpecificAlignment;
+    for (std::size_t j = 0; j < columns_.size(); ++j)
+      for (const auto& column : wanted)
+        if (columns_[j].name == column.name) options.included_fields.push_back(static_cast<int>(j));
+    const auto reader = open_reader(path_, options);
+    for (int b = 0; b < reader->num_record_batches(); ++b) {
+      const auto batch = readable(reader->ReadRecordBatch(b), path_, "cannot be read");
+      // Offsets of a damaged file may point anywhere.
+      must_read(batch->Validate(), path_, "cannot be read");
+      visit(batch);
+    }
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const TableFile> open_ipc(const std::string& path) { return std::make_shared<IpcFile>(path); }
+
+}  // namespace flymc

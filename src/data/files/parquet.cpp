@@ -1,0 +1,86 @@
+// Parquet files, a few columns and a few thousand rows at a time.
+#include <arrow/io/file.h>
+#include <arrow/memory_pool.h>
+#include <parquet/arrow/reader.h>
+#include <parquet/arrow/schema.h>
+#include <parquet/exception.h>
+#include <parquet/file_reader.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "arrow_status.hpp"
+#include "table_file.hpp"
+
+namespace flymc {
+namespace {
+
+using Reader = std::unique_ptr<parquet::arrow::FileReader>;
+
+// Small buffers per column instead of whole chunks: a row group may hold the whole file.
+Reader open_reader(const std::string& path, const parquet::ArrowReaderProperties& properties) {
+  parquet::ReaderProperties buffers;
+  buffers.enable_buffered_stream();
+  buffers.set_buffer_size(std::int64_t{1} << 18);
+  const auto build = [&]() -> arrow::Result<Reader> {
+    try {
+      ARROW_ASSIGN_OR_RAISE(const auto file, arrow::io::ReadableFile::Open(path));
+      parquet::arrow::FileReaderBuilder builder;
+      ARROW_RETURN_NOT_OK(builder.Open(file, buffers));
+      return builder.properties(properties)->Build();
+    } catch (const std::exception& error) {
+      return arrow::Status::Invalid(error.what());
+    }
+  };
+  return readable(build(), path, "cannot be read as Parquet");
+}
+
+class ParquetFile final : public TableFile {
+ public:
+  explicit ParquetFile(const std::string& path) : TableFile(path) {
+    const Reader reader = open_reader(path, parquet::default_arrow_reader_properties());
+    std::shared_ptr<arrow::Schema> schema;
+    must_read(reader->GetSchema(&schema), path, "cannot be read as Parquet");
+    set_columns(*schema);
+    for (const auto& field : reader->manifest().schema_fields) leaves_.push_back(field.column_index);
+    rows_ = reader->parquet_reader()->metadata()->num_rows();
+    row_groups_.resize(static_cast<std::size_t>(reader->num_row_groups()));
+    std::iota(row_groups_.begin(), row_groups_.end(), 0);
+  }
+
+  void read(const std::vector<TableColumn>& wanted, const Visit& visit) const override {
+    auto properties = parquet::default_arrow_reader_properties();
+    properties.set_use_threads(true);
+    properties.set_pre_buffer(false);  // it would keep every row group that was read
+    properties.set_batch_size(
+        std::clamp<std::int64_t>((1 << 22) / static_cast<std::int64_t>(wanted.size()), 1024, 65536));
+    std::vector<int> indices;
+    for (const auto& column : wanted)
+      for (std::size_t j = 0; j < columns_.size(); ++j)
+        if (columns_[j].name == column.name) {
+          indices.push_back(leaves_[j]);
+          if (columns_[j].kind == ColumnKind::text) properties.set_read_dictionary(leaves_[j], true);
+        }
+    const Reader reader = open_reader(path_, properties);
+    const auto batches = readable(reader->GetRecordBatchReader(row_groups_, indices), path_, "cannot be read");
+    while (const auto batch = readable(next(*batches), path_, "cannot be read")) visit(batch);
+  }
+
+ private:
+  static arrow::Result<std::shared_ptr<arrow::RecordBatch>> next(arrow::RecordBatchReader& batches) {
+    try {
+      return batches.Next();
+    } catch (const std::exception& error) {
+      return arrow::Status::Invalid(error.what());
+    }
+  }
+
+  std::vector<int> leaves_;  // Parquet's index of a column; -1 of a nested one, which is never read
+  std::vector<int> row_groups_;
+};
+
+}  // namespace
+
+std::shared_ptr<const TableFile> open_parquet(const std::string& path) { return std::make_shared<ParquetFile>(path); }
+
+}  // namespace flymc

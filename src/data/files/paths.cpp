@@ -1,0 +1,107 @@
+// Patterns are the shell's; a name that exists is never a pattern.
+#include "paths.hpp"
+
+#include <fmt/format.h>
+#include <glob.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "flymc/core/error.hpp"
+
+namespace flymc {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* formats =
+    "Parquet (.parquet, .pq), CSV (.csv, .tsv, .txt, also .gz) or Arrow (.arrow, .ipc, .feather)";
+
+bool hidden(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with('.') || name.starts_with('_');
+}
+
+void add_folder(const std::string& folder, std::vector<std::string>& files) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (hidden(entry->path())) continue;
+    // Passing over a folder of rows would go unnoticed.
+    if (entry->is_directory())
+      throw InputError(fmt::format("{}: holds the folder '{}'; name the files with a pattern such as '{}/*/*.parquet'",
+                                   folder, entry->path().filename().string(), folder));
+    if (format_of(entry->path().string()) != TableFormat::none) found.push_back(entry->path().string());
+  }
+  if (error) throw InputError(fmt::format("{}: cannot be listed ({}); check its permissions", folder, error.message()));
+  if (found.empty()) throw InputError(fmt::format("{}: the folder holds no file that is {}", folder, formats));
+  std::ranges::sort(found);
+  files.insert(files.end(), found.begin(), found.end());
+}
+
+void add_path(const std::string& path, std::vector<std::string>& files) {
+  if (fs::is_directory(path)) return add_folder(path, files);
+  require_readable(path);
+  if (format_of(path) == TableFormat::none)
+    throw InputError(fmt::format("{}: the end of the name says no known format; a table is {}", path, formats));
+  files.push_back(path);
+}
+
+void add_pattern(const std::string& pattern, std::vector<std::string>& files) {
+  ::glob_t matches{};
+  const int status = ::glob(pattern.c_str(), 0, nullptr, &matches);
+  std::vector<std::string> found;
+  for (std::size_t i = 0; status == 0 && i < matches.gl_pathc; ++i) found.emplace_back(matches.gl_pathv[i]);
+  ::globfree(&matches);
+  if (found.empty())
+    throw InputError(fmt::format("{}: no file matches this pattern; check the folder and the spelling", pattern));
+  // The C library sorts by the locale; bytes are the same everywhere.
+  std::ranges::sort(found);
+  for (const auto& path : found) add_path(path, files);
+}
+
+}  // namespace
+
+TableFormat format_of(const std::string& path) {
+  std::string name = path;
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const bool compressed = name.ends_with(".gz");
+  if (compressed) name.resize(name.size() - 3);
+  const auto ends = [&](std::initializer_list<const char*> endings) {
+    return std::ranges::any_of(endings, [&](const char* ending) { return name.ends_with(ending); });
+  };
+  if (ends({".csv", ".tsv", ".txt"})) return TableFormat::csv;
+  if (compressed) return TableFormat::none;
+  if (ends({".parquet", ".pq"})) return TableFormat::parquet;
+  if (ends({".arrow", ".ipc", ".feather"})) return TableFormat::ipc;
+  return TableFormat::none;
+}
+
+std::vector<std::string> expand_paths(const std::vector<std::string>& paths) {
+  if (paths.empty()) throw InputError("no file was named; name a file, a pattern such as 'part-*.csv', or a folder");
+  std::vector<std::string> files;
+  for (const auto& path : paths) {
+    if (!fs::exists(path) && path.find_first_of("*?[") != std::string::npos)
+      add_pattern(path, files);
+    else
+      add_path(path, files);
+  }
+  std::set<fs::path> seen;
+  for (const auto& file : files)
+    if (!seen.insert(fs::weakly_canonical(file)).second)
+      throw InputError(fmt::format("{}: is named twice, and its rows would count twice; name it once", file));
+  return files;
+}
+
+void require_readable(const std::string& path) {
+  if (::access(path.c_str(), R_OK) == 0) return;
+  const int error = errno;
+  throw InputError(
+      fmt::format("{}: cannot be read ({}); check the name and its permissions", path, std::strerror(error)));
+}
+
+}  // namespace flymc

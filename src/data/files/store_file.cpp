@@ -1,0 +1,203 @@
+// Blocks of a store as record batches, and back by mapping.
+#include "flymc/data/files/store_file.hpp"
+
+#include <arrow/array.h>
+#include <arrow/buffer.h>
+#include <arrow/io/file.h>
+#include <arrow/ipc/reader.h>
+#include <arrow/ipc/writer.h>
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+#include <arrow/util/key_value_metadata.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "arrow_status.hpp"
+#include "paths.hpp"
+
+namespace flymc {
+namespace {
+
+constexpr const char* version_key = "flymc.store";
+constexpr const char* columns_key = "flymc.columns";
+constexpr const char* version = "1";
+
+std::shared_ptr<arrow::Schema> schema_of(std::size_t features, Precision precision) {
+  const auto number = precision == Precision::float64 ? arrow::float64() : arrow::float32();
+  return arrow::schema(
+      {arrow::field("features",
+                    arrow::fixed_size_list(arrow::field("item", number, false), static_cast<std::int32_t>(features)),
+                    false),
+       arrow::field("target", arrow::float64(), false)});
+}
+
+}  // namespace
+
+struct StoreWriter::State {
+  std::string path;
+  std::vector<std::string> columns;
+  Precision precision = Precision::float64;
+  std::shared_ptr<arrow::Schema> schema;
+  PendingFile pending;
+  std::shared_ptr<arrow::io::FileOutputStream> stream;
+  std::shared_ptr<arrow::ipc::RecordBatchWriter> writer;
+  Index block_rows = 0;
+  RowId rows = 0;
+  bool finished = false;
+  std::vector<double> doubles;
+  std::vector<float> floats;
+  std::vector<double> targets;
+
+  explicit State(const std::string& target) : path(target), pending(target) {}
+  void write_block();
+};
+
+// Wraps the vectors, which live until the batch is written.
+void StoreWriter::State::write_block() {
+  const auto count = static_cast<std::int64_t>(targets.size());
+  const auto size = count * static_cast<std::int64_t>(columns.size());
+  const std::shared_ptr<arrow::Array> values =
+      precision == Precision::float64 ? std::static_pointer_cast<arrow::Array>(
+                                            std::make_shared<arrow::DoubleArray>(size, arrow::Buffer::Wrap(doubles)))
+                                      : std::static_pointer_cast<arrow::Array>(
+                                            std::make_shared<arrow::FloatArray>(size, arrow::Buffer::Wrap(floats)));
+  const auto features = std::make_shared<arrow::FixedSizeListArray>(schema->field(0)->type(), count, values);
+  const auto target = std::make_shared<arrow::DoubleArray>(count, arrow::Buffer::Wrap(targets));
+  must_write(writer->WriteRecordBatch(*arrow::RecordBatch::Make(schema, count, {features, target})), path);
+  doubles.clear();
+  floats.clear();
+  targets.clear();
+}
+
+StoreWriter::StoreWriter(std::string path, std::vector<std::string> columns, Precision precision,
+                         const std::map<std::string, std::string>& metadata) {
+  if (columns.empty()) throw InputError("a store needs at least one column of features (an intercept counts)");
+  std::vector<std::string> keys = {version_key, columns_key};
+  std::vector<std::string> values = {version, nlohmann::json(columns).dump()};
+  for (const auto& [key, value] : metadata) {
+    if (key.starts_with("flymc.")) throw InputError(fmt::format("the metadata key '{}' is taken by the store", key));
+    keys.push_back(key);
+    values.push_back(value);
+  }
+  state_ = std::make_unique<State>(path);
+  State& state = *state_;
+  state.columns = std::move(columns);
+  state.precision = precision;
+  state.schema = schema_of(state.columns.size(), precision)->WithMetadata(arrow::key_value_metadata(keys, values));
+  state.block_rows = StoreBuilder::rows_per_block(static_cast<Index>(state.columns.size()));
+  state.stream = writable(arrow::io::FileOutputStream::Open(state.pending.path().string()), path);
+  state.writer = writable(arrow::ipc::MakeFileWriter(state.stream, state.schema), path);
+}
+
+StoreWriter::~StoreWriter() = default;
+
+RowId StoreWriter::rows() const { return state_->rows; }
+
+void StoreWriter::append(std::span<const double> features, double target) {
+  State& state = *state_;
+  if (state.finished) throw InputError("the store is finished; rows cannot be added");
+  check_row(state.columns, state.precision, state.rows, features, target);
+  if (state.precision == Precision::float32)
+    for (const double value : features) state.floats.push_back(static_cast<float>(value));
+  else
+    state.doubles.insert(state.doubles.end(), features.begin(), features.end());
+  state.targets.push_back(target);
+  ++state.rows;
+  if (static_cast<Index>(state.targets.size()) == state.block_rows) state.write_block();
+}
+
+void StoreWriter::finish() {
+  State& state = *state_;
+  if (state.finished) throw InputError("the store is finished already");
+  if (state.rows == 0) throw InputError("the table has no rows");
+  if (!state.targets.empty()) state.write_block();
+  must_write(state.writer->Close(), state.path);
+  must_write(state.stream->Close(), state.path);
+  state.pending.commit();
+  state.finished = true;
+}
+
+namespace {
+
+[[noreturn]] void foreign(const std::string& path, const std::string& why) {
+  throw InputError(fmt::format("{}: is not a store of flymc ({}); make it again from the table", path, why));
+}
+
+// The names of the columns; every entry that is not the store's own goes to `metadata`.
+std::vector<std::string> read_metadata(const arrow::Schema& schema, const std::string& path,
+                                       std::map<std::string, std::string>& metadata) {
+  if (schema.metadata() == nullptr) foreign(path, "it carries no names of features");
+  std::optional<std::string> columns;
+  for (const auto& [key, value] : schema.metadata()->sorted_pairs()) {
+    if (key == columns_key) columns = value;
+    if (key == version_key && value != version) foreign(path, "it is of version " + value);
+    if (!key.starts_with("flymc.")) metadata.emplace(key, value);
+  }
+  if (!columns) foreign(path, "it carries no names of features");
+  const auto list = nlohmann::json::parse(*columns, nullptr, false);
+  std::vector<std::string> names;
+  for (const auto& name : list) names.push_back(name.is_string() ? name.get<std::string>() : std::string());
+  if (!list.is_array() || names.empty()) foreign(path, "its names of features cannot be read");
+  return names;
+}
+
+// A block's pointers. They must point into the mapping, since what Arrow had to copy (compressed or swapped numbers)
+// would be gone with the batch.
+Store::ForeignBlock block_of(const arrow::RecordBatch& batch, const arrow::Buffer& mapping, std::size_t width,
+                             const std::string& path) {
+  const auto& features = static_cast<const arrow::FixedSizeListArray&>(*batch.column(0));
+  const auto& values = *features.values();
+  const auto& targets = static_cast<const arrow::DoubleArray&>(*batch.column(1));
+  if (features.null_count() != 0 || values.null_count() != 0 || targets.null_count() != 0)
+    foreign(path, "it has missing values");
+  Store::ForeignBlock block;
+  block.rows = batch.num_rows();
+  const auto bytes = [&](const arrow::Array& array, std::size_t size) {
+    const auto& buffer = array.data()->buffers[1];
+    const std::uint8_t* first =
+        buffer == nullptr ? nullptr : buffer->data() + array.offset() * static_cast<Index>(size);
+    const auto length = array.length() * static_cast<Index>(size);
+    if (first == nullptr || first < mapping.data() || first + length > mapping.data() + mapping.size())
+      foreign(path, "its numbers cannot be used where they lie");
+    if (reinterpret_cast<std::uintptr_t>(first) % size != 0) foreign(path, "its numbers are not aligned");
+    return first;
+  };
+  block.values = bytes(values, width);
+  block.targets = reinterpret_cast<const double*>(bytes(targets, sizeof(double)));
+  return block;
+}
+
+}  // namespace
+
+StoreFile open_store(const std::string& path) {
+  require_readable(path);
+  const auto file =
+      readable(arrow::io::MemoryMappedFile::Open(path, arrow::io::FileMode::READ), path, "cannot be opened as a store");
+  const auto size = readable(file->GetSize(), path, "cannot be opened as a store");
+  const auto mapping = readable(file->ReadAt(0, size), path, "cannot be opened as a store");
+  const auto reader = readable(arrow::ipc::RecordBatchFileReader::Open(file), path, "cannot be opened as a store");
+  StoreFile result;
+  std::vector<std::string> columns = read_metadata(*reader->schema(), path, result.metadata);
+  const auto precision = reader->schema()->Equals(*schema_of(columns.size(), Precision::float32), false)
+                             ? Precision::float32
+                             : Precision::float64;
+  if (!reader->schema()->Equals(*schema_of(columns.size(), precision), false))
+    foreign(path, "its columns are not `features` and `target`");
+  const std::size_t width = precision == Precision::float64 ? sizeof(double) : sizeof(float);
+  std::vector<Store::ForeignBlock> blocks;
+  for (int b = 0; b < reader->num_record_batches(); ++b) {
+    const auto batch = readable(reader->ReadRecordBatch(b), path, "cannot be read");
+    if (const auto status = batch->Validate(); !status.ok()) foreign(path, arrow_message(status));
+    blocks.push_back(block_of(*batch, *mapping, width, path));
+  }
+  try {
+    result.store = Store::from_blocks(std::move(columns), precision, blocks, mapping);
+  } catch (const InputError& error) {
+    foreign(path, error.what());
+  }
+  return result;
+}
+
+}  // namespace flymc

@@ -1,0 +1,143 @@
+// Opens the files of a table, holds them against each other, and reads them one after the other.
+#include "flymc/data/files/table.hpp"
+
+#include <arrow/util/utf8.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "flymc/core/error.hpp"
+#include "names.hpp"
+#include "paths.hpp"
+#include "table_file.hpp"
+
+namespace flymc {
+namespace {
+
+std::shared_ptr<const TableFile> open_file(const std::string& path, const TableOptions& options) {
+  switch (format_of(path)) {
+    case TableFormat::csv:
+      return open_csv(path, options);
+    case TableFormat::parquet:
+      return open_parquet(path);
+    case TableFormat::ipc:
+      return open_ipc(path);
+    case TableFormat::none:
+      break;
+  }
+  throw InputError(fmt::format("{}: is of no known format", path));
+}
+
+void check_names(const TableFile& file) {
+  std::set<std::string_view> seen;
+  for (const auto& column : file.columns()) {
+    if (!arrow::util::ValidateUTF8(column.name))
+      throw InputError(
+          fmt::format("{}: the name of column {} is not UTF-8; save the file as UTF-8", file.path(), seen.size() + 1));
+    if (!seen.insert(column.name).second)
+      throw InputError(fmt::format("{}: has two columns named '{}'; rename one", file.path(), column.name));
+  }
+  if (seen.empty()) throw InputError(fmt::format("{}: has no columns", file.path()));
+}
+
+const FileColumn* column_of(const TableFile& file, std::string_view name) {
+  const auto found = std::ranges::find(file.columns(), name, &FileColumn::name);
+  return found == file.columns().end() ? nullptr : &*found;
+}
+
+void check_same_columns(const TableFile& first, const TableFile& other) {
+  const auto missing_in = [](const TableFile& one, const TableFile& two) {
+    for (const auto& column : two.columns())
+      if (column_of(one, column.name) == nullptr)
+        throw InputError(fmt::format("{}: has no column '{}', which {} has; files of a table have the same columns",
+                                     one.path(), column.name, two.path()));
+  };
+  missing_in(other, first);
+  missing_in(first, other);
+}
+
+}  // namespace
+
+void TableFile::set_columns(const arrow::Schema& schema) {
+  for (const auto& field : schema.fields())
+    columns_.push_back({field->name(), kind_of(*field->type()), field->type()->id() == arrow::Type::NA});
+}
+
+Table Table::open(const std::vector<std::string>& paths, const TableOptions& options) {
+  arrow::util::InitializeUTF8();
+  Table table;
+  table.rows_ = 0;
+  for (const auto& path : expand_paths(paths)) {
+    const auto file = open_file(path, options);
+    check_names(*file);
+    if (!table.files_.empty()) check_same_columns(*table.files_.front(), *file);
+    table.rows_ = table.rows_ && file->rows() ? std::optional(*table.rows_ + *file->rows()) : std::nullopt;
+    table.bytes_ += std::filesystem::file_size(path);
+    table.files_.push_back(file);
+  }
+  // A column takes its kind from the first file that knows it, and the others must agree.
+  for (const auto& first : table.files_.front()->columns()) {
+    const bool categorical = std::ranges::find(options.categorical, first.name) != options.categorical.end();
+    const TableFile* known_by = nullptr;
+    TableColumn column{first.name, first.kind};
+    for (const auto& file : table.files_) {
+      const FileColumn& here = *column_of(*file, first.name);
+      if (here.empty) continue;
+      if (known_by == nullptr) {
+        known_by = file.get();
+        column.kind = here.kind;
+      } else if (here.kind != column.kind && !categorical) {
+        throw InputError(
+            fmt::format("column '{}' holds {} in {} but {} in {}; correct the files or list it as "
+                        "categorical",
+                        first.name, kind_name(column.kind), known_by->path(), kind_name(here.kind), file->path()));
+      }
+    }
+    if (categorical) column.kind = ColumnKind::text;
+    table.columns_.push_back(std::move(column));
+  }
+  return table;
+}
+
+const TableColumn* Table::find(std::string_view name) const {
+  const auto found = std::ranges::find(columns_, name, &TableColumn::name);
+  return found == columns_.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> Table::files() const {
+  std::vector<std::string> paths;
+  for (const auto& file : files_) paths.push_back(file->path());
+  return paths;
+}
+
+void Table::scan(const std::vector<std::string>& names, const std::function<void(const TableBatch&)>& visit) const {
+  std::vector<TableColumn> wanted;
+  for (const auto& name : names) {
+    const TableColumn* column = find(name);
+    if (column == nullptr)
+      throw InputError(fmt::format("{}: has no column '{}'{}", files_.front()->path(), name,
+                                   did_you_mean(name, column_names(columns_))));
+    if (column->kind == ColumnKind::other)
+      throw InputError(
+          fmt::format("{}: column '{}' holds neither numbers nor text (a time, a list, bytes?); leave it "
+                      "out or turn it into numbers first",
+                      files_.front()->path(), name));
+    wanted.push_back(*column);
+  }
+  // To count rows, something has to be read.
+  std::vector<TableColumn> read = wanted;
+  if (read.empty()) {
+    const auto plain = std::ranges::find_if(columns_, [](const auto& c) { return c.kind != ColumnKind::other; });
+    if (plain == columns_.end())
+      throw InputError(fmt::format("{}: has no column of numbers or text", files_[0]->path()));
+    read.push_back(*plain);
+  }
+  for (const auto& file : files_) {
+    BatchFiller filler(file->path(), wanted);
+    file->read(read, [&](const std::shared_ptr<arrow::RecordBatch>& batch) { filler.show(*batch, visit); });
+  }
+}
+
+}  // namespace flymc

@@ -1,0 +1,70 @@
+// One file of a table, whatever its format: its columns, and its rows as record batches of Arrow.
+#pragma once
+
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "flymc/data/files/table.hpp"
+
+namespace flymc {
+
+struct FileColumn {
+  std::string name;
+  ColumnKind kind = ColumnKind::other;
+  bool empty = false;  // nothing is known but that it holds nothing so far: fits every kind
+};
+
+class TableFile {
+ public:
+  using Visit = std::function<void(const std::shared_ptr<arrow::RecordBatch>&)>;
+
+  virtual ~TableFile() = default;
+  const std::string& path() const { return path_; }
+  const std::vector<FileColumn>& columns() const { return columns_; }
+  std::optional<RowId> rows() const { return rows_; }
+  // Calls visit with every row in order; each batch has at least the wanted columns, found by name.
+  virtual void read(const std::vector<TableColumn>& wanted, const Visit& visit) const = 0;
+
+ protected:
+  explicit TableFile(std::string path) : path_(std::move(path)) {}
+  // Takes names and kinds from a schema.
+  void set_columns(const arrow::Schema& schema);
+
+  std::string path_;
+  std::vector<FileColumn> columns_;
+  std::optional<RowId> rows_;
+};
+
+std::shared_ptr<const TableFile> open_csv(const std::string& path, const TableOptions& options);
+std::shared_ptr<const TableFile> open_parquet(const std::string& path);
+std::shared_ptr<const TableFile> open_ipc(const std::string& path);
+
+// The kind of a type of Arrow.
+ColumnKind kind_of(const arrow::DataType& type);
+// "numbers", "true/false", "text", or "neither numbers nor text".
+const char* kind_name(ColumnKind kind);
+
+// Shows the rows of record batches as a TableBatch.
+class BatchFiller {
+ public:
+  BatchFiller(const std::string& file, const std::vector<TableColumn>& wanted);
+  // Calls visit with slices of a batch of moderate size; the rows of the next batch follow.
+  void show(const arrow::RecordBatch& batch, const std::function<void(const TableBatch&)>& visit);
+
+ private:
+  void fill(std::size_t column, const arrow::Array& array);
+  void fill_numbers(TableBatch::Column& out, const arrow::Array& array, const std::string& name);
+  void fill_texts(TableBatch::Column& out, const arrow::Array& array, const std::string& name);
+  void fill_dictionary(TableBatch::Column& out, const arrow::Array& array, const std::string& name);
+
+  std::vector<TableColumn> wanted_;
+  TableBatch batch_;
+};
+
+}  // namespace flymc

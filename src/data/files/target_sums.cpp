@@ -1,0 +1,87 @@
+// Classes are sorted: by size if they are numbers, else by bytes.
+#include "target_sums.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "cells.hpp"
+#include "flymc/core/error.hpp"
+#include "names.hpp"
+
+namespace flymc {
+
+void TargetSums::add(const TableBatch& batch, std::size_t j, Index i) {
+  const auto place = [&] { return fmt::format("{}, row {}", batch.file(), batch.row(i)); };
+  if (column_ == ColumnKind::text) {
+    const auto text = batch.text(j, i);
+    if (texts_.find(text) != texts_.end()) return;
+    texts_.emplace(std::string(text), place());
+  } else {
+    const double value = batch.numbers(j)[static_cast<std::size_t>(i)];
+    check_number(batch, i, options_.target, value);
+    if (options_.target_kind == TargetKind::number || numbers_.find(value) != numbers_.end()) return;
+    numbers_.emplace(value == 0.0 ? 0.0 : value, place());
+  }
+  check_count();
+}
+
+std::string TargetSums::written(double value) const {
+  if (column_ == ColumnKind::boolean) return value != 0.0 ? "true" : "false";
+  return fmt::format("{}", value);
+}
+
+// Stops early: a target of a million values would be kept whole.
+void TargetSums::check_count() const {
+  if (options_.target_kind == TargetKind::classes && count() > Encoding::most_levels)
+    throw InputError(
+        fmt::format("the target '{}' has more than {} classes; choose a family for numbers, or another "
+                    "target",
+                    options_.target, Encoding::most_levels));
+  if (options_.target_kind != TargetKind::two_classes || count() <= 5) return;
+  std::vector<std::string> unused;
+  std::vector<double> values;
+  classes(unused, values);
+}
+
+bool TargetSums::is_positive(double value) const {
+  const std::string& text = options_.positive;
+  double wanted = 0.0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), wanted);
+  return written(value) == text ||
+         (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && wanted == value);
+}
+
+void TargetSums::classes(std::vector<std::string>& names, std::vector<double>& values) const {
+  if (options_.target_kind == TargetKind::number) return;
+  std::vector<std::string> places;
+  for (const auto& [text, place] : texts_) names.push_back(text), places.push_back(place);
+  for (const auto& [value, place] : numbers_)
+    names.push_back(written(value)), places.push_back(place), values.push_back(value);
+  if (names.size() < 2)
+    throw InputError(fmt::format("the target '{}' is {} in every row; there is nothing to tell apart", options_.target,
+                                 quoted_list(names)));
+  if (options_.target_kind == TargetKind::classes) return;
+  if (names.size() > 2) {
+    std::string seen;
+    for (std::size_t k = 0; k < std::min<std::size_t>(5, names.size()); ++k)
+      seen += fmt::format("{}'{}' ({})", k == 0 ? "" : ", ", names[k], places[k]);
+    throw InputError(
+        fmt::format("the target '{}' must have two values but has {}{}; correct it, or choose a family "
+                    "for more classes or for numbers",
+                    options_.target, seen, names.size() > 5 ? " and more" : ""));
+  }
+  if (options_.positive.empty()) return;
+  const auto is = [&](std::size_t k) {
+    return values.empty() ? names[k] == options_.positive : is_positive(values[k]);
+  };
+  if (!is(0) && !is(1))
+    throw InputError(fmt::format("'{}' is to count as 1, but the target '{}' is {}", options_.positive, options_.target,
+                                 quoted_list(names)));
+  if (is(1)) return;
+  std::swap(names[0], names[1]);
+  if (!values.empty()) std::swap(values[0], values[1]);
+}
+
+}  // namespace flymc

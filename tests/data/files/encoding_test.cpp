@@ -1,0 +1,218 @@
+// Rows of numbers from rows of tables: the same from every format, and back to the scale of the table.
+#include "flymc/data/files/encoding.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "arrow_writer.hpp"
+#include "flymc/core/error.hpp"
+#include "support.hpp"
+
+namespace flymc {
+namespace {
+
+// All rows as "x... -> y", joined by '/'.
+std::string rows_of(const Encoding& encoding, const Table& table) {
+  std::string all;
+  encoding.encode(table, [&](std::span<const double> x, double y, const RowPlace&) {
+    all += fmt::format("{}{} -> {}", all.empty() ? "" : "/", fmt::join(x, " "), y);
+  });
+  return all;
+}
+
+const std::string people =
+    "age,smoker,region,ill\n30,true,b,0\n40.5,false,a,1\n-2,true,c,1\n,true,c,1\n7,false,b,0\n8,true,,1\n";
+
+std::vector<NamedArray> people_arrays() {
+  return {{"age", doubles({30.0, 40.5, -2.0, std::nan(""), 7.0, 8.0})},
+          {"smoker", booleans({true, false, true, true, false, true})},
+          {"region", texts({"b", "a", "c", "c", "b", {}})},
+          {"ill", integers({0, 1, 1, 1, 0, 1})}};
+}
+
+TEST(Encoding, IsTheSameFromEveryFormat) {
+  const Folder folder;
+  const std::vector<std::string> paths = {
+      folder.write("a.csv", people), write_parquet(folder("a.parquet"), people_arrays()),
+      write_parquet(folder("b.parquet"), people_arrays(), 2), write_ipc(folder("a.arrow"), people_arrays(), 1)};
+  EncodingOptions options;
+  options.target = "ill";
+  options.missing = Missing::drop;
+  std::string first;
+  for (const auto& path : paths) {
+    SCOPED_TRACE(path);
+    const Table table = Table::open({path});
+    const Encoding encoding = Encoding::learn(table, options);
+    EXPECT_EQ(encoding.feature_names(),
+              (std::vector<std::string>{"intercept", "age", "smoker", "region[b]", "region[c]"}));
+    EXPECT_EQ(encoding.classes(), (std::vector<std::string>{"0", "1"}));
+    EXPECT_EQ(encoding.rows(), 4);
+    EXPECT_EQ(encoding.dropped(), 2);
+    EXPECT_EQ(encoding.categorical(), std::vector<std::string>{"region"});
+    EXPECT_EQ(encoding.columns()[0].minimum, -2.0);
+    EXPECT_EQ(encoding.columns()[0].maximum, 40.5);
+    EXPECT_DOUBLE_EQ(encoding.columns()[0].mean, 18.875);
+    EXPECT_EQ(rows_of(encoding, table), "1 30 1 1 0 -> 0/1 40.5 0 0 0 -> 1/1 -2 1 0 1 -> 1/1 7 0 1 0 -> 0");
+    if (first.empty()) first = encoding.to_json();
+    EXPECT_EQ(encoding.to_json(), first);
+  }
+}
+
+TEST(Encoding, SaysWhereARowStands) {
+  const Folder folder;
+  const auto one = folder.write("1.csv", "x,y\n1,0\n,0\n2,1\n"), two = folder.write("2.csv", "x,y\n3,1\n");
+  const Table table = Table::open({one, two});
+  EncodingOptions options;
+  options.target = "y";
+  options.missing = Missing::drop;
+  std::string places;
+  Encoding::learn(table, options).encode(table, [&](auto, double, const RowPlace& place) {
+    places += fmt::format("{}:{} ", place.file.substr(place.file.size() - 5), place.row);
+  });
+  EXPECT_EQ(places, "1.csv:1 1.csv:3 2.csv:1 ");
+}
+
+TEST(Encoding, ChoosesColumns) {
+  const Folder folder;
+  const Table table = Table::open({folder.write("a.csv", "a,b,c,y\n1,5,9,0\n2,4,7,1\n3,4,8,1\n")});
+  EncodingOptions options;
+  options.target = "y";
+  options.columns = {"c", "a"};
+  EXPECT_EQ(rows_of(Encoding::learn(table, options), table), "1 9 1 -> 0/1 7 2 -> 1/1 8 3 -> 1");
+  options.columns = {};
+  options.exclude = {"a", "c"};
+  options.intercept = false;
+  EXPECT_EQ(rows_of(Encoding::learn(table, options), table), "5 -> 0/4 -> 1/4 -> 1");
+  options.exclude = {"a", "b", "c"};
+  options.intercept = true;
+  const Encoding alone = Encoding::learn(table, options);
+  EXPECT_EQ(rows_of(alone, table), "1 -> 0/1 -> 1/1 -> 1");
+  RowId rows = 0;
+  alone.encode_new(table, Missing::error, [&](auto x, const RowPlace&) { rows += static_cast<RowId>(x.size()); });
+  EXPECT_EQ(rows, 3);
+}
+
+TEST(Encoding, Targets) {
+  const Folder folder;
+  const auto learn = [&](const std::string& csv, TargetKind kind, const std::string& positive = "") {
+    const Table table = Table::open({folder.write("t.csv", csv)});
+    EncodingOptions options;
+    options.target = "y";
+    options.target_kind = kind;
+    options.positive = positive;
+    const Encoding encoding = Encoding::learn(table, options);
+    return fmt::format("{}: {}", fmt::join(encoding.classes(), " "), rows_of(encoding, table));
+  };
+  const auto two = TargetKind::two_classes, many = TargetKind::classes, number = TargetKind::number;
+  EXPECT_EQ(learn("x,y\n1,10\n2,-1\n", two), "-1 10: 1 1 -> 1/1 2 -> 0");
+  EXPECT_EQ(learn("x,y\n1,10\n2,-1\n", two, "-1.0"), "10 -1: 1 1 -> 0/1 2 -> 1");
+  EXPECT_EQ(learn("x,y\n1,yes\n2,no\n", two), "no yes: 1 1 -> 1/1 2 -> 0");
+  EXPECT_EQ(learn("x,y\n1,yes\n2,no\n", two, "no"), "yes no: 1 1 -> 0/1 2 -> 1");
+  EXPECT_EQ(learn("x,y\n1,true\n2,false\n", two), "false true: 1 1 -> 1/1 2 -> 0");
+  EXPECT_EQ(learn("x,y\n1,10\n2,9\n3,-1\n4,9\n", many), "-1 9 10: 1 1 -> 2/1 2 -> 1/1 3 -> 0/1 4 -> 1");
+  EXPECT_EQ(learn("x,y\n1,b\n2,c\n3,a\n", many), "a b c: 1 1 -> 1/1 2 -> 2/1 3 -> 0");
+  EXPECT_EQ(learn("x,y\n1,0.5\n2,-3\n3,0.5\n", number), ": 1 1 -> 0.5/1 2 -> -3/1 3 -> 0.5");
+}
+
+TEST(Encoding, StandardisedCoefficientsComeBack) {
+  const Folder folder;
+  std::string csv = "a,flag,b,y\n";
+  for (int i = 0; i < 50; ++i)
+    csv += fmt::format("{},{},{},{}\n", 100.0 + std::sin(i), i % 3 == 0 ? "true" : "false", 1e-3 * i, i % 2);
+  const Table table = Table::open({folder.write("a.csv", csv)});
+  EncodingOptions options;
+  options.target = "y";
+  const Encoding plain = Encoding::learn(table, options);
+  options.standardise = true;
+  const Encoding standard = Encoding::learn(table, options);
+  std::vector<Vector> x, z;
+  const auto keep = [](std::vector<Vector>& rows) {
+    return [&rows](std::span<const double> row, double, const RowPlace&) {
+      rows.push_back(Eigen::Map<const Vector>(row.data(), static_cast<Index>(row.size())));
+    };
+  };
+  plain.encode(table, keep(x));
+  standard.encode(table, keep(z));
+  Vector sum = Vector::Zero(4), squares = Vector::Zero(4);
+  for (const auto& row : z) sum += row, squares += row.cwiseAbs2();
+  for (const Index j : {1, 3}) {
+    EXPECT_NEAR(sum[j], 0.0, 1e-10);
+    EXPECT_NEAR(squares[j], 49.0, 1e-9);
+  }
+  EXPECT_EQ(sum[2], 17.0);  // true/false stays 0 and 1
+  Vector theta(9);
+  theta << 0.3, -2.0, 0.7, 1.1, 5.0, 0.1, 0.2, -0.4, 42.0;
+  const Vector original = standard.to_original(theta, 2);
+  EXPECT_EQ(original[8], 42.0);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    for (const Index k : {0, 4}) EXPECT_NEAR(z[i].dot(theta.segment(k, 4)), x[i].dot(original.segment(k, 4)), 1e-9);
+  EXPECT_EQ(plain.to_original(theta, 2), theta);
+  EXPECT_TRUE(says(message_of<InputError>([&] { standard.to_original(theta, 3); }), {"9 coefficients"}));
+}
+
+TEST(Encoding, SurvivesJson) {
+  const Folder folder;
+  const Table table = Table::open({folder.write("a.csv", people + "0.1,true,\"d \"\"\xc3\xa9\",0\n")});
+  EncodingOptions options;
+  options.target = "ill";
+  options.missing = Missing::drop;
+  options.standardise = true;
+  const Encoding encoding = Encoding::learn(table, options);
+  const Encoding again = Encoding::from_json(encoding.to_json());
+  EXPECT_EQ(again.to_json(), encoding.to_json());
+  EXPECT_EQ(again.columns(), encoding.columns());
+  EXPECT_EQ(again.feature_names(), encoding.feature_names());
+  EXPECT_EQ(again.shift(), encoding.shift());
+  EXPECT_EQ(again.scale(), encoding.scale());
+  EXPECT_EQ(rows_of(again, table), rows_of(encoding, table));
+  EXPECT_TRUE(says(message_of<InputError>([] { Encoding::from_json("{"); }), {"cannot be read"}));
+  EXPECT_TRUE(says(message_of<InputError>([] { Encoding::from_json("{\"version\": 2}"); }), {"later version"}));
+}
+
+class NewData : public testing::Test {
+ protected:
+  NewData() : encoding_(learn()) {}
+  Encoding learn() {
+    EncodingOptions options;
+    options.target = "ill";
+    options.missing = Missing::drop;
+    return Encoding::learn(Table::open({folder_.write("a.csv", people)}), options);
+  }
+  std::string encode(const std::string& csv, Missing missing = Missing::error) {
+    const Table table =
+        Table::open({folder_.write("new.csv", csv)}, {.categorical = encoding_.categorical(), .delimiter = {}});
+    std::string all;
+    encoding_.encode_new(table, missing, [&](std::span<const double> x, const RowPlace& place) {
+      all += fmt::format("{}:{}/", place.row, fmt::join(x, " "));
+    });
+    return all;
+  }
+  Folder folder_;
+  Encoding encoding_;
+};
+
+TEST_F(NewData, NeedsNoTargetAndIgnoresOtherColumns) {
+  EXPECT_EQ(encode("region,more,smoker,age\na,2020-01-01,true,1\nc,x,false,2.5\n"), "1:1 1 1 0 0/2:1 2.5 0 0 1/");
+  EXPECT_EQ(encode("age,smoker,region\n1,1,a\n2,0,b\n"), "1:1 1 1 0 0/2:1 2 0 1 0/");  // 0/1 will do for true/false
+}
+
+TEST_F(NewData, StaysAlignedWhereSomethingIsMissing) {
+  EXPECT_EQ(encode("age,smoker,region\n1,true,a\n,true,a\n3,true,\n4,true,b\n", Missing::drop),
+            "1:1 1 1 0 0/2:/3:/4:1 4 1 1 0/");
+  EXPECT_TRUE(says(message_of<InputError>([&] { encode("age,smoker,region\n1,true,a\n,true,a\n"); }),
+                   {"new.csv, column 'age', row 2", "missing"}));
+}
+
+TEST_F(NewData, RefusesWhatItDoesNotKnow) {
+  const auto refusal = [&](const std::string& csv) { return message_of<InputError>([&] { encode(csv); }); };
+  EXPECT_TRUE(says(refusal("age,smoker,region\n1,true,a\n2,true,z\n"),
+                   {"new.csv, column 'region', row 2", "the level 'z'", "'a', 'b', 'c'"}));
+  EXPECT_TRUE(says(refusal("age,smoker,regoin\n1,true,a\n"), {"no column 'region'", "did you mean 'regoin'"}));
+  EXPECT_TRUE(says(refusal("age,smoker,region\nold,true,a\n"), {"'age' held numbers"}));
+  EXPECT_TRUE(says(refusal("age,smoker,region\n1,2,a\n"), {"column 'smoker', row 1", "neither 0 nor 1"}));
+  EXPECT_TRUE(says(refusal("age,smoker,region\ninf,0,a\n"), {"column 'age', row 1", "not a finite number"}));
+}
+
+}  // namespace
+}  // namespace flymc

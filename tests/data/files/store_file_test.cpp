@@ -1,0 +1,164 @@
+// A store on disk gives the same bits as the one in memory; damaged files are named.
+#include "flymc/data/files/store_file.hpp"
+
+#include <arrow/api.h>
+#include <arrow/io/file.h>
+#include <arrow/ipc/writer.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "flymc/core/error.hpp"
+#include "flymc/core/files.hpp"
+#include "support.hpp"
+
+namespace flymc {
+namespace {
+
+RowMatrix some_features(Index rows, Index columns) {
+  RowMatrix x(rows, columns);
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < columns; ++j) x(i, j) = std::sin(static_cast<double>(1 + i * columns + j));
+  return x;
+}
+
+void write_store(const std::string& path, const RowMatrix& x, Precision precision) {
+  std::vector<std::string> columns;
+  for (Index j = 0; j < x.cols(); ++j) columns.push_back(fmt::format("x{}", j));
+  StoreWriter writer(path, columns, precision, {{"encoding", "{\"a\": 1}"}, {"made by", "a test"}});
+  for (Index i = 0; i < x.rows(); ++i)
+    writer.append({x.row(i).data(), static_cast<std::size_t>(x.cols())}, std::cos(static_cast<double>(i)));
+  EXPECT_EQ(writer.rows(), x.rows());
+  writer.finish();
+}
+
+class StoreFileOfEachPrecision : public testing::TestWithParam<Precision> {};
+
+TEST_P(StoreFileOfEachPrecision, GivesTheBitsOfMemory) {
+  const Folder folder;
+  for (const Index columns : {1, 7, 53})
+    for (const Index extra : {-1, 0, 1, 77}) {
+      const Index rows = 2 * StoreBuilder::rows_per_block(columns) + extra;
+      const RowMatrix x = some_features(rows, columns);
+      const Vector y = Vector::NullaryExpr(rows, [](Index i) { return std::cos(static_cast<double>(i)); });
+      const Store memory = Store::from_matrix(x, y, {}, GetParam());
+      write_store(folder("a.store"), x, GetParam());
+      const StoreFile file = open_store(folder("a.store"));
+      const Store& disk = file.store;
+      EXPECT_EQ(file.metadata, (std::map<std::string, std::string>{{"encoding", "{\"a\": 1}"}, {"made by", "a test"}}));
+      ASSERT_EQ(disk.rows(), memory.rows());
+      ASSERT_EQ(disk.columns(), memory.columns());
+      ASSERT_EQ(disk.precision(), GetParam());
+      ASSERT_EQ(disk.blocks(), memory.blocks());
+      const Matrix theta = some_features(columns, 2);
+      RowMatrix eta_memory, eta_disk;
+      for (std::size_t b = 0; b < disk.blocks(); ++b) {
+        memory.block(b).predict(theta, eta_memory);
+        disk.block(b).predict(theta, eta_disk);
+        EXPECT_EQ(eta_memory, eta_disk);
+        Matrix gram_memory = Matrix::Zero(columns, columns), gram_disk = gram_memory;
+        memory.block(b).add_gram(eta_memory.col(0), gram_memory);
+        disk.block(b).add_gram(eta_disk.col(0), gram_disk);
+        EXPECT_EQ(gram_memory, gram_disk);
+        EXPECT_TRUE(std::ranges::equal(memory.block(b).targets(), disk.block(b).targets()));
+      }
+      const std::vector<RowId> chosen = {rows - 1, 0, 5};
+      std::vector<double> picked_memory(6), picked_disk(6);
+      memory.predict(chosen, theta, picked_memory);
+      disk.predict(chosen, theta, picked_disk);
+      EXPECT_EQ(picked_memory, picked_disk);
+      EXPECT_EQ(memory.target(rows - 1), disk.target(rows - 1));
+      EXPECT_EQ(memory.value(rows - 1, columns - 1), disk.value(rows - 1, columns - 1));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(StoreFile, StoreFileOfEachPrecision, testing::Values(Precision::float64, Precision::float32),
+                         [](const auto& test) { return test.param == Precision::float64 ? "float64" : "float32"; });
+
+TEST(StoreFile, OutlivesTheNameOfItsFile) {
+  const Folder folder;
+  write_store(folder("a.store"), some_features(1000, 3), Precision::float64);
+  const Store store = open_store(folder("a.store")).store;
+  std::filesystem::remove(folder("a.store"));
+  EXPECT_EQ(store.value(999, 2), std::sin(3000.0));
+}
+
+TEST(StoreFile, DamagedAndForeignFilesAreNamed) {
+  const Folder folder;
+  write_store(folder("a.store"), some_features(3000, 20), Precision::float64);
+  const std::string whole = read_whole(folder("a.store"));
+  for (const double part : {0.0, 0.001, 0.3, 0.9, 0.9999}) {
+    const auto path = folder.write("cut", whole.substr(0, static_cast<std::size_t>(part * double(whole.size()))));
+    EXPECT_TRUE(says(message_of<InputError>([&] { open_store(path); }), {path, "cannot be opened as a store"}));
+  }
+  const auto text = folder.write("text", "a,b\n1,2\n");
+  EXPECT_TRUE(says(message_of<InputError>([&] { open_store(text); }), {text, "another format"}));
+  EXPECT_TRUE(says(message_of<InputError>([&] { open_store(folder("none")); }), {"none", "No such file"}));
+
+  // Arrow files of other shapes.
+  const auto write_arrow = [&](const std::string& name, const std::shared_ptr<arrow::RecordBatch>& batch) {
+    const auto stream = arrow::io::FileOutputStream::Open(folder(name)).ValueOrDie();
+    const auto writer = arrow::ipc::MakeFileWriter(stream, batch->schema()).ValueOrDie();
+    EXPECT_TRUE(writer->WriteRecordBatch(*batch).ok() && writer->Close().ok() && stream->Close().ok());
+    return folder(name);
+  };
+  arrow::DoubleBuilder builder;
+  EXPECT_TRUE(builder.Append(1.0).ok());
+  const std::shared_ptr<arrow::Array> one = builder.Finish().ValueOrDie();
+  auto schema = arrow::schema({arrow::field("target", arrow::float64())});
+  auto path = write_arrow("plain", arrow::RecordBatch::Make(schema, 1, {one}));
+  EXPECT_TRUE(says(message_of<InputError>([&] { open_store(path); }), {path, "is not a store of flymc"}));
+  schema = schema->WithMetadata(arrow::key_value_metadata({"flymc.columns"}, {"[\"a\"]"}));
+  path = write_arrow("named", arrow::RecordBatch::Make(schema, 1, {one}));
+  EXPECT_TRUE(says(message_of<InputError>([&] { open_store(path); }), {path, "not `features` and `target`"}));
+}
+
+TEST(StoreFile, BadRowsAreRefusedAsInMemory) {
+  const Folder folder;
+  StoreWriter writer(folder("a"), {"intercept", "age"}, Precision::float32);
+  EXPECT_EQ(message_of<InputError>([&] { writer.finish(); }), "the table has no rows");
+  writer.append(std::vector<double>{1.0, 2.0}, 1.0);
+  EXPECT_EQ(message_of<InputError>([&] {
+              writer.append(std::vector<double>{1.0, std::nan("")}, 0.0);
+            }),
+            "row 1, column 'age': nan is not a finite number; drop or fill such rows first");
+  EXPECT_EQ(message_of<InputError>([&] {
+              writer.append(std::vector<double>{1.0, 1e39}, 0.0);
+            }),
+            "row 1, column 'age': 1e+39 does not fit float32; rescale the column or use float64");
+  writer.finish();
+  EXPECT_EQ(open_store(folder("a")).store.rows(), 1);
+  EXPECT_TRUE(says(message_of<InputError>([&] { writer.append(std::vector<double>{1.0, 1.0}, 0.0); }), {"finished"}));
+  EXPECT_TRUE(says(message_of<InputError>([&] {
+                     StoreWriter(folder("b"), {"a"}, Precision::float64, {{"flymc.x", ""}});
+                   }),
+                   {"flymc.x"}));
+}
+
+TEST(StoreFile, AppearsWholeOrNotAtAll) {
+  const Folder folder;
+  folder.write("a", "what stood here");
+  {
+    StoreWriter writer(folder("a"), {"x"});
+    writer.append(std::vector<double>{1.0}, 1.0);
+  }
+  EXPECT_EQ(read_whole(folder("a")), "what stood here");
+  EXPECT_FALSE(std::filesystem::exists(folder("a.partial")));
+  EXPECT_TRUE(says(message_of<FileError>([&] { StoreWriter(folder("no/such/folder"), {"x"}); }), {"no/such/folder"}));
+}
+
+TEST(StoreFile, FullDiskIsAFileError) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  const Folder folder;
+  std::filesystem::create_symlink("/dev/full", folder("a.partial"));
+  const auto message = message_of<FileError>([&] {
+    StoreWriter writer(folder("a"), {"x"});
+    for (int i = 0; i < 100000; ++i) writer.append(std::vector<double>{1.0}, 1.0);
+    writer.finish();
+  });
+  EXPECT_TRUE(says(message, {folder("a"), "cannot be written", "free space"}));
+  EXPECT_FALSE(std::filesystem::exists(folder("a")));
+}
+
+}  // namespace
+}  // namespace flymc
