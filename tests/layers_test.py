@@ -13,7 +13,7 @@ LINE = "core comm data model bound anchor bright kernel draws diagnose chain run
 ONLY_CORE = {"draws", "diagnose"}
 LIBRARIES = ("Eigen/", "unsupported/Eigen/", "Random123/", "boost/math/", "fmt/", "sanitizer/", "tbb/", "nlohmann/",
              "CLI/", "sys/")
-FILE_LIBRARIES = ("arrow/", "parquet/")  # only in a folder `files` of a layer, and only in its sources
+FILE_LIBRARIES = ("arrow/", "parquet/", "netcdf.h")  # only in a folder `files` of a layer, and only in its sources
 OUTSIDERS = ["cli", "python", "examples", "bench"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 
@@ -42,8 +42,9 @@ def violations(root):
                     target = name.split("/")[1]
                     if target not in allowed(layer):
                         found.append(f"{path}: layer '{layer}' must not include '{name}'")
-                elif name.startswith(FILE_LIBRARIES) and base == "src" and path.parent.name == "files":
-                    pass
+                elif name.startswith(FILE_LIBRARIES):
+                    if base != "src" or path.parent.name != "files":
+                        found.append(f"{path}: '{name}' may only be included by sources in a folder 'files'")
                 elif "/" in name and not name.startswith(LIBRARIES):
                     found.append(f"{path}: '{name}' is neither a header of flymc nor of a known library")
     for folder in OUTSIDERS:
@@ -62,6 +63,8 @@ def self_test():
         "src/nowhere/bad.cpp": "\n",
         "src/data/bad.cpp": "#include <arrow/api.h>\n",
         "include/flymc/data/files/bad.hpp": "#include <arrow/api.h>\n",
+        "include/flymc/draws/files/bad.hpp": "#include <netcdf.h>\n",
+        "src/draws/bad.cpp": "#include <netcdf.h>\n",
         "bench/bad.cpp": '#include "../src/core/secret.hpp"\n',
     }
     clean = {"src/data/files/good.cpp": "#include <arrow/api.h>\n",

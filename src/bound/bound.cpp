@@ -106,12 +106,13 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
     throw InputError("the likelihood at the anchor is not finite; rescale the columns");
 }
 
-Bound::Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor, BoundSums sums,
+Bound::Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor, BoundSums sums, RowId queries,
              std::optional<Metric> metric)
     : model_(model),
       rule_(std::move(rule)),
       anchor_(std::move(anchor)),
       metric_(std::move(metric)),
+      queries_(queries),
       sums_(std::move(sums)) {
   const Index dimension = anchor_.size();
   check_parts(dimension);

@@ -164,4 +164,32 @@ std::string format_table(std::span<const ParameterSummary> parameters) {
   return table;
 }
 
+std::vector<std::string> convergence_warnings(std::span<const ParameterSummary> parameters, std::size_t chains) {
+  std::vector<std::string> out;
+  // How many parameters break a rule, and which breaks it worst; what is not defined breaks every rule.
+  const auto rule = [&](const auto& badness, double limit, const auto& describe) {
+    std::size_t broken = 0;
+    const ParameterSummary* worst = nullptr;
+    for (const ParameterSummary& p : parameters) {
+      if (badness(p) <= limit) continue;
+      ++broken;
+      if (!worst || !(badness(p) <= badness(*worst))) worst = &p;
+    }
+    if (worst) out.push_back(describe(*worst) + fmt::format(" ({} of {} coefficients)", broken, parameters.size()));
+  };
+  rule([](const auto& p) { return p.r_hat; }, 1.01,
+       [](const auto& p) {
+         return std::isnan(p.r_hat)
+                    ? fmt::format("too few draws to tell whether '{}' has converged", p.name)
+                    : fmt::format("chains have not met: R-hat of '{}' is {:.3f}, above 1.01", p.name, p.r_hat);
+       });
+  const double needed = 100.0 * static_cast<double>(chains);
+  rule([](const auto& p) { return -std::min(p.ess_bulk, p.ess_tail); }, -needed,
+       [&](const auto& p) {
+         return fmt::format("few effective draws: {:.0f} in bulk and {:.0f} in the tails of '{}', below {:.0f}",
+                            p.ess_bulk, p.ess_tail, p.name, needed);
+       });
+  return out;
+}
+
 }  // namespace flymc

@@ -40,6 +40,13 @@ FitSummary Fit::summary() const {
   FitSummary summary;
   for (Index j = 0; j < draws.coefficients(); ++j)
     summary.parameters.push_back(summarise(names[static_cast<std::size_t>(j)], draws.coefficient(j)));
+  summary.cost = describe_cost(chains, static_cast<std::int64_t>(draws.draws(0)), rows, anchor_queries, bound_queries);
+  summary.warnings = convergence_warnings(summary.parameters, chains.size());
+  return summary;
+}
+
+std::string describe_cost(std::span<const ChainReport> chains, std::int64_t draws, RowId rows, RowId anchor_queries,
+                          RowId bound_queries) {
   RowId start = 0, warmup = 0, sampling = 0;
   std::int64_t iterations = 0, not_finite = 0;
   double bright = 0.0, acceptance = 0.0;
@@ -53,20 +60,23 @@ FitSummary Fit::summary() const {
     acceptance += chain.acceptance / static_cast<double>(chains.size());
   }
   const auto passes = [&](RowId queries) { return static_cast<double>(queries) / static_cast<double>(rows); };
-  summary.cost = fmt::format(
+  std::string text = fmt::format(
       "{} chains of {} draws from {} rows; {:.1f} bright rows on average, acceptance {:.2f}\n"
       "{:.1f} passes over the data: anchor {:.1f}, bound {:.1f}, starts {:.1f}, warm-up {:.1f}, sampling {:.1f} "
       "({:.1f} queries per iteration)\n",
-      chains.size(), draws.draws(0), rows, bright, acceptance, passes(queries()), passes(anchor_queries),
-      passes(bound_queries), passes(start), passes(warmup), passes(sampling),
-      static_cast<double>(sampling) / static_cast<double>(iterations));
+      chains.size(), draws, rows, bright, acceptance,
+      passes(anchor_queries + bound_queries + start + warmup + sampling), passes(anchor_queries), passes(bound_queries),
+      passes(start), passes(warmup), passes(sampling), static_cast<double>(sampling) / static_cast<double>(iterations));
   if (not_finite > 0)
-    summary.cost +=
-        fmt::format("{} proposals had a density that could not be computed and were rejected\n", not_finite);
-  return summary;
+    text += fmt::format("{} proposals had a density that could not be computed and were rejected\n", not_finite);
+  return text;
 }
 
-std::string FitSummary::text() const { return format_table(parameters) + "\n" + cost; }
+std::string FitSummary::text() const {
+  std::string out = format_table(parameters) + "\n" + cost;
+  for (const std::string& warning : warnings) out += "warning: " + warning + "\n";
+  return out;
+}
 
 std::ostream& operator<<(std::ostream& out, const FitSummary& summary) { return out << summary.text(); }
 

@@ -60,7 +60,7 @@ class Bound {
   Bound(const Store& store, const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor,
         const Execution& execution, std::optional<Metric> metric = std::nullopt);
   // The same bound again from its sums, without a pass; the prior may be another.
-  Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor, BoundSums sums,
+  Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor, BoundSums sums, RowId queries,
         std::optional<Metric> metric = std::nullopt);
 
   const Model& model() const { return model_; }

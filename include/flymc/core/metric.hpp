@@ -21,6 +21,8 @@ class Metric {
       if (lower(j, j) * lower(j, j) < 1e-13 * precision(j, j)) return std::nullopt;
     return Metric(lower);
   }
+  // From the L of an earlier metric.
+  static Metric from_lower(Matrix lower) { return Metric(std::move(lower)); }
 
   Index dimension() const { return lower_.rows(); }
   const Matrix& lower() const { return lower_; }

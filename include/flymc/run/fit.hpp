@@ -17,9 +17,14 @@ namespace flymc {
 struct FitSummary {
   std::vector<ParameterSummary> parameters;
   std::string cost;  // rows, queries and passes, in words
+  std::vector<std::string> warnings;
   std::string text() const;
 };
 std::ostream& operator<<(std::ostream& out, const FitSummary& summary);
+
+// Rows, bright rows, and passes by what took them.
+std::string describe_cost(std::span<const ChainReport> chains, std::int64_t draws, RowId rows, RowId anchor_queries,
+                          RowId bound_queries);
 
 struct Fit {
   std::vector<std::string> names;

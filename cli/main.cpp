@@ -1,0 +1,293 @@
+// The flymc command: flags to settings to run, nothing else.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+#include <functional>
+
+#include "flymc/core/files.hpp"
+#include "flymc/draws/files/draws_file.hpp"
+#include "flymc/draws/files/netcdf.hpp"
+#include "flymc/draws/files/stan_csv.hpp"
+#include "flymc/run/files/export.hpp"
+#include "flymc/run/files/plan.hpp"
+#include "flymc/run/files/predict.hpp"
+#include "flymc/run/files/report.hpp"
+#include "flymc/run/files/run.hpp"
+#include "progress.hpp"
+
+namespace {
+
+using namespace flymc;
+
+// What the command returns. Scripts may rely on these.
+enum Exit { success = 0, bad_input = 1, bad_usage = 2, file_trouble = 3, internal = 4, interrupted = 130 };
+
+std::atomic<bool> stop_requested = false;
+
+extern "C" void on_interrupt(int) {
+  stop_requested = true;
+  std::signal(SIGINT, SIG_DFL);  // a second Ctrl-C ends it at once
+}
+
+// The settings that were given as flags, in order; applied over those of a file.
+class Flags {
+  // Options under no heading are not shown.
+  static std::string heading(Setting::Group group) {
+    return group == Setting::Group::rows       ? "Rows"
+           : group == Setting::Group::model    ? "Model"
+           : group == Setting::Group::sampling ? "Sampling"
+                                               : "";
+  }
+
+ public:
+  // Adds a flag for every setting of these groups.
+  void add_to(CLI::App& app, const std::vector<Setting::Group>& groups) {
+    for (const Setting& setting : all_settings()) {
+      if (std::find(groups.begin(), groups.end(), setting.group) == groups.end()) continue;
+      const auto take = [this, &setting](const std::vector<std::string>& words) {
+        given_.emplace_back(&setting, words);
+      };
+      CLI::Option* option = nullptr;
+      if (setting.kind == Setting::Kind::flag)
+        option = app.add_flag_callback(
+            "--" + setting.name, [take] { take({"true"}); }, setting.help);
+      else if (setting.kind == Setting::Kind::list)
+        option = app.add_option_function<std::string>(
+            "--" + setting.name, [take](const std::string& words) { take(CLI::detail::split(words, ',')); },
+            setting.help);
+      else
+        option = app.add_option_function<std::string>(
+            "--" + setting.name, [take](const std::string& word) { take({word}); }, setting.help);
+      if (setting.kind != Setting::Kind::flag) option->type_name(setting.shape);
+      option->group(heading(setting.group));
+    }
+  }
+  void apply(Settings& settings) const {
+    for (const auto& [setting, words] : given_) {
+      try {
+        setting->set(settings, words);
+      } catch (const InputError& error) {
+        throw CLI::ValidationError(std::string("--") + error.what(), Exit::bad_usage);
+      }
+    }
+  }
+
+ private:
+  std::vector<std::pair<const Setting*, std::vector<std::string>>> given_;
+};
+
+struct Output {
+  bool json = false;
+  bool quiet = false;
+};
+
+int finish(const RunDirectory& directory, const Output& output) {
+  const RunReport report = read_report(directory);
+  const FitSummary summary = summarise(report, DrawsFile(directory.draws()));
+  fmt::print("{}", output.json ? to_json(summary, report) : summary.text());
+  return Exit::success;
+}
+
+// All stages that are left, and the summary.
+int run(const RunDirectory& directory, const Output& output) {
+  Progress progress(Progress::style_of(output.quiet), stop_requested);
+  std::signal(SIGINT, on_interrupt);
+  const bool done = complete(directory, progress);
+  progress.finish();
+  if (!done) {
+    fmt::print(stderr, "stopped; `flymc resume {}` goes on from here\n", directory.path().string());
+    return Exit::interrupted;
+  }
+  if (!output.quiet)
+    fmt::print(stderr, "draws are in {}; `flymc export {}` writes them for other tools\n\n", directory.draws().string(),
+               directory.path().string());
+  return finish(directory, output);
+}
+
+int guarded(const std::function<int()>& command, const std::string& resume) {
+  const auto say = [](const std::string& text) { fmt::print(stderr, "flymc: {}\n", text); };
+  try {
+    return command();
+  } catch (const InputError& error) {
+    say(error.what());
+    return Exit::bad_input;
+  } catch (const FileError& error) {
+    say(error.what());
+    if (!resume.empty())
+      say(fmt::format("what was on the disk before is kept; `flymc resume {}` goes on from there", resume));
+    return Exit::file_trouble;
+  } catch (const CLI::Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    say("there is not enough memory; `flymc plan` says how much a table takes, and --float32 halves it");
+    return Exit::file_trouble;
+  } catch (const std::exception& error) {
+    say(fmt::format("{}\nThis is a defect of flymc, not of your data: please report it.", error.what()));
+    return Exit::internal;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Draws from the exact posterior of a regression on a large table.");
+  app.name("flymc");
+  app.set_version_flag("--version", FLYMC_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "A first fit:\n"
+      "  flymc fit loans.csv --target default --out run\n"
+      "Each command has its own help: flymc fit --help");
+
+  Flags flags;
+  Output output;
+  std::vector<std::string> table;
+  std::string config, out, run_path, format = "parquet";
+  PredictOptions predict_options;
+  std::function<int()> command;
+  std::string resumable;
+
+  const auto add_output = [&](CLI::App& to) {
+    to.add_flag("--json", output.json, "print one JSON object");
+    to.add_flag("--quiet", output.quiet, "print no progress");
+  };
+  const auto settings_of_flags = [&] {
+    Settings settings;
+    if (!config.empty()) read_toml(config, settings);
+    if (!table.empty()) settings.table = table;
+    flags.apply(settings);
+    if (settings.table.empty()) throw CLI::ValidationError("no table is given", Exit::bad_usage);
+    if (settings.target.empty()) throw CLI::ValidationError("--target: name the column to explain", Exit::bad_usage);
+    check(settings);
+    return settings;
+  };
+  const auto add_table = [&](CLI::App& to) {
+    to.add_option("table", table, "Parquet, CSV (.gz), Arrow or Feather: files, globs or folders")->type_name("TABLE");
+    to.add_option("--config", config, "settings from a file, as settings.toml of a run")->type_name("FILE");
+  };
+  using Group = Setting::Group;
+  const std::vector<Group> all_groups = {Group::rows, Group::model, Group::sampling, Group::preparation, Group::chains};
+
+  CLI::App& fit = *app.add_subcommand("fit", "from a table to draws: ingest, prepare, sample");
+  add_table(fit);
+  fit.add_option("--out", out, "the folder of the run (made new)")->type_name("RUN")->required();
+  flags.add_to(fit, all_groups);
+  add_output(fit);
+  fit.footer(
+      "Example:\n  flymc fit 'clicks/*.parquet' --target clicked --exclude id --out run\n"
+      "More flags, for those who compare samplers, are in docs/reference.md.");
+  fit.callback([&] {
+    resumable = out;
+    command = [&] { return run(RunDirectory::create(out, settings_of_flags()), output); };
+  });
+
+  CLI::App& ingest_command = *app.add_subcommand("ingest", "only the first stage: a table to encoded rows");
+  add_table(ingest_command);
+  ingest_command.add_option("--out", out, "the folder of the run (made new)")->type_name("RUN")->required();
+  flags.add_to(ingest_command, all_groups);
+  add_output(ingest_command);
+  ingest_command.footer(
+      "Example (resume does the rest):\n  flymc ingest clicks.csv --target clicked --out run\n  flymc resume run");
+  ingest_command.callback([&] {
+    resumable = out;
+    command = [&] {
+      const RunDirectory directory = RunDirectory::create(out, settings_of_flags());
+      Progress progress(Progress::style_of(output.quiet), stop_requested);
+      const RunLock lock(directory);
+      ingest(directory, progress);
+      return static_cast<int>(Exit::success);
+    };
+  });
+
+  CLI::App& sample = *app.add_subcommand("sample", "again from a run: another prior, seed or number of draws, no pass");
+  sample.add_option("run", run_path, "an earlier run")->type_name("RUN")->required();
+  sample.add_option("--out", out, "the folder of the new run")->type_name("RUN")->required();
+  flags.add_to(sample, {Group::sampling, Group::chains});
+  add_output(sample);
+  sample.footer("Example:\n  flymc sample run --prior 'laplace(0, 1)' --out sparse");
+  sample.callback([&] {
+    resumable = out;
+    command = [&] {
+      Settings settings = settings_on(RunDirectory(run_path), out);
+      flags.apply(settings);
+      check(settings);
+      return run(RunDirectory::create(out, settings), output);
+    };
+  });
+
+  CLI::App& resume = *app.add_subcommand("resume", "go on with a run that was stopped, as if it had not been");
+  resume.add_option("run", run_path, "the run")->type_name("RUN")->required();
+  add_output(resume);
+  resume.footer("Example:\n  flymc resume run");
+  resume.callback([&] {
+    resumable = run_path;
+    command = [&] { return run(RunDirectory(run_path), output); };
+  });
+
+  CLI::App& summary = *app.add_subcommand("summary", "what a finished run found, and what it took");
+  summary.add_option("run", run_path, "the run")->type_name("RUN")->required();
+  summary.add_flag("--json", output.json, "print one JSON object");
+  summary.footer("Example:\n  flymc summary run --json");
+  summary.callback([&] { command = [&] { return finish(RunDirectory(run_path), output); }; });
+
+  CLI::App& predict_command = *app.add_subcommand("predict", "posterior mean and interval for each row of a new table");
+  predict_command.add_option("run", run_path, "the run")->type_name("RUN")->required();
+  predict_command.add_option("table", predict_options.table, "the new rows")->type_name("TABLE")->required();
+  predict_command.add_option("--out", out, "a .parquet or .csv file")->type_name("FILE")->required();
+  predict_command.add_option("--interval", predict_options.interval, "probability inside the interval")
+      ->type_name("P")
+      ->capture_default_str();
+  predict_command.add_option("--draws", predict_options.draws, "use at most so many draws")
+      ->type_name("N")
+      ->capture_default_str();
+  predict_command.add_option("--missing", predict_options.missing, "rows with a missing value: refuse, or leave empty")
+      ->type_name("error|drop")
+      ->check(CLI::IsMember({"error", "drop"}));
+  predict_command.add_option("--delimiter", predict_options.delimiter, "between the fields of CSV files")
+      ->type_name("CHAR");
+  predict_command.footer("Example:\n  flymc predict run new.parquet --out predictions.parquet");
+  predict_command.callback([&] {
+    command = [&] {
+      const RowId rows = predict(RunDirectory(run_path), predict_options, out);
+      fmt::print(stderr, "{} rows are in {}\n", rows, out);
+      return static_cast<int>(Exit::success);
+    };
+  });
+
+  CLI::App& export_command = *app.add_subcommand("export", "draws for ArviZ, R, Stan's tools and data frames");
+  export_command.add_option("run", run_path, "the run")->type_name("RUN")->required();
+  export_command
+      .add_option("--out", out, "draws.nc for NetCDF, draws.parquet, or draws.csv for Stan CSV: draws_1.csv ...")
+      ->type_name("FILE")
+      ->required();
+  export_command.footer("Example:\n  flymc export run --out draws.nc        # arviz.from_netcdf('draws.nc')");
+  export_command.callback([&] {
+    command = [&] {
+      for (const auto& path : export_draws(RunDirectory(run_path), out)) fmt::print("{}\n", path.string());
+      return static_cast<int>(Exit::success);
+    };
+  });
+
+  CLI::App& plan = *app.add_subcommand("plan", "rows, parameters, memory, passes and time, before anything runs");
+  add_table(plan);
+  flags.add_to(plan, all_groups);
+  plan.add_flag("--json", output.json, "print one JSON object");
+  plan.footer("Example:\n  flymc plan clicks.parquet --target clicked");
+  plan.callback([&] {
+    command = [&] {
+      const Plan made = make_plan(settings_of_flags());
+      fmt::print("{}", output.json ? to_json(made) : made.text());
+      return static_cast<int>(Exit::success);
+    };
+  });
+
+  try {
+    app.parse(argc, argv);
+    return guarded(command, resumable);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? Exit::success : Exit::bad_usage;
+  }
+}

@@ -1,0 +1,45 @@
+// What a person sees while a run goes: a line per chain on a terminal, plain lines in a log, nothing if quiet.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "flymc/run/files/run.hpp"
+
+namespace flymc {
+
+class Progress final : public Monitor {
+ public:
+  enum class Style { terminal, lines, quiet };
+  // Terminal where standard error is one; lines otherwise.
+  static Style style_of(bool quiet);
+
+  // `stop` is set by the handler of Ctrl-C.
+  Progress(Style style, const std::atomic<bool>& stop, std::FILE* out = stderr)
+      : style_(style), stop_(stop), out_(out) {}
+  ~Progress() override { finish(); }
+
+  void say(const std::string& line) override;
+  void progress(const ChainProgress& progress) override;
+  bool stop() const override { return stop_; }
+  // Leaves the lines as they are and the cursor below them.
+  void finish();
+
+ private:
+  void paint(bool last);
+  std::string line(const ChainProgress& progress, bool with_bar) const;
+
+  Style style_;
+  const std::atomic<bool>& stop_;
+  std::FILE* out_;
+  std::mutex mutex_;
+  std::vector<ChainProgress> chains_;
+  std::size_t painted_ = 0;  // lines on the terminal that the next painting replaces
+  std::chrono::steady_clock::time_point last_ = {};
+};
+
+}  // namespace flymc

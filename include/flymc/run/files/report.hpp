@@ -1,0 +1,32 @@
+// What a finished run took, as its report.json keeps it, and its summary.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "flymc/chain/chain_run.hpp"
+#include "flymc/run/fit.hpp"
+
+namespace flymc {
+
+class DrawsFile;
+class RunDirectory;
+
+struct RunReport {
+  std::string version;  // of flymc
+  RowId rows = 0, dropped = 0;
+  std::vector<std::string> classes;  // of the target; none for numbers
+  RowId anchor_queries = 0, bound_queries = 0;
+  std::vector<ChainReport> chains;
+  std::int64_t draws = 0;  // per chain
+};
+std::string to_json(const RunReport& report);
+// Throws InputError if the run is not finished.
+RunReport read_report(const RunDirectory& directory);
+
+// The summary of all coefficients and of the cost; reads one column of draws at a time.
+FitSummary summarise(const RunReport& report, const DrawsFile& draws);
+// The same as one JSON object: run, rows, cost, parameters.
+std::string to_json(const FitSummary& summary, const RunReport& report);
+
+}  // namespace flymc

@@ -1,0 +1,41 @@
+// A run on disk: ingest, prepare, sample. Each stage starts from what the one before has left, so a run that was
+// interrupted anywhere goes on from there, and its draws are those of one that never was.
+#pragma once
+
+#include "flymc/run/files/run_directory.hpp"
+
+namespace flymc {
+
+struct ChainProgress {
+  std::uint64_t chain = 0;
+  bool warming_up = true;
+  std::int64_t done = 0, total = 0;  // iterations of warm-up, or draws
+  RowId bright = 0;
+  RowId queries = 0;       // so far
+  std::int64_t steps = 0;  // of `done`, those made in this process ...
+  double seconds = 0.0;    // ... and the time they took
+};
+
+// Hears how a run goes, and can stop it. Chains call from their own threads, after every iteration: be quick.
+class Monitor {
+ public:
+  virtual ~Monitor() = default;
+  virtual void say(const std::string&) {}
+  virtual void progress(const ChainProgress&) {}
+  virtual bool stop() const { return false; }
+};
+
+// Names of the coefficients: the features', with the class in brackets where there are several predictors.
+std::vector<std::string> coefficient_names(const std::vector<std::string>& features,
+                                           const std::vector<std::string>& classes, const Settings& settings);
+
+// Settings of a run at `path` that uses the rows and the preparation of another, with the next seed: the same one would
+// draw the same random numbers again.
+Settings settings_on(const RunDirectory& base, const std::filesystem::path& path);
+
+// Stage 1. Does nothing if it is done.
+void ingest(const RunDirectory& directory, Monitor& monitor);
+// All stages that are not done. False if the monitor stopped it; what was done by then is kept.
+bool complete(const RunDirectory& directory, Monitor& monitor);
+
+}  // namespace flymc

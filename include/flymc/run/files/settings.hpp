@@ -1,0 +1,63 @@
+// Everything a run can be told, in one list: the command's flags and the lines of settings.toml are both made from it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "flymc/model/model.hpp"
+#include "flymc/run/options.hpp"
+
+namespace flymc {
+
+struct Settings {
+  // Rows.
+  std::vector<std::string> table;  // files, globs or folders
+  std::string target;
+  std::vector<std::string> columns, exclude, categorical;
+  std::string delimiter;  // of CSV files; empty: by the file's name
+  std::string missing = "error";
+  std::string positive;
+  bool no_intercept = false;
+  bool standardise = false;
+  bool float32 = false;
+  // Model.
+  std::string family = "logistic";
+  double nu = 4.0;
+  double sigma = 1.0;
+  std::string prior = "normal(0, 2.5)";
+  // Sampling.
+  FitOptions fit;
+  double target_ess = 0.0;           // sample on until the smallest bulk ESS is this; 0: the draws that were asked for
+  double checkpoint_seconds = 30.0;  // between two checkpoints of a chain
+  std::string from;                  // the run whose rows and preparation this one uses; empty: its own
+};
+
+// One setting: how it is called, and how it is written to and read from text.
+struct Setting {
+  enum class Kind { word, list, flag };
+  // Rows, model and sampling are what a person sees in the help. How the bound and the chains work is for experts, and
+  // what a run records of itself is no flag.
+  enum class Group { rows, model, sampling, preparation, chains, record };
+  std::string name;   // of the flag, without the dashes, and of the line in settings.toml
+  std::string shape;  // what stands after the flag
+  std::string help;
+  Kind kind;
+  Group group;
+  std::function<void(Settings&, const std::vector<std::string>&)> set;
+  std::function<std::vector<std::string>(const Settings&)> get;
+};
+const std::vector<Setting>& all_settings();
+
+// Throws InputError if a setting cannot be used, alone or beside the others. Before any file is opened.
+void check(const Settings& settings);
+
+// The model of these settings for targets of `classes` classes.
+Model make_model(const Settings& settings, int classes);
+
+std::string to_toml(const Settings& settings);
+// Settings that are in the file replace those in `settings`. Throws InputError, naming the file and the line's key.
+void read_toml(const std::filesystem::path& path, Settings& settings);
+
+}  // namespace flymc

@@ -1,0 +1,36 @@
+// Settings as the data layer wants them.
+#pragma once
+
+#include "flymc/data/files/encoding.hpp"
+#include "flymc/data/files/table.hpp"
+#include "flymc/run/files/settings.hpp"
+
+namespace flymc {
+
+// "\t" may be written as a backslash and a t.
+inline std::optional<char> delimiter_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return text == "\\t" ? '\t' : text[0];
+}
+
+inline TableOptions table_options(const Settings& settings) {
+  return {settings.categorical, delimiter_of(settings.delimiter)};
+}
+
+inline EncodingOptions encoding_options(const Settings& settings) {
+  EncodingOptions options;
+  options.target = settings.target;
+  options.columns = settings.columns;
+  options.exclude = settings.exclude;
+  options.categorical = settings.categorical;
+  options.intercept = !settings.no_intercept;
+  options.standardise = settings.standardise;
+  options.missing = settings.missing == "drop" ? Missing::drop : Missing::error;
+  options.target_kind = settings.family == "logistic"  ? TargetKind::two_classes
+                        : settings.family == "softmax" ? TargetKind::classes
+                                                       : TargetKind::number;
+  options.positive = settings.positive;
+  return options;
+}
+
+}  // namespace flymc

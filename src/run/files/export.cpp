@@ -1,0 +1,69 @@
+// One format per extension.
+#include "flymc/run/files/export.hpp"
+
+#include <fmt/format.h>
+
+#include "flymc/core/files.hpp"
+#include "flymc/data/files/store_file.hpp"
+#include "flymc/draws/files/draws_file.hpp"
+#include "flymc/draws/files/netcdf.hpp"
+#include "flymc/draws/files/stan_csv.hpp"
+#include "flymc/run/files/report.hpp"
+
+namespace flymc {
+namespace {
+
+// Chains run side by side, so the longest of them is the time that sampling took.
+double sampling_seconds(const RunReport& report) {
+  double longest = 0.0;
+  for (const ChainReport& chain : report.chains) longest = std::max(longest, chain.sampling_seconds);
+  return longest;
+}
+
+void write_netcdf(const RunDirectory& directory, const RunReport& report, const DrawsFile& draws,
+                  const std::filesystem::path& out) {
+  NetcdfOptions options;
+  options.warmup = directory.settings().fit.warmup;
+  options.sampling_seconds = sampling_seconds(report);
+  std::vector<double> targets;
+  if (report.rows <= most_observed) {
+    const StoreFile rows = open_store(directory.rows().string());
+    for (std::size_t b = 0; b < rows.store.blocks(); ++b) {
+      const auto part = rows.store.block(b).targets();
+      targets.insert(targets.end(), part.begin(), part.end());
+    }
+    options.observed = ObservedData{directory.settings().target, targets};
+  }
+  export_netcdf(draws, out, options);
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> export_draws(const RunDirectory& directory, const std::filesystem::path& out) {
+  const RunReport report = read_report(directory);
+  const DrawsFile draws(directory.draws());
+  const std::string extension = out.extension().string();
+  if (extension == ".nc") {
+    write_netcdf(directory, report, draws, out);
+    return {out};
+  }
+  if (extension == ".csv") {
+    StanCsvOptions options;
+    options.seed = directory.settings().fit.seed;
+    options.warmup = directory.settings().fit.warmup;
+    options.model = "flymc " + directory.settings().family;
+    return export_stan_csv(draws, std::filesystem::path(out).replace_extension(), options);
+  }
+  if (extension == ".parquet") {
+    PendingFile pending(out);
+    std::error_code error;
+    std::filesystem::copy_file(directory.draws(), pending.path(), std::filesystem::copy_options::overwrite_existing,
+                               error);
+    if (error) throw FileError(fmt::format("{}: cannot be written ({})", out.string(), error.message()));
+    pending.commit();
+    return {out};
+  }
+  throw InputError(fmt::format("{}: draws are exported as .nc (NetCDF), .csv (Stan CSV) or .parquet", out.string()));
+}
+
+}  // namespace flymc

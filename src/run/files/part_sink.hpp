@@ -1,0 +1,77 @@
+// Where the draws of a run on disk go: a Parquet part per chain and checkpoint, merged when the run is finished.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "flymc/data/files/encoding.hpp"
+#include "flymc/draws/files/draws_file.hpp"
+#include "flymc/run/files/run_directory.hpp"
+
+namespace flymc {
+
+// Coefficients are written on the scale of the table's own columns.
+class PartSink final : public Sink {
+ public:
+  PartSink(const RunDirectory& directory, std::vector<std::string> names, const Encoding& encoding, Index predictors)
+      : directory_(directory),
+        names_(std::move(names)),
+        encoding_(encoding),
+        predictors_(predictors),
+        chains_(static_cast<std::size_t>(directory.settings().fit.chains)) {}
+
+  // A chain that has `draws` draws in these parts.
+  void go_on(std::size_t chain, std::vector<std::filesystem::path> parts, std::int64_t draws) {
+    chains_[chain].parts = std::move(parts);
+    chains_[chain].draws = draws;
+  }
+
+  void write(std::size_t chain, const Vector& theta, const DrawStats& stats) override {
+    Chain& to = chains_[chain];
+    if (!to.writer) {
+      to.path = directory_.part(chain, to.draws);
+      to.writer.emplace(to.path, names_, DrawsMetadata{{"flymc_settings", to_toml(directory_.settings())}});
+    }
+    const Vector original = encoding_.to_original(theta, predictors_);
+    to.writer->append(static_cast<std::int32_t>(chain), to.draws++,
+                      {original.data(), static_cast<std::size_t>(original.size())}, stats);
+  }
+
+  // Puts what was written since the last part on the disk.
+  void close_part(std::size_t chain) {
+    Chain& from = chains_[chain];
+    if (!from.writer) return;
+    from.writer->finish();
+    from.writer.reset();
+    from.parts.push_back(from.path);
+  }
+
+  // Of all chains, in order; all closed.
+  std::vector<std::filesystem::path> parts() const {
+    std::vector<std::filesystem::path> all;
+    for (const Chain& chain : chains_) all.insert(all.end(), chain.parts.begin(), chain.parts.end());
+    return all;
+  }
+  void merge(const std::filesystem::path& target) const {
+    std::vector<std::vector<std::filesystem::path>> parts;
+    for (const Chain& chain : chains_) parts.push_back(chain.parts);
+    merge_draws(parts, target);
+  }
+
+ private:
+  struct Chain {
+    std::vector<std::filesystem::path> parts;
+    std::filesystem::path path;  // of the part that is being written
+    std::optional<DrawsWriter> writer;
+    std::int64_t draws = 0;
+  };
+  const RunDirectory& directory_;
+  std::vector<std::string> names_;
+  const Encoding& encoding_;
+  Index predictors_;
+  std::vector<Chain> chains_;
+};
+
+}  // namespace flymc

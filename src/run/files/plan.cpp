@@ -1,0 +1,197 @@
+// A look at the first rows, and the time that a block of such rows takes.
+#include "flymc/run/files/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "encoding_options.hpp"
+#include "flymc/core/error.hpp"
+#include "flymc/core/parallel.hpp"
+#include "flymc/data/files/table.hpp"
+#include "flymc/data/store.hpp"
+
+namespace flymc {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr RowId rows_looked_at = 20000;
+// Newton steps of a well-behaved posterior, each a pass; one more for the bound.
+constexpr double anchor_passes = 8.0, bound_passes = 1.0;
+
+struct Look {
+  RowId rows = 0;
+  double seconds = 0.0;
+  Index features = 0;
+};
+
+// Thrown to end a scan early.
+struct Enough {};
+
+Look look_at(const Table& table, const Settings& settings) {
+  std::vector<std::string> names = settings.columns;
+  if (names.empty())
+    for (const TableColumn& column : table.columns())
+      if (column.name != settings.target &&
+          std::find(settings.exclude.begin(), settings.exclude.end(), column.name) == settings.exclude.end())
+        names.push_back(column.name);
+  if (!table.find(settings.target))
+    throw InputError(fmt::format("the table has no column '{}' to be the target", settings.target));
+  std::vector<std::set<std::string, std::less<>>> levels(names.size());
+  Look look;
+  const auto began = Clock::now();
+  try {
+    table.scan(names, [&](const TableBatch& batch) {
+      for (std::size_t j = 0; j < names.size(); ++j)
+        if (table.find(names[j])->kind == ColumnKind::text)
+          for (const std::string_view text : batch.texts(j)) levels[j].emplace(text);
+      look.rows += batch.rows();
+      if (look.rows >= rows_looked_at) throw Enough();
+    });
+  } catch (const Enough&) {
+  }
+  look.seconds = std::chrono::duration<double>(Clock::now() - began).count();
+  look.features = settings.no_intercept ? 0 : 1;
+  for (std::size_t j = 0; j < names.size(); ++j)
+    look.features += table.find(names[j])->kind == ColumnKind::text
+                         ? std::max<Index>(0, static_cast<Index>(levels[j].size()) - 1)
+                         : 1;
+  return look;
+}
+
+// Rows of a plain CSV from the lines of its first mebibyte.
+std::optional<RowId> guess_rows(const Table& table) {
+  double rows = 0.0;
+  for (const std::string& path : table.files()) {
+    std::string head(1 << 20, '\0');
+    std::ifstream in(path, std::ios::binary);
+    in.read(head.data(), static_cast<std::streamsize>(head.size()));
+    head.resize(static_cast<std::size_t>(in.gcount()));
+    if (head.empty() || path.ends_with(".gz")) return std::nullopt;
+    const auto lines = static_cast<double>(std::count(head.begin(), head.end(), '\n'));
+    rows += lines * static_cast<double>(std::filesystem::file_size(path)) / static_cast<double>(head.size()) - 1.0;
+  }
+  return static_cast<RowId>(std::max(1.0, rows));
+}
+
+// Seconds that one row of a pass takes on one thread: its predictor and its share of the Gram matrix.
+double seconds_per_row(Index features) {
+  const Index rows = std::clamp<Index>(Index{1 << 22} / (features * features), 64, 4096);
+  const Store store = Store::from_matrix(RowMatrix::Constant(rows, features, 0.5), Vector::Zero(rows));
+  const Vector weight = Vector::Ones(store.block(0).rows());
+  const Matrix theta = Matrix::Ones(features, 1);
+  Matrix gram = Matrix::Zero(features, features);
+  RowMatrix eta;
+  double best = HUGE_VAL;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    const auto began = Clock::now();
+    store.block(0).predict(theta, eta);
+    store.block(0).add_gram(weight, gram);
+    best = std::min(best, std::chrono::duration<double>(Clock::now() - began).count());
+  }
+  return best / static_cast<double>(weight.size());
+}
+
+std::string size(double bytes) {
+  const char* unit = "B";
+  for (const char* next : {"KiB", "MiB", "GiB", "TiB"}) {
+    if (bytes < 1024.0) break;
+    bytes /= 1024.0;
+    unit = next;
+  }
+  return fmt::format("{:.3g} {}", bytes, unit);
+}
+
+std::string duration(double seconds) {
+  if (seconds < 1.0) return "less than a second";
+  if (seconds < 100.0) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 6000.0) return fmt::format("{:.0f} min", seconds / 60.0);
+  return fmt::format("{:.1f} h", seconds / 3600.0);
+}
+
+}  // namespace
+
+Plan make_plan(const Settings& settings) {
+  const Table table = Table::open(settings.table, table_options(settings));
+  const Look look = look_at(table, settings);
+  if (look.rows == 0) throw InputError("the table has no rows");
+  Plan plan;
+  const auto known = table.rows();
+  plan.rows_are_exact = known.has_value() || look.rows < rows_looked_at;
+  const std::optional<RowId> guess = known ? known : look.rows < rows_looked_at ? look.rows : guess_rows(table);
+  if (guess) {
+    plan.rows = *guess;
+  } else {
+    // Nothing less tells the rows of a compressed text.
+    table.scan({settings.target}, [&](const TableBatch& batch) { plan.rows += batch.rows(); });
+    plan.rows_are_exact = true;
+  }
+  const auto rows = static_cast<double>(plan.rows);
+  plan.table_bytes = static_cast<double>(table.bytes());
+  plan.features = look.features;
+  Index predictors = 1;
+  if (settings.family == "softmax") {
+    std::set<std::string> classes;
+    table.scan({settings.target}, [&](const TableBatch& batch) {
+      for (Index i = 0; i < batch.rows() && classes.size() < 100; ++i)
+        classes.insert(table.find(settings.target)->kind == ColumnKind::text ? std::string(batch.text(0, i))
+                                                                             : fmt::format("{}", batch.number(0, i)));
+    });
+    predictors = static_cast<Index>(classes.size());
+  }
+  plan.coefficients = plan.features * predictors;
+  const auto d = static_cast<double>(plan.features), p = static_cast<double>(plan.coefficients);
+  const auto chains = static_cast<double>(settings.fit.chains);
+  const double threads = static_cast<double>(Threads(settings.fit.threads).count());
+  plan.store_bytes = rows * (d * (settings.float32 ? 4.0 : 8.0) + 8.0);
+  // Two numbers of 4 bytes per row and chain say which rows are bright; a few matrices of the coefficients.
+  plan.memory_bytes = 8.0 * rows * chains + 8.0 * p * p * (4.0 + threads * 4.0);
+  plan.passes = anchor_passes + bound_passes + chains;
+  plan.ingest_seconds = 2.0 * look.seconds * rows / static_cast<double>(look.rows);
+  const double row_seconds = seconds_per_row(plan.features) * static_cast<double>(predictors * predictors);
+  plan.prepare_seconds = (anchor_passes + bound_passes) * rows * row_seconds / threads;
+  // An iteration is a few products with a p x p matrix and as many rows as there are coefficients or bright rows.
+  const double iterations = static_cast<double>(settings.fit.warmup) +
+                            static_cast<double>(settings.fit.draws) * static_cast<double>(settings.fit.thin);
+  const double iteration_seconds = 5e-6 + 6.0 * p * p * 1e-9;
+  const double waves = std::ceil(chains / threads);
+  plan.sample_seconds = waves * (iterations * iteration_seconds + rows * d * 2e-9);
+  if (settings.fit.regular) plan.sample_seconds = waves * iterations * rows * d * 2e-9;
+  return plan;
+}
+
+std::string Plan::text() const {
+  return fmt::format(
+      "rows          {}{}\n"
+      "features      {}, {} coefficients (levels as seen in the first rows)\n"
+      "table         {} on disk\n"
+      "rows.arrow    {}, written once and mapped\n"
+      "memory        {} beyond that\n"
+      "passes        about {:.0f} over the rows before the first draw; none after\n"
+      "time          ingest {}, prepare {}, sample {}\n",
+      rows, rows_are_exact ? "" : ", about", features, coefficients, size(table_bytes), size(store_bytes),
+      size(memory_bytes), passes, duration(ingest_seconds), duration(prepare_seconds), duration(sample_seconds));
+}
+
+std::string to_json(const Plan& plan) {
+  return nlohmann::ordered_json({{"rows", plan.rows},
+                                 {"rows_are_exact", plan.rows_are_exact},
+                                 {"features", plan.features},
+                                 {"coefficients", plan.coefficients},
+                                 {"table_bytes", plan.table_bytes},
+                                 {"store_bytes", plan.store_bytes},
+                                 {"memory_bytes", plan.memory_bytes},
+                                 {"passes", plan.passes},
+                                 {"ingest_seconds", plan.ingest_seconds},
+                                 {"prepare_seconds", plan.prepare_seconds},
+                                 {"sample_seconds", plan.sample_seconds}})
+             .dump(2) +
+         "\n";
+}
+
+}  // namespace flymc

@@ -1,0 +1,21 @@
+// Small files of numbers that prove themselves: a kind, a version and a checksum, then CBOR.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "flymc/core/linear.hpp"
+
+namespace flymc {
+
+// Whole or not at all.
+void write_record(const std::filesystem::path& path, const std::string& kind, const nlohmann::json& value);
+// Throws InputError, naming the file, if it is damaged, of another kind, or of another version.
+nlohmann::json read_record(const std::filesystem::path& path, const std::string& kind);
+
+// Arrays as raw bytes: exact, NaN and all, and 8 bytes a number.
+nlohmann::json pack(const Matrix& matrix);
+Matrix unpack(const nlohmann::json& value);
+
+}  // namespace flymc

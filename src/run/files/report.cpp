@@ -1,0 +1,82 @@
+// report.json, and the summary of a finished run.
+#include "flymc/run/files/report.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "chain_report_json.hpp"
+#include "flymc/core/files.hpp"
+#include "flymc/draws/files/draws_file.hpp"
+#include "flymc/run/files/run_directory.hpp"
+
+namespace flymc {
+
+using nlohmann::ordered_json;
+
+std::string to_json(const RunReport& report) {
+  ordered_json value = {{"flymc", report.version},
+                        {"rows", report.rows},
+                        {"dropped", report.dropped},
+                        {"classes", report.classes},
+                        {"anchor_queries", report.anchor_queries},
+                        {"bound_queries", report.bound_queries},
+                        {"draws", report.draws},
+                        {"chains", ordered_json::array()}};
+  for (const ChainReport& chain : report.chains)
+    value["chains"].push_back(ordered_json::parse(nlohmann::json(chain).dump()));
+  return value.dump(2) + "\n";
+}
+
+RunReport read_report(const RunDirectory& directory) {
+  if (!directory.finished())
+    throw InputError(fmt::format("{}: the run is not finished; `flymc resume {}` goes on with it",
+                                 directory.path().string(), directory.path().string()));
+  try {
+    const auto value = nlohmann::json::parse(read_whole(directory.report()));
+    RunReport report;
+    value.at("flymc").get_to(report.version);
+    value.at("rows").get_to(report.rows);
+    value.at("dropped").get_to(report.dropped);
+    value.at("classes").get_to(report.classes);
+    value.at("anchor_queries").get_to(report.anchor_queries);
+    value.at("bound_queries").get_to(report.bound_queries);
+    value.at("draws").get_to(report.draws);
+    value.at("chains").get_to(report.chains);
+    return report;
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(
+        fmt::format("{}: this is not the report of a run ({})", directory.report().string(), error.what()));
+  }
+}
+
+FitSummary summarise(const RunReport& report, const DrawsFile& draws) {
+  FitSummary summary;
+  for (Index j = 0; j < draws.coefficients(); ++j)
+    summary.parameters.push_back(summarise(draws.names()[static_cast<std::size_t>(j)], draws.coefficient(j)));
+  summary.cost = describe_cost(report.chains, report.draws, report.rows, report.anchor_queries, report.bound_queries);
+  summary.warnings = convergence_warnings(summary.parameters, report.chains.size());
+  return summary;
+}
+
+std::string to_json(const FitSummary& summary, const RunReport& report) {
+  // JSON has no NaN; what is not defined is null.
+  const auto number = [](double x) { return std::isfinite(x) ? ordered_json(x) : ordered_json(nullptr); };
+  ordered_json value = ordered_json::parse(to_json(report));
+  value["parameters"] = ordered_json::array();
+  for (const ParameterSummary& p : summary.parameters)
+    value["parameters"].push_back({{"name", p.name},
+                                   {"mean", number(p.mean)},
+                                   {"sd", number(p.sd)},
+                                   {"median", number(p.median)},
+                                   {"q5", number(p.q5)},
+                                   {"q95", number(p.q95)},
+                                   {"mcse_mean", number(p.mcse_mean)},
+                                   {"ess_bulk", number(p.ess_bulk)},
+                                   {"ess_tail", number(p.ess_tail)},
+                                   {"r_hat", number(p.r_hat)}});
+  value["warnings"] = summary.warnings;
+  return value.dump(2) + "\n";
+}
+
+}  // namespace flymc

@@ -1,0 +1,232 @@
+// The three stages.
+#include "flymc/run/files/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+
+#include "encoding_options.hpp"
+#include "flymc/core/files.hpp"
+#include "flymc/data/files/store_file.hpp"
+#include "flymc/diagnose/convergence.hpp"
+#include "flymc/run/files/report.hpp"
+#include "part_sink.hpp"
+
+namespace flymc {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
+
+// The smallest bulk ESS over the coefficients; one column in memory at a time.
+double smallest_ess(const DrawsFile& draws) {
+  double smallest = HUGE_VAL;
+  for (Index j = 0; j < draws.coefficients(); ++j) smallest = std::min(smallest, ess_bulk(draws.coefficient(j)));
+  return smallest;
+}
+
+// All chains of a run, with the parts and the checkpoints that they leave.
+class Chains {
+ public:
+  Chains(const RunDirectory& directory, const ChainPlan& plan, PartSink& sink, Monitor& monitor)
+      : directory_(directory), settings_(directory.settings()), sink_(sink), monitor_(monitor) {
+    const FitOptions& fit = settings_.fit;
+    const ChainOptions options{fit.warmup, fit.draws, fit.thin, fit.seed};
+    for (int i = 0; i < fit.chains; ++i) {
+      const auto chain = static_cast<std::uint64_t>(i);
+      const auto checkpoint = directory.load_checkpoint(chain);
+      runs_.push_back(checkpoint ? ChainRun(chain, plan, options, *checkpoint) : ChainRun(chain, plan, options));
+      sink_.go_on(runs_.size() - 1, directory.settle_parts(chain, checkpoint ? checkpoint->draws : 0),
+                  checkpoint ? checkpoint->draws : 0);
+    }
+  }
+
+  // Every chain up to `draws` draws. False if the monitor stopped them.
+  bool advance(std::int64_t draws, const Threads& threads) {
+    std::atomic<bool> failed = false;
+    threads.run(runs_.size(), [&](std::size_t i) {
+      try {
+        if (failed || monitor_.stop()) return;
+        advance_one(i, draws, failed);
+      } catch (...) {
+        failed = true;  // the others stop at their next iteration, with a checkpoint
+        throw;
+      }
+    });
+    return std::all_of(runs_.begin(), runs_.end(), [&](const ChainRun& run) { return run.draws() >= draws; });
+  }
+
+  std::int64_t most_draws() const {
+    std::int64_t most = 0;
+    for (const ChainRun& run : runs_) most = std::max(most, run.draws());
+    return most;
+  }
+  std::vector<ChainReport> reports() const {
+    std::vector<ChainReport> out;
+    for (const ChainRun& run : runs_) out.push_back(run.report());
+    return out;
+  }
+
+ private:
+  void advance_one(std::size_t i, std::int64_t draws, const std::atomic<bool>& failed) {
+    ChainRun& run = runs_[i];
+    auto saved = Clock::now(), began = Clock::now();
+    bool was_warming_up = run.warming_up();
+    std::int64_t before = done(run);  // when `began` was set
+    run.extend(draws);
+    const bool finished_before = run.draws() >= draws;
+    run.advance(sink_, i, [&](const ChainRun& now) {
+      if (was_warming_up != now.warming_up()) {
+        began = Clock::now();
+        before = 0;
+      }
+      was_warming_up = now.warming_up();
+      const ChainReport& r = now.report();
+      monitor_.progress({now.chain(), now.warming_up(), done(now), now.warming_up() ? settings_.fit.warmup : draws,
+                         now.bright(), r.start_queries + r.warmup_queries + r.sampling_queries, done(now) - before,
+                         seconds_since(began)});
+      if (seconds_since(saved) >= settings_.checkpoint_seconds) {
+        save(i);
+        saved = Clock::now();
+      }
+      return !failed && !monitor_.stop();
+    });
+    if (!finished_before) save(i);
+  }
+
+  static std::int64_t done(const ChainRun& run) {
+    return run.warming_up() ? static_cast<std::int64_t>(run.iteration()) : run.draws();
+  }
+
+  // The draws first: a checkpoint never knows of draws that are not on the disk.
+  void save(std::size_t i) {
+    sink_.close_part(i);
+    directory_.save(runs_[i].chain(), runs_[i].checkpoint());
+  }
+
+  const RunDirectory& directory_;
+  const Settings& settings_;
+  PartSink& sink_;
+  Monitor& monitor_;
+  std::vector<ChainRun> runs_;
+};
+
+// Chains of a run that stands on another begin where that one's chains ended: theta and z are in equilibrium there, up
+// to the change of prior, and no pass over the rows is needed.
+void start_where_others_ended(const RunDirectory& directory, ChainPlan& plan) {
+  if (directory.settings().from.empty()) return;
+  std::vector<Place> places;
+  const RunDirectory base(directory.base());
+  for (std::uint64_t chain = 0; const auto checkpoint = base.load_checkpoint(chain); ++chain) {
+    places.push_back(checkpoint->place);
+    places.back().iteration = 0;
+  }
+  if (places.empty()) return;
+  plan.start = [places, restore = plan.restore](ChainId id, RowId& queries) {
+    return restore(places[id.chain % places.size()], queries);
+  };
+}
+
+}  // namespace
+
+std::vector<std::string> coefficient_names(const std::vector<std::string>& features,
+                                           const std::vector<std::string>& classes, const Settings& settings) {
+  if (settings.family != "softmax") return features;
+  std::vector<std::string> names;
+  for (const std::string& level : classes)
+    for (const std::string& feature : features) names.push_back(fmt::format("{}[{}]", feature, level));
+  return names;
+}
+
+Settings settings_on(const RunDirectory& base, const std::filesystem::path& path) {
+  if (!std::filesystem::exists(base.rows()))
+    throw InputError(fmt::format("{}: its rows are not there yet; `flymc resume` makes them", base.path().string()));
+  Settings settings = base.settings();
+  const auto from = std::filesystem::absolute(base.base()).lexically_normal();
+  const auto relative = from.lexically_relative(std::filesystem::absolute(path).lexically_normal());
+  settings.from = (relative.empty() ? from : relative).string();
+  ++settings.fit.seed;
+  return settings;
+}
+
+void ingest(const RunDirectory& directory, Monitor& monitor) {
+  if (std::filesystem::exists(directory.rows())) return;
+  const Settings& settings = directory.settings();
+  const auto began = Clock::now();
+  const Table table = Table::open(settings.table, table_options(settings));
+  const Encoding encoding = Encoding::learn(table, encoding_options(settings));
+  check_coefficient_names(coefficient_names(encoding.feature_names(), encoding.classes(), settings));
+  StoreWriter writer(directory.rows().string(), encoding.feature_names(),
+                     settings.float32 ? Precision::float32 : Precision::float64, {{"encoding", encoding.to_json()}});
+  encoding.encode(table, [&](std::span<const double> x, double y, const RowPlace&) { writer.append(x, y); });
+  writer.finish();
+  monitor.say(fmt::format("ingest: {} rows of {} features from {} file{}{}, {:.1f} s", encoding.rows(),
+                          encoding.feature_names().size(), table.files().size(), table.files().size() == 1 ? "" : "s",
+                          encoding.dropped() ? fmt::format(" ({} dropped)", encoding.dropped()) : "",
+                          seconds_since(began)));
+}
+
+bool complete(const RunDirectory& directory, Monitor& monitor) {
+  if (directory.finished()) return true;
+  const RunLock lock(directory);
+  const Settings& settings = directory.settings();
+  const Threads threads(settings.fit.threads);
+  const LocalCommunicator alone;
+
+  ingest(directory, monitor);
+  if (monitor.stop()) return false;
+  const StoreFile rows = open_store(directory.rows().string());
+  const Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
+  const Model model = make_model(settings, static_cast<int>(encoding.classes().size()));
+
+  if (!std::filesystem::exists(directory.preparation())) {
+    const auto began = Clock::now();
+    const Preparation made = prepare(rows.store, model, settings.fit, {threads, alone});
+    directory.save(made);
+    const RowId queries = (made.anchor ? made.anchor->queries : 0) + (made.bound ? made.bound->queries() : 0);
+    monitor.say(
+        fmt::format("prepare: {} passes over the rows, {:.1f} s", queries / rows.store.rows(), seconds_since(began)));
+  }
+  if (monitor.stop()) return false;
+  const Preparation preparation = directory.load_preparation(model);
+  const Sampler sampler(rows.store, model, preparation, settings.fit);
+  ChainPlan plan = sampler.plan();
+  start_where_others_ended(directory, plan);
+
+  const auto names = coefficient_names(encoding.feature_names(), encoding.classes(), settings);
+  PartSink sink(directory, names, encoding, model.predictors());
+  Chains chains(directory, plan, sink, monitor);
+
+  // Rounds of as many draws as were asked for, until the target is met. Where a run goes on, it is in the round of its
+  // furthest chain: the decision to begin that round was made before.
+  const std::int64_t round = settings.fit.draws;
+  std::int64_t goal = std::max<std::int64_t>(1, (chains.most_draws() + round - 1) / round) * round;
+  for (;; goal += round) {
+    if (!chains.advance(goal, threads)) return false;
+    if (settings.target_ess <= 0.0) break;
+    const double ess = smallest_ess(DrawsFile(sink.parts()));
+    if (!(ess < settings.target_ess) || goal >= 100 * round) break;
+    monitor.say(
+        fmt::format("{} draws per chain: the smallest bulk ESS is {:.0f} of {:.0f}", goal, ess, settings.target_ess));
+  }
+  sink.merge(directory.draws());
+  RunReport report;
+  report.version = FLYMC_VERSION;
+  report.rows = rows.store.rows();
+  report.dropped = encoding.dropped();
+  report.classes = encoding.classes();
+  if (settings.from.empty()) {
+    if (preparation.anchor) report.anchor_queries = preparation.anchor->queries;
+    if (preparation.bound) report.bound_queries = preparation.bound->queries();
+  }
+  report.chains = chains.reports();
+  report.draws = goal;
+  write_whole(directory.report(), to_json(report));
+  directory.remove_parts();
+  return true;
+}
+
+}  // namespace flymc

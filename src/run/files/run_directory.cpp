@@ -1,0 +1,199 @@
+// Paths, records and parts.
+#include "flymc/run/files/run_directory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include "chain_report_json.hpp"
+#include "flymc/core/files.hpp"
+#include "record.hpp"
+
+namespace flymc {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw FileError(fmt::format("{}: the folder cannot be made ({})", path.string(), error.message()));
+}
+
+json pack(const std::vector<double>& values) {
+  return flymc::pack(Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size())));
+}
+
+// A record may pass its checksum and still be of another make.
+template <class Read>
+auto reading(const fs::path& path, const Read& read) {
+  try {
+    return read();
+  } catch (const json::exception& error) {
+    throw InputError(fmt::format("{}: it does not hold what it should ({})", path.string(), error.what()));
+  }
+}
+
+}  // namespace
+
+RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings) {
+  if (fs::exists(path / "settings.toml"))
+    throw InputError(
+        fmt::format("{}: there is a run here already; `flymc resume {}` goes on with it, `--out` names another folder",
+                    path.string(), path.string()));
+  if (fs::exists(path) && (!fs::is_directory(path) || !fs::is_empty(path)))
+    throw InputError(fmt::format("{}: this is not an empty folder; name another one with --out", path.string()));
+  make_folder(path);
+  // A run may be resumed from another folder.
+  Settings kept = settings;
+  for (std::string& table : kept.table) table = fs::absolute(table).lexically_normal().string();
+  write_whole(path / "settings.toml", to_toml(kept));
+  return RunDirectory(path);
+}
+
+RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)) {
+  if (!fs::exists(path_ / "settings.toml"))
+    throw InputError(fmt::format("{}: there is no run here; `flymc fit` makes one", path_.string()));
+  read_toml(path_ / "settings.toml", settings_);
+}
+
+fs::path RunDirectory::base() const {
+  if (settings_.from.empty()) return path_;
+  const fs::path from(settings_.from);
+  return from.is_absolute() ? from : (path_ / from).lexically_normal();
+}
+
+void RunDirectory::save(const Preparation& preparation) const {
+  json value;
+  if (const auto& anchor = preparation.anchor)
+    value["anchor"] = {{"theta", flymc::pack(anchor->theta)},
+                       {"metric", flymc::pack(anchor->metric.lower())},
+                       {"queries", anchor->queries},
+                       {"steps", anchor->steps},
+                       {"distance", anchor->distance}};
+  if (const auto& bound = preparation.bound)
+    value["bound"] = {{"rule", bound->rule().name()},
+                      {"anchor", flymc::pack(bound->anchor())},
+                      {"queries", bound->queries()},
+                      {"value", bound->sums().value},
+                      {"slope", flymc::pack(bound->sums().slope)},
+                      {"curvature", flymc::pack(bound->sums().curvature)},
+                      {"growth", flymc::pack(bound->sums().growth)},
+                      {"outer_curvature", flymc::pack(bound->sums().outer_curvature)}};
+  write_record(this->preparation(), "preparation", value);
+}
+
+Preparation RunDirectory::load_preparation(const Model& model) const {
+  const fs::path path = preparation();
+  return reading(path, [&] {
+    const json value = read_record(path, "preparation");
+    Preparation out;
+    if (value.contains("anchor")) {
+      const json& a = value.at("anchor");
+      out.anchor.emplace(Anchor{unpack(a.at("theta")), Metric::from_lower(unpack(a.at("metric"))),
+                                a.at("queries").get<RowId>(), a.at("steps").get<int>(),
+                                a.at("distance").get<double>()});
+    }
+    if (value.contains("bound")) {
+      const json& b = value.at("bound");
+      const auto rule = make_rule(model, settings_.fit);
+      if (rule->name() != b.at("rule").get<std::string>())
+        throw InputError(fmt::format("{}: it holds the {} bound, not the {} bound", path.string(),
+                                     b.at("rule").get<std::string>(), rule->name()));
+      out.bound.emplace(model, rule, unpack(b.at("anchor")),
+                        BoundSums{b.at("value").get<double>(), unpack(b.at("slope")), unpack(b.at("curvature")),
+                                  unpack(b.at("growth")), unpack(b.at("outer_curvature"))},
+                        b.at("queries").get<RowId>());
+    }
+    return out;
+  });
+}
+
+fs::path RunDirectory::checkpoint(std::uint64_t chain) const {
+  return path_ / "chains" / fmt::format("chain-{:03}.flymc", chain);
+}
+
+void RunDirectory::save(std::uint64_t chain, const Checkpoint& checkpoint) const {
+  make_folder(path_ / "chains");
+  json memory = json::array();
+  for (const auto& numbers : checkpoint.memory) memory.push_back(pack(numbers));
+  write_record(this->checkpoint(chain), "checkpoint",
+               {{"iteration", checkpoint.place.iteration},
+                {"theta", flymc::pack(checkpoint.place.theta)},
+                {"bright", checkpoint.place.bright},
+                {"with_gradient", checkpoint.place.with_gradient},
+                {"draws", checkpoint.draws},
+                {"memory", memory},
+                {"report", checkpoint.report}});
+}
+
+std::optional<Checkpoint> RunDirectory::load_checkpoint(std::uint64_t chain) const {
+  const fs::path path = checkpoint(chain);
+  if (!fs::exists(path)) return std::nullopt;
+  return reading(path, [&]() -> std::optional<Checkpoint> {
+    const json value = read_record(path, "checkpoint");
+    Checkpoint out;
+    value.at("iteration").get_to(out.place.iteration);
+    out.place.theta = unpack(value.at("theta"));
+    value.at("bright").get_to(out.place.bright);
+    value.at("with_gradient").get_to(out.place.with_gradient);
+    value.at("draws").get_to(out.draws);
+    for (const json& numbers : value.at("memory")) {
+      const Matrix m = unpack(numbers);
+      out.memory.emplace_back(m.data(), m.data() + m.size());
+    }
+    value.at("report").get_to(out.report);
+    return out;
+  });
+}
+
+fs::path RunDirectory::part(std::uint64_t chain, std::int64_t first_draw) const {
+  make_folder(path_ / "parts");
+  return path_ / "parts" / fmt::format("chain-{:03}-from-{:012}.parquet", chain, first_draw);
+}
+
+std::vector<fs::path> RunDirectory::settle_parts(std::uint64_t chain, std::int64_t draws) const {
+  std::vector<fs::path> parts;
+  if (!fs::exists(path_ / "parts")) return parts;
+  const std::string prefix = fmt::format("chain-{:03}-from-", chain);
+  for (const auto& entry : fs::directory_iterator(path_ / "parts")) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    std::int64_t first = 0;
+    const auto [stop, error] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), first);
+    if (error != std::errc() || std::string_view(stop) != ".parquet" || first >= draws)
+      fs::remove(entry.path());
+    else
+      parts.push_back(entry.path());
+  }
+  std::sort(parts.begin(), parts.end());
+  return parts;
+}
+
+void RunDirectory::remove_parts() const {
+  std::error_code ignored;
+  fs::remove_all(path_ / "parts", ignored);
+}
+
+RunLock::RunLock(const RunDirectory& directory)
+    : descriptor_(::open(directory.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (descriptor_ < 0)
+    throw FileError(
+        fmt::format("{}: the folder cannot be opened ({})", directory.path().string(), std::strerror(errno)));
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    ::close(descriptor_);
+    throw InputError(
+        fmt::format("{}: another flymc is at work on this run; wait for it, or stop it", directory.path().string()));
+  }
+}
+
+RunLock::~RunLock() { ::close(descriptor_); }
+
+}  // namespace flymc

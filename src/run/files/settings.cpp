@@ -1,0 +1,279 @@
+// The list of settings, their checks, and their file.
+#include "flymc/run/files/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+
+#include "flymc/core/error.hpp"
+#include "flymc/model/logistic.hpp"
+#include "flymc/model/softmax.hpp"
+#include "flymc/model/student_t.hpp"
+
+namespace flymc {
+namespace {
+
+using Group = Setting::Group;
+using Kind = Setting::Kind;
+using Words = std::vector<std::string>;
+
+template <class Number>
+Number parse(const std::string& name, const std::string& text) {
+  Number value{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc::result_out_of_range) throw InputError(fmt::format("{}: {} is too large", name, text));
+  if (error != std::errc() || stop != end)
+    throw InputError(
+        fmt::format("{}: '{}' is not a {}", name, text, std::is_integral_v<Number> ? "whole number" : "number"));
+  return value;
+}
+
+const std::string& only(const std::string& name, const Words& words) {
+  if (words.size() != 1) throw InputError(fmt::format("{}: one value is needed, {} are given", name, words.size()));
+  return words[0];
+}
+
+// `member` is a function from Settings to a reference, for both const and not.
+template <class Member>
+Setting text(std::string name, std::string shape, Group group, std::string help, Member member) {
+  return {name,
+          std::move(shape),
+          std::move(help),
+          Kind::word,
+          group,
+          [name, member](Settings& s, const Words& words) { member(s) = only(name, words); },
+          [member](const Settings& s) { return member(s).empty() ? Words{} : Words{member(s)}; }};
+}
+
+template <class Member>
+Setting list(std::string name, std::string shape, Group group, std::string help, Member member) {
+  return {std::move(name),
+          std::move(shape),
+          std::move(help),
+          Kind::list,
+          group,
+          [member](Settings& s, const Words& words) { member(s) = words; },
+          [member](const Settings& s) { return member(s); }};
+}
+
+template <class Member>
+Setting flag(std::string name, Group group, std::string help, Member member) {
+  return {name,
+          "",
+          std::move(help),
+          Kind::flag,
+          group,
+          [name, member](Settings& s, const Words& words) {
+            const std::string& word = only(name, words);
+            if (word != "true" && word != "false")
+              throw InputError(fmt::format("{}: '{}' is neither true nor false", name, word));
+            member(s) = word == "true";
+          },
+          [member](const Settings& s) { return Words{member(s) ? "true" : "false"}; }};
+}
+
+template <class Member>
+Setting number(std::string name, std::string shape, Group group, std::string help, Member member) {
+  return {name,
+          std::move(shape),
+          std::move(help),
+          Kind::word,
+          group,
+          [name, member](Settings& s, const Words& words) {
+            using Number = std::remove_cvref_t<decltype(member(s))>;
+            member(s) = parse<Number>(name, only(name, words));
+          },
+          [member](const Settings& s) { return Words{fmt::format("{}", member(s))}; }};
+}
+
+// One of a few words, in the order of the enumeration's values.
+template <class Member>
+Setting choice(std::string name, Group group, std::string help, Words words, Member member) {
+  std::string shape;
+  for (const std::string& word : words) shape += (shape.empty() ? "" : "|") + word;
+  return {name,
+          shape,
+          std::move(help),
+          Kind::word,
+          group,
+          [=](Settings& s, const Words& given) {
+            using Enum = std::remove_cvref_t<decltype(member(s))>;
+            for (std::size_t i = 0; i < words.size(); ++i)
+              if (words[i] == only(name, given)) {
+                member(s) = static_cast<Enum>(i);
+                return;
+              }
+            throw InputError(fmt::format("{}: '{}' is none of {}", name, given[0], shape));
+          },
+          [=](const Settings& s) { return Words{words[static_cast<std::size_t>(member(s))]}; }};
+}
+
+std::vector<Setting> make_settings() {
+  std::vector<Setting> all;
+  // Rows.
+  all.push_back(list(
+      "table", "FILES", Group::record, "the table: files, globs or folders", [](auto& s) -> auto& { return s.table; }));
+  all.push_back(text(
+      "target", "COLUMN", Group::rows, "the column to explain", [](auto& s) -> auto& { return s.target; }));
+  all.push_back(list(
+      "columns", "A,B,...", Group::rows, "the columns that explain it (default: all others)",
+      [](auto& s) -> auto& { return s.columns; }));
+  all.push_back(list(
+      "exclude", "A,B,...", Group::rows, "columns to leave out", [](auto& s) -> auto& { return s.exclude; }));
+  all.push_back(list(
+      "categorical", "A,B,...", Group::rows, "columns of numbers that are names of levels",
+      [](auto& s) -> auto& { return s.categorical; }));
+  all.push_back(text(
+      "positive", "LEVEL", Group::rows, "logistic: the target's level that counts as 1",
+      [](auto& s) -> auto& { return s.positive; }));
+  all.push_back(text(
+      "missing", "error|drop", Group::rows, "rows with a missing value: refuse (default) or drop",
+      [](auto& s) -> auto& { return s.missing; }));
+  all.push_back(text(
+      "delimiter", "CHAR", Group::rows, "between the fields of CSV files (default: a comma)",
+      [](auto& s) -> auto& { return s.delimiter; }));
+  all.push_back(flag(
+      "no-intercept", Group::rows, "no column of ones", [](auto& s) -> auto& { return s.no_intercept; }));
+  all.push_back(flag(
+      "standardise", Group::rows, "centre and scale numeric columns; results stay on their own scale",
+      [](auto& s) -> auto& { return s.standardise; }));
+  all.push_back(flag(
+      "float32", Group::rows, "keep features in single precision: half the memory",
+      [](auto& s) -> auto& { return s.float32; }));
+  // Model.
+  all.push_back(text(
+      "family", "logistic|softmax|student_t", Group::model, "the likelihood of a row (default: logistic)",
+      [](auto& s) -> auto& { return s.family; }));
+  all.push_back(number(
+      "nu", "N", Group::model, "student_t: degrees of freedom (default: 4)", [](auto& s) -> auto& { return s.nu; }));
+  all.push_back(number(
+      "sigma", "S", Group::model, "student_t: scale of the residuals (default: 1)",
+      [](auto& s) -> auto& { return s.sigma; }));
+  all.push_back(text(
+      "prior", "PRIOR", Group::sampling, "of each coefficient (default: 'normal(0, 2.5)')",
+      [](auto& s) -> auto& { return s.prior; }));
+  // Sampling.
+  all.push_back(number(
+      "chains", "N", Group::sampling, "number of chains (default: 4)", [](auto& s) -> auto& { return s.fit.chains; }));
+  all.push_back(number(
+      "warmup", "N", Group::sampling, "iterations before the first draw (default: 1000)",
+      [](auto& s) -> auto& { return s.fit.warmup; }));
+  all.push_back(number(
+      "draws", "N", Group::sampling, "draws per chain (default: 1000)", [](auto& s) -> auto& { return s.fit.draws; }));
+  all.push_back(number(
+      "thin", "N", Group::chains, "iterations per draw (default: 1)", [](auto& s) -> auto& { return s.fit.thin; }));
+  all.push_back(number(
+      "target-ess", "N", Group::sampling, "go on, up to 100 x draws, until every bulk ESS is N",
+      [](auto& s) -> auto& { return s.target_ess; }));
+  all.push_back(number(
+      "seed", "N", Group::sampling, "of the random numbers (default: 1)", [](auto& s) -> auto& { return s.fit.seed; }));
+  all.push_back(number(
+      "threads", "N", Group::sampling, "0: all cores (default); draws do not depend on it",
+      [](auto& s) -> auto& { return s.fit.threads; }));
+  all.push_back(choice(
+      "move", Group::chains, "how theta moves (default: mala)",
+      {"random_walk", "mala", "slice_coordinates", "slice_direction"}, [](auto& s) -> auto& { return s.fit.move; }));
+  all.push_back(choice(
+      "sweep", Group::chains, "how z is resampled (default: implicit)",
+      {"implicit", "with_replacement", "without_replacement", "consecutive"},
+      [](auto& s) -> auto& { return s.fit.sweep; }));
+  all.push_back(choice(
+      "bound", Group::preparation, "anchored at the mode (default), or untuned", {"anchored", "untuned"},
+      [](auto& s) -> auto& { return s.fit.bound; }));
+  all.push_back(flag(
+      "regular", Group::preparation, "regular MCMC, for comparison: every row in every step",
+      [](auto& s) -> auto& { return s.fit.regular; }));
+  all.push_back(number(
+      "checkpoint-seconds", "S", Group::chains, "between checkpoints (default: 30)",
+      [](auto& s) -> auto& { return s.checkpoint_seconds; }));
+  all.push_back(text(
+      "from", "RUN", Group::record, "the run whose rows and bound are used", [](auto& s) -> auto& { return s.from; }));
+  return all;
+}
+
+// As TOML: literal strings, so that backslashes need no care; a basic string where there is a quote.
+std::string quoted(const std::string& word) {
+  if (word.find('\'') == std::string::npos) return "'" + word + "'";
+  if (word.find('"') == std::string::npos) return '"' + word + '"';
+  throw InputError(fmt::format("{} has both kinds of quotes; rename it", word));
+}
+
+bool is_bare(const std::string& word) {
+  if (word == "true" || word == "false") return true;
+  double value = 0.0;
+  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return error == std::errc() && stop == word.data() + word.size() && std::isfinite(value);
+}
+
+}  // namespace
+
+const std::vector<Setting>& all_settings() {
+  static const std::vector<Setting> all = make_settings();
+  return all;
+}
+
+void check(const Settings& settings) {
+  check(settings.fit);
+  if (settings.family != "logistic" && settings.family != "softmax" && settings.family != "student_t")
+    throw InputError(fmt::format("family: '{}' is none of logistic, softmax, student_t", settings.family));
+  if (settings.missing != "error" && settings.missing != "drop")
+    throw InputError(fmt::format("missing: '{}' is neither error nor drop", settings.missing));
+  if (settings.delimiter.size() > 1 && settings.delimiter != "\\t")
+    throw InputError(fmt::format("delimiter: '{}' is not one character", settings.delimiter));
+  if (!settings.positive.empty() && settings.family != "logistic")
+    throw InputError("positive: only the logistic family has a level that counts as 1");
+  if (!(settings.target_ess >= 0.0)) throw InputError("target-ess must be 0 or more");
+  if (!(settings.checkpoint_seconds >= 0.0)) throw InputError("checkpoint-seconds must be 0 or more");
+  if (settings.standardise && settings.no_intercept)
+    throw InputError("standardise: centred columns need an intercept; drop --no-intercept");
+  make_model(settings, 2);
+}
+
+Model make_model(const Settings& settings, int classes) {
+  const Prior prior = Prior::parse(settings.prior);
+  if (settings.family == "softmax") return {Softmax(classes), prior};
+  if (settings.family == "student_t") return {StudentT(settings.nu, settings.sigma), prior};
+  return {Logistic{}, prior};
+}
+
+std::string to_toml(const Settings& settings) {
+  std::string out = "# Settings of a flymc run; `flymc fit --config` takes them.\n";
+  for (const Setting& setting : all_settings()) {
+    const Words words = setting.get(settings);
+    if (words.empty()) continue;
+    std::string value;
+    for (const std::string& word : words)
+      value += (value.empty() ? "" : ", ") + (setting.kind != Kind::list && is_bare(word) ? word : quoted(word));
+    out += fmt::format(fmt::runtime(setting.kind == Kind::list ? "{} = [{}]\n" : "{} = {}\n"), setting.name, value);
+  }
+  return out;
+}
+
+void read_toml(const std::filesystem::path& path, Settings& settings) {
+  std::ifstream in(path);
+  if (!in) throw InputError(fmt::format("{}: the settings cannot be read", path.string()));
+  std::vector<CLI::ConfigItem> items;
+  try {
+    items = CLI::ConfigTOML().from_config(in);
+  } catch (const CLI::Error& error) {
+    throw InputError(fmt::format("{}: {}", path.string(), error.what()));
+  }
+  for (const CLI::ConfigItem& item : items) {
+    const auto& all = all_settings();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Setting& s) { return s.name == item.name; });
+    if (found == all.end() || !item.parents.empty())
+      throw InputError(
+          fmt::format("{}: there is no setting '{}'; `flymc fit --help` lists them", path.string(), item.fullname()));
+    try {
+      found->set(settings, item.inputs);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: {}", path.string(), error.what()));
+    }
+  }
+}
+
+}  // namespace flymc

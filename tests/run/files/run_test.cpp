@@ -1,0 +1,250 @@
+// A run on disk: its draws are those of the same fit in memory, however often it was stopped.
+#include "flymc/run/files/run.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <fstream>
+
+#include "draws/files/scratch_folder.hpp"
+#include "flymc/core/files.hpp"
+#include "flymc/data/files/store_file.hpp"
+#include "flymc/draws/files/draws_file.hpp"
+#include "flymc/model/logistic.hpp"
+#include "flymc/run/files/export.hpp"
+#include "flymc/run/files/predict.hpp"
+#include "flymc/run/files/report.hpp"
+#include "problems/problems.hpp"
+
+namespace flymc {
+namespace {
+
+using flymc::testing::message;
+
+class RunOnDisk : public flymc::testing::ScratchFolder {
+ protected:
+  // 400 rows of two numbers, a text and a target, in a CSV.
+  std::string table(int classes = 2) {
+    const auto path = folder_ / "table.csv";
+    std::ofstream out(path);
+    out << "x,colour,w,y\n";
+    const PhiloxRandom random(5, 0, 0);
+    for (std::uint64_t i = 0; i < 400; ++i) {
+      std::vector<double> x(2);
+      random.normals(Purpose::simulate, 2 * i, x);
+      const char* colour = i % 3 == 0 ? "red" : i % 3 == 1 ? "blue" : "green";
+      const double u = random.uniform(Purpose::start, i);
+      const int y = static_cast<int>(u * classes) ^ (x[0] > 1.0 && classes == 2 ? 1 : 0);
+      out << 10.0 + 3.0 * x[0] << ',' << colour << ',' << x[1] << ',' << y << '\n';
+    }
+    return path.string();
+  }
+  Settings settings(int classes = 2) {
+    Settings s;
+    s.table = {table(classes)};
+    s.target = "y";
+    if (classes > 2) s.family = "softmax";
+    s.fit.chains = 2;
+    s.fit.warmup = 100;
+    s.fit.draws = 60;
+    s.checkpoint_seconds = 0.0;  // after every iteration
+    return s;
+  }
+  Monitor quiet_;
+};
+
+// Stops a run after a number of iterations.
+class Stopper final : public Monitor {
+ public:
+  explicit Stopper(int after) : left_(after) {}
+  void progress(const ChainProgress&) override { --left_; }
+  bool stop() const override { return left_ <= 0; }
+
+ private:
+  std::atomic<int> left_;
+};
+
+void expect_same_draws(const RunDirectory& a, const RunDirectory& b) {
+  const DrawsFile one(a.draws()), other(b.draws());
+  ASSERT_EQ(one.names(), other.names());
+  ASSERT_EQ(one.chains(), other.chains());
+  for (Index j = 0; j < one.coefficients(); ++j) ASSERT_EQ(one.coefficient(j), other.coefficient(j)) << j;
+  for (const char* name : {"log_density__", "bright__", "queries__", "acceptance__"})
+    ASSERT_EQ(one.statistic(name), other.statistic(name)) << name;
+}
+
+TEST_F(RunOnDisk, MakesTheDrawsOfTheSameFitInMemory) {
+  const RunDirectory run = RunDirectory::create(folder_ / "run", settings());
+  ASSERT_TRUE(complete(run, quiet_));
+  const DrawsFile draws(run.draws());
+  EXPECT_EQ(draws.names(), (std::vector<std::string>{"intercept", "x", "colour[green]", "colour[red]", "w"}));
+
+  const StoreFile rows = open_store(run.rows().string());
+  const Fit fit = flymc::fit(rows.store, Model(Logistic{}, Prior::normal(0.0, 2.5)), run.settings().fit);
+  for (Index j = 0; j < draws.coefficients(); ++j) EXPECT_EQ(draws.coefficient(j), fit.draws.coefficient(j)) << j;
+  const RunReport report = read_report(run);
+  EXPECT_EQ(report.rows, 400);
+  EXPECT_EQ(report.anchor_queries, fit.anchor_queries);
+  EXPECT_EQ(report.chains[1].sampling_queries, fit.chains[1].sampling_queries);
+  EXPECT_EQ(summarise(report, draws).text(), fit.summary().text());
+  EXPECT_FALSE(std::filesystem::exists(run.path() / "parts"));
+}
+
+TEST_F(RunOnDisk, GoesOnAfterAnyStop) {
+  for (const int classes : {2, 3}) {
+    const RunDirectory whole = RunDirectory::create(folder_ / fmt::format("whole{}", classes), settings(classes));
+    ASSERT_TRUE(complete(whole, quiet_));
+    const RunDirectory run = RunDirectory::create(folder_ / fmt::format("stopped{}", classes), settings(classes));
+    int stops = 0;
+    for (;; ++stops) {
+      Stopper stopper(37);
+      if (complete(RunDirectory(run.path()), stopper)) break;
+      ASSERT_FALSE(run.finished());
+      ASSERT_LT(stops, 100);
+    }
+    EXPECT_GT(stops, 4);
+    expect_same_draws(whole, run);
+  }
+}
+
+// What a process that died between a part and its checkpoint leaves behind is not taken for draws.
+TEST_F(RunOnDisk, RemovesPartsThatNoCheckpointKnows) {
+  const RunDirectory whole = RunDirectory::create(folder_ / "whole", settings());
+  ASSERT_TRUE(complete(whole, quiet_));
+  const RunDirectory run = RunDirectory::create(folder_ / "run", settings());
+  Stopper stopper(240);  // while it samples
+  ASSERT_FALSE(complete(run, stopper));
+  const auto checkpoint = run.load_checkpoint(0);
+  ASSERT_TRUE(checkpoint && checkpoint->draws > 0);
+  write_whole(run.part(0, checkpoint->draws), "half a part");
+  std::ofstream(run.part(0, checkpoint->draws).string() + ".partial") << "less";
+  ASSERT_TRUE(complete(run, quiet_));
+  expect_same_draws(whole, run);
+}
+
+TEST_F(RunOnDisk, RefusesDamagedFiles) {
+  const RunDirectory run = RunDirectory::create(folder_ / "run", settings());
+  Stopper stopper(240);
+  ASSERT_FALSE(complete(run, stopper));
+  for (const std::string name : {"chains/chain-000.flymc", "preparation.flymc"}) {
+    const auto path = run.path() / name;
+    const std::string good = read_whole(path);
+    for (const std::size_t cut : {std::size_t{0}, std::size_t{3}, good.size() / 2, good.size() - 1}) {
+      write_whole(path, good.substr(0, cut));
+      EXPECT_NE(message<InputError>([&] { complete(run, quiet_); }).find(path.string()), std::string::npos) << cut;
+    }
+    for (std::size_t at = 0; at < good.size(); at += 1 + good.size() / 50) {
+      std::string bad = good;
+      bad[at] = static_cast<char>(bad[at] ^ 16);
+      write_whole(path, bad);
+      EXPECT_NE(message<InputError>([&] { complete(run, quiet_); }).find(path.string()), std::string::npos) << at;
+    }
+    write_whole(path, good);
+  }
+  EXPECT_TRUE(complete(run, quiet_));
+}
+
+TEST_F(RunOnDisk, SamplesAgainWithoutAPass) {
+  const RunDirectory first = RunDirectory::create(folder_ / "first", settings());
+  ASSERT_TRUE(complete(first, quiet_));
+  Settings again = settings_on(first, folder_ / "again");
+  EXPECT_EQ(again.fit.seed, first.settings().fit.seed + 1);
+  again.prior = "laplace(0, 0.1)";
+  again.fit.chains = 3;
+  const RunDirectory second = RunDirectory::create(folder_ / "again", again);
+  ASSERT_TRUE(complete(second, quiet_));
+  const RunReport report = read_report(second);
+  EXPECT_EQ(report.anchor_queries + report.bound_queries, 0);
+  for (const ChainReport& chain : report.chains) EXPECT_LT(chain.start_queries, 100);
+  // A prior that pulls to 0 does.
+  const auto mean = [](const RunDirectory& run) { return summarise("x", DrawsFile(run.draws()).coefficient(1)).mean; };
+  EXPECT_LT(std::abs(mean(second)), std::abs(mean(first)));
+  EXPECT_FALSE(std::filesystem::exists(second.path() / "rows.arrow"));
+}
+
+TEST_F(RunOnDisk, TargetEssSamplesOnAndResumesInTheSameRounds) {
+  Settings s = settings();
+  s.target_ess = 60.0;
+  s.fit.draws = 20;
+  const RunDirectory whole = RunDirectory::create(folder_ / "whole", s);
+  ASSERT_TRUE(complete(whole, quiet_));
+  const RunReport report = read_report(whole);
+  EXPECT_GT(report.draws, 20);
+  EXPECT_EQ(report.draws % 20, 0);
+  double smallest = HUGE_VAL;
+  for (const auto& p : summarise(report, DrawsFile(whole.draws())).parameters)
+    smallest = std::min(smallest, p.ess_bulk);
+  EXPECT_GE(smallest, 60.0);
+  const RunDirectory run = RunDirectory::create(folder_ / "stopped", s);
+  for (int stops = 0; stops < 200; ++stops) {
+    Stopper stopper(33);
+    if (complete(run, stopper)) break;
+  }
+  expect_same_draws(whole, run);
+}
+
+// Centring and scaling change the chain's coordinates and the prior's meaning, not the model: under a flat prior the
+// posterior on the table's own scale is the same.
+TEST_F(RunOnDisk, StandardisedColumnsGiveTheSamePosterior) {
+  Settings plain = settings();
+  plain.prior = "flat";
+  plain.fit.draws = 4000;
+  plain.fit.thin = 5;
+  plain.checkpoint_seconds = 30.0;
+  Settings scaled = plain;
+  scaled.standardise = true;
+  const RunDirectory one = RunDirectory::create(folder_ / "plain", plain);
+  const RunDirectory other = RunDirectory::create(folder_ / "scaled", scaled);
+  ASSERT_TRUE(complete(one, quiet_));
+  ASSERT_TRUE(complete(other, quiet_));
+  const DrawsFile a(one.draws()), b(other.draws());
+  for (Index j = 0; j < a.coefficients(); ++j) {
+    const ParameterSummary p = summarise("", a.coefficient(j)), q = summarise("", b.coefficient(j));
+    // Five standard errors: a false alarm in 1e6 for each of five coefficients.
+    EXPECT_LT(std::abs(p.mean - q.mean), 5.0 * std::hypot(p.mcse_mean, q.mcse_mean)) << a.names()[std::size_t(j)];
+    EXPECT_NEAR(q.sd / p.sd, 1.0, 0.1);
+  }
+  // Predictions use the table's own scale.
+  predict(one, {.table = {table()}}, folder_ / "one.csv");
+  predict(other, {.table = {table()}}, folder_ / "other.csv");
+  std::ifstream first(folder_ / "one.csv"), second(folder_ / "other.csv");
+  std::string line;
+  std::getline(first, line);
+  EXPECT_EQ(line, R"("row","mean","lower","upper")");
+  std::getline(second, line);
+  int rows = 0;
+  for (std::string x, y; std::getline(first, x) && std::getline(second, y); ++rows)
+    EXPECT_NEAR(std::stod(x.substr(x.find(',') + 1)), std::stod(y.substr(y.find(',') + 1)), 0.02);
+  EXPECT_EQ(rows, 400);
+}
+
+TEST_F(RunOnDisk, TwoProcessesCannotWorkOnOneRun) {
+  const RunDirectory run = RunDirectory::create(folder_ / "run", settings());
+  const RunLock lock(run);
+  EXPECT_NE(message<InputError>([&] { complete(run, quiet_); }).find("another flymc is at work on this run"),
+            std::string::npos);
+}
+
+TEST_F(RunOnDisk, MessagesSayWhatToDo) {
+  const auto path = folder_ / "run";
+  EXPECT_EQ(message<InputError>([&] { RunDirectory run(path); }),
+            path.string() + ": there is no run here; `flymc fit` makes one");
+  const RunDirectory run = RunDirectory::create(path, settings());
+  EXPECT_NE(message<InputError>([&] { RunDirectory::create(path, settings()); }).find("`flymc resume "),
+            std::string::npos);
+  EXPECT_NE(message<InputError>([&] { read_report(run); }).find("the run is not finished; `flymc resume "),
+            std::string::npos);
+  EXPECT_NE(message<InputError>([&] { settings_on(run, folder_ / "b"); }).find("its rows are not there yet"),
+            std::string::npos);
+  ASSERT_TRUE(complete(run, quiet_));
+  EXPECT_NE(message<InputError>([&] { export_draws(run, folder_ / "a.txt"); }).find("draws are exported as .nc"),
+            std::string::npos);
+  EXPECT_NE(message<InputError>([&] {
+              predict(run, {.table = {table()}}, folder_ / "a.txt");
+            }).find("predictions are written as .parquet or .csv"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace flymc
