@@ -101,8 +101,8 @@ int run(const RunDirectory& directory, const Output& output) {
     return Exit::interrupted;
   }
   if (!output.quiet)
-    fmt::print(stderr, "draws are in {}; `flymc export {}` writes them for other tools\n\n", directory.draws().string(),
-               directory.path().string());
+    fmt::print(stderr, "draws are in {}; `flymc export {} --out draws.nc` writes them for ArviZ\n\n",
+               directory.draws().string(), directory.path().string());
   return finish(directory, output);
 }
 
@@ -138,7 +138,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "A first fit:\n"
-      "  flymc fit loans.csv --target default --out run\n"
+      "  flymc fit loans.csv --target defaulted --out run\n"
       "Each command has its own help: flymc fit --help");
 
   Flags flags;

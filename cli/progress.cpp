@@ -2,6 +2,7 @@
 #include "progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,15 @@ std::string rounded(double x) {
     x /= 1000.0;
   }
   return fmt::format("{:.0f}P", x);
+}
+
+// A line that is longer than the terminal is wide could not be painted over: the bar takes what is left beside the
+// numbers, if that is enough to be a bar.
+int bar_width() {
+  winsize size{};
+  const int columns = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  constexpr int numbers = 86;
+  return columns < numbers + 5 ? 0 : std::min(20, columns - numbers);
 }
 
 }  // namespace
@@ -85,8 +95,7 @@ std::string Progress::line(const ChainProgress& now, bool with_bar) const {
   const double share = now.total > 0 ? static_cast<double>(now.done) / static_cast<double>(now.total) : 1.0;
   const double rate = now.seconds > 0.0 ? static_cast<double>(now.steps) / now.seconds : 0.0;
   std::string bar;
-  if (with_bar) {
-    constexpr int width = 20;
+  if (const int width = with_bar ? bar_width() : 0; width > 0) {
     const int full = static_cast<int>(share * width);
     for (int i = 0; i < width; ++i) bar += i < full ? "█" : "░";
     bar += ' ';

@@ -172,7 +172,7 @@ std::string Plan::text() const {
       "table         {} on disk\n"
       "rows.arrow    {}, written once and mapped\n"
       "memory        {} beyond that\n"
-      "passes        about {:.0f} over the rows before the first draw; none after\n"
+      "passes        about {:.0f} over the rows before the first draw, then a few rows per draw\n"
       "time          ingest {}, prepare {}, sample {}\n",
       rows, rows_are_exact ? "" : ", about", features, coefficients, size(table_bytes), size(store_bytes),
       size(memory_bytes), passes, duration(ingest_seconds), duration(prepare_seconds), duration(sample_seconds));

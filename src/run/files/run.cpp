@@ -157,16 +157,17 @@ void ingest(const RunDirectory& directory, Monitor& monitor) {
   const Settings& settings = directory.settings();
   const auto began = Clock::now();
   const Table table = Table::open(settings.table, table_options(settings));
+  monitor.say(fmt::format("ingest: {} file{}, {:.1f} MiB", table.files().size(), table.files().size() == 1 ? "" : "s",
+                          static_cast<double>(table.bytes()) / 1048576.0));
   const Encoding encoding = Encoding::learn(table, encoding_options(settings));
   check_coefficient_names(coefficient_names(encoding.feature_names(), encoding.classes(), settings));
   StoreWriter writer(directory.rows().string(), encoding.feature_names(),
                      settings.float32 ? Precision::float32 : Precision::float64, {{"encoding", encoding.to_json()}});
   encoding.encode(table, [&](std::span<const double> x, double y, const RowPlace&) { writer.append(x, y); });
   writer.finish();
-  monitor.say(fmt::format("ingest: {} rows of {} features from {} file{}{}, {:.1f} s", encoding.rows(),
-                          encoding.feature_names().size(), table.files().size(), table.files().size() == 1 ? "" : "s",
-                          encoding.dropped() ? fmt::format(" ({} dropped)", encoding.dropped()) : "",
-                          seconds_since(began)));
+  monitor.say(fmt::format(
+      "        {} rows of {} features{}, {:.1f} s", encoding.rows(), encoding.feature_names().size(),
+      encoding.dropped() ? fmt::format(" ({} rows dropped)", encoding.dropped()) : "", seconds_since(began)));
 }
 
 bool complete(const RunDirectory& directory, Monitor& monitor) {
@@ -184,11 +185,12 @@ bool complete(const RunDirectory& directory, Monitor& monitor) {
 
   if (!std::filesystem::exists(directory.preparation())) {
     const auto began = Clock::now();
+    monitor.say(settings.fit.regular ? "prepare: anchor" : "prepare: anchor and bound");
     const Preparation made = prepare(rows.store, model, settings.fit, {threads, alone});
     directory.save(made);
     const RowId queries = (made.anchor ? made.anchor->queries : 0) + (made.bound ? made.bound->queries() : 0);
     monitor.say(
-        fmt::format("prepare: {} passes over the rows, {:.1f} s", queries / rows.store.rows(), seconds_since(began)));
+        fmt::format("         {} passes over the rows, {:.1f} s", queries / rows.store.rows(), seconds_since(began)));
   }
   if (monitor.stop()) return false;
   const Preparation preparation = directory.load_preparation(model);

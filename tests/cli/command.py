@@ -1,0 +1,57 @@
+"""What the tests of the flymc command share: the command itself, and a table to try it on."""
+import gzip
+import os
+import pathlib
+import shutil
+import subprocess
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+
+COMMAND = os.environ.get("FLYMC", "flymc")
+
+
+def flymc(*arguments, folder, expect=0):
+    """Runs the command in a folder; returns its standard output."""
+    done = subprocess.run([COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == expect, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def people(rows, seed=1):
+    """Two numbers, a boolean, a text of five levels and a 0/1 target."""
+    random = np.random.default_rng(seed)
+    age = random.normal(45, 12, rows).round(1)
+    income = np.exp(random.normal(10, 0.5, rows)).round(2)
+    smoker = random.random(rows) < 0.2
+    region = np.array(["north", "south", "east", "west", "mid"])[random.choice(5, rows, p=[0.3, 0.3, 0.2, 0.15, 0.05])]
+    effect = np.select([region == r for r in ("north", "south", "east")], [0.2, -0.3, 0.5], 0.0)
+    eta = -1 + 0.03 * (age - 45) + 0.6 * smoker - 1e-5 * income + effect
+    y = (random.random(rows) < 1 / (1 + np.exp(-eta))).astype(np.int64)
+    return pa.table({"age": age, "income": income, "smoker": smoker, "region": region, "y": y})
+
+
+def write(table, path):
+    """As the format of the path's name; a folder of ten Parquet files if it has none."""
+    path = pathlib.Path(path)
+    if path.suffix == ".parquet":
+        pa.parquet.write_table(table, path)
+    elif path.suffix == ".feather":
+        pa.feather.write_feather(table, path)
+    elif path.suffix == ".csv":
+        pa.csv.write_csv(table, path)
+    elif path.suffix == ".gz":
+        plain = path.with_suffix("")
+        write(table, plain)
+        with open(plain, "rb") as source, gzip.open(path, "wb") as target:
+            shutil.copyfileobj(source, target)
+        plain.unlink()
+    else:
+        path.mkdir()
+        step = -(-table.num_rows // 10)
+        for i in range(10):
+            pa.parquet.write_table(table.slice(i * step, step), path / f"part-{i}.parquet")
+    return path.name
