@@ -216,4 +216,10 @@ void Encoding::encode_new(const Table& table, Missing missing, const VisitNew& v
   });
 }
 
+Store read_rows(const Table& table, const Encoding& encoding, Precision precision) {
+  StoreBuilder builder(encoding.feature_names(), precision);
+  encoding.encode(table, [&](std::span<const double> x, double y, const RowPlace&) { builder.append(x, y); });
+  return builder.finish();
+}
+
 }  // namespace flymc

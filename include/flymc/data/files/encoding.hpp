@@ -12,6 +12,7 @@
 
 #include "flymc/core/linear.hpp"
 #include "flymc/data/files/table.hpp"
+#include "flymc/data/store.hpp"
 
 namespace flymc {
 
@@ -20,16 +21,16 @@ enum class Missing { error, drop };
 enum class TargetKind { two_classes, classes, number };
 
 struct EncodingOptions {
-  std::string target;
-  std::vector<std::string> columns;  // of features; none: all but the target and `exclude`
-  std::vector<std::string> exclude;  // columns that are no features
+  std::string target = {};
+  std::vector<std::string> columns = {};  // of features; none: all but the target and `exclude`
+  std::vector<std::string> exclude = {};  // columns that are no features
   // Columns whose values are levels; the table has to be opened with the same list, which is checked here.
-  std::vector<std::string> categorical;
+  std::vector<std::string> categorical = {};
   bool intercept = true;
   bool standardise = false;
   Missing missing = Missing::error;
   TargetKind target_kind = TargetKind::two_classes;
-  std::string positive;  // the value that counts as 1; none: the larger number, the later text, true
+  std::string positive = {};  // the value that counts as 1; none: the larger number, the later text, true
 };
 
 // Where a row stands. Rows of data count from 1 in each file.
@@ -114,5 +115,8 @@ class Encoding {
   std::vector<std::string> feature_names_;
   Vector shift_, scale_;
 };
+
+// All rows of the table that the encoding was learnt from, in memory.
+Store read_rows(const Table& table, const Encoding& encoding, Precision precision = Precision::float64);
 
 }  // namespace flymc
