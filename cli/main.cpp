@@ -3,8 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <filesystem>
 #include <functional>
+#include <system_error>
 
 #include "flymc/core/files.hpp"
 #include "flymc/draws/files/draws_file.hpp"
@@ -16,6 +20,7 @@
 #include "flymc/run/files/report.hpp"
 #include "flymc/run/files/run.hpp"
 #include "progress.hpp"
+#include "usage.hpp"
 
 namespace {
 
@@ -26,9 +31,17 @@ enum Exit { success = 0, bad_input = 1, bad_usage = 2, file_trouble = 3, interna
 
 std::atomic<bool> stop_requested = false;
 
+// Batch systems send SIGTERM before SIGKILL: the time between is enough for a checkpoint. It may come twice (to the
+// process and to its group), so only a Ctrl-C after it ends the command at once.
 extern "C" void on_interrupt(int) {
   stop_requested = true;
-  std::signal(SIGINT, SIG_DFL);  // a second Ctrl-C ends it at once
+  std::signal(SIGINT, SIG_DFL);
+}
+
+// To a person. Where nobody can hear it (a log on a full disk), the work goes on.
+template <class... Values>
+void tell(fmt::format_string<Values...> text, Values&&... values) {
+  std::fputs(fmt::format(text, std::forward<Values>(values)...).c_str(), stderr);
 }
 
 // The settings that were given as flags, in order; applied over those of a file.
@@ -78,6 +91,17 @@ class Flags {
   std::vector<std::pair<const Setting*, std::vector<std::string>>> given_;
 };
 
+// Settings of flags alone are at fault for what cannot be used; beside a file's, nobody can tell.
+template <class Options>
+void check_usage(const Options& options, const std::string& config = "") {
+  try {
+    check(options);
+  } catch (const InputError& error) {
+    if (config.empty()) throw CLI::ValidationError(error.what(), Exit::bad_usage);
+    throw InputError(fmt::format("with the settings of {}: {}", config, error.what()));
+  }
+}
+
 struct Output {
   bool json = false;
   bool quiet = false;
@@ -94,29 +118,51 @@ int finish(const RunDirectory& directory, const Output& output) {
 int run(const RunDirectory& directory, const Output& output) {
   Progress progress(Progress::style_of(output.quiet), stop_requested);
   std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
   const bool done = complete(directory, progress);
   progress.finish();
   if (!done) {
-    fmt::print(stderr, "stopped; `flymc resume {}` goes on from here\n", directory.path().string());
+    tell("stopped; `flymc resume {}` goes on from here\n", directory.path().string());
     return Exit::interrupted;
   }
   if (!output.quiet)
-    fmt::print(stderr, "draws are in {}; `flymc export {} --out draws.nc` writes them for ArviZ\n\n",
-               directory.draws().string(), directory.path().string());
+    tell("draws are in {}; `flymc export {} --out draws.nc` writes them for ArviZ\n\n", directory.draws().string(),
+         directory.path().string());
   return finish(directory, output);
 }
 
-int guarded(const std::function<int()>& command, const std::string& resume) {
-  const auto say = [](const std::string& text) { fmt::print(stderr, "flymc: {}\n", text); };
+void say(const std::string& text) { tell("flymc: {}\n", text); }
+
+// `run` is the folder that the command reads or writes.
+int guarded(const std::function<int()>& command, const std::filesystem::path& run) {
+  const auto has = [&](const char* file) {
+    std::error_code unknown;
+    return !run.empty() && std::filesystem::exists(run / file, unknown);
+  };
   try {
-    return command();
+    const int code = command();
+    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category());
+    return code;
   } catch (const InputError& error) {
     say(error.what());
+    // It failed where the prior matters, or was asked for anew. Reading the table again can be spared.
+    if (has("rows.arrow") && !has("preparation.flymc"))
+      say(fmt::format("its rows are kept; `flymc sample {} --prior PRIOR --out OTHER` tries another prior on them",
+                      run.string()));
+    if (const auto draws = run / "draws.parquet"; std::string_view(error.what()).starts_with(draws.string() + ":"))
+      say(fmt::format("delete {} and {}, and `flymc resume {}` samples again, to the same draws", draws.string(),
+                      (run / "chains").string(), run.string()));
     return Exit::bad_input;
   } catch (const FileError& error) {
     say(error.what());
-    if (!resume.empty())
-      say(fmt::format("what was on the disk before is kept; `flymc resume {}` goes on from there", resume));
+    if (has("settings.toml") && !has("report.json"))
+      say(fmt::format("what was on the disk before is kept; `flymc resume {}` goes on from there", run.string()));
+    return Exit::file_trouble;
+  } catch (const std::filesystem::filesystem_error& error) {
+    say(fmt::format("{}: {}; check the name and its permissions", error.path1().string(), error.code().message()));
+    return Exit::file_trouble;
+  } catch (const std::system_error& error) {  // of fmt::print, to standard output
+    say(fmt::format("standard output cannot be written ({})", error.code().message()));
     return Exit::file_trouble;
   } catch (const CLI::Error&) {
     throw;
@@ -147,7 +193,7 @@ int main(int argc, char** argv) {
   std::string config, out, run_path, format = "parquet";
   PredictOptions predict_options;
   std::function<int()> command;
-  std::string resumable;
+  std::string run_of_command;  // what it makes; empty: it reads `run_path`
 
   const auto add_output = [&](CLI::App& to) {
     to.add_flag("--json", output.json, "print one JSON object");
@@ -156,11 +202,13 @@ int main(int argc, char** argv) {
   const auto settings_of_flags = [&] {
     Settings settings;
     if (!config.empty()) read_toml(config, settings);
+    settings.from.clear();  // settings of a run that stood on another may be used to fit a table
     if (!table.empty()) settings.table = table;
     flags.apply(settings);
-    if (settings.table.empty()) throw CLI::ValidationError("no table is given", Exit::bad_usage);
+    if (settings.table.empty())
+      throw CLI::ValidationError("name a table: a file, a pattern such as 'part-*.csv', or a folder", Exit::bad_usage);
     if (settings.target.empty()) throw CLI::ValidationError("--target: name the column to explain", Exit::bad_usage);
-    check(settings);
+    check_usage(settings, config);
     return settings;
   };
   const auto add_table = [&](CLI::App& to) {
@@ -179,7 +227,7 @@ int main(int argc, char** argv) {
       "Example:\n  flymc fit 'clicks/*.parquet' --target clicked --exclude id --out run\n"
       "More flags, for those who compare samplers, are in docs/reference.md.");
   fit.callback([&] {
-    resumable = out;
+    run_of_command = out;
     command = [&] { return run(RunDirectory::create(out, settings_of_flags()), output); };
   });
 
@@ -191,7 +239,7 @@ int main(int argc, char** argv) {
   ingest_command.footer(
       "Example (resume does the rest):\n  flymc ingest clicks.csv --target clicked --out run\n  flymc resume run");
   ingest_command.callback([&] {
-    resumable = out;
+    run_of_command = out;
     command = [&] {
       const RunDirectory directory = RunDirectory::create(out, settings_of_flags());
       Progress progress(Progress::style_of(output.quiet), stop_requested);
@@ -208,11 +256,11 @@ int main(int argc, char** argv) {
   add_output(sample);
   sample.footer("Example:\n  flymc sample run --prior 'laplace(0, 1)' --out sparse");
   sample.callback([&] {
-    resumable = out;
+    run_of_command = out;
     command = [&] {
       Settings settings = settings_on(RunDirectory(run_path), out);
       flags.apply(settings);
-      check(settings);
+      check_usage(settings);
       return run(RunDirectory::create(out, settings), output);
     };
   });
@@ -221,10 +269,7 @@ int main(int argc, char** argv) {
   resume.add_option("run", run_path, "the run")->type_name("RUN")->required();
   add_output(resume);
   resume.footer("Example:\n  flymc resume run");
-  resume.callback([&] {
-    resumable = run_path;
-    command = [&] { return run(RunDirectory(run_path), output); };
-  });
+  resume.callback([&] { command = [&] { return run(RunDirectory(run_path), output); }; });
 
   CLI::App& summary = *app.add_subcommand("summary", "what a finished run found, and what it took");
   summary.add_option("run", run_path, "the run")->type_name("RUN")->required();
@@ -243,15 +288,15 @@ int main(int argc, char** argv) {
       ->type_name("N")
       ->capture_default_str();
   predict_command.add_option("--missing", predict_options.missing, "rows with a missing value: refuse, or leave empty")
-      ->type_name("error|drop")
-      ->check(CLI::IsMember({"error", "drop"}));
+      ->type_name("error|drop");
   predict_command.add_option("--delimiter", predict_options.delimiter, "between the fields of CSV files")
       ->type_name("CHAR");
   predict_command.footer("Example:\n  flymc predict run new.parquet --out predictions.parquet");
   predict_command.callback([&] {
     command = [&] {
+      check_usage(predict_options);
       const RowId rows = predict(RunDirectory(run_path), predict_options, out);
-      fmt::print(stderr, "{} rows are in {}\n", rows, out);
+      tell("{} rows are in {}\n", rows, out);
       return static_cast<int>(Exit::success);
     };
   });
@@ -285,9 +330,10 @@ int main(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
-    return guarded(command, resumable);
+    return guarded(command, run_of_command.empty() ? run_path : run_of_command);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? Exit::success : Exit::bad_usage;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    say(usage_problem(app, error));
+    return Exit::bad_usage;
   }
 }

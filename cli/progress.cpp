@@ -35,6 +35,9 @@ int bar_width() {
   return columns < numbers + 5 ? 0 : std::min(20, columns - numbers);
 }
 
+// A log on a full disk is no reason to stop: fmt::print would throw.
+void put(std::FILE* out, const std::string& text) { std::fputs(text.c_str(), out); }
+
 }  // namespace
 
 Progress::Style Progress::style_of(bool quiet) {
@@ -46,7 +49,7 @@ void Progress::say(const std::string& text) {
   if (style_ == Style::quiet) return;
   const std::lock_guard lock(mutex_);
   painted_ = 0;  // lines above stay as they are
-  fmt::print(out_, "{}\n", text);
+  put(out_, text + "\n");
   std::fflush(out_);
 }
 
@@ -67,10 +70,10 @@ void Progress::progress(const ChainProgress& now) {
   if (style_ == Style::terminal) {
     paint(false);
   } else if (ended) {
-    fmt::print(out_, "{}\n", line(now, false));
+    put(out_, line(now, false) + "\n");
   } else {
     for (const ChainProgress& chain : chains_)
-      if (chain.done < chain.total) fmt::print(out_, "{}\n", line(chain, false));
+      if (chain.done < chain.total) put(out_, line(chain, false) + "\n");
   }
   std::fflush(out_);
 }
@@ -88,7 +91,7 @@ void Progress::paint(bool last) {
   if (painted_ > 0) text += fmt::format("\x1b[{}A", painted_);
   for (const ChainProgress& chain : chains_) text += "\r\x1b[2K" + line(chain, true) + "\n";
   painted_ = last ? 0 : chains_.size();
-  fmt::print(out_, "{}", text);
+  put(out_, text);
 }
 
 std::string Progress::line(const ChainProgress& now, bool with_bar) const {

@@ -18,7 +18,7 @@ class Progress final : public Monitor {
   // Terminal where standard error is one; lines otherwise.
   static Style style_of(bool quiet);
 
-  // `stop` is set by the handler of Ctrl-C.
+  // `stop` is set by the handler of Ctrl-C and SIGTERM.
   Progress(Style style, const std::atomic<bool>& stop, std::FILE* out = stderr)
       : style_(style), stop_(stop), out_(out) {}
   ~Progress() override { finish(); }

@@ -73,11 +73,19 @@ Metric metric_of(const Store& store, const Model& model, const Expansion& here) 
     Matrix eased = here.precision;
     eased.diagonal() *= 1.0 + 1e-10;
     if (auto metric = Metric::from_precision(eased)) return *metric;
-    throw InputError("the posterior precision is not positive definite in doubles; rescale the columns");
+    throw InputError(
+        "the columns differ so much in size that their posterior is beyond double precision; rescale them");
   }
+  if (const Index coefficients = model.coefficients(store); store.rows() < coefficients)
+    throw InputError(
+        fmt::format("{} row{} cannot determine {} coefficients under a {} prior; use a proper prior, such as normal(0, "
+                    "2.5), or fewer "
+                    "columns",
+                    store.rows(), store.rows() == 1 ? "" : "s", coefficients, model.prior().describe()));
   throw InputError(fmt::format(
       "coefficient '{}' is not determined by the rows under a {} prior: its column is constant, a combination "
-      "of the columns before it, or all its rows are of one class; drop the column or use a proper prior",
+      "of the columns before it, or all its rows are of one class; leave out the column or use a proper prior, such as "
+      "normal(0, 2.5)",
       undetermined(store, model, here.precision), model.prior().describe()));
 }
 
@@ -101,7 +109,10 @@ Anchor find_anchor(const Store& store, const Model& model, const Execution& exec
   Vector pivots;  // of the previous step
   for (int steps = 0;; ++steps) {
     if (!std::isfinite(here.value) || !here.precision.allFinite())
-      throw InputError("the log posterior is not finite at 0; rescale the columns");
+      throw InputError(
+          "the posterior is beyond double precision where all coefficients are 0; rescale the columns, or choose a "
+          "prior that "
+          "is wider or nearer to 0");
     Metric metric = metric_of(store, model, here);
     // The Newton step is P^-1 gradient, and its length in posterior standard deviations is ||L^-1 gradient||.
     const Vector white = metric.whiten_gradient(here.gradient);
@@ -116,11 +127,11 @@ Anchor find_anchor(const Store& store, const Model& model, const Execution& exec
     if (steps == options.most_steps) {
       // Slow, but on its way to a mode: any anchor will do.
       if (settled) return {std::move(theta), std::move(metric), queries, steps, distance};
-      throw InputError(
-          fmt::format("the log posterior still grows after {} Newton steps: perfectly separated classes under a {} "
-                      "prior have no mode; "
-                      "use a proper prior with a smaller scale, or drop the column that separates them",
-                      steps, model.prior().describe()));
+      throw InputError(fmt::format(
+          "the coefficients still grow after {} Newton steps: under a {} prior they do so without end where "
+          "a column separates the classes perfectly; use a proper prior of smaller scale, such as "
+          "normal(0, 2.5), or leave out the column that separates them",
+          steps, model.prior().describe()));
     }
     const Vector step = metric.unwhiten(white);
     for (double fraction = 1.0;; fraction /= 2.0) {

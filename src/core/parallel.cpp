@@ -1,9 +1,11 @@
 // Fork and join on oneTBB, the only place that knows it.
 #include "flymc/core/parallel.hpp"
 
+#include <tbb/info.h>
 #include <tbb/parallel_invoke.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <exception>
 
 #include "flymc/core/error.hpp"
@@ -32,7 +34,11 @@ void after([[maybe_unused]] char& milestone) {
 }  // namespace
 
 struct Threads::Arena {
-  explicit Arena(int count) : tbb(count > 0 ? count : tbb::task_arena::automatic) { tbb.initialize(); }
+  // oneTBB gives no more workers than there are cores, and says so on the terminal if more are asked for.
+  explicit Arena(int count)
+      : tbb(count > 0 ? std::min(count, tbb::info::default_concurrency()) : tbb::task_arena::automatic) {
+    tbb.initialize();
+  }
   mutable tbb::task_arena tbb;
 };
 

@@ -18,7 +18,8 @@ Prior::Prior(Kind kind, double nu, std::vector<double> location, std::vector<dou
   for (const double x : location_)
     if (!std::isfinite(x)) throw InputError(fmt::format("prior: the location {} is not a finite number", x));
   for (const double s : scale_)
-    if (!(s > 0.0) || !std::isfinite(s)) throw InputError(fmt::format("prior: the scale {} is not positive", s));
+    if (!(s > 0.0) || !std::isfinite(s))
+      throw InputError(fmt::format("prior: the scale {} is not {}", s, s > 0.0 ? "a finite number" : "positive"));
   if (kind_ == Kind::student_t && (!(nu_ > 0.0) || !std::isfinite(nu_)))
     throw InputError(fmt::format("prior: {} degrees of freedom are not positive", nu_));
   // Once, here: lgamma writes to a global and must not be called from several chains.

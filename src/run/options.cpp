@@ -9,6 +9,10 @@ namespace flymc {
 
 void check(const FitOptions& options) {
   if (options.chains < 1) throw InputError(fmt::format("chains must be 1 or more, not {}", options.chains));
+  if (options.chains > 1000) throw InputError(fmt::format("chains must be at most 1000, not {}", options.chains));
+  // Beyond some tens of thousands oneTBB falls over.
+  if (options.threads < 0 || options.threads > 1024)
+    throw InputError(fmt::format("threads must be from 0 (all cores) to 1024, not {}", options.threads));
   if (options.warmup < 0) throw InputError(fmt::format("warmup must be 0 or more, not {}", options.warmup));
   if (options.draws < 1) throw InputError(fmt::format("draws must be 1 or more, not {}", options.draws));
   if (options.thin < 1) throw InputError(fmt::format("thin must be 1 or more, not {}", options.thin));

@@ -151,8 +151,8 @@ TEST(StudentTFamily, KnowsItsTargetsAndParameters) {
   EXPECT_EQ(StudentT(4.0, 1.0).target_problem(HUGE_VAL), "a finite number");
   for (const double bad : {0.0, -1.0, HUGE_VAL, std::nan("")}) {
     EXPECT_EQ(message_of<InputError>([&] { StudentT(bad, 1.0); }),
-              "student_t: the degrees of freedom must be positive");
-    EXPECT_EQ(message_of<InputError>([&] { StudentT(4.0, bad); }), "student_t: the scale must be positive");
+              "student_t: the degrees of freedom, nu, must be positive");
+    EXPECT_EQ(message_of<InputError>([&] { StudentT(4.0, bad); }), "student_t: the scale, sigma, must be positive");
   }
 }
 

@@ -234,7 +234,8 @@ TEST(Prior, BadInputIsNamed) {
   const double nan = std::nan("");
   EXPECT_EQ(message_of<InputError>([] { Prior::normal(0.0, 0.0); }), "prior: the scale 0 is not positive");
   EXPECT_EQ(message_of<InputError>([] { Prior::laplace(0.0, -2.0); }), "prior: the scale -2 is not positive");
-  EXPECT_EQ(message_of<InputError>([] { Prior::normal(0.0, HUGE_VAL); }), "prior: the scale inf is not positive");
+  EXPECT_EQ(message_of<InputError>([] { Prior::normal(0.0, HUGE_VAL); }),
+            "prior: the scale inf is not a finite number");
   EXPECT_EQ(message_of<InputError>([&] { Prior::normal(nan, 1.0); }), "prior: the location nan is not a finite number");
   EXPECT_EQ(message_of<InputError>([] { Prior::student_t(0.0, 0.0, 1.0); }),
             "prior: 0 degrees of freedom are not positive");

@@ -13,8 +13,8 @@ namespace flymc {
 
 struct StudentT {
   StudentT(double degrees_of_freedom, double scale) : nu(degrees_of_freedom), sigma(scale) {
-    if (!(nu > 0.0) || !std::isfinite(nu)) throw InputError("student_t: the degrees of freedom must be positive");
-    if (!(sigma > 0.0) || !std::isfinite(sigma)) throw InputError("student_t: the scale must be positive");
+    if (!(nu > 0.0) || !std::isfinite(nu)) throw InputError("student_t: the degrees of freedom, nu, must be positive");
+    if (!(sigma > 0.0) || !std::isfinite(sigma)) throw InputError("student_t: the scale, sigma, must be positive");
     if (!std::isnormal(nu * sigma * sigma))
       throw InputError("student_t: the scale is too small or too large; rescale the target");
     log_constant_ =

@@ -17,6 +17,7 @@ namespace flymc {
 inline std::string arrow_message(const arrow::Status& status) {
   std::string text = status.message();
   text = text.substr(0, text.find('\n'));
+  while (text.ends_with('.')) text.pop_back();
   if (status.detail() != nullptr) text += ": " + status.detail()->ToString();
   return text;
 }
@@ -31,7 +32,7 @@ Value value_or_throw(arrow::Result<Value> result, const std::string& path, const
 // What is read is input.
 template <class Value>
 Value readable(arrow::Result<Value> result, const std::string& path, const char* what,
-               const char* advice = "the file may be cut short, damaged or of another format") {
+               const char* advice = "the file may be cut short, damaged or of another format; write it again") {
   return value_or_throw<InputError>(std::move(result), path, what, advice);
 }
 

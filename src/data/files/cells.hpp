@@ -3,18 +3,27 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/names.hpp"
 #include "flymc/data/files/encoding.hpp"
 
 namespace flymc {
 
 // "file, column 'age', row 7".
 inline std::string place_of(const TableBatch& batch, Index i, const std::string& column) {
-  return fmt::format("{}, column '{}', row {}", batch.file(), column, batch.row(i));
+  return fmt::format("{}, column '{}', row {}", batch.file(), on_one_line(column), batch.row(i));
+}
+
+inline bool is_number(std::string_view text) {
+  double value = 0.0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error != std::errc::invalid_argument && stop == text.data() + text.size();
 }
 
 // Throws InputError if a number cannot be a feature or a target.
@@ -26,6 +35,15 @@ inline void check_number(const TableBatch& batch, Index i, const std::string& co
                                      place_of(batch, i, column), value)
                        : fmt::format("{}: {} is not a finite number; correct it, or leave it empty if it is missing",
                                      place_of(batch, i, column), value));
+}
+
+// Throws InputError if a text cannot be a level. A quote that is never closed makes one cell of all lines below it, and
+// if it stands in the last column nothing else shows that.
+inline void check_level(const TableBatch& batch, Index i, const std::string& column, std::string_view text) {
+  if (text.find_first_of("\r\n") == std::string_view::npos) [[likely]]
+    return;
+  throw InputError(fmt::format("{}: a line break is in the value '{}'; close the quote before it, or remove it",
+                               place_of(batch, i, column), on_one_line(text)));
 }
 
 // Which rows of a batch lack something in the first columns of it.
@@ -53,8 +71,8 @@ class MissingRows {
     return j;
   }
   [[noreturn]] void refuse(Index i, const std::vector<std::string>& names) const {
-    throw InputError(
-        fmt::format("{}: the value is missing; fill it, or drop such rows", place_of(batch_, i, names[column(i)])));
+    throw InputError(fmt::format("{}: the value is missing; fill it, or leave such rows out (--missing drop)",
+                                 place_of(batch_, i, names[column(i)])));
   }
 
  private:

@@ -58,6 +58,7 @@ struct LevelSums {
   };
   std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> index;
   std::vector<ColumnHash> hashes;
+  std::vector<std::string> places;  // where each was met first
 
   std::size_t level(std::string_view text) {
     const auto found = index.find(text);

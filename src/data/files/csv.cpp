@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "arrow_status.hpp"
+#include "flymc/core/names.hpp"
 #include "table_file.hpp"
 
 namespace flymc {
@@ -88,8 +89,21 @@ class CsvFile final : public TableFile {
                       [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
   }
 
+  // Zlib would speak of a header check.
+  void check_gzip() const {
+    const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::Buffer>> {
+      ARROW_ASSIGN_OR_RAISE(const auto stream, arrow::io::ReadableFile::Open(path_));
+      return stream->Read(2);
+    };
+    const std::string start = readable(read(), path_, "cannot be read")->ToString();
+    if (!start.empty() && start != "\x1f\x8b")
+      throw InputError(
+          fmt::format("{}: is not compressed by gzip although its name says so; rename it or compress it", path_));
+  }
+
   // What Arrow would not notice or not name.
   void look_at_start() const {
+    if (format_is(path_, ".gz")) check_gzip();
     const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::Buffer>> {
       ARROW_ASSIGN_OR_RAISE(const auto stream, open_stream(path_));
       return stream->Read(1 << 16);
@@ -134,19 +148,21 @@ class CsvFile final : public TableFile {
                             const std::vector<TableColumn>& wanted) const {
     const std::string message = arrow_message(status);
     if (ragged.found)
-      throw InputError(fmt::format("{}{}: {} fields where the header has {}: {}; quote fields that contain {}", path_,
-                                   line_of(ragged.text), ragged.actual, ragged.expected, ragged.text,
-                                   in_words(delimiter_)));
+      throw InputError(fmt::format("{}{}: {} field{} where the header has {}: {}; {}", path_, line_of(ragged.text),
+                                   ragged.actual, ragged.actual == 1 ? "" : "s", ragged.expected,
+                                   on_one_line(ragged.text), advice(ragged)));
     if (message.find("cannot infer number of columns") != std::string::npos)
-      throw InputError(fmt::format("{}: has a header but no rows below it", path_));
+      throw InputError(fmt::format("{}: the table has no rows, only a header; check that it was written whole", path_));
     if (message.find("straddling") != std::string::npos)
-      throw InputError(
-          fmt::format("{}: a row is longer than a mebibyte; a quote that is never closed does this too", path_));
+      throw InputError(fmt::format(
+          "{}: a row is longer than a mebibyte; a quote that is never closed does this too: look for it", path_));
     const std::string_view place = "In CSV column #", value = "invalid value '";
     std::size_t column = columns_.size();
     if (const auto at = message.find(place); at != std::string::npos)
       std::from_chars(message.data() + at + place.size(), message.data() + message.size(), column);
-    if (column >= columns_.size()) throw InputError(fmt::format("{}: cannot be read as CSV ({})", path_, message));
+    if (column >= columns_.size())
+      throw InputError(fmt::format("{}: cannot be read as CSV ({}); it may be cut short or damaged; write it again",
+                                   path_, message));
     const std::string& name = columns_[column].name;
     if (message.find("UTF8") != std::string::npos)
       throw InputError(
@@ -158,10 +174,10 @@ class CsvFile final : public TableFile {
     const std::string cell = message.substr(at + value.size(), message.rfind('\'') - at - value.size());
     const auto as = std::ranges::find(wanted, name, &TableColumn::name);
     throw InputError(fmt::format(
-        "{}, column '{}'{}: '{}' cannot be read as {}, which is what the column holds before; correct it, leave it "
-        "empty if it is missing, or list '{}' as categorical",
-        path_, name, row_where(name, [&](std::string_view other) { return trimmed(other) == trimmed(cell); }), cell,
-        as == wanted.end() || as->kind == ColumnKind::numeric ? "a number" : "true or false", name));
+        "{}, column '{}'{}: '{}' cannot be read as {}, as the cells above it can; correct it, leave it "
+        "empty if it is missing, or say --categorical {} if its values are names of levels",
+        path_, name, row_where(name, [&](std::string_view other) { return trimmed(other) == trimmed(cell); }),
+        on_one_line(cell), as == wanted.end() || as->kind == ColumnKind::numeric ? "a number" : "true or false", name));
   }
 
   // ", row 7" for the first row whose cell is such.
@@ -183,8 +199,18 @@ class CsvFile final : public TableFile {
     return "";
   }
 
-  // ", line 7" for the first line that is `text`.
-  std::string line_of(const std::string& text) const {
+  std::string advice(const Ragged& ragged) const {
+    // A quote that is not closed takes the line's end, and the lines after it, into its field.
+    if (ragged.text.find('\n') != std::string::npos) return "close the quote, or double a quote inside a field";
+    if (ragged.actual < ragged.expected)
+      return "add what is missing, or leave fields empty but keep what separates them";
+    return fmt::format("quote fields that contain {}", in_words(delimiter_));
+  }
+
+  // ", line 7" for the first line that is `text`, or its first line.
+  std::string line_of(std::string text) const {
+    text.resize(std::min(text.size(), text.find('\n')));
+    if (text.ends_with('\r')) text.pop_back();
     const auto stream = open_stream(path_);
     if (!stream.ok()) return "";
     std::string line;

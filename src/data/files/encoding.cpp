@@ -11,7 +11,8 @@
 
 #include "cells.hpp"
 #include "flymc/core/error.hpp"
-#include "names.hpp"
+#include "flymc/core/names.hpp"
+#include "table_file.hpp"
 
 namespace flymc {
 
@@ -35,7 +36,8 @@ void Encoding::settle() {
   std::set<std::string_view> seen;
   for (const auto& name : feature_names_)
     if (!seen.insert(name).second)
-      throw InputError(fmt::format("two features would be named '{}'; rename a column or exclude it", name));
+      throw InputError(fmt::format("two features would be named '{}'; rename a column or leave it out (--exclude)",
+                                   on_one_line(name)));
   shift_ = Eigen::Map<const Vector>(shift.data(), static_cast<Index>(shift.size()));
   scale_ = Eigen::Map<const Vector>(scale.data(), static_cast<Index>(scale.size()));
 }
@@ -75,6 +77,7 @@ class RowEncoder {
   using Lookup = std::unordered_map<std::string_view, std::int64_t>;
 
   void check_kind(const Table& table, const std::string& name, ColumnKind learnt) const;
+  void refuse_text(const Table& table, const std::string& name) const;
   void prepare(const TableBatch& batch);
   double class_of(const TableBatch& batch, Index i) const;
   [[noreturn]] void refuse_level(const TableBatch& batch, std::size_t column, Index i) const;
@@ -117,12 +120,24 @@ void RowEncoder::check_kind(const Table& table, const std::string& name, ColumnK
   const TableColumn* column = table.find(name);
   if (column == nullptr)
     throw InputError(fmt::format("{}: has no column '{}', which the model needs{}", table.files().front(), name,
-                                 did_you_mean(name, column_names(table.columns()))));
+                                 did_you_mean(name, table.names())));
   const bool was_text = learnt == ColumnKind::text, is_text = column->kind == ColumnKind::text;
   if (was_text == is_text && column->kind != ColumnKind::other) return;
-  throw InputError(fmt::format("{}: column '{}' held {} when the model was learnt, which this table does not; {}",
-                               table.files().front(), name, was_text ? "text" : "numbers",
-                               was_text ? "open it with the same categorical columns" : "correct the column"));
+  if (is_text) refuse_text(table, name);
+  throw InputError(fmt::format("{}: column '{}' held {} when the model was fitted, but {} here; correct the column",
+                               table.files().front(), name, was_text ? "text" : "numbers", kind_name(column->kind)));
+}
+
+// Where a column of numbers holds something else.
+void RowEncoder::refuse_text(const Table& table, const std::string& name) const {
+  table.scan({name}, [&](const TableBatch& batch) {
+    for (Index i = 0; i < batch.rows(); ++i)
+      if (!batch.is_missing(0, i) && !is_number(batch.text(0, i)))
+        throw InputError(
+            fmt::format("{}: '{}' is not a number, which the column held when the model was fitted; correct it, or "
+                        "leave it empty if it is missing",
+                        place_of(batch, i, name), on_one_line(batch.text(0, i))));
+  });
 }
 
 void RowEncoder::prepare(const TableBatch& batch) {
@@ -137,9 +152,11 @@ void RowEncoder::prepare(const TableBatch& batch) {
 
 void RowEncoder::refuse_level(const TableBatch& batch, std::size_t column, Index i) const {
   const bool features = column < encoding_.columns_.size();
-  throw InputError(fmt::format("{}: the {} '{}' did not occur when the model was learnt; it knows {}",
-                               place_of(batch, i, names_[column]), features ? "level" : "class", batch.text(column, i),
-                               quoted_list(features ? encoding_.columns_[column].levels : encoding_.classes_, 10)));
+  throw InputError(
+      fmt::format("{}: the {} '{}' did not occur when the model was fitted; correct it, or leave the row "
+                  "out; it knows {}",
+                  place_of(batch, i, names_[column]), features ? "level" : "class", on_one_line(batch.text(column, i)),
+                  quoted_list(features ? encoding_.columns_[column].levels : encoding_.classes_, 10)));
 }
 
 double RowEncoder::class_of(const TableBatch& batch, Index i) const {
@@ -157,7 +174,7 @@ double RowEncoder::class_of(const TableBatch& batch, Index i) const {
   }
   const auto found = std::ranges::lower_bound(class_of_value_, value, {}, &std::pair<double, double>::first);
   if (found == class_of_value_.end() || found->first != value)
-    throw InputError(fmt::format("{}: the class {} did not occur when the model was learnt; it knows {}",
+    throw InputError(fmt::format("{}: the class {} did not occur when the model was fitted; it knows {}",
                                  place_of(batch, i, names_[j]), value, quoted_list(encoding_.classes_, 10)));
   return found->second;
 }
@@ -194,7 +211,7 @@ void RowEncoder::run(const Table& table, Missing missing, const Visit& visit) {
         if (columns[j].kind == ColumnKind::boolean && value != 0.0 && value != 1.0)
           throw InputError(
               fmt::format("{}: {} is neither 0 nor 1, and the column held true/false when the model was "
-                          "learnt",
+                          "fitted; correct it",
                           place_of(batch, i, names_[j]), value));
         const auto feature = static_cast<Index>(first_[j]);
         x[first_[j]] = (value - encoding_.shift_[feature]) / encoding_.scale_[feature];

@@ -10,8 +10,8 @@
 #include "cells.hpp"
 #include "column_sums.hpp"
 #include "flymc/core/error.hpp"
+#include "flymc/core/names.hpp"
 #include "flymc/data/files/encoding.hpp"
-#include "names.hpp"
 #include "target_sums.hpp"
 
 namespace flymc {
@@ -23,6 +23,7 @@ class EncodingLearner {
     check_options();
   }
   Encoding learn();
+  std::vector<std::string> features() const { return {names_.begin(), names_.end() - 1}; }
 
  private:
   void choose_columns();
@@ -31,7 +32,9 @@ class EncodingLearner {
   void add_batch(const TableBatch& batch);
   void add_numbers(const TableBatch& batch, std::size_t j);
   void add_levels(const TableBatch& batch, std::size_t j);
+  std::string missing_counts() const;
   [[noreturn]] void refuse_missing() const;
+  void check_spoilt_numbers(std::size_t j) const;
   void check_constants() const;
   void check_duplicates() const;
 
@@ -44,6 +47,7 @@ class EncodingLearner {
   std::optional<TargetSums> target_;
   std::vector<RowId> missing_counts_;
   std::string first_missing_;
+  bool target_missing_first_ = false;
   std::vector<Index> kept_;  // rows of the batch at hand
   RowId rows_ = 0, dropped_ = 0;
 };
@@ -51,8 +55,8 @@ class EncodingLearner {
 const TableColumn& EncodingLearner::known(const std::string& name, const char* role) const {
   const TableColumn* column = table_.find(name);
   if (column == nullptr)
-    throw InputError(fmt::format("{}: there is no column '{}' ({}){}", table_.files().front(), name, role,
-                                 did_you_mean(name, column_names(table_.columns()))));
+    throw InputError(fmt::format("{}: there is no column '{}' ({}){}", table_.files().front(), on_one_line(name), role,
+                                 did_you_mean(name, table_.names())));
   return *column;
 }
 
@@ -63,22 +67,24 @@ void EncodingLearner::choose_columns() {
   for (const auto& name : options_.exclude) exclude.insert(known(name, "to exclude").name);
   for (const auto& name : options_.columns) {
     known(name, "a feature");
-    if (name == options_.target) throw InputError(fmt::format("'{}' is the target and cannot be a feature too", name));
-    if (!chosen.insert(name).second) throw InputError(fmt::format("the column '{}' is named twice", name));
+    if (name == options_.target)
+      throw InputError(fmt::format("'{}' is the target and cannot be a feature too; leave it out of --columns", name));
+    if (!chosen.insert(name).second)
+      throw InputError(fmt::format("the column '{}' is named twice; name it once", name));
   }
-  const auto all = options_.columns.empty() ? column_names(table_.columns()) : options_.columns;
+  const auto all = options_.columns.empty() ? table_.names() : options_.columns;
   for (const auto& name : all) {
     if (name == options_.target || exclude.contains(name)) continue;
     if (name.empty())
       throw InputError(
-          fmt::format("{}: a column has no name (an index that was written along?); name it, or exclude "
-                      "the column ''",
+          fmt::format("{}: a column has no name (an index that was written along, or a comma at the end of lines?); "
+                      "name it, or leave it out (--exclude '')",
                       table_.files().front()));
     const TableColumn& column = known(name, "a feature");
     if (column.kind == ColumnKind::other)
       throw InputError(
-          fmt::format("{}: column '{}' holds neither numbers nor text (a time, a list, bytes?); exclude "
-                      "it or turn it into numbers first",
+          fmt::format("{}: column '{}' holds neither numbers nor text (a time, a list, bytes?); leave "
+                      "it out (--exclude) or turn it into numbers first",
                       table_.files().front(), name));
     encoding_.columns_.push_back({.name = name, .kind = column.kind, .levels = {}});
     names_.push_back(name);
@@ -101,8 +107,8 @@ void EncodingLearner::check_options() const {
     throw InputError("which value counts as 1 can be said of a target of two classes only");
   if (options_.target_kind == TargetKind::number && table_.find(options_.target)->kind == ColumnKind::text)
     throw InputError(
-        fmt::format("the target '{}' holds text, not numbers; choose a family for classes, or another "
-                    "target",
+        fmt::format("the target '{}' holds text, not numbers; choose a family for classes (logistic, "
+                    "softmax), or another target",
                     options_.target));
 }
 
@@ -121,13 +127,16 @@ Encoding EncodingLearner::learn() {
 
   if (options_.missing == Missing::error && !first_missing_.empty()) refuse_missing();
   if (rows_ == 0)
-    throw InputError(dropped_ == 0 ? fmt::format("{}: the table has no rows", table_.files().front())
-                                   : fmt::format("something is missing in each of the {} rows, and none is left; "
-                                                 "exclude the columns that are mostly empty",
-                                                 dropped_));
+    throw InputError(
+        dropped_ == 0
+            ? fmt::format("{}: the table has no rows; check that it was written whole", table_.files().front())
+            : fmt::format("{}: something is missing in each of the {} rows, and none is left; leave "
+                          "out the columns that are mostly empty (--exclude); missing: {}",
+                          table_.files().front(), dropped_, missing_counts()));
   for (std::size_t j = 0; j < encoding_.columns_.size(); ++j) {
     EncodedColumn& column = encoding_.columns_[j];
     if (column.kind == ColumnKind::text) {
+      check_spoilt_numbers(j);
       column.levels = levels_[j].sorted();
       continue;
     }
@@ -162,7 +171,9 @@ void EncodingLearner::add_batch(const TableBatch& batch) {
       continue;
     }
     ++dropped_;
-    if (first_missing_.empty()) first_missing_ = place_of(batch, i, names_[missing.column(i)]);
+    if (!first_missing_.empty()) continue;
+    first_missing_ = place_of(batch, i, names_[missing.column(i)]);
+    target_missing_first_ = missing.column(i) + 1 == names_.size();
   }
   // Once something is missing and must not be, all that is left to do is to count.
   if (options_.missing == Missing::error && !first_missing_.empty()) return;
@@ -194,24 +205,64 @@ void EncodingLearner::add_levels(const TableBatch& batch, std::size_t j) {
     const auto code = static_cast<std::size_t>(batch.codes(j)[static_cast<std::size_t>(i)]);
     if (level_of_code[code] == not_met) {
       level_of_code[code] = sums.level(batch.texts(j)[code]);
-      if (sums.hashes.size() > Encoding::most_levels)
-        throw InputError(fmt::format("column '{}' has more than {} levels; exclude it or merge the rare ones",
-                                     names_[j], Encoding::most_levels));
+      if (sums.places.size() < sums.hashes.size()) {
+        check_level(batch, i, names_[j], batch.texts(j)[code]);
+        sums.places.push_back(place_of(batch, i, names_[j]));
+      }
+      if (sums.hashes.size() > Encoding::most_levels) {
+        check_spoilt_numbers(j);
+        throw InputError(
+            fmt::format("{}: column '{}' has more than {} levels, as names or numbers of things have; leave it out "
+                        "(--exclude {}) or merge the rare ones",
+                        batch.file(), names_[j], Encoding::most_levels, names_[j]));
+      }
     }
     sums.hashes[level_of_code[code]].add(row++, 1.0);
   }
 }
 
-void EncodingLearner::refuse_missing() const {
+// One cell that is no number, or a comma for the point, makes text of a column of numbers, and a level of every number:
+// a model that nobody wants, and that would go unnoticed.
+void EncodingLearner::check_spoilt_numbers(std::size_t j) const {
+  if (std::ranges::find(options_.categorical, names_[j]) != options_.categorical.end()) return;
+  const auto with_comma = [](std::string text) {
+    const auto commas = std::ranges::count(text, ',');
+    if (commas == 1) std::ranges::replace(text, ',', '.');
+    return commas == 1 && is_number(text);
+  };
+  const LevelSums& sums = levels_[j];
+  std::size_t numbers = 0, first = sums.places.size();  // of the levels that are no numbers, the first that was met
+  const std::string* odd = nullptr;
+  for (const auto& [text, at] : sums.index) {
+    numbers += is_number(text) || with_comma(text);
+    if (is_number(text) || at >= first) continue;
+    first = at;
+    odd = &text;
+  }
+  if (odd == nullptr || numbers < 8 || 4 * numbers < 3 * sums.index.size()) return;
+  throw InputError(fmt::format(
+      "{}: '{}' is not a number, but most of the column is; {}, or say --categorical {} if its values are names of "
+      "levels",
+      sums.places[first], on_one_line(*odd),
+      with_comma(*odd) ? "write decimals with a point" : "correct it, leave it empty if it is missing", names_[j]));
+}
+
+// "'age' in 3, 'city' in 1".
+std::string EncodingLearner::missing_counts() const {
   std::vector<std::string> counts;
   for (std::size_t j = 0; j < names_.size(); ++j)
     if (missing_counts_[j] > 0) counts.push_back(fmt::format("'{}' in {}", names_[j], missing_counts_[j]));
   const std::size_t more = counts.size() > 5 ? counts.size() - 5 : 0;
   counts.resize(counts.size() - more);
+  return joined(counts, ", ") + (more > 0 ? fmt::format(" and {} more columns", more) : "");
+}
+
+void EncodingLearner::refuse_missing() const {
   throw InputError(
-      fmt::format("{}: the value is missing; fill it, drop such rows, or exclude the column (rows in which "
-                  "a value is missing: {}{})",
-                  first_missing_, joined(counts, ", "), more > 0 ? fmt::format(" and {} more columns", more) : ""));
+      fmt::format("{}: the value is missing; fill it{}; rows in which a value is missing: {}", first_missing_,
+                  target_missing_first_ ? ", or drop such rows (--missing drop)"
+                                        : ", drop such rows (--missing drop), or leave out the column (--exclude)",
+                  missing_counts()));
 }
 
 // Without an intercept one constant column may stand in for it.
@@ -227,9 +278,14 @@ void EncodingLearner::check_constants() const {
       constant.push_back(column.name);
   }
   if (constant.empty()) return;
-  throw InputError(fmt::format("{} {} the same value in every row and cannot be told from the intercept; exclude {}",
-                               quoted_list(constant, 10), constant.size() == 1 ? "has" : "have each",
-                               constant.size() == 1 ? "it" : "them"));
+  if (rows_ == 1)
+    throw InputError(
+        fmt::format("{}: there is one row only, in which nothing varies; a fit needs more", table_.files().front()));
+  throw InputError(fmt::format("{}: {} {} the same value in every row and {}; leave {} out (--exclude {})",
+                               table_.files().front(), quoted_list(constant, 10),
+                               constant.size() == 1 ? "has" : "have each",
+                               options_.intercept ? "cannot be told from the intercept" : "cannot explain anything",
+                               constant.size() == 1 ? "it" : "them", on_one_line(joined(constant, ","), 200)));
 }
 
 void EncodingLearner::check_duplicates() const {
@@ -237,8 +293,10 @@ void EncodingLearner::check_duplicates() const {
   const auto check = [&](const ColumnHash& hash, const std::string& name) {
     const auto [first, fresh] = seen.emplace(hash, name);
     if (!fresh)
-      throw InputError(fmt::format("'{}' and '{}' are the same in every row and cannot be told apart; exclude one",
-                                   first->second, name));
+      throw InputError(
+          fmt::format("{}: '{}' and '{}' are the same in every row and cannot be told apart; leave one "
+                      "out (--exclude)",
+                      table_.files().front(), first->second, name));
   };
   for (std::size_t j = 0; j < encoding_.columns_.size(); ++j) {
     const EncodedColumn& column = encoding_.columns_[j];
@@ -247,6 +305,10 @@ void EncodingLearner::check_duplicates() const {
       check(levels_[j].hashes[levels_[j].index.at(column.levels[l])],
             fmt::format("{}[{}]", column.name, column.levels[l]));
   }
+}
+
+std::vector<std::string> Encoding::feature_columns(const Table& table, const EncodingOptions& options) {
+  return EncodingLearner(table, options).features();
 }
 
 Encoding Encoding::learn(const Table& table, const EncodingOptions& options) {

@@ -32,7 +32,12 @@ Reader open_reader(const std::string& path, const parquet::ArrowReaderProperties
       return arrow::Status::Invalid(error.what());
     }
   };
-  return readable(build(), path, "cannot be read as Parquet");
+  auto built = build();
+  // Parquet's own words for it are about magic bytes in a footer.
+  if (!built.ok() && built.status().message().find("magic bytes") != std::string::npos)
+    throw InputError(
+        fmt::format("{}: is cut short, or not a Parquet file although its name says so; write it again", path));
+  return readable(std::move(built), path, "cannot be read as Parquet");
 }
 
 class ParquetFile final : public TableFile {

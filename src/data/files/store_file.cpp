@@ -9,6 +9,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 #include <arrow/util/key_value_metadata.h>
+#include <xxhash.h>
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -22,6 +23,7 @@ namespace {
 
 constexpr const char* version_key = "flymc.store";
 constexpr const char* columns_key = "flymc.columns";
+constexpr const char* checksum_key = "flymc.xxh3";  // of the metadata, and of each batch
 constexpr const char* version = "1";
 
 std::shared_ptr<arrow::Schema> schema_of(std::size_t features, Precision precision) {
@@ -31,6 +33,16 @@ std::shared_ptr<arrow::Schema> schema_of(std::size_t features, Precision precisi
                     arrow::fixed_size_list(arrow::field("item", number, false), static_cast<std::int32_t>(features)),
                     false),
        arrow::field("target", arrow::float64(), false)});
+}
+
+std::string checksum(const void* features, std::size_t feature_bytes, const void* targets, std::size_t target_bytes) {
+  return fmt::format("{:016x}", XXH3_64bits_withSeed(targets, target_bytes, XXH3_64bits(features, feature_bytes)));
+}
+
+// Of the entries by key, whatever their order in the file.
+std::string checksum(const std::map<std::string, std::string>& entries) {
+  const std::string text = nlohmann::json(entries).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
 }
 
 }  // namespace
@@ -65,7 +77,13 @@ void StoreWriter::State::write_block() {
                                             std::make_shared<arrow::FloatArray>(size, arrow::Buffer::Wrap(floats)));
   const auto features = std::make_shared<arrow::FixedSizeListArray>(schema->field(0)->type(), count, values);
   const auto target = std::make_shared<arrow::DoubleArray>(count, arrow::Buffer::Wrap(targets));
-  must_write(writer->WriteRecordBatch(*arrow::RecordBatch::Make(schema, count, {features, target})), path);
+  const std::string sum =
+      precision == Precision::float64
+          ? checksum(doubles.data(), doubles.size() * sizeof(double), targets.data(), targets.size() * sizeof(double))
+          : checksum(floats.data(), floats.size() * sizeof(float), targets.data(), targets.size() * sizeof(double));
+  must_write(writer->WriteRecordBatch(*arrow::RecordBatch::Make(schema, count, {features, target}),
+                                      arrow::key_value_metadata({checksum_key}, {sum})),
+             path);
   doubles.clear();
   floats.clear();
   targets.clear();
@@ -74,10 +92,14 @@ void StoreWriter::State::write_block() {
 StoreWriter::StoreWriter(std::string path, std::vector<std::string> columns, Precision precision,
                          const std::map<std::string, std::string>& metadata) {
   if (columns.empty()) throw InputError("a store needs at least one column of features (an intercept counts)");
-  std::vector<std::string> keys = {version_key, columns_key};
-  std::vector<std::string> values = {version, nlohmann::json(columns).dump()};
+  std::map<std::string, std::string> entries = {{version_key, version}, {columns_key, nlohmann::json(columns).dump()}};
   for (const auto& [key, value] : metadata) {
     if (key.starts_with("flymc.")) throw InputError(fmt::format("the metadata key '{}' is taken by the store", key));
+    entries.emplace(key, value);
+  }
+  entries.emplace(checksum_key, checksum(entries));
+  std::vector<std::string> keys, values;
+  for (const auto& [key, value] : entries) {
     keys.push_back(key);
     values.push_back(value);
   }
@@ -125,6 +147,11 @@ namespace {
   throw InputError(fmt::format("{}: is not a store of flymc ({}); make it again from the table", path, why));
 }
 
+[[noreturn]] void damaged(const std::string& path, const std::string& where) {
+  throw InputError(
+      fmt::format("{}: {} checksum is wrong: the file is damaged; make it again from the table", path, where));
+}
+
 // The names of the columns; every entry that is not the store's own goes to `metadata`.
 std::vector<std::string> read_metadata(const arrow::Schema& schema, const std::string& path,
                                        std::map<std::string, std::string>& metadata) {
@@ -141,6 +168,14 @@ std::vector<std::string> read_metadata(const arrow::Schema& schema, const std::s
   for (const auto& name : list) names.push_back(name.is_string() ? name.get<std::string>() : std::string());
   if (!list.is_array() || names.empty()) foreign(path, "its names of features cannot be read");
   return names;
+}
+
+void check_metadata(const arrow::Schema& schema, const std::string& path) {
+  std::string expected;
+  std::map<std::string, std::string> entries;
+  for (const auto& [key, value] : schema.metadata()->sorted_pairs())
+    key == checksum_key ? static_cast<void>(expected = value) : static_cast<void>(entries.emplace(key, value));
+  if (expected != checksum(entries)) damaged(path, "the schema's");
 }
 
 // A block's pointers. They must point into the mapping, since what Arrow had to copy (compressed or swapped numbers)
@@ -171,7 +206,7 @@ Store::ForeignBlock block_of(const arrow::RecordBatch& batch, const arrow::Buffe
 
 }  // namespace
 
-StoreFile open_store(const std::string& path) {
+StoreFile open_store(const std::string& path, Verify verify) {
   require_readable(path);
   const auto file =
       readable(arrow::io::MemoryMappedFile::Open(path, arrow::io::FileMode::READ), path, "cannot be opened as a store");
@@ -185,12 +220,18 @@ StoreFile open_store(const std::string& path) {
                              : Precision::float64;
   if (!reader->schema()->Equals(*schema_of(columns.size(), precision), false))
     foreign(path, "its columns are not `features` and `target`");
+  check_metadata(*reader->schema(), path);
   const std::size_t width = precision == Precision::float64 ? sizeof(double) : sizeof(float);
   std::vector<Store::ForeignBlock> blocks;
   for (int b = 0; b < reader->num_record_batches(); ++b) {
-    const auto batch = readable(reader->ReadRecordBatch(b), path, "cannot be read");
+    const auto [batch, notes] = readable(reader->ReadRecordBatchWithCustomMetadata(b), path, "cannot be read");
     if (const auto status = batch->Validate(); !status.ok()) foreign(path, arrow_message(status));
-    blocks.push_back(block_of(*batch, *mapping, width, path));
+    const Store::ForeignBlock& block = blocks.emplace_back(block_of(*batch, *mapping, width, path));
+    const auto rows = static_cast<std::size_t>(block.rows);
+    const auto expected = notes == nullptr ? arrow::Result<std::string>(std::string()) : notes->Get(checksum_key);
+    if (verify == Verify::numbers && expected.ValueOr("") != checksum(block.values, rows * columns.size() * width,
+                                                                      block.targets, rows * sizeof(double)))
+      damaged(path, fmt::format("block {}'s", b));
   }
   try {
     result.store = Store::from_blocks(std::move(columns), precision, blocks, mapping);

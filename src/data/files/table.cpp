@@ -9,7 +9,7 @@
 #include <set>
 
 #include "flymc/core/error.hpp"
-#include "names.hpp"
+#include "flymc/core/names.hpp"
 #include "paths.hpp"
 #include "table_file.hpp"
 
@@ -37,9 +37,10 @@ void check_names(const TableFile& file) {
       throw InputError(
           fmt::format("{}: the name of column {} is not UTF-8; save the file as UTF-8", file.path(), seen.size() + 1));
     if (!seen.insert(column.name).second)
-      throw InputError(fmt::format("{}: has two columns named '{}'; rename one", file.path(), column.name));
+      throw InputError(
+          fmt::format("{}: has two columns named '{}'; rename one", file.path(), on_one_line(column.name)));
   }
-  if (seen.empty()) throw InputError(fmt::format("{}: has no columns", file.path()));
+  if (seen.empty()) throw InputError(fmt::format("{}: has no columns; check that it was written whole", file.path()));
 }
 
 const FileColumn* column_of(const TableFile& file, std::string_view name) {
@@ -89,10 +90,10 @@ Table Table::open(const std::vector<std::string>& paths, const TableOptions& opt
         known_by = file.get();
         column.kind = here.kind;
       } else if (here.kind != column.kind && !categorical) {
-        throw InputError(
-            fmt::format("column '{}' holds {} in {} but {} in {}; correct the files or list it as "
-                        "categorical",
-                        first.name, kind_name(column.kind), known_by->path(), kind_name(here.kind), file->path()));
+        throw InputError(fmt::format(
+            "column '{}' holds {} in {} but {} in {}; correct the files, or say "
+            "--categorical {} if its values are names of levels",
+            first.name, kind_name(column.kind), known_by->path(), kind_name(here.kind), file->path(), first.name));
       }
     }
     if (categorical) column.kind = ColumnKind::text;
@@ -106,6 +107,12 @@ const TableColumn* Table::find(std::string_view name) const {
   return found == columns_.end() ? nullptr : &*found;
 }
 
+std::vector<std::string> Table::names() const {
+  std::vector<std::string> names;
+  for (const auto& column : columns_) names.push_back(column.name);
+  return names;
+}
+
 std::vector<std::string> Table::files() const {
   std::vector<std::string> paths;
   for (const auto& file : files_) paths.push_back(file->path());
@@ -117,8 +124,8 @@ void Table::scan(const std::vector<std::string>& names, const std::function<void
   for (const auto& name : names) {
     const TableColumn* column = find(name);
     if (column == nullptr)
-      throw InputError(fmt::format("{}: has no column '{}'{}", files_.front()->path(), name,
-                                   did_you_mean(name, column_names(columns_))));
+      throw InputError(
+          fmt::format("{}: has no column '{}'{}", files_.front()->path(), name, did_you_mean(name, this->names())));
     if (column->kind == ColumnKind::other)
       throw InputError(
           fmt::format("{}: column '{}' holds neither numbers nor text (a time, a list, bytes?); leave it "

@@ -8,7 +8,7 @@
 
 #include "cells.hpp"
 #include "flymc/core/error.hpp"
-#include "names.hpp"
+#include "flymc/core/names.hpp"
 
 namespace flymc {
 
@@ -17,6 +17,7 @@ void TargetSums::add(const TableBatch& batch, std::size_t j, Index i) {
   if (column_ == ColumnKind::text) {
     const auto text = batch.text(j, i);
     if (texts_.find(text) != texts_.end()) return;
+    check_level(batch, i, options_.target, text);
     texts_.emplace(std::string(text), place());
   } else {
     const double value = batch.numbers(j)[static_cast<std::size_t>(i)];
@@ -36,7 +37,7 @@ std::string TargetSums::written(double value) const {
 void TargetSums::check_count() const {
   if (options_.target_kind == TargetKind::classes && count() > Encoding::most_levels)
     throw InputError(
-        fmt::format("the target '{}' has more than {} classes; choose a family for numbers, or another "
+        fmt::format("the target '{}' has more than {} classes; choose a family for numbers (student_t), or another "
                     "target",
                     options_.target, Encoding::most_levels));
   if (options_.target_kind != TargetKind::two_classes || count() <= 5) return;
@@ -60,16 +61,24 @@ void TargetSums::classes(std::vector<std::string>& names, std::vector<double>& v
   for (const auto& [value, place] : numbers_)
     names.push_back(written(value)), places.push_back(place), values.push_back(value);
   if (names.size() < 2)
-    throw InputError(fmt::format("the target '{}' is {} in every row; there is nothing to tell apart", options_.target,
-                                 quoted_list(names)));
+    throw InputError(
+        fmt::format("the target '{}' is {} in every row, so there is nothing to explain; choose another target, "
+                    "or check which rows were kept",
+                    options_.target, quoted_list(names)));
   if (options_.target_kind == TargetKind::classes) return;
   if (names.size() > 2) {
     std::string seen;
-    for (std::size_t k = 0; k < std::min<std::size_t>(5, names.size()); ++k)
-      seen += fmt::format("{}'{}' ({})", k == 0 ? "" : ", ", names[k], places[k]);
+    std::string file;
+    for (std::size_t k = 0; k < std::min<std::size_t>(5, names.size()); ++k) {
+      const auto row = places[k].rfind(", row ");
+      const bool same = k > 0 && places[k].substr(0, row) == file;
+      file = places[k].substr(0, row);
+      seen += fmt::format("{}'{}' ({})", k == 0 ? "" : ", ", on_one_line(names[k], 40),
+                          same ? places[k].substr(row + 2) : places[k]);
+    }
     throw InputError(
         fmt::format("the target '{}' must have two values but has {}{}; correct it, or choose a family "
-                    "for more classes or for numbers",
+                    "for more classes (--family softmax) or for numbers (--family student_t)",
                     options_.target, seen, names.size() > 5 ? " and more" : ""));
   }
   if (options_.positive.empty()) return;
@@ -77,8 +86,8 @@ void TargetSums::classes(std::vector<std::string>& names, std::vector<double>& v
     return values.empty() ? names[k] == options_.positive : is_positive(values[k]);
   };
   if (!is(0) && !is(1))
-    throw InputError(fmt::format("'{}' is to count as 1, but the target '{}' is {}", options_.positive, options_.target,
-                                 quoted_list(names)));
+    throw InputError(fmt::format("'{}' is to count as 1, but the target '{}' is {}; choose one of them (--positive)",
+                                 options_.positive, options_.target, quoted_list(names)));
   if (is(1)) return;
   std::swap(names[0], names[1]);
   if (!values.empty()) std::swap(values[0], values[1]);

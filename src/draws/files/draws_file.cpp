@@ -22,6 +22,7 @@ namespace columns = draws_columns;
 using Path = std::filesystem::path;
 
 [[noreturn]] void refuse(const Path& path, std::string_view why) {
+  if (why.find("magic bytes") != std::string_view::npos) why = "its end is not that of Parquet";
   throw InputError(
       fmt::format("{}: not a whole file of draws ({}); it was cut off, damaged or written by something else: "
                   "write it again or leave it out",
@@ -35,7 +36,8 @@ auto reading(const Path& path, const Step& step) {
     return step();
   } catch (const parquet::ParquetStatusException& error) {
     if (arrow::internal::ErrnoFromStatus(error.status()) != 0)
-      throw FileError(fmt::format("{}: cannot be read ({})", path.string(), error.status().message()));
+      throw FileError(fmt::format("{}: cannot be read ({}); check that it is there and its permissions", path.string(),
+                                  error.status().message()));
     refuse(path, error.status().message());
   } catch (const parquet::ParquetException& error) {
     refuse(path, error.what());

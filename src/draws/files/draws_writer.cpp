@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "draws_columns.hpp"
+#include "flymc/core/names.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 
 namespace flymc {
@@ -74,15 +75,19 @@ void check_coefficient_names(std::span<const std::string> names) {
       throw InputError(fmt::format("the coefficient '{}' is not named in UTF-8; rename its column", name));
     if (std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
       throw InputError(
-          fmt::format("the name of the coefficient '{}' has a control character in it; rename its column", name));
+          fmt::format("the name of the coefficient '{}' has a control character in it; rename its column or level",
+                      on_one_line(name)));
     const auto plain = lower(name);
     if (plain == columns::chain || plain == columns::draw || plain.ends_with(columns::reserved_suffix))
       throw InputError(
           fmt::format("a coefficient cannot be called '{}': 'chain', 'draw' and names that end in '__' are "
-                      "kept for the sampler; rename its column",
+                      "kept for the sampler; rename its column or leave it out (--exclude)",
                       name));
     if (!seen.insert(plain).second)
-      throw InputError(fmt::format("two coefficients are called '{}' (capitals apart); rename one of them", name));
+      throw InputError(
+          fmt::format("two coefficients are called '{}' (capitals apart); rename one of their columns or "
+                      "levels",
+                      name));
   }
 }
 

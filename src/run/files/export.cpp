@@ -27,7 +27,7 @@ void write_netcdf(const RunDirectory& directory, const RunReport& report, const 
   options.sampling_seconds = sampling_seconds(report);
   std::vector<double> targets;
   if (report.rows <= most_observed) {
-    const StoreFile rows = open_store(directory.rows().string());
+    const StoreFile rows = open_store(directory.rows().string(), Verify::metadata);
     for (std::size_t b = 0; b < rows.store.blocks(); ++b) {
       const auto part = rows.store.block(b).targets();
       targets.insert(targets.end(), part.begin(), part.end());
@@ -55,15 +55,22 @@ std::vector<std::filesystem::path> export_draws(const RunDirectory& directory, c
     return export_stan_csv(draws, std::filesystem::path(out).replace_extension(), options);
   }
   if (extension == ".parquet") {
+    draws.scan([](const DrawsBatch&) {});  // a copy of damaged draws helps nobody
     PendingFile pending(out);
     std::error_code error;
     std::filesystem::copy_file(directory.draws(), pending.path(), std::filesystem::copy_options::overwrite_existing,
                                error);
-    if (error) throw FileError(fmt::format("{}: cannot be written ({})", out.string(), error.message()));
+    if (error)
+      throw FileError(
+          fmt::format("{}: cannot be written ({}); see that the folder exists, may be written and has space left",
+                      out.string(), error.message()));
     pending.commit();
     return {out};
   }
-  throw InputError(fmt::format("{}: draws are exported as .nc (NetCDF), .csv (Stan CSV) or .parquet", out.string()));
+  throw InputError(
+      fmt::format("{}: draws are exported as .nc (NetCDF), .csv (Stan CSV) or .parquet; name such a file "
+                  "with --out",
+                  out.string()));
 }
 
 }  // namespace flymc

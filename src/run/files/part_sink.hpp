@@ -1,6 +1,8 @@
 // Where the draws of a run on disk go: a Parquet part per chain and checkpoint, merged when the run is finished.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -26,6 +28,21 @@ class PartSink final : public Sink {
   void go_on(std::size_t chain, std::vector<std::filesystem::path> parts, std::int64_t draws) {
     chains_[chain].parts = std::move(parts);
     chains_[chain].draws = draws;
+  }
+
+  // Throws InputError if the parts of a chain are not all that its checkpoint knows of, or cannot be read.
+  void check(std::size_t chain) const {
+    const Chain& at = chains_[chain];
+    advised(chain, [&] {
+      std::int64_t found = 0;
+      if (!at.parts.empty()) {
+        const DrawsFile file(at.parts);
+        for (std::size_t c = 0; c < file.chains(); ++c) found += file.draws(c);
+      }
+      if (found != at.draws)
+        throw InputError(fmt::format("{}: of {} draws of chain {}, {} are there",
+                                     (directory_.path() / "parts").string(), at.draws, chain + 1, found));
+    });
   }
 
   void write(std::size_t chain, const Vector& theta, const DrawStats& stats) override {
@@ -57,10 +74,26 @@ class PartSink final : public Sink {
   void merge(const std::filesystem::path& target) const {
     std::vector<std::vector<std::filesystem::path>> parts;
     for (const Chain& chain : chains_) parts.push_back(chain.parts);
-    merge_draws(parts, target);
+    try {
+      merge_draws(parts, target);
+    } catch (const InputError&) {
+      for (std::size_t i = 0; i < chains_.size(); ++i)
+        advised(i, [&] { DrawsFile(parts[i]).scan([](const DrawsBatch&) {}); });
+      throw;
+    }
   }
 
  private:
+  // Says in whose chain a part is damaged, and what to do.
+  template <class Step>
+  void advised(std::size_t chain, const Step& step) const {
+    try {
+      step();
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}; {}", error.what(), directory_.advice(chain)));
+    }
+  }
+
   struct Chain {
     std::vector<std::filesystem::path> parts;
     std::filesystem::path path;  // of the part that is being written

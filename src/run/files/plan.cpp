@@ -34,14 +34,7 @@ struct Look {
 struct Enough {};
 
 Look look_at(const Table& table, const Settings& settings) {
-  std::vector<std::string> names = settings.columns;
-  if (names.empty())
-    for (const TableColumn& column : table.columns())
-      if (column.name != settings.target &&
-          std::find(settings.exclude.begin(), settings.exclude.end(), column.name) == settings.exclude.end())
-        names.push_back(column.name);
-  if (!table.find(settings.target))
-    throw InputError(fmt::format("the table has no column '{}' to be the target", settings.target));
+  const std::vector<std::string> names = Encoding::feature_columns(table, encoding_options(settings));
   std::vector<std::set<std::string, std::less<>>> levels(names.size());
   Look look;
   const auto began = Clock::now();
@@ -119,7 +112,8 @@ std::string duration(double seconds) {
 Plan make_plan(const Settings& settings) {
   const Table table = Table::open(settings.table, table_options(settings));
   const Look look = look_at(table, settings);
-  if (look.rows == 0) throw InputError("the table has no rows");
+  if (look.rows == 0)
+    throw InputError(fmt::format("{}: the table has no rows; check that it was written whole", table.files().front()));
   Plan plan;
   const auto known = table.rows();
   plan.rows_are_exact = known.has_value() || look.rows < rows_looked_at;

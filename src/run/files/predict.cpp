@@ -103,18 +103,30 @@ class RowPredictor {
 
 }  // namespace
 
-RowId predict(const RunDirectory& directory, const PredictOptions& options, const std::filesystem::path& out) {
+void check(const PredictOptions& options) {
   if (!(options.interval > 0.0 && options.interval < 1.0))
     throw InputError(fmt::format("interval must lie between 0 and 1, not {}", options.interval));
-  if (options.draws < 1) throw InputError("draws must be 1 or more");
+  if (options.draws < 1) throw InputError(fmt::format("draws must be 1 or more, not {}", options.draws));
+  if (options.missing != "error" && options.missing != "drop")
+    throw InputError(fmt::format("missing: '{}' is neither error nor drop", options.missing));
+  if (options.delimiter.size() > 1 && options.delimiter != "\\t")
+    throw InputError(fmt::format("delimiter: '{}' is not one character", options.delimiter));
+}
+
+RowId predict(const RunDirectory& directory, const PredictOptions& options, const std::filesystem::path& out) {
+  check(options);
   const Settings& settings = directory.settings();
   read_report(directory);  // the run must be finished
-  const Encoding encoding = Encoding::from_json(open_store(directory.rows().string()).metadata.at("encoding"));
+  const Encoding encoding =
+      Encoding::from_json(open_store(directory.rows().string(), Verify::metadata).metadata.at("encoding"));
   const RowMatrix theta = read_draws(DrawsFile(directory.draws()), options.draws);
   RowPredictor predictor(settings, make_model(settings, static_cast<int>(encoding.classes().size())),
                          encoding.classes(), options.interval);
 
   const Table table = Table::open(options.table, {encoding.categorical(), delimiter_of(options.delimiter)});
+  for (const std::string& file : table.files())
+    if (std::error_code none; std::filesystem::equivalent(file, out, none))
+      throw InputError(fmt::format("{}: is the table itself; name another file with --out", out.string()));
   PredictionWriter writer(out, predictor.text_column(), predictor.columns());
   const auto features = static_cast<Index>(encoding.feature_names().size());
   const Index predictors = theta.cols() / features;

@@ -16,8 +16,13 @@ namespace {
 constexpr std::int64_t rows_per_batch = 1 << 16;
 
 void ensure(const arrow::Status& status, const std::filesystem::path& path) {
-  if (!status.ok())
-    throw FileError(fmt::format("{}: predictions cannot be written ({})", path.string(), status.message()));
+  if (status.ok()) return;
+  // "[errno 2] No such file or directory" without the number.
+  std::string why = status.detail() ? status.detail()->ToString() : status.message();
+  if (why.starts_with('[')) why.erase(0, why.find("] ") + 2);
+  throw FileError(fmt::format(
+      "{}: predictions cannot be written ({}); see that the folder exists, may be written and has space left",
+      path.string(), why));
 }
 
 template <class T>
@@ -67,7 +72,8 @@ PredictionWriter::PredictionWriter(const std::filesystem::path& path, const std:
   s.schema = arrow::schema(fields);
   const bool csv = path.extension() == ".csv";
   if (!csv && path.extension() != ".parquet")
-    throw InputError(fmt::format("{}: predictions are written as .parquet or .csv", path.string()));
+    throw InputError(
+        fmt::format("{}: predictions are written as .parquet or .csv; name such a file with --out", path.string()));
   s.stream = ensure(arrow::io::FileOutputStream::Open(s.pending.path().string()), path);
   if (csv)
     s.csv = ensure(arrow::csv::MakeCSVWriter(s.stream, s.schema), path);

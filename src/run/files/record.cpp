@@ -15,9 +15,9 @@ static_assert(std::endian::native == std::endian::little, "records are little-en
 
 namespace {
 constexpr int record_version = 1;
+}  // namespace
 
 std::string checksum(std::string_view bytes) { return fmt::format("{:016x}", XXH64(bytes.data(), bytes.size(), 0)); }
-}  // namespace
 
 void write_record(const std::filesystem::path& path, const std::string& kind, const nlohmann::json& value) {
   std::string body;
@@ -28,18 +28,19 @@ void write_record(const std::filesystem::path& path, const std::string& kind, co
 nlohmann::json read_record(const std::filesystem::path& path, const std::string& kind) {
   const std::string bytes = read_whole(path);
   const auto damaged = [&](const std::string& what) { return InputError(fmt::format("{}: {}", path.string(), what)); };
+  const char* const advice = "remove it, and what it held is computed again";
   const std::size_t end = bytes.find('\n');
   const std::string head = bytes.substr(0, std::min<std::size_t>(end, 200));
   const std::string expected = fmt::format("flymc {} {} ", kind, record_version);
   if (end == std::string::npos || !head.starts_with("flymc "))
-    throw damaged(fmt::format("this is no {} of flymc, or its beginning is damaged", kind));
+    throw damaged(fmt::format("this is no {} of flymc, or its beginning is damaged; {}", kind, advice));
   if (!head.starts_with(fmt::format("flymc {} ", kind)))
     throw damaged(fmt::format("this is not a {}: '{}'", kind, head));
   if (!head.starts_with(expected))
     throw damaged(fmt::format("it was written by another version of flymc ('{}'); use that version", head));
   const std::string_view body = std::string_view(bytes).substr(end + 1);
   if (head.substr(expected.size()) != checksum(body))
-    throw damaged("its checksum is wrong: the file is truncated or damaged");
+    throw damaged(fmt::format("its checksum is wrong: the file is truncated or damaged; {}", advice));
   return nlohmann::json::from_cbor(body.begin(), body.end());
 }
 

@@ -4,10 +4,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "flymc/core/linear.hpp"
 
 namespace flymc {
+
+// 16 hexadecimal digits.
+std::string checksum(std::string_view bytes);
 
 // Whole or not at all.
 void write_record(const std::filesystem::path& path, const std::string& kind, const nlohmann::json& value);

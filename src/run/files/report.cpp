@@ -44,9 +44,11 @@ RunReport read_report(const RunDirectory& directory) {
     value.at("draws").get_to(report.draws);
     value.at("chains").get_to(report.chains);
     return report;
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const nlohmann::json::exception&) {
     throw InputError(
-        fmt::format("{}: this is not the report of a run ({})", directory.report().string(), error.what()));
+        fmt::format("{}: this is not the report of a run, or damaged; delete it, and `flymc resume {}` writes "
+                    "it again",
+                    directory.report().string(), directory.path().string()));
   }
 }
 

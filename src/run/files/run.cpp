@@ -7,11 +7,13 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "encoding_options.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/data/files/store_file.hpp"
 #include "flymc/diagnose/convergence.hpp"
+#include "flymc/model/softmax.hpp"
 #include "flymc/run/files/report.hpp"
 #include "part_sink.hpp"
 
@@ -20,6 +22,20 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
+
+StoreFile open_rows(const RunDirectory& directory) {
+  try {
+    // Where passes are to come, one more to verify the numbers is no matter, and nor is it in a file that is read in a
+    // second; else it would be the pass that sampling avoids.
+    constexpr std::uintmax_t read_in_a_second = std::uintmax_t{1} << 30;
+    const bool verify = !std::filesystem::exists(directory.preparation()) ||
+                        std::filesystem::file_size(directory.rows()) < read_in_a_second;
+    return open_store(directory.rows().string(), verify ? Verify::numbers : Verify::metadata);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: delete it, and `flymc resume {}` makes it again, the same if the table is",
+                                 error.what(), directory.path().string()));
+  }
+}
 
 // The smallest bulk ESS over the coefficients; one column in memory at a time.
 double smallest_ess(const DrawsFile& draws) {
@@ -56,7 +72,14 @@ class Chains {
         throw;
       }
     });
+    return all_at(draws);
+  }
+
+  bool all_at(std::int64_t draws) const {
     return std::all_of(runs_.begin(), runs_.end(), [&](const ChainRun& run) { return run.draws() >= draws; });
+  }
+  void check_parts() const {
+    for (std::size_t i = 0; i < runs_.size(); ++i) sink_.check(i);
   }
 
   std::int64_t most_draws() const {
@@ -143,7 +166,8 @@ std::vector<std::string> coefficient_names(const std::vector<std::string>& featu
 
 Settings settings_on(const RunDirectory& base, const std::filesystem::path& path) {
   if (!std::filesystem::exists(base.rows()))
-    throw InputError(fmt::format("{}: its rows are not there yet; `flymc resume` makes them", base.path().string()));
+    throw InputError(fmt::format("{}: its rows are not there yet; `flymc resume {}` makes them", base.path().string(),
+                                 base.path().string()));
   Settings settings = base.settings();
   const auto from = std::filesystem::absolute(base.base()).lexically_normal();
   const auto relative = from.lexically_relative(std::filesystem::absolute(path).lexically_normal());
@@ -151,6 +175,27 @@ Settings settings_on(const RunDirectory& base, const std::filesystem::path& path
   ++settings.fit.seed;
   return settings;
 }
+
+namespace {
+
+// What the encoding shows before the rows are written: a fit would fail later for it, and leave rows of no use.
+void check_fits(const Encoding& encoding, const Settings& settings) {
+  if (settings.family == "softmax" && encoding.classes().size() > static_cast<std::size_t>(Softmax::most_classes))
+    throw InputError(
+        fmt::format("the target '{}' has {} classes, and softmax takes at most {}; merge the rare ones, or "
+                    "choose another target",
+                    settings.target, encoding.classes().size(), Softmax::most_classes));
+  if (!settings.float32 || settings.standardise) return;
+  for (const EncodedColumn& column : encoding.columns())
+    if (const double largest = std::max(std::abs(column.minimum), std::abs(column.maximum));
+        largest > static_cast<double>(std::numeric_limits<float>::max()))
+      throw InputError(
+          fmt::format("column '{}' reaches {}, which single precision does not hold; rescale the column, or "
+                      "leave out --float32",
+                      column.name, largest));
+}
+
+}  // namespace
 
 void ingest(const RunDirectory& directory, Monitor& monitor) {
   if (std::filesystem::exists(directory.rows())) return;
@@ -160,6 +205,7 @@ void ingest(const RunDirectory& directory, Monitor& monitor) {
   monitor.say(fmt::format("ingest: {} file{}, {:.1f} MiB", table.files().size(), table.files().size() == 1 ? "" : "s",
                           static_cast<double>(table.bytes()) / 1048576.0));
   const Encoding encoding = Encoding::learn(table, encoding_options(settings));
+  check_fits(encoding, settings);
   check_coefficient_names(coefficient_names(encoding.feature_names(), encoding.classes(), settings));
   StoreWriter writer(directory.rows().string(), encoding.feature_names(),
                      settings.float32 ? Precision::float32 : Precision::float64, {{"encoding", encoding.to_json()}});
@@ -171,15 +217,19 @@ void ingest(const RunDirectory& directory, Monitor& monitor) {
 }
 
 bool complete(const RunDirectory& directory, Monitor& monitor) {
-  if (directory.finished()) return true;
+  if (directory.finished()) {
+    directory.remove_parts();  // of a process that died before it could
+    return true;
+  }
   const RunLock lock(directory);
+  if (directory.finished()) return true;  // by the process that held the lock until now
   const Settings& settings = directory.settings();
   const Threads threads(settings.fit.threads);
   const LocalCommunicator alone;
 
   ingest(directory, monitor);
   if (monitor.stop()) return false;
-  const StoreFile rows = open_store(directory.rows().string());
+  const StoreFile rows = open_rows(directory);
   const Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
   const Model model = make_model(settings, static_cast<int>(encoding.classes().size()));
 
@@ -206,7 +256,10 @@ bool complete(const RunDirectory& directory, Monitor& monitor) {
   // furthest chain: the decision to begin that round was made before.
   const std::int64_t round = settings.fit.draws;
   std::int64_t goal = std::max<std::int64_t>(1, (chains.most_draws() + round - 1) / round) * round;
-  for (;; goal += round) {
+  // Draws that were merged need no parts, only the report.
+  const bool merged = std::filesystem::exists(directory.draws()) && chains.all_at(goal);
+  if (!merged) chains.check_parts();
+  for (; !merged; goal += round) {
     if (!chains.advance(goal, threads)) return false;
     if (settings.target_ess <= 0.0) break;
     const double ess = smallest_ess(DrawsFile(sink.parts()));
@@ -214,7 +267,7 @@ bool complete(const RunDirectory& directory, Monitor& monitor) {
     monitor.say(
         fmt::format("{} draws per chain: the smallest bulk ESS is {:.0f} of {:.0f}", goal, ess, settings.target_ess));
   }
-  sink.merge(directory.draws());
+  if (!merged) sink.merge(directory.draws());
   RunReport report;
   report.version = FLYMC_VERSION;
   report.rows = rows.store.rows();

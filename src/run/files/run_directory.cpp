@@ -24,7 +24,9 @@ using nlohmann::json;
 void make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) throw FileError(fmt::format("{}: the folder cannot be made ({})", path.string(), error.message()));
+  if (error)
+    throw FileError(fmt::format("{}: the folder cannot be made ({}); check the name, or name another one with --out",
+                                path.string(), error.message()));
 }
 
 json pack(const std::vector<double>& values) {
@@ -33,34 +35,77 @@ json pack(const std::vector<double>& values) {
 
 // A record may pass its checksum and still be of another make.
 template <class Read>
-auto reading(const fs::path& path, const Read& read) {
+auto reading(const fs::path& path, const std::string& advice, const Read& read) {
   try {
     return read();
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}; {}", error.what(), advice));
   } catch (const json::exception& error) {
-    throw InputError(fmt::format("{}: it does not hold what it should ({})", path.string(), error.what()));
+    throw InputError(fmt::format("{}: it does not hold what it should ({}); {}", path.string(), error.what(), advice));
   }
+}
+
+// Whether nothing in a folder is worth keeping: a run that failed before it had rows leaves its settings alone.
+bool holds_settings_only(const fs::path& path) {
+  return std::all_of(fs::directory_iterator(path), fs::directory_iterator(), [](const fs::directory_entry& entry) {
+    const fs::path name = entry.path().filename();
+    return name == "settings.toml" || name == "settings.toml.partial" || name == "rows.arrow.partial";
+  });
+}
+
+void check_vacant(const fs::path& path) {
+  if (path.empty()) throw InputError("no folder is named for the run; name one with --out");
+  if (!fs::exists(path)) return;
+  const std::string name = path.string();
+  if (!fs::is_directory(path))
+    throw InputError(fmt::format("{}: this is a file, and a run is a folder; name another one with --out", name));
+  if (holds_settings_only(path)) {
+    const RunLock nobody_else(path);
+    return;
+  }
+  if (fs::exists(path / "report.json"))
+    throw InputError(
+        fmt::format("{}: there is a finished run here; name another folder with --out, or remove it first "
+                    "(`flymc sample {}` draws again from its rows)",
+                    name, name));
+  if (fs::exists(path / "settings.toml"))
+    throw InputError(fmt::format(
+        "{}: there is a run here already; `flymc resume {}` goes on with it, --out names another folder", name, name));
+  throw InputError(fmt::format("{}: this folder holds other files; name a new or empty one with --out", name));
+}
+
+// The last line of settings.toml. A setting that changed after the run began would make draws of no model at all.
+constexpr std::string_view settings_mark = "# checksum ";
+std::string seal(const std::string& toml) {
+  return fmt::format("{}{}{}: the settings of a run do not change\n", toml, settings_mark, checksum(toml));
+}
+
+void check_seal(const fs::path& path) {
+  const std::string text = read_whole(path);
+  const std::size_t mark = text.rfind(settings_mark);
+  if (mark == std::string::npos || text != seal(text.substr(0, mark)))
+    throw InputError(
+        fmt::format("{}: it was damaged or changed since the run began; put the old one back, or begin another run: "
+                    "`flymc fit --config` takes settings, `flymc sample` uses the rows again",
+                    path.string()));
 }
 
 }  // namespace
 
 RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings) {
-  if (fs::exists(path / "settings.toml"))
-    throw InputError(
-        fmt::format("{}: there is a run here already; `flymc resume {}` goes on with it, `--out` names another folder",
-                    path.string(), path.string()));
-  if (fs::exists(path) && (!fs::is_directory(path) || !fs::is_empty(path)))
-    throw InputError(fmt::format("{}: this is not an empty folder; name another one with --out", path.string()));
+  check_vacant(path);
   make_folder(path);
   // A run may be resumed from another folder.
   Settings kept = settings;
   for (std::string& table : kept.table) table = fs::absolute(table).lexically_normal().string();
-  write_whole(path / "settings.toml", to_toml(kept));
+  write_whole(path / "settings.toml", seal(to_toml(kept)));
   return RunDirectory(path);
 }
 
 RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)) {
   if (!fs::exists(path_ / "settings.toml"))
     throw InputError(fmt::format("{}: there is no run here; `flymc fit` makes one", path_.string()));
+  check_seal(path_ / "settings.toml");
   read_toml(path_ / "settings.toml", settings_);
 }
 
@@ -92,7 +137,7 @@ void RunDirectory::save(const Preparation& preparation) const {
 
 Preparation RunDirectory::load_preparation(const Model& model) const {
   const fs::path path = preparation();
-  return reading(path, [&] {
+  return reading(path, "delete it, and `flymc resume` makes it again from the rows", [&] {
     const json value = read_record(path, "preparation");
     Preparation out;
     if (value.contains("anchor")) {
@@ -120,6 +165,14 @@ fs::path RunDirectory::checkpoint(std::uint64_t chain) const {
   return path_ / "chains" / fmt::format("chain-{:03}.flymc", chain);
 }
 
+std::string RunDirectory::advice(std::uint64_t chain) const {
+  if (finished())
+    return fmt::format("it is kept only for other runs to start from: delete {}, and they start anew",
+                       (path_ / "chains").string());
+  return fmt::format("delete {}, and `flymc resume {}` draws this chain again from its beginning, to the same result",
+                     checkpoint(chain).string(), path_.string());
+}
+
 void RunDirectory::save(std::uint64_t chain, const Checkpoint& checkpoint) const {
   make_folder(path_ / "chains");
   json memory = json::array();
@@ -137,7 +190,7 @@ void RunDirectory::save(std::uint64_t chain, const Checkpoint& checkpoint) const
 std::optional<Checkpoint> RunDirectory::load_checkpoint(std::uint64_t chain) const {
   const fs::path path = checkpoint(chain);
   if (!fs::exists(path)) return std::nullopt;
-  return reading(path, [&]() -> std::optional<Checkpoint> {
+  return reading(path, advice(chain), [&]() -> std::optional<Checkpoint> {
     const json value = read_record(path, "checkpoint");
     Checkpoint out;
     value.at("iteration").get_to(out.place.iteration);
@@ -182,15 +235,13 @@ void RunDirectory::remove_parts() const {
   fs::remove_all(path_ / "parts", ignored);
 }
 
-RunLock::RunLock(const RunDirectory& directory)
-    : descriptor_(::open(directory.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+RunLock::RunLock(const fs::path& folder) : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   if (descriptor_ < 0)
-    throw FileError(
-        fmt::format("{}: the folder cannot be opened ({})", directory.path().string(), std::strerror(errno)));
+    throw FileError(fmt::format("{}: the folder cannot be opened ({}); check its permissions", folder.string(),
+                                std::strerror(errno)));
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     ::close(descriptor_);
-    throw InputError(
-        fmt::format("{}: another flymc is at work on this run; wait for it, or stop it", directory.path().string()));
+    throw InputError(fmt::format("{}: another flymc is at work on this run; wait for it, or stop it", folder.string()));
   }
 }
 

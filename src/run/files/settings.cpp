@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/names.hpp"
 #include "flymc/model/logistic.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
@@ -27,8 +28,9 @@ Number parse(const std::string& name, const std::string& text) {
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc::result_out_of_range) throw InputError(fmt::format("{}: {} is too large", name, text));
   if (error != std::errc() || stop != end)
-    throw InputError(
-        fmt::format("{}: '{}' is not a {}", name, text, std::is_integral_v<Number> ? "whole number" : "number"));
+    throw InputError(fmt::format("{}: '{}' is not a {}{}", name, on_one_line(text),
+                                 std::is_integral_v<Number> ? "whole number" : "number",
+                                 std::is_unsigned_v<Number> && text.starts_with('-') ? " of 0 or more" : ""));
   return value;
 }
 
@@ -197,6 +199,8 @@ std::vector<Setting> make_settings() {
 
 // As TOML: literal strings, so that backslashes need no care; a basic string where there is a quote.
 std::string quoted(const std::string& word) {
+  if (std::any_of(word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\t'; }))
+    throw InputError(fmt::format("'{}' has a control character in it; rename it", on_one_line(word)));
   if (word.find('\'') == std::string::npos) return "'" + word + "'";
   if (word.find('"') == std::string::npos) return '"' + word + '"';
   throw InputError(fmt::format("{} has both kinds of quotes; rename it", word));
@@ -230,7 +234,12 @@ void check(const Settings& settings) {
   if (!(settings.checkpoint_seconds >= 0.0)) throw InputError("checkpoint-seconds must be 0 or more");
   if (settings.standardise && settings.no_intercept)
     throw InputError("standardise: centred columns need an intercept; drop --no-intercept");
-  make_model(settings, 2);
+  const Model model = make_model(settings, 2);
+  if (model.family().needs_proper_prior() && !model.prior().proper())
+    throw InputError(
+        fmt::format("prior: {} has no posterior under a flat prior, since adding a number to all classes "
+                    "changes nothing; use a proper one, such as normal(0, 2.5)",
+                    settings.family));
 }
 
 Model make_model(const Settings& settings, int classes) {
@@ -255,19 +264,31 @@ std::string to_toml(const Settings& settings) {
 
 void read_toml(const std::filesystem::path& path, Settings& settings) {
   std::ifstream in(path);
-  if (!in) throw InputError(fmt::format("{}: the settings cannot be read", path.string()));
+  // A folder opens, and reads as if it were empty.
+  std::error_code unknown;
+  if (!in || std::filesystem::is_directory(path, unknown))
+    throw InputError(fmt::format("{}: the settings cannot be read; check the name and its permissions", path.string()));
   std::vector<CLI::ConfigItem> items;
   try {
     items = CLI::ConfigTOML().from_config(in);
   } catch (const CLI::Error& error) {
-    throw InputError(fmt::format("{}: {}", path.string(), error.what()));
+    throw InputError(
+        fmt::format("{}: is not TOML ({}); a line is NAME = VALUE", path.string(), on_one_line(error.what())));
   }
   for (const CLI::ConfigItem& item : items) {
     const auto& all = all_settings();
     const auto found = std::find_if(all.begin(), all.end(), [&](const Setting& s) { return s.name == item.name; });
-    if (found == all.end() || !item.parents.empty())
+    if (!item.parents.empty())
+      throw InputError(fmt::format("{}: settings stand under no heading; remove [{}]", path.string(),
+                                   on_one_line(item.parents.front())));
+    if (found == all.end()) {
+      Words names;
+      for (const Setting& setting : all) names.push_back(setting.name);
+      const std::string meant = closest(item.name, names);
       throw InputError(
-          fmt::format("{}: there is no setting '{}'; `flymc fit --help` lists them", path.string(), item.fullname()));
+          fmt::format("{}: there is no setting '{}'; {}", path.string(), on_one_line(item.name),
+                      meant.empty() ? "a line is NAME = VALUE, and `flymc fit --help` lists the names" : meant));
+    }
     try {
       found->set(settings, item.inputs);
     } catch (const InputError& error) {

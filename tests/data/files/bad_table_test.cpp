@@ -31,7 +31,7 @@ TEST(BadTable, NothingToRead) {
   EXPECT_TRUE(says(refusal({folder.write("a.xlsx", "x")}), {"a.xlsx", "no known format", ".parquet"}));
   EXPECT_TRUE(says(refusal({folder.write("a.csv", "")}), {"a.csv", "is empty"}));
   EXPECT_TRUE(says(refusal({folder.write("a.csv", "\n\n")}), {"a.csv", "is empty"}));
-  EXPECT_TRUE(says(refusal({folder.write("a.csv", "a,b")}), {"a.csv", "no rows"}));
+  EXPECT_TRUE(says(refusal({folder.write("a.csv", "a,b")}), {"a.csv", "no rows", "header"}));
   EXPECT_TRUE(says(refusal({folder.write("a.parquet", "")}), {"a.parquet", "cannot be read as Parquet"}));
   EXPECT_TRUE(says(refusal({folder.write("a.arrow", "")}), {"a.arrow", "cannot be read as an Arrow file"}));
 }
@@ -57,15 +57,15 @@ TEST(BadTable, CutShortOrOfAnotherFormat) {
     const auto cut = [&](const std::string& bytes) {
       return bytes.substr(0, static_cast<std::size_t>(part * static_cast<double>(bytes.size())));
     };
-    EXPECT_TRUE(says(refusal({folder.write("cut.parquet", cut(parquet))}), {"cut.parquet", "cannot be read"}));
+    EXPECT_TRUE(says(refusal({folder.write("cut.parquet", cut(parquet))}), {"cut.parquet", "cut short"}));
     EXPECT_TRUE(says(refusal({folder.write("cut.arrow", cut(ipc))}), {"cut.arrow", "cannot be read"}));
   }
-  EXPECT_TRUE(says(refusal({folder.write("b.parquet", "a,b\n1,2\n")}), {"b.parquet", "not a parquet file"}));
+  EXPECT_TRUE(says(refusal({folder.write("b.parquet", "a,b\n1,2\n")}), {"b.parquet", "not a Parquet file"}));
   EXPECT_TRUE(says(refusal({folder.write("b.arrow", "a,b\n1,2\n")}), {"b.arrow", "another format"}));
   EXPECT_TRUE(says(refusal({folder.write("v1.feather", "FEA1....")}), {"v1.feather", "version 1", "Parquet"}));
   EXPECT_TRUE(says(refusal({folder.write("s.arrow", "\xff\xff\xff\xff....")}), {"s.arrow", "stream"}));
   EXPECT_TRUE(says(refusal({folder.write("b.csv", parquet)}), {"b.csv", "no text"}));
-  EXPECT_TRUE(says(refusal({folder.write("b.csv.gz", "a,b\n1,2\n")}), {"b.csv.gz", "cannot be read"}));
+  EXPECT_TRUE(says(refusal({folder.write("b.csv.gz", "a,b\n1,2\n")}), {"b.csv.gz", "not compressed by gzip"}));
 
   // Damage in the middle is refused or goes unnoticed, but never ends the process.
   for (std::size_t at = 8; at < std::min(parquet.size(), ipc.size()); at += 997)
@@ -112,7 +112,8 @@ TEST(BadTable, Columns) {
 TEST(BadTable, RaggedRows) {
   const Folder folder;
   EXPECT_TRUE(says(refusal({folder.write("a.csv", "a,b\n1,2\n\n3\n")}),
-                   {"a.csv, line 4", "1 fields where the header has 2: 3"}));
+                   {"a.csv, line 4", "1 field where the header has 2: 3; add what is missing"}));
+  EXPECT_TRUE(says(refusal({folder.write("a.csv", "a,b\n1,2\n\"3,4\n5,6\n")}), {"a.csv, line 3", "close the quote"}));
   std::string late = "a,b\n";
   for (int i = 0; i < 400000; ++i) late += "1,2\n";
   EXPECT_TRUE(says(refusal_of_scan(folder.write("a.csv", late + "3,4,5\r\n6,7\n"), "a"),

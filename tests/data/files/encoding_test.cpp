@@ -209,7 +209,7 @@ TEST_F(NewData, RefusesWhatItDoesNotKnow) {
   EXPECT_TRUE(says(refusal("age,smoker,region\n1,true,a\n2,true,z\n"),
                    {"new.csv, column 'region', row 2", "the level 'z'", "'a', 'b', 'c'"}));
   EXPECT_TRUE(says(refusal("age,smoker,regoin\n1,true,a\n"), {"no column 'region'", "did you mean 'regoin'"}));
-  EXPECT_TRUE(says(refusal("age,smoker,region\nold,true,a\n"), {"'age' held numbers"}));
+  EXPECT_TRUE(says(refusal("age,smoker,region\nold,true,a\n"), {"column 'age', row 1: 'old' is not a number"}));
   EXPECT_TRUE(says(refusal("age,smoker,region\n1,2,a\n"), {"column 'smoker', row 1", "neither 0 nor 1"}));
   EXPECT_TRUE(says(refusal("age,smoker,region\ninf,0,a\n"), {"column 'age', row 1", "not a finite number"}));
 }

@@ -113,6 +113,31 @@ TEST(StoreFile, DamagedAndForeignFilesAreNamed) {
   EXPECT_TRUE(says(message_of<InputError>([&] { open_store(path); }), {path, "not `features` and `target`"}));
 }
 
+// Any number, any name: one flipped bit would make another posterior.
+TEST(StoreFile, FlippedBitsAreNoticed) {
+  const Folder folder;
+  for (const auto precision : {Precision::float64, Precision::float32}) {
+    write_store(folder("a.store"), some_features(3000, 20), precision);
+    const std::string whole = read_whole(folder("a.store"));
+    int noticed = 0, tried = 0;
+    for (std::size_t at = 0; at < whole.size(); at += whole.size() / 200, ++tried) {
+      std::string bad = whole;
+      bad[at] = static_cast<char>(bad[at] ^ 1);
+      const auto path = folder.write("flipped", bad);
+      try {
+        // Where nobody reads it (padding, the first copy of the schema) it does no harm.
+        const Store flipped = open_store(path).store, good = open_store(folder("a.store")).store;
+        for (RowId i = 0; i < good.rows(); ++i)
+          for (Index j = 0; j < 20; ++j) ASSERT_EQ(flipped.value(i, j), good.value(i, j)) << at;
+      } catch (const InputError& error) {
+        EXPECT_TRUE(says(error.what(), {path}));
+        ++noticed;
+      }
+    }
+    EXPECT_GT(noticed, tried * 9 / 10);
+  }
+}
+
 TEST(StoreFile, BadRowsAreRefusedAsInMemory) {
   const Folder folder;
   StoreWriter writer(folder("a"), {"intercept", "age"}, Precision::float32);

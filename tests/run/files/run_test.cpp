@@ -226,18 +226,44 @@ TEST_F(RunOnDisk, TwoProcessesCannotWorkOnOneRun) {
             std::string::npos);
 }
 
+// What a fit leaves whose table could not be read must not stand in the way of the next one.
+TEST_F(RunOnDisk, AFolderOfSettingsAloneIsTakenOver) {
+  const auto path = folder_ / "run";
+  Settings wrong = settings();
+  wrong.target = "nothing";
+  EXPECT_THROW(ingest(RunDirectory::create(path, wrong), quiet_), InputError);
+  {
+    const RunLock at_work(path);
+    EXPECT_NE(message<InputError>([&] { RunDirectory::create(path, settings()); }).find("another flymc is at work"),
+              std::string::npos);
+  }
+  write_whole(path / "notes.txt", "mine");
+  EXPECT_THROW(RunDirectory::create(path, settings()), InputError);
+  std::filesystem::remove(path / "notes.txt");
+  EXPECT_TRUE(complete(RunDirectory::create(path, settings()), quiet_));
+}
+
 TEST_F(RunOnDisk, MessagesSayWhatToDo) {
   const auto path = folder_ / "run";
   EXPECT_EQ(message<InputError>([&] { RunDirectory run(path); }),
             path.string() + ": there is no run here; `flymc fit` makes one");
   const RunDirectory run = RunDirectory::create(path, settings());
-  EXPECT_NE(message<InputError>([&] { RunDirectory::create(path, settings()); }).find("`flymc resume "),
-            std::string::npos);
   EXPECT_NE(message<InputError>([&] { read_report(run); }).find("the run is not finished; `flymc resume "),
             std::string::npos);
   EXPECT_NE(message<InputError>([&] { settings_on(run, folder_ / "b"); }).find("its rows are not there yet"),
             std::string::npos);
+  EXPECT_EQ(message<InputError>([&] { RunDirectory::create("", settings()); }),
+            "no folder is named for the run; name one with --out");
+  EXPECT_NE(message<InputError>([&] { RunDirectory::create(table(), settings()); }).find("this is a file"),
+            std::string::npos);
+  ingest(run, quiet_);
+  EXPECT_NE(message<InputError>([&] { RunDirectory::create(path, settings()); }).find("`flymc resume "),
+            std::string::npos);
   ASSERT_TRUE(complete(run, quiet_));
+  EXPECT_NE(message<InputError>([&] { RunDirectory::create(path, settings()); }).find("a finished run here"),
+            std::string::npos);
+  EXPECT_NE(message<InputError>([&] { predict(run, {.table = {table()}}, table()); }).find("is the table itself"),
+            std::string::npos);
   EXPECT_NE(message<InputError>([&] { export_draws(run, folder_ / "a.txt"); }).find("draws are exported as .nc"),
             std::string::npos);
   EXPECT_NE(message<InputError>([&] {

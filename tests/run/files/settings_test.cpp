@@ -42,7 +42,7 @@ TEST_F(SettingsFile, BadLinesNameFileAndKey) {
       read_toml(path, settings);
     });
   };
-  EXPECT_EQ(reading("drawz = 5\n"), path.string() + ": there is no setting 'drawz'; `flymc fit --help` lists them");
+  EXPECT_EQ(reading("drawz = 5\n"), path.string() + ": there is no setting 'drawz'; did you mean 'draws'?");
   EXPECT_EQ(reading("draws = many\n"), path.string() + ": draws: 'many' is not a whole number");
   EXPECT_EQ(reading("draws = 99999999999\n"), path.string() + ": draws: 99999999999 is too large");
   EXPECT_EQ(reading("standardise = yes\n"), path.string() + ": standardise: 'yes' is neither true nor false");
@@ -68,7 +68,7 @@ TEST(Settings, AreChecked) {
               s.family = "student_t";
               s.nu = 0.0;
             }),
-            "student_t: the degrees of freedom must be positive");
+            "student_t: the degrees of freedom, nu, must be positive");
 }
 
 }  // namespace

@@ -56,10 +56,14 @@ class Encoding {
   // A number beyond this has a square that is beyond double.
   static constexpr double largest_number = 1e150;
 
+  // The columns that would be features. Throws InputError, without a scan, if a name is unknown or a column cannot be
+  // one.
+  static std::vector<std::string> feature_columns(const Table& table, const EncodingOptions& options);
+
   // One scan. The result depends on rows and their order, not on formats, files or batches.
   // Throws InputError, naming file, column and row, if a number is infinite or too large, something is missing (with
   // Missing::error), the target does not suit its kind, a column has too many levels, one value only (with an
-  // intercept, or zero) or the values of another one, or a name is unknown.
+  // intercept, or zero) or the values of another one, is text by a few cells only, or a name is unknown.
   static Encoding learn(const Table& table, const EncodingOptions& options);
 
   const std::vector<std::string>& feature_names() const { return feature_names_; }

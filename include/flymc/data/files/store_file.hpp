@@ -2,7 +2,8 @@
 //
 // One column `features`, a fixed-size list of double or float (row-major, so that a row is one read), and one column
 // `target` of double; a record batch per block, cut exactly as StoreBuilder cuts them, so that a draw does not depend
-// on where the store lives. Any program that reads Arrow can open it.
+// on where the store lives. Any program that reads Arrow can open it. Every batch carries the XXH3 of its numbers as
+// custom metadata, and the schema that of its own.
 #pragma once
 
 #include <map>
@@ -41,8 +42,12 @@ struct StoreFile {
   std::map<std::string, std::string> metadata;
 };
 
-// Maps a file that a StoreWriter wrote. Throws InputError, naming it, if it is damaged or something else. The numbers
-// were checked when they were written and are not read again here.
-StoreFile open_store(const std::string& path);
+// What is held against its checksum when a store is opened. One flipped bit would make another posterior, so before
+// passes over the rows are made all numbers are read once; where a few rows will be looked at, that would be the pass
+// that everything else avoids.
+enum class Verify { numbers, metadata };
+
+// Maps a file that a StoreWriter wrote. Throws InputError, naming it, if it is damaged or something else.
+StoreFile open_store(const std::string& path, Verify verify = Verify::numbers);
 
 }  // namespace flymc

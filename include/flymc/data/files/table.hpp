@@ -83,6 +83,7 @@ class Table {
 
   const std::vector<TableColumn>& columns() const { return columns_; }
   const TableColumn* find(std::string_view name) const;
+  std::vector<std::string> names() const;
   std::vector<std::string> files() const;
   // Known for Parquet and Arrow files without reading them.
   std::optional<RowId> rows() const { return rows_; }

@@ -21,6 +21,9 @@ struct PredictOptions {
   std::int64_t draws = 4000;
 };
 
+// Throws InputError if an option cannot be used. Before any file is opened.
+void check(const PredictOptions& options);
+
 // Writes to a .parquet or .csv file, whole or not at all. Returns the number of rows.
 RowId predict(const RunDirectory& directory, const PredictOptions& options, const std::filesystem::path& out);
 

@@ -8,12 +8,15 @@
 //   draws.parquet       all draws (stage 3)
 //   report.json         what it took; the last file to appear
 //
-// A stage is done when its file is there: files appear whole or not at all.
+// A stage is done when its file is there: files appear whole or not at all. Whatever is deleted is made again, and
+// since draws depend on the seed alone they come out the same: rows.arrow from the table, preparation.flymc from the
+// rows, a chain whose checkpoint is gone from its beginning.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "flymc/run/files/settings.hpp"
@@ -23,7 +26,8 @@ namespace flymc {
 
 class RunDirectory {
  public:
-  // A new folder with these settings. Throws InputError if there is one with a run in it.
+  // A new folder with these settings. One in which a run got no further than its settings, because its table could not
+  // be read, is taken over. Throws InputError if there is more in it, or another process at work on it.
   static RunDirectory create(const std::filesystem::path& path, const Settings& settings);
   // The folder of an earlier run. Throws InputError if it is none.
   explicit RunDirectory(std::filesystem::path path);
@@ -36,12 +40,14 @@ class RunDirectory {
   std::filesystem::path preparation() const { return base() / "preparation.flymc"; }
   std::filesystem::path draws() const { return path_ / "draws.parquet"; }
   std::filesystem::path report() const { return path_ / "report.json"; }
-  bool finished() const { return std::filesystem::exists(report()); }
+  bool finished() const { return std::filesystem::exists(report()) && std::filesystem::exists(draws()); }
 
   void save(const Preparation& preparation) const;
   Preparation load_preparation(const Model& model) const;
 
   void save(std::uint64_t chain, const Checkpoint& checkpoint) const;
+  // How a person gets the draws of a chain again when something of it is damaged or lost.
+  std::string advice(std::uint64_t chain) const;
   // Nothing if the chain has not got so far. Throws InputError, naming the file, if that is damaged.
   std::optional<Checkpoint> load_checkpoint(std::uint64_t chain) const;
 
@@ -61,7 +67,8 @@ class RunDirectory {
 class RunLock {
  public:
   // Throws InputError if another process holds it.
-  explicit RunLock(const RunDirectory& directory);
+  explicit RunLock(const RunDirectory& directory) : RunLock(directory.path()) {}
+  explicit RunLock(const std::filesystem::path& folder);
   ~RunLock();
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;

@@ -1,5 +1,5 @@
 // Closeness is the number of letters to insert, delete or replace, letters of either case being the same.
-#include "names.hpp"
+#include "flymc/core/names.hpp"
 
 #include <fmt/format.h>
 
@@ -27,13 +27,7 @@ std::size_t edits(std::string_view from, std::string_view to) {
 
 }  // namespace
 
-std::vector<std::string> column_names(const std::vector<TableColumn>& columns) {
-  std::vector<std::string> names;
-  for (const auto& column : columns) names.push_back(column.name);
-  return names;
-}
-
-std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
+std::string closest(std::string_view name, const std::vector<std::string>& known) {
   std::size_t least = name.size() < 3 ? 1 : std::max<std::size_t>(2, name.size() / 3);  // two letters swapped are 2
   std::vector<std::string> close;
   for (const auto& other : known) {
@@ -41,11 +35,15 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
     if (distance > least) continue;
     if (distance < least) close.clear();
     least = distance;
-    close.push_back(fmt::format("'{}'", other));
+    close.push_back(fmt::format("'{}'", on_one_line(other)));
   }
   if (close.size() > 3) close.resize(3);
-  if (close.empty()) return fmt::format("; there are {}", quoted_list(known, 10));
-  return fmt::format("; did you mean {}?", joined(close, " or "));
+  return close.empty() ? "" : fmt::format("did you mean {}?", joined(close, " or "));
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
+  const std::string meant = closest(name, known);
+  return "; " + (meant.empty() ? "there are " + quoted_list(known, 10) : meant);
 }
 
 std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
@@ -57,9 +55,25 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 std::string quoted_list(const std::vector<std::string>& names, std::size_t most) {
   std::string text;
   for (std::size_t i = 0; i < std::min(most, names.size()); ++i)
-    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", names[i]);
+    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", on_one_line(names[i]));
   if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
   return text;
+}
+
+std::string on_one_line(std::string_view text, std::size_t most) {
+  std::string line;
+  for (const char c : text) {
+    if (line.size() >= most && (static_cast<unsigned char>(c) & 0xc0) != 0x80) return line + "...";  // no half letter
+    if (c == '\n')
+      line += "\\n";
+    else if (c == '\t')
+      line += "\\t";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else
+      line += c;
+  }
+  return line;
 }
 
 }  // namespace flymc
