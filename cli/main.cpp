@@ -1,5 +1,6 @@
 // The flymc command: flags to settings to run, nothing else.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
@@ -34,7 +35,11 @@ std::atomic<bool> stop_requested = false;
 // Batch systems send SIGTERM before SIGKILL: the time between is enough for a checkpoint. It may come twice (to the
 // process and to its group), so only a Ctrl-C after it ends the command at once.
 extern "C" void on_interrupt(int) {
-  stop_requested = true;
+  constexpr std::string_view text = "\nstopping after this iteration (or stage); Ctrl-C again ends at once\n";
+  if (!stop_requested.exchange(true)) {
+    // All that a handler may do.
+    [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, text.data(), text.size());
+  }
   std::signal(SIGINT, SIG_DFL);
 }
 
@@ -249,12 +254,15 @@ int main(int argc, char** argv) {
     };
   });
 
-  CLI::App& sample = *app.add_subcommand("sample", "again from a run: another prior, seed or number of draws, no pass");
+  CLI::App& sample =
+      *app.add_subcommand("sample", "again from a run, without a pass: another prior, seed or number of draws");
   sample.add_option("run", run_path, "an earlier run")->type_name("RUN")->required();
   sample.add_option("--out", out, "the folder of the new run")->type_name("RUN")->required();
   flags.add_to(sample, {Group::sampling, Group::chains});
   add_output(sample);
-  sample.footer("Example:\n  flymc sample run --prior 'laplace(0, 1)' --out sparse");
+  sample.footer(
+      "What is not given is as in the earlier run; the seed is the next one.\n"
+      "Example:\n  flymc sample run --prior 'laplace(0, 1)' --out sparse");
   sample.callback([&] {
     run_of_command = out;
     command = [&] {
