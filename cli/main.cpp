@@ -13,8 +13,6 @@
 
 #include "flymc/core/files.hpp"
 #include "flymc/draws/files/draws_file.hpp"
-#include "flymc/draws/files/netcdf.hpp"
-#include "flymc/draws/files/stan_csv.hpp"
 #include "flymc/run/files/export.hpp"
 #include "flymc/run/files/plan.hpp"
 #include "flymc/run/files/predict.hpp"
@@ -195,7 +193,7 @@ int main(int argc, char** argv) {
   Flags flags;
   Output output;
   std::vector<std::string> table;
-  std::string config, out, run_path, format = "parquet";
+  std::string config, out, run_path;
   PredictOptions predict_options;
   std::function<int()> command;
   std::string run_of_command;  // what it makes; empty: it reads `run_path`
@@ -261,15 +259,16 @@ int main(int argc, char** argv) {
   flags.add_to(sample, {Group::sampling, Group::chains});
   add_output(sample);
   sample.footer(
-      "What is not given is as in the earlier run; the seed is the next one.\n"
+      "What is not given is as in the earlier run.\n"
       "Example:\n  flymc sample run --prior 'laplace(0, 1)' --out sparse");
   sample.callback([&] {
     run_of_command = out;
     command = [&] {
-      Settings settings = settings_on(RunDirectory(run_path), out);
+      const RunDirectory base(run_path);
+      Settings settings = settings_on(base, out);
       flags.apply(settings);
       check_usage(settings);
-      return run(RunDirectory::create(out, settings), output);
+      return run(RunDirectory::create(out, settings, &base), output);
     };
   });
 

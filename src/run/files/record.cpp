@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstring>
+#include <fstream>
 
 #include "flymc/core/files.hpp"
 
@@ -28,20 +29,26 @@ void write_record(const std::filesystem::path& path, const std::string& kind, co
 nlohmann::json read_record(const std::filesystem::path& path, const std::string& kind) {
   const std::string bytes = read_whole(path);
   const auto damaged = [&](const std::string& what) { return InputError(fmt::format("{}: {}", path.string(), what)); };
-  const char* const advice = "remove it, and what it held is computed again";
   const std::size_t end = bytes.find('\n');
   const std::string head = bytes.substr(0, std::min<std::size_t>(end, 200));
   const std::string expected = fmt::format("flymc {} {} ", kind, record_version);
   if (end == std::string::npos || !head.starts_with("flymc "))
-    throw damaged(fmt::format("this is no {} of flymc, or its beginning is damaged; {}", kind, advice));
+    throw damaged(fmt::format("this is no {} of flymc, or its beginning is damaged", kind));
   if (!head.starts_with(fmt::format("flymc {} ", kind)))
     throw damaged(fmt::format("this is not a {}: '{}'", kind, head));
   if (!head.starts_with(expected))
     throw damaged(fmt::format("it was written by another version of flymc ('{}'); use that version", head));
   const std::string_view body = std::string_view(bytes).substr(end + 1);
   if (head.substr(expected.size()) != checksum(body))
-    throw damaged(fmt::format("its checksum is wrong: the file is truncated or damaged; {}", advice));
+    throw damaged("its checksum is wrong: the file is truncated or damaged");
   return nlohmann::json::from_cbor(body.begin(), body.end());
+}
+
+std::string record_checksum(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string word, sum;
+  for (int i = 0; i < 4 && in >> word; ++i) sum = word;
+  return sum;
 }
 
 nlohmann::json pack(const Matrix& matrix) {

@@ -18,6 +18,9 @@ void write_record(const std::filesystem::path& path, const std::string& kind, co
 // Throws InputError, naming the file, if it is damaged, of another kind, or of another version.
 nlohmann::json read_record(const std::filesystem::path& path, const std::string& kind);
 
+// What identifies a record: the checksum that it begins with. Empty if there is no such file.
+std::string record_checksum(const std::filesystem::path& path);
+
 // Arrays as raw bytes: exact, NaN and all, and 8 bytes a number.
 nlohmann::json pack(const Matrix& matrix);
 Matrix unpack(const nlohmann::json& value);

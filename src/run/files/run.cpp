@@ -40,7 +40,10 @@ StoreFile open_rows(const RunDirectory& directory) {
 // The smallest bulk ESS over the coefficients; one column in memory at a time.
 double smallest_ess(const DrawsFile& draws) {
   double smallest = HUGE_VAL;
-  for (Index j = 0; j < draws.coefficients(); ++j) smallest = std::min(smallest, ess_bulk(draws.coefficient(j)));
+  for (Index j = 0; j < draws.coefficients(); ++j) {
+    const double ess = ess_bulk(draws.coefficient(j));
+    smallest = std::isnan(ess) ? 0.0 : std::min(smallest, ess);  // not defined: too few draws, or all the same
+  }
   return smallest;
 }
 
@@ -50,7 +53,7 @@ class Chains {
   Chains(const RunDirectory& directory, const ChainPlan& plan, PartSink& sink, Monitor& monitor)
       : directory_(directory), settings_(directory.settings()), sink_(sink), monitor_(monitor) {
     const FitOptions& fit = settings_.fit;
-    const ChainOptions options{fit.warmup, fit.draws, fit.thin, fit.seed};
+    const ChainOptions options{fit.warmup, fit.draws, fit.thin, directory.seed()};
     for (int i = 0; i < fit.chains; ++i) {
       const auto chain = static_cast<std::uint64_t>(i);
       const auto checkpoint = directory.load_checkpoint(chain);
@@ -137,16 +140,10 @@ class Chains {
   std::vector<ChainRun> runs_;
 };
 
-// Chains of a run that stands on another begin where that one's chains ended: theta and z are in equilibrium there, up
-// to the change of prior, and no pass over the rows is needed.
+// Chains of a run that was sampled from another begin where that one's chains ended: theta and z are in equilibrium
+// there, up to the change of prior, and no pass over the rows is needed.
 void start_where_others_ended(const RunDirectory& directory, ChainPlan& plan) {
-  if (directory.settings().from.empty()) return;
-  std::vector<Place> places;
-  const RunDirectory base(directory.base());
-  for (std::uint64_t chain = 0; const auto checkpoint = base.load_checkpoint(chain); ++chain) {
-    places.push_back(checkpoint->place);
-    places.back().iteration = 0;
-  }
+  const std::vector<Place> places = directory.load_starts();
   if (places.empty()) return;
   plan.start = [places, restore = plan.restore](ChainId id, RowId& queries) {
     return restore(places[id.chain % places.size()], queries);
@@ -172,7 +169,6 @@ Settings settings_on(const RunDirectory& base, const std::filesystem::path& path
   const auto from = std::filesystem::absolute(base.base()).lexically_normal();
   const auto relative = from.lexically_relative(std::filesystem::absolute(path).lexically_normal());
   settings.from = (relative.empty() ? from : relative).string();
-  ++settings.fit.seed;
   return settings;
 }
 
@@ -254,6 +250,7 @@ bool complete(const RunDirectory& directory, Monitor& monitor) {
 
   // Rounds of as many draws as were asked for, until the target is met. Where a run goes on, it is in the round of its
   // furthest chain: the decision to begin that round was made before.
+  constexpr std::int64_t most_rounds = 100;
   const std::int64_t round = settings.fit.draws;
   std::int64_t goal = std::max<std::int64_t>(1, (chains.most_draws() + round - 1) / round) * round;
   // Draws that were merged need no parts, only the report.
@@ -263,9 +260,13 @@ bool complete(const RunDirectory& directory, Monitor& monitor) {
     if (!chains.advance(goal, threads)) return false;
     if (settings.target_ess <= 0.0) break;
     const double ess = smallest_ess(DrawsFile(sink.parts()));
-    if (!(ess < settings.target_ess) || goal >= 100 * round) break;
+    if (ess >= settings.target_ess) break;
     monitor.say(
         fmt::format("{} draws per chain: the smallest bulk ESS is {:.0f} of {:.0f}", goal, ess, settings.target_ess));
+    if (goal >= most_rounds * round) {
+      monitor.say(fmt::format("the target was not reached in {} rounds; ask for more --draws a round", most_rounds));
+      break;
+    }
   }
   if (!merged) sink.merge(directory.draws());
   RunReport report;
@@ -273,10 +274,8 @@ bool complete(const RunDirectory& directory, Monitor& monitor) {
   report.rows = rows.store.rows();
   report.dropped = encoding.dropped();
   report.classes = encoding.classes();
-  if (settings.from.empty()) {
-    if (preparation.anchor) report.anchor_queries = preparation.anchor->queries;
-    if (preparation.bound) report.bound_queries = preparation.bound->queries();
-  }
+  if (preparation.anchor) report.anchor_queries = preparation.anchor->queries;
+  if (preparation.bound) report.bound_queries = preparation.bound->queries();
   report.chains = chains.reports();
   report.draws = goal;
   write_whole(directory.report(), to_json(report));

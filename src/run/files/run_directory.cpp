@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -33,6 +34,18 @@ json pack(const std::vector<double>& values) {
   return flymc::pack(Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size())));
 }
 
+json to_json(const Place& place) {
+  return {{"iteration", place.iteration},
+          {"theta", flymc::pack(place.theta)},
+          {"bright", place.bright},
+          {"with_gradient", place.with_gradient}};
+}
+
+Place place_of(const json& value) {
+  return {value.at("iteration").get<std::uint64_t>(), unpack(value.at("theta")),
+          value.at("bright").get<std::vector<RowId>>(), value.at("with_gradient").get<bool>()};
+}
+
 // A record may pass its checksum and still be of another make.
 template <class Read>
 auto reading(const fs::path& path, const std::string& advice, const Read& read) {
@@ -45,11 +58,14 @@ auto reading(const fs::path& path, const std::string& advice, const Read& read) 
   }
 }
 
-// Whether nothing in a folder is worth keeping: a run that failed before it had rows leaves its settings alone.
-bool holds_settings_only(const fs::path& path) {
-  return std::all_of(fs::directory_iterator(path), fs::directory_iterator(), [](const fs::directory_entry& entry) {
+// Whether nothing in a folder is worth keeping: a run that failed before it had rows leaves its settings alone, and one
+// that died before it had settings what it took from another.
+bool holds_nothing_of_worth(const fs::path& path) {
+  const bool settled = fs::exists(path / "settings.toml");
+  return std::all_of(fs::directory_iterator(path), fs::directory_iterator(), [&](const fs::directory_entry& entry) {
     const fs::path name = entry.path().filename();
-    return name == "settings.toml" || name == "settings.toml.partial" || name == "rows.arrow.partial";
+    return name == "settings.toml" || name == "settings.toml.partial" || name == "rows.arrow.partial" ||
+           (!settled && (name.string().starts_with("starts.flymc") || name.string().starts_with("preparation.flymc")));
   });
 }
 
@@ -59,7 +75,7 @@ void check_vacant(const fs::path& path) {
   const std::string name = path.string();
   if (!fs::is_directory(path))
     throw InputError(fmt::format("{}: this is a file, and a run is a folder; name another one with --out", name));
-  if (holds_settings_only(path)) {
+  if (holds_nothing_of_worth(path)) {
     const RunLock nobody_else(path);
     return;
   }
@@ -92,9 +108,10 @@ void check_seal(const fs::path& path) {
 
 }  // namespace
 
-RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings) {
+RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings, const RunDirectory* base) {
   check_vacant(path);
   make_folder(path);
+  if (base) copy_from(*base, path, settings);
   // A run may be resumed from another folder.
   Settings kept = settings;
   for (std::string& table : kept.table) table = fs::absolute(table).lexically_normal().string();
@@ -115,8 +132,42 @@ fs::path RunDirectory::base() const {
   return from.is_absolute() ? from : (path_ / from).lexically_normal();
 }
 
+void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, const Settings& settings) {
+  json starts = json::array();
+  for (std::uint64_t chain = 0; const auto checkpoint = base.load_checkpoint(chain); ++chain)
+    starts.push_back(to_json(checkpoint->place));
+  if (!starts.empty()) write_record(path / "starts.flymc", "starts", starts);
+  if (!fs::exists(base.preparation())) return;
+  json value = reading(base.preparation(), "delete it, and the new run makes its own",
+                       [&] { return read_record(base.preparation(), "preparation"); });
+  const Prior prior = Prior::parse(settings.prior);
+  if (!prior.proper() && value.at("prior") != prior.describe()) return;
+  for (const char* part : {"anchor", "bound"})
+    if (value.contains(part)) value[part]["queries"] = 0;  // this run made none
+  write_record(path / "preparation.flymc", "preparation", value);
+}
+
+std::vector<Place> RunDirectory::load_starts() const {
+  if (!fs::exists(starts())) return {};
+  return reading(starts(), "begin another run with `flymc sample`", [&] {
+    std::vector<Place> places;
+    for (const json& value : read_record(starts(), "starts")) {
+      places.push_back(place_of(value));
+      places.back().iteration = 0;
+    }
+    return places;
+  });
+}
+
+std::uint64_t RunDirectory::seed() const {
+  const std::uint64_t given = settings_.fit.seed;
+  if (!fs::exists(starts())) return given;
+  const std::string lineage = record_checksum(starts()) + std::to_string(given);
+  return XXH64(lineage.data(), lineage.size(), 0);
+}
+
 void RunDirectory::save(const Preparation& preparation) const {
-  json value;
+  json value = {{"prior", Prior::parse(settings_.prior).describe()}};
   if (const auto& anchor = preparation.anchor)
     value["anchor"] = {{"theta", flymc::pack(anchor->theta)},
                        {"metric", flymc::pack(anchor->metric.lower())},
@@ -178,10 +229,8 @@ void RunDirectory::save(std::uint64_t chain, const Checkpoint& checkpoint) const
   json memory = json::array();
   for (const auto& numbers : checkpoint.memory) memory.push_back(pack(numbers));
   write_record(this->checkpoint(chain), "checkpoint",
-               {{"iteration", checkpoint.place.iteration},
-                {"theta", flymc::pack(checkpoint.place.theta)},
-                {"bright", checkpoint.place.bright},
-                {"with_gradient", checkpoint.place.with_gradient},
+               {{"preparation", record_checksum(preparation())},
+                {"place", to_json(checkpoint.place)},
                 {"draws", checkpoint.draws},
                 {"memory", memory},
                 {"report", checkpoint.report}});
@@ -192,11 +241,11 @@ std::optional<Checkpoint> RunDirectory::load_checkpoint(std::uint64_t chain) con
   if (!fs::exists(path)) return std::nullopt;
   return reading(path, advice(chain), [&]() -> std::optional<Checkpoint> {
     const json value = read_record(path, "checkpoint");
+    if (fs::exists(preparation()) && value.at("preparation") != record_checksum(preparation()))
+      throw InputError(
+          fmt::format("{}: it belongs to another preparation than {}", path.string(), preparation().string()));
     Checkpoint out;
-    value.at("iteration").get_to(out.place.iteration);
-    out.place.theta = unpack(value.at("theta"));
-    value.at("bright").get_to(out.place.bright);
-    value.at("with_gradient").get_to(out.place.with_gradient);
+    out.place = place_of(value.at("place"));
     value.at("draws").get_to(out.draws);
     for (const json& numbers : value.at("memory")) {
       const Matrix m = unpack(numbers);

@@ -40,12 +40,13 @@ class RunOnDisk : public flymc::testing::ScratchFolder {
     }
     return path.string();
   }
-  Settings settings(int classes = 2) {
+  // With one chain, a number of iterations is a moment of the run.
+  Settings settings(int classes = 2, int chains = 2) {
     Settings s;
     s.table = {table(classes)};
     s.target = "y";
     if (classes > 2) s.family = "softmax";
-    s.fit.chains = 2;
+    s.fit.chains = chains;
     s.fit.warmup = 100;
     s.fit.draws = 60;
     s.checkpoint_seconds = 0.0;  // after every iteration
@@ -110,10 +111,10 @@ TEST_F(RunOnDisk, GoesOnAfterAnyStop) {
 
 // What a process that died between a part and its checkpoint leaves behind is not taken for draws.
 TEST_F(RunOnDisk, RemovesPartsThatNoCheckpointKnows) {
-  const RunDirectory whole = RunDirectory::create(folder_ / "whole", settings());
+  const RunDirectory whole = RunDirectory::create(folder_ / "whole", settings(2, 1));
   ASSERT_TRUE(complete(whole, quiet_));
-  const RunDirectory run = RunDirectory::create(folder_ / "run", settings());
-  Stopper stopper(240);  // while it samples
+  const RunDirectory run = RunDirectory::create(folder_ / "run", settings(2, 1));
+  Stopper stopper(130);  // while it samples
   ASSERT_FALSE(complete(run, stopper));
   const auto checkpoint = run.load_checkpoint(0);
   ASSERT_TRUE(checkpoint && checkpoint->draws > 0);
@@ -124,8 +125,8 @@ TEST_F(RunOnDisk, RemovesPartsThatNoCheckpointKnows) {
 }
 
 TEST_F(RunOnDisk, RefusesDamagedFiles) {
-  const RunDirectory run = RunDirectory::create(folder_ / "run", settings());
-  Stopper stopper(240);
+  const RunDirectory run = RunDirectory::create(folder_ / "run", settings(2, 1));
+  Stopper stopper(130);
   ASSERT_FALSE(complete(run, stopper));
   for (const std::string name : {"chains/chain-000.flymc", "preparation.flymc"}) {
     const auto path = run.path() / name;
@@ -149,10 +150,9 @@ TEST_F(RunOnDisk, SamplesAgainWithoutAPass) {
   const RunDirectory first = RunDirectory::create(folder_ / "first", settings());
   ASSERT_TRUE(complete(first, quiet_));
   Settings again = settings_on(first, folder_ / "again");
-  EXPECT_EQ(again.fit.seed, first.settings().fit.seed + 1);
   again.prior = "laplace(0, 0.1)";
   again.fit.chains = 3;
-  const RunDirectory second = RunDirectory::create(folder_ / "again", again);
+  const RunDirectory second = RunDirectory::create(folder_ / "again", again, &first);
   ASSERT_TRUE(complete(second, quiet_));
   const RunReport report = read_report(second);
   EXPECT_EQ(report.anchor_queries + report.bound_queries, 0);
@@ -161,6 +161,76 @@ TEST_F(RunOnDisk, SamplesAgainWithoutAPass) {
   const auto mean = [](const RunDirectory& run) { return summarise("x", DrawsFile(run.draws()).coefficient(1)).mean; };
   EXPECT_LT(std::abs(mean(second)), std::abs(mean(first)));
   EXPECT_FALSE(std::filesystem::exists(second.path() / "rows.arrow"));
+}
+
+// What happens to the first run afterwards does not matter, and its random numbers are not used again.
+TEST_F(RunOnDisk, ASampledRunStandsAlone) {
+  const RunDirectory first = RunDirectory::create(folder_ / "first", settings());
+  ASSERT_TRUE(complete(first, quiet_));
+  const auto sample = [&](const RunDirectory& from, const std::string& name) {
+    return RunDirectory::create(folder_ / name, settings_on(from, folder_ / name), &from);
+  };
+  const RunDirectory second = sample(first, "second"), third = sample(first, "third");
+  ASSERT_TRUE(complete(second, quiet_));
+  EXPECT_NE(DrawsFile(second.draws()).coefficient(0), DrawsFile(first.draws()).coefficient(0));
+  std::filesystem::remove_all(first.path() / "chains");
+  std::filesystem::remove(first.preparation());
+  ASSERT_TRUE(complete(third, quiet_));
+  expect_same_draws(second, third);
+  // From a sampled run, chains begin where that one's ended.
+  const RunDirectory fourth = sample(second, "fourth");
+  EXPECT_EQ(fourth.load_starts()[1].theta, second.load_checkpoint(1)->place.theta);
+  EXPECT_NE(fourth.seed(), second.seed());
+  EXPECT_EQ(fourth.rows(), first.rows());
+}
+
+TEST_F(RunOnDisk, SamplingCountsThePassesItMakes) {
+  const RunDirectory first = RunDirectory::create(folder_ / "first", settings());
+  ingest(first, quiet_);
+  const RunDirectory second = RunDirectory::create(folder_ / "second", settings_on(first, folder_ / "second"), &first);
+  ASSERT_TRUE(complete(second, quiet_));
+  EXPECT_GE(read_report(second).anchor_queries, 400);
+  EXPECT_EQ(read_report(second).bound_queries, 400);
+  EXPECT_FALSE(std::filesystem::exists(first.preparation()));
+}
+
+// A flat prior on separated classes has no posterior, whatever was prepared under another prior.
+TEST_F(RunOnDisk, AFlatPriorIsLookedAtAnew) {
+  Settings separated = settings();
+  std::ofstream(folder_ / "separated.csv") << "x,y\n-2,0\n-1.5,0\n-1,0\n1,1\n1.2,1\n2.5,1\n";
+  separated.table = {(folder_ / "separated.csv").string()};
+  const RunDirectory first = RunDirectory::create(folder_ / "first", separated);
+  ASSERT_TRUE(complete(first, quiet_));
+  Settings flat = settings_on(first, folder_ / "flat");
+  flat.prior = "flat";
+  const RunDirectory second = RunDirectory::create(folder_ / "flat", flat, &first);
+  EXPECT_NE(message<InputError>([&] { complete(second, quiet_); }).find("proper prior"), std::string::npos);
+}
+
+TEST_F(RunOnDisk, ACheckpointBelongsToItsPreparation) {
+  const RunDirectory run = RunDirectory::create(folder_ / "run", settings(2, 1));
+  Stopper stopper(130);
+  ASSERT_FALSE(complete(run, stopper));
+  Settings other = settings(2, 1);
+  other.prior = "normal(3, 0.3)";
+  const RunDirectory another = RunDirectory::create(folder_ / "another", other);
+  ASSERT_TRUE(complete(another, quiet_));
+  write_whole(run.preparation(), read_whole(another.preparation()));
+  EXPECT_NE(message<InputError>([&] { complete(run, quiet_); }).find("it belongs to another preparation"),
+            std::string::npos);
+  // Without it, it is made again as it was.
+  std::filesystem::remove(run.preparation());
+  EXPECT_TRUE(complete(run, quiet_));
+}
+
+// Too few draws to tell are not enough.
+TEST_F(RunOnDisk, AnUndefinedEssDoesNotReachTheTarget) {
+  Settings s = settings();
+  s.fit.draws = 3;
+  s.target_ess = 40.0;
+  const RunDirectory run = RunDirectory::create(folder_ / "run", s);
+  ASSERT_TRUE(complete(run, quiet_));
+  EXPECT_GT(read_report(run).draws, 20);
 }
 
 TEST_F(RunOnDisk, TargetEssSamplesOnAndResumesInTheSameRounds) {

@@ -29,8 +29,7 @@ class Monitor {
 std::vector<std::string> coefficient_names(const std::vector<std::string>& features,
                                            const std::vector<std::string>& classes, const Settings& settings);
 
-// Settings of a run at `path` that uses the rows and the preparation of another, with the next seed: the same one would
-// draw the same random numbers again.
+// Settings of a run at `path` that uses the rows of another and is otherwise as that one.
 Settings settings_on(const RunDirectory& base, const std::filesystem::path& path);
 
 // Stage 1. Does nothing if it is done.

@@ -3,6 +3,7 @@
 //   settings.toml       what was asked for
 //   rows.arrow          the rows, encoded (stage 1, ingest)
 //   preparation.flymc   the anchor and the collapsed bound (stage 2)
+//   starts.flymc        where the chains of an earlier run ended, if this one was sampled from it
 //   chains/             where each chain stands, to go on from
 //   parts/              draws of a run that is not finished
 //   draws.parquet       all draws (stage 3)
@@ -28,16 +29,21 @@ class RunDirectory {
  public:
   // A new folder with these settings. One in which a run got no further than its settings, because its table could not
   // be read, is taken over. Throws InputError if there is more in it, or another process at work on it.
-  static RunDirectory create(const std::filesystem::path& path, const Settings& settings);
+  // With a `base`, the run uses its rows, and copies of its preparation and of where its chains ended: what happens to
+  // the base afterwards does not matter, and no pass is needed. (A preparation under another prior is as good, since
+  // the bound does not know the prior; but that a flat prior has a posterior is found by the search for its own
+  // anchor.)
+  static RunDirectory create(const std::filesystem::path& path, const Settings& settings,
+                             const RunDirectory* base = nullptr);
   // The folder of an earlier run. Throws InputError if it is none.
   explicit RunDirectory(std::filesystem::path path);
 
   const std::filesystem::path& path() const { return path_; }
   const Settings& settings() const { return settings_; }
-  // The run whose rows and preparation are used: this one, or the one that `from` names.
+  // The run whose rows are used: this one, or the one that `from` names.
   std::filesystem::path base() const;
   std::filesystem::path rows() const { return base() / "rows.arrow"; }
-  std::filesystem::path preparation() const { return base() / "preparation.flymc"; }
+  std::filesystem::path preparation() const { return path_ / "preparation.flymc"; }
   std::filesystem::path draws() const { return path_ / "draws.parquet"; }
   std::filesystem::path report() const { return path_ / "report.json"; }
   bool finished() const { return std::filesystem::exists(report()) && std::filesystem::exists(draws()); }
@@ -45,6 +51,13 @@ class RunDirectory {
   void save(const Preparation& preparation) const;
   Preparation load_preparation(const Model& model) const;
 
+  // Where chains begin; none: around the anchor.
+  std::vector<Place> load_starts() const;
+  // The seed of the random numbers. A run that was sampled from another has numbers of its own under the same seed:
+  // chains that share theirs, even from different starts, would meet and go on as one.
+  std::uint64_t seed() const;
+
+  // A checkpoint belongs to the preparation that its z was drawn with.
   void save(std::uint64_t chain, const Checkpoint& checkpoint) const;
   // How a person gets the draws of a chain again when something of it is damaged or lost.
   std::string advice(std::uint64_t chain) const;
@@ -58,6 +71,9 @@ class RunDirectory {
   void remove_parts() const;
 
  private:
+  // Copies what a run takes from another before it has settings: from then on it is a run.
+  static void copy_from(const RunDirectory& base, const std::filesystem::path& path, const Settings& settings);
+  std::filesystem::path starts() const { return path_ / "starts.flymc"; }
   std::filesystem::path checkpoint(std::uint64_t chain) const;
   std::filesystem::path path_;
   Settings settings_;
