@@ -62,7 +62,8 @@ class CsvFile final : public TableFile {
 
   void read(const std::vector<TableColumn>& wanted, const Visit& visit) const override {
     auto convert = arrow::csv::ConvertOptions::Defaults();
-    convert.strings_can_be_null = true;  // what is missing in a number is missing in a text
+    convert.strings_can_be_null = true;          // what is missing in a number is missing in a text ...
+    convert.quoted_strings_can_be_null = false;  // ... but "NA" in quotes is a text, as it is in other formats
     for (const auto& column : wanted) {
       convert.include_columns.push_back(column.name);
       convert.column_types[column.name] = column.kind == ColumnKind::numeric   ? arrow::float64()

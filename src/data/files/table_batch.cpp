@@ -172,6 +172,9 @@ void BatchFiller::fill(std::size_t column, const arrow::Array& array) {
     fill_texts(out, array, name);
 }
 
+// Beyond it two whole numbers can become one double.
+constexpr double largest_whole = 9007199254740992.0;
+
 void BatchFiller::fill_numbers(TableBatch::Column& out, const arrow::Array& array, const std::string& name) {
   const auto size = static_cast<std::size_t>(array.length());
   if (array.type_id() == arrow::Type::DOUBLE && array.null_count() == 0) {
@@ -184,8 +187,15 @@ void BatchFiller::fill_numbers(TableBatch::Column& out, const arrow::Array& arra
   const bool whole = array.null_count() == 0;
   const bool known = visit_numbers(array, [&](const auto& value) {
     for (std::size_t i = 0; i < size; ++i)
-      if (const auto at = static_cast<std::int64_t>(i); whole || array.IsValid(at))
+      if (const auto at = static_cast<std::int64_t>(i); whole || array.IsValid(at)) {
         out.converted[i] = static_cast<double>(value(at));
+        if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(value(at))>>)
+          if (std::abs(out.converted[i]) > largest_whole)
+            throw InputError(fmt::format(
+                "{}, column '{}', row {}: {} has more digits than a number here keeps; leave the column out, say "
+                "--categorical {} if its values are names of levels, or make it a floating-point column",
+                *batch_.file_, name, batch_.row(static_cast<Index>(i)), value(at), name));
+      }
   });
   if (!known)
     throw InputError(fmt::format("{}: column '{}' holds {} and cannot be read as numbers", *batch_.file_, name,

@@ -115,6 +115,7 @@ Plan make_plan(const Settings& settings) {
   if (look.rows == 0)
     throw InputError(fmt::format("{}: the table has no rows; check that it was written whole", table.files().front()));
   Plan plan;
+  plan.open_ended = settings.target_ess > 0.0;
   const auto known = table.rows();
   plan.rows_are_exact = known.has_value() || look.rows < rows_looked_at;
   const std::optional<RowId> guess = known ? known : look.rows < rows_looked_at ? look.rows : guess_rows(table);
@@ -145,13 +146,15 @@ Plan make_plan(const Settings& settings) {
   plan.store_bytes = rows * (d * (settings.float32 ? 4.0 : 8.0) + 8.0);
   // Two numbers of 4 bytes per row and chain say which rows are bright; a few matrices of the coefficients.
   plan.memory_bytes = 8.0 * rows * chains + 8.0 * p * p * (4.0 + threads * 4.0);
-  plan.passes = anchor_passes + bound_passes + chains;
+  // A sweep proposes, and a move looks at, about as many rows as there are coefficients.
+  const double iterations = static_cast<double>(settings.fit.warmup) +
+                            static_cast<double>(settings.fit.draws) * static_cast<double>(settings.fit.thin);
+  plan.setup_passes = anchor_passes + (settings.fit.regular ? 0.0 : bound_passes) + chains;
+  plan.sampling_passes = chains * iterations * (settings.fit.regular ? 1.0 : std::min(1.0, 2.0 * p / rows));
   plan.ingest_seconds = 2.0 * look.seconds * rows / static_cast<double>(look.rows);
   const double row_seconds = seconds_per_row(plan.features) * static_cast<double>(predictors * predictors);
   plan.prepare_seconds = (anchor_passes + bound_passes) * rows * row_seconds / threads;
   // An iteration is a few products with a p x p matrix and as many rows as there are coefficients or bright rows.
-  const double iterations = static_cast<double>(settings.fit.warmup) +
-                            static_cast<double>(settings.fit.draws) * static_cast<double>(settings.fit.thin);
   const double iteration_seconds = 5e-6 + 6.0 * p * p * 1e-9;
   const double waves = std::ceil(chains / threads);
   plan.sample_seconds = waves * (iterations * iteration_seconds + rows * d * 2e-9);
@@ -166,10 +169,11 @@ std::string Plan::text() const {
       "table         {} on disk\n"
       "rows.arrow    {}, written once and mapped\n"
       "memory        {} beyond that\n"
-      "passes        about {:.0f} over the rows before the first draw, then a few rows per draw\n"
+      "passes        about {:.0f} over the rows to begin with, and {:.2g} for all iterations{}\n"
       "time          ingest {}, prepare {}, sample {}\n",
       rows, rows_are_exact ? "" : ", about", features, coefficients, size(table_bytes), size(store_bytes),
-      size(memory_bytes), passes, duration(ingest_seconds), duration(prepare_seconds), duration(sample_seconds));
+      size(memory_bytes), setup_passes, sampling_passes, open_ended ? " of a first round" : "",
+      duration(ingest_seconds), duration(prepare_seconds), duration(sample_seconds));
 }
 
 std::string to_json(const Plan& plan) {
@@ -180,7 +184,9 @@ std::string to_json(const Plan& plan) {
                                  {"table_bytes", plan.table_bytes},
                                  {"store_bytes", plan.store_bytes},
                                  {"memory_bytes", plan.memory_bytes},
-                                 {"passes", plan.passes},
+                                 {"setup_passes", plan.setup_passes},
+                                 {"sampling_passes", plan.sampling_passes},
+                                 {"open_ended", plan.open_ended},
                                  {"ingest_seconds", plan.ingest_seconds},
                                  {"prepare_seconds", plan.prepare_seconds},
                                  {"sample_seconds", plan.sample_seconds}})

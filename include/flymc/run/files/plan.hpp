@@ -11,9 +11,11 @@ struct Plan {
   Index features = 0;           // levels are counted in the first rows: there may be more
   Index coefficients = 0;
   double table_bytes = 0.0;
-  double store_bytes = 0.0;   // on disk, and in the page cache while it samples
-  double memory_bytes = 0.0;  // beyond the store
-  double passes = 0.0;        // over the rows: anchor, bound and starts
+  double store_bytes = 0.0;      // on disk, and in the page cache while it samples
+  double memory_bytes = 0.0;     // beyond the store
+  double setup_passes = 0.0;     // over the rows: anchor, bound and starts
+  double sampling_passes = 0.0;  // what warm-up and sampling look at, in passes
+  bool open_ended = false;       // --target-ess may ask for more rounds of draws
   double ingest_seconds = 0.0, prepare_seconds = 0.0, sample_seconds = 0.0;
   std::string text() const;
 };
