@@ -172,8 +172,8 @@ void BatchFiller::fill(std::size_t column, const arrow::Array& array) {
     fill_texts(out, array, name);
 }
 
-// Beyond it two whole numbers can become one double.
-constexpr double largest_whole = 9007199254740992.0;
+// Up to it every whole number is a double of its own.
+constexpr double largest_whole = 9007199254740991.0;
 
 void BatchFiller::fill_numbers(TableBatch::Column& out, const arrow::Array& array, const std::string& name) {
   const auto size = static_cast<std::size_t>(array.length());
