@@ -41,7 +41,7 @@ const std::string as_csv =
 
 std::vector<NamedArray> as_arrays() {
   return {{"age", doubles({1.5, std::nan(""), -0.25, 1e300})},
-          {"count", integers({7, -2, {}, std::int64_t{1} << 53})},
+          {"count", integers({7, -2, {}, (std::int64_t{1} << 53) - 1})},
           {"smoker", booleans({true, false, {}, true})},
           {"region", texts({"b", "a", {}, "b"})}};
 }
