@@ -39,12 +39,14 @@ def full_disk_at_each_file_of_a_run(bench):
             ((*started, "preparation.flymc", "rows.arrow"), "rows.arrow", size("rows.arrow") // 2),
             ((*started, "preparation.flymc", "rows.arrow"), "rows.arrow", size("rows.arrow") - 1),
             ((*started, "preparation.flymc"), "preparation.flymc", 600),
-            (started, "chains/chain-00", 200),
+            (started, "chains/chain-00", 200),  # or the first part, where warm-up is over before the first checkpoint
             (started, "parts/chain-00", min(parts) - 1),
             (started, "draws.parquet", size("draws.parquet") - 1),
             (("report.json",), "report.json", 500)):
         run = bench.copy(bench.whole, *leave_out)
         ended = bench.resume(run, before=no_file_above(fits))
+        if name == "chains/chain-00" and f"{run / name}" not in ended.text:
+            name = "parts/chain-00"
         expect_full(bench, ended, run / name)
         bench.expect_code(3, ended, f"`flymc resume {run}` goes on")
         bench.expect_same(run)
