@@ -46,7 +46,7 @@ const std::vector<Experiment> experiments = {
      .model = softmax,
      .prior_grid = {0.03, 0.1, 0.3, 1.0},
      .likelihood_grid = {},
-     .full = {.burn_in = 1500, .iterations = 4000},
+     .full = {.burn_in = 6000, .iterations = 6000},
      .quick = {.most_rows = 600, .runs = 3, .burn_in = 1000, .iterations = 1000, .trace_points = 40}},
     {.name = "cep",
      .data = "molecules of the Clean Energy Project, 57 descriptors and a bias, gap by GFN2-xTB",
@@ -72,7 +72,7 @@ const std::vector<Experiment> experiments = {
      .model = robust,
      .prior_grid = laplace_grid,
      .likelihood_grid = sigma_grid,
-     .full = {.burn_in = 900, .iterations = 1500, .trace_points = 60},
+     .full = {.burn_in = 600, .iterations = 1000, .trace_points = 60},
      .quick = {.most_rows = 5000, .runs = 3, .burn_in = 1500, .iterations = 1500, .trace_points = 40}},
 };
 
