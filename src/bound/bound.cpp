@@ -76,44 +76,71 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
   model_.check(store);
   check_parts(model_.coefficients(store));
 
-  // Curvatures: c, k, and c outside the radius; those that the rule lacks are not summed.
+  // Curvatures: c, k, c outside the radius, and the likelihood's own w, of which c then has only what is more: nothing
+  // for most rows. Those that the rule lacks are not summed.
   const bool zoned = std::isfinite(rule_->radius());
-  const std::size_t curvatures = zoned ? 3 : (rule_->grows() ? 2 : 1);
+  const bool grows = rule_->grows();
+  const std::size_t curvatures = grows ? 4 : (zoned ? 3 : 1);
+  const auto entries = static_cast<std::size_t>(k * k);
+  const double typical = std::sqrt(static_cast<double>(anchor_.size()));
+  const bool expects = metric_ && rule_->touches();
+  if (expects) expected_gaps_ = ExpectedGaps(store.rows());
   Collapsed sum = collapse(store, k, curvatures, execution, [&](const Block& block, BlockTerms& terms) {
     const auto n = static_cast<std::size_t>(block.rows());
     std::vector<RowId> rows(n);
     std::iota(rows.begin(), rows.end(), block.first_row());
+    const std::vector<double> spreads = expects ? spread(store, rows) : std::vector<double>{};
     BoundRows fixed;
-    prepare(store, rows, fixed);
-    std::vector<double> value(n);
+    prepare(store, rows, spreads, fixed);
+    std::vector<double> value(n), own(expects || grows ? n * entries : 0);
     model_.family().likelihood(fixed.y, fixed.eta_anchor, value,
-                               {terms.slope.data(), static_cast<std::size_t>(terms.slope.size())}, {});
+                               {terms.slope.data(), static_cast<std::size_t>(terms.slope.size())}, own);
     Coefficients& c = fixed.coefficients;
     for (std::size_t i = 0; i < n; ++i) terms.value += value[i] - (c.value_drop.empty() ? 0.0 : c.value_drop[i]);
     if (!c.slope_drop.empty()) terms.slope -= Eigen::Map<const RowMatrix>(c.slope_drop.data(), block.rows(), k);
+    if (expects)
+      for (std::size_t i = 0; i < n; ++i) {
+        // tr((c + k rho - w) spread) / 2 at the typical rho, to second order in the offset. That is nothing where the
+        // bound has the likelihood's own curvature (eta = 0 of the logistic, a residual of 0), though the gap is not:
+        // its fourth order is at most about tr(c spread)^2 / 2, and without it such a row would never be proposed.
+        double twice = 0.0, bend = 0.0;
+        for (std::size_t e = i * entries; e < (i + 1) * entries; ++e) {
+          twice += (c.curvature[e] - own[e] + (grows ? typical * c.growth[e] : 0.0)) * spreads[e];
+          bend += c.curvature[e] * spreads[e];
+        }
+        expected_gaps_.set(rows[i], 0.5 * (std::max(0.0, twice) + bend * bend));
+      }
     terms.curvature[0] = std::move(c.curvature);
-    if (rule_->grows()) terms.curvature[1] = std::move(c.growth);
     if (zoned) terms.curvature[2] = std::move(fixed.outer_curvature);
+    if (!grows) return;
+    for (std::size_t e = 0; e < own.size(); ++e) terms.curvature[0][e] -= own[e];
+    terms.curvature[1] = std::move(c.growth);
+    terms.curvature[3] = std::move(own);
   });
   queries_ = store.rows();
   sums_.value = sum.value;
   sums_.slope = std::move(sum.slope);
   sums_.curvature = std::move(sum.curvature[0]);
-  if (rule_->grows()) sums_.growth = std::move(sum.curvature[1]);
   if (zoned) sums_.outer_curvature = std::move(sum.curvature[2]);
+  if (grows) {
+    sums_.growth = std::move(sum.curvature[1]);
+    sums_.hessian = std::move(sum.curvature[3]);
+    sums_.curvature += sums_.hessian;
+  }
   if (!std::isfinite(sums_.value) || !sums_.slope.allFinite() || !sums_.curvature.allFinite() ||
       !sums_.growth.allFinite() || !sums_.outer_curvature.allFinite())
     throw InputError("the likelihood at the anchor is not finite; rescale the columns");
 }
 
 Bound::Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor, BoundSums sums, RowId queries,
-             std::optional<Metric> metric)
+             std::optional<Metric> metric, ExpectedGaps expected_gaps)
     : model_(model),
       rule_(std::move(rule)),
       anchor_(std::move(anchor)),
       metric_(std::move(metric)),
       queries_(queries),
-      sums_(std::move(sums)) {
+      sums_(std::move(sums)),
+      expected_gaps_(std::move(expected_gaps)) {
   const Index dimension = anchor_.size();
   check_parts(dimension);
   const auto fits = [&](const Matrix& m, bool needed) {
@@ -121,16 +148,19 @@ Bound::Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector a
     return m.rows() == size && m.cols() == size;
   };
   if (sums_.slope.size() != dimension || !fits(sums_.curvature, true) || !fits(sums_.growth, rule_->grows()) ||
-      !fits(sums_.outer_curvature, std::isfinite(rule_->radius())))
+      !fits(sums_.hessian, rule_->grows()) || !fits(sums_.outer_curvature, std::isfinite(rule_->radius())))
     throw InputError(fmt::format("these are not the sums of the {} bound in {} dimensions", rule_->name(), dimension));
 }
 
-void Bound::check_parts(Index dimension) const {
+void Bound::check_parts(Index dimension) {
   if (const std::string problem = rule_->family_problem(model_.family()); !problem.empty()) throw InputError(problem);
   if (anchor_.size() != dimension || !anchor_.allFinite())
     throw InputError(fmt::format("the anchor must be {} finite numbers", dimension));
-  if ((uses_rho() || rule_->uses_reach()) && (!metric_ || metric_->dimension() != dimension))
+  if ((uses_rho() || rule_->uses_spread()) && (!metric_ || metric_->dimension() != dimension))
     throw InputError(fmt::format("the {} bound needs a metric of dimension {}", rule_->name(), dimension));
+  if (metric_ && metric_->dimension() != dimension)
+    throw InputError(fmt::format("a metric of dimension {} for {} coefficients", metric_->dimension(), dimension));
+  if (metric_) spread_.emplace(*metric_, model_.predictors());
 }
 
 BoundPoint Bound::at(const Vector& theta, bool with_gradient) const {
@@ -145,6 +175,15 @@ BoundPoint Bound::at(const Vector& theta, bool with_gradient) const {
     // d ||L'offset|| / d theta = L (L'offset) / rho; at the anchor itself rho multiplies terms that vanish.
     point.rho_gradient = point.rho > 0.0 ? Vector(metric_->lower().triangularView<Eigen::Lower>() * (white / point.rho))
                                          : Vector::Zero(offset.size());
+  return point;
+}
+
+BoundPoint Bound::at_distance(const Vector& offset, double rho) const {
+  BoundPoint point;
+  point.offset = by_predictor(offset, model_.predictors());
+  if (!uses_rho()) return point;
+  point.rho = rho;
+  point.outside = rho > rule_->radius();
   return point;
 }
 
@@ -164,38 +203,27 @@ double Bound::log_sum(const BoundPoint& point, Vector* gradient) const {
   return sum;
 }
 
-// For one predictor, reach = ||L^-1 x||. For several, delta_p - delta_q is a linear form in theta with the vector
-// (e_p - e_q) (x) x, and reach is the largest of their norms.
-std::vector<double> Bound::reach(const Store& store, std::span<const RowId> rows) const {
-  const Index k = model_.predictors();
-  const Index d = store.features();
-  const double one = 1.0;
-  std::vector<double> out;
-  for (const RowId row : rows) {
-    Matrix x = Matrix::Zero(d, 1);
-    store.add_weighted_rows({&row, 1}, {&one, 1}, x);
-    double largest = k == 1 ? metric_->whiten_gradient(x.col(0)).norm() : 0.0;
-    for (Index p = 0; p < k; ++p)
-      for (Index q = 0; q < p; ++q) {
-        Vector form = Vector::Zero(anchor_.size());
-        form.segment(p * d, d) = x;
-        form.segment(q * d, d) = -x;
-        largest = std::max(largest, metric_->whiten_gradient(form).norm());
-      }
-    out.push_back(largest);
-  }
+std::vector<double> Bound::spread(const Store& store, std::span<const RowId> rows) const {
+  const auto k = static_cast<std::size_t>(model_.predictors());
+  std::vector<double> out(rows.size() * k * k);
+  spread_->of(store, rows, out);
   return out;
 }
 
 void Bound::prepare(const Store& store, std::span<const RowId> rows, BoundRows& out) const {
+  prepare(store, rows, rule_->uses_spread() ? spread(store, rows) : std::vector<double>{}, out);
+}
+
+void Bound::prepare(const Store& store, std::span<const RowId> rows, std::span<const double> spread,
+                    BoundRows& out) const {
   const auto k = static_cast<std::size_t>(model_.predictors());
   out.row.assign(rows.begin(), rows.end());
   out.y.resize(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) out.y[i] = store.target(rows[i]);
   out.eta_anchor.resize(rows.size() * k);
   store.predict(rows, by_predictor(anchor_, model_.predictors()), out.eta_anchor);
-  rule_->coefficients(model_.family(), out.y, out.eta_anchor,
-                      rule_->uses_reach() ? reach(store, rows) : std::vector<double>{}, out.coefficients);
+  rule_->coefficients(model_.family(), out.y, out.eta_anchor, rule_->uses_spread() ? spread : std::span<const double>{},
+                      out.coefficients);
   out.outer_curvature.clear();
   if (std::isfinite(rule_->radius())) {
     if (!out.coefficients.value_drop.empty() || !out.coefficients.slope_drop.empty())
@@ -215,7 +243,8 @@ void Bound::gaps(const Store& store, const BoundRows& rows, const BoundPoint& po
   out.slope.resize(with_slopes ? n * k : 0);
   const bool grows = rule_->grows() && !point.outside;
   out.rho_slope.assign(with_slopes && grows ? n : 0, 0.0);
-  std::vector<double> delta(n * k);
+  std::vector<double>& delta = out.delta;
+  delta.resize(n * k);
   store.predict(rows.row, point.offset, delta);
   model_.family().remainder(rows.y, rows.eta_anchor, delta, out.gap, out.slope);
 
@@ -232,6 +261,9 @@ void Bound::gaps(const Store& store, const BoundRows& rows, const BoundPoint& po
     };
     const Quadratic bend = quadratic(curvature.data() + i * k * k, d, k);
     add(0.5 * bend.value, 0.5 * bend.size);
+    // The remainder is good to some ulps of the global curvature's form, of which a sharp one may be a small part.
+    if (!rows.outer_curvature.empty() && !point.outside)
+      size += 0.5 * quadratic(rows.outer_curvature.data() + i * k * k, d, k).size;
     if (grows) {
       const Quadratic growth = quadratic(c.growth.data() + i * k * k, d, k);
       add(0.5 * point.rho * growth.value, 0.5 * point.rho * growth.size);

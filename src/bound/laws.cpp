@@ -118,7 +118,7 @@ class Table {
     if (t == 0) return Vector::Zero(anchor_.size());
     if (std::isfinite(radius) && t < 5) return (1.0 + (t % 2 ? 1e-9 : -1e-9)) * radius * direction();
     if (std::isfinite(radius) && t < 10) return dice_.uniform(0.0, 1.0) * radius * direction();
-    if (rule_->uses_reach() && t < 15)
+    if (rule_->uses_spread() && t < 15)
       return std::min(radius, 10.0) * dice_.uniform(0.0, 1.0) * towards(ids_[static_cast<std::size_t>(t)]);
     const Vector u = dice_.normals(anchor_.size());
     return dice_.power_of_ten(-9.0, t % 5 == 0 ? 7.0 : 1.0) * u;
@@ -218,8 +218,10 @@ class Table {
       size_of_sum += bound.size;
       const double likelihood = value(fixed_.y[i], eta + delta);
       // Rounding of eta + delta moves the likelihood by its slope.
+      // The remainder is good to some ulps of the global curvature's form.
+      const double form = 0.5 * delta.cwiseAbs().dot(global(i).cwiseAbs() * delta.cwiseAbs());
       const double rounding = 64.0 * epsilon *
-                              (bound.size + std::abs(likelihood) +
+                              (bound.size + form + std::abs(likelihood) +
                                slope(fixed_.y[i], eta + delta).cwiseAbs().sum() * (eta.norm() + delta.norm()));
       if (!(bound.value <= likelihood + rounding))
         fail("below", i,
@@ -233,6 +235,13 @@ class Table {
     }
     if (!(std::abs(bound_->log_sum(point) - sum) <= 1e-10 * size_of_sum))
       fail("collapse", 0, fmt::format("{:.17g} instead of {:.17g}", bound_->log_sum(point), sum));
+  }
+
+  // The curvature beyond the radius, where the rule has one.
+  Matrix global(std::size_t i) const {
+    const Index k = model_.predictors();
+    if (fixed_.outer_curvature.empty()) return Matrix::Zero(k, k);
+    return Eigen::Map<const Matrix>(fixed_.outer_curvature.data() + i * static_cast<std::size_t>(k * k), k, k);
   }
 
   // v + s'delta - delta'(c + k rho) delta / 2 from its coefficients, and the size of its terms.
@@ -289,6 +298,7 @@ class Table {
       for (std::size_t j = 0; j < k; ++j) eta[j] = row.eta_anchor[j] + delta[j];
       model_.family().global_curvature(row.y, eta, bend);
       bend.insert(bend.end(), row.coefficients.curvature.begin(), row.coefficients.curvature.end());
+      bend.insert(bend.end(), row.outer_curvature.begin(), row.outer_curvature.end());
       const double c = *std::max_element(bend.begin(), bend.end());
       double slope = here.rho_slope.empty() ? 0.0 : here.rho_slope[0] * point.rho_gradient.dot(u);
       double length = 0.0, terms = here.gap[0];

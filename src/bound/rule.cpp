@@ -1,4 +1,4 @@
-// The paper's bounds.
+// The paper's bounds, and the sharp one.
 #include "flymc/bound/rule.hpp"
 
 #include <algorithm>
@@ -17,6 +17,21 @@ void AnchoredRule::coefficients(const BatchedFamily& family, std::span<const dou
   out = {};
   out.curvature.resize(y.size() * k * k);
   family.global_curvature(y, eta_anchor, out.curvature);
+}
+
+Zone SharpRule::usual_zone(Index coefficients) {
+  const double typical = std::sqrt(static_cast<double>(coefficients));
+  return {typical, typical + 3.0};
+}
+
+void SharpRule::coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
+                             std::span<const double> spread, Coefficients& out) const {
+  const auto k = static_cast<std::size_t>(family.predictors());
+  out.value_drop.clear();
+  out.slope_drop.clear();
+  out.curvature.resize(y.size() * k * k);
+  out.growth.resize(y.size() * k * k);
+  family.sharp(y, eta_anchor, spread, zone_, out.curvature, out.growth);
 }
 
 FixedJaakkolaJordanRule::FixedJaakkolaJordanRule(double xi) : xi_(std::abs(xi)) {

@@ -38,12 +38,19 @@ RowId FullDensity::evaluate(const Vector& theta, const BrightRows&, bool with_gr
 }
 
 RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with_gradient, Evaluation& out) const {
-  const BoundPoint point = bound_.at(theta, with_gradient);
-  out.base_gradient.setZero(with_gradient ? dimension() : 0);
-  Vector* gradient = with_gradient ? &out.base_gradient : nullptr;
-  out.base = bound_.model().prior().log_density(theta, gradient) + bound_.log_sum(point, gradient);
-  out.rho_gradient = point.rho_gradient;
-  bound_.gaps(store_, z.fixed, point, with_gradient, out.bright);
+  const Prior& prior = bound_.model().prior();
+  if (frame_) {
+    out.b = frame_->position(theta);
+    const Vector offset = theta - bound_.anchor();
+    out.point = bound_.at_distance(offset, frame_->rho(out.b));
+    out.base = prior.log_density(theta) + frame_->log_sum(out.b, offset, out.point.rho, out.point.outside);
+  } else {
+    out.point = bound_.at(theta, with_gradient);
+    out.base_gradient.setZero(with_gradient ? dimension() : 0);
+    Vector* gradient = with_gradient ? &out.base_gradient : nullptr;
+    out.base = prior.log_density(theta, gradient) + bound_.log_sum(out.point, gradient);
+  }
+  bound_.gaps(store_, z.fixed, out.point, with_gradient, out.bright);
   add_up(z, with_gradient, out);
   return z.set.bright_count();
 }
@@ -67,27 +74,64 @@ void JointDensity::add_up(const BrightRows& z, bool with_gradient, Evaluation& a
     at.gradient.resize(0);
     return;
   }
+  if (frame_) {
+    at.gradient = rest(*frame_, at.b, at.point, z, at.bright);
+    return;
+  }
+  double rho_slope = 0.0;
+  at.gradient = at.base_gradient + bright_gradient(z, at.bright, rho_slope);
+  if (at.point.rho_gradient.size() > 0) at.gradient += rho_slope * at.point.rho_gradient;
+}
+
+// The sum of log_expm1'(gap) times the gap's slope in theta, and likewise in rho.
+Vector JointDensity::bright_gradient(const BrightRows& z, const Gaps& gaps, double& rho_slope) const {
   const Index k = bound_.model().predictors();
-  std::vector<double> weight(at.bright.slope.size());
-  double rho_weight = 0.0;
-  for (std::size_t i = 0; i < at.bright.gap.size(); ++i) {
-    const double outer = log_expm1_slope(at.bright.gap[i]);
+  std::vector<double> weight(gaps.slope.size());
+  for (std::size_t i = 0; i < gaps.gap.size(); ++i) {
+    const double outer = log_expm1_slope(gaps.gap[i]);
     for (std::size_t j = 0; j < static_cast<std::size_t>(k); ++j) {
       const std::size_t e = i * static_cast<std::size_t>(k) + j;
-      weight[e] = outer * at.bright.slope[e];
+      weight[e] = outer * gaps.slope[e];
     }
-    if (!at.bright.rho_slope.empty()) rho_weight += outer * at.bright.rho_slope[i];
+    if (!gaps.rho_slope.empty()) rho_slope += outer * gaps.rho_slope[i];
   }
   Matrix rows = Matrix::Zero(store_.features(), k);
   store_.add_weighted_rows(z.fixed.row, weight, rows);
-  at.gradient = at.base_gradient + Eigen::Map<const Vector>(rows.data(), rows.size());
-  if (at.rho_gradient.size() > 0) at.gradient += rho_weight * at.rho_gradient;
+  return Eigen::Map<const Vector>(rows.data(), rows.size());
+}
+
+Vector JointDensity::rest(const SplitFrame& frame, const Vector& b, const BoundPoint& point, const BrightRows& z,
+                          const Gaps& gaps) const {
+  const Prior& prior = bound_.model().prior();
+  const bool bright = z.fixed.size() > 0;
+  if (!bright && prior.quadratic()) return frame.rest(b, point.rho, point.outside, 0.0);
+  double rho_slope = 0.0;
+  Vector gradient = bright ? bright_gradient(z, gaps, rho_slope) : Vector(Vector::Zero(b.size()));
+  if (!prior.quadratic())
+    gradient += frame.prior_rest(prior, Eigen::Map<const Vector>(point.offset.data(), point.offset.size()));
+  return frame.rest(b, point.rho, point.outside, rho_slope) + frame.pull(gradient);
+}
+
+// Where nothing but the collapsed bound is left, rho need not be exact: O(D).
+RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightRows& z, Vector& gradient) const {
+  if (z.fixed.size() == 0 && bound_.model().prior().quadratic()) {
+    const double rho = frame.rho_about(b);
+    gradient = frame.rest(b, rho, rho > bound_.rule().radius(), 0.0);
+    return 0;
+  }
+  // Another bound's frame does not know this one's distance.
+  const BoundPoint point =
+      &frame == frame_.get() ? bound_.at_distance(frame.offset(b), frame.rho(b)) : bound_.at(frame.theta(b), false);
+  Gaps gaps;
+  bound_.gaps(store_, z.fixed, point, true, gaps);
+  gradient = rest(frame, b, point, z, gaps);
+  return z.set.bright_count();
 }
 
 RowId JointDensity::look(const State& state, std::span<const RowId> rows, BoundRows& fixed, Gaps& gaps) const {
   bound_.prepare(store_, rows, fixed);
   const bool with_slopes = state.at.gradient.size() > 0;
-  bound_.gaps(store_, fixed, bound_.at(state.theta, false), with_slopes, gaps);
+  bound_.gaps(store_, fixed, state.at.point, with_slopes, gaps);
   return static_cast<RowId>(rows.size());
 }
 

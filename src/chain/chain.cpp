@@ -71,6 +71,14 @@ State start_joint(const JointDensity& density, Vector theta, ChainId id, RowId& 
   return state;
 }
 
+State start_dark(const JointDensity& density, Vector theta, RowId& queries) {
+  check_start(density, theta);
+  State state(std::move(theta), density.rows());
+  queries += density.evaluate(state.theta, state.z, true, state.at);
+  check(state);
+  return state;
+}
+
 State start_full(const FullDensity& density, Vector theta, RowId& queries) {
   check_start(density, theta);
   State state(std::move(theta), 0);

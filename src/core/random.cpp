@@ -30,6 +30,11 @@ double PhiloxRandom::uniform(Purpose purpose, std::uint64_t index) const {
   return to_unit(words(seed_, chain_, iteration_, slot_, purpose, index, 0)[0]);
 }
 
+std::array<double, 4> PhiloxRandom::uniforms(Purpose purpose, std::uint64_t index) const {
+  const auto bits = words(seed_, chain_, iteration_, slot_, purpose, index, 0);
+  return {to_unit(bits[0]), to_unit(bits[1]), to_unit(bits[2]), to_unit(bits[3])};
+}
+
 bool PhiloxRandom::bernoulli(Purpose purpose, std::uint64_t index, double p) const {
   return uniform(purpose, index) < p;
 }

@@ -32,20 +32,6 @@ std::vector<std::size_t> code_points(std::string_view text) {
   return starts;
 }
 
-std::size_t width(std::string_view text) { return code_points(text).size() - 1; }
-
-// A name that is too long loses its middle: the beginning says which column it is, the end which level or class.
-// Line breaks and other control characters would break the table.
-std::string readable(std::string name) {
-  for (char& c : name)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
-  const std::vector<std::size_t> starts = code_points(name);
-  const std::size_t count = starts.size() - 1;
-  if (count <= max_name) return name;
-  const std::size_t head = max_name / 2, tail = max_name - head - 1;
-  return name.substr(0, starts[head]) + "…" + name.substr(starts[count - tail]);
-}
-
 int exponent_of(double x) { return static_cast<int>(std::floor(std::log10(std::abs(x)))); }
 
 // Decimals that show `digits` significant digits of x, negative if they all stand before the point; 0 for numbers that
@@ -80,8 +66,8 @@ Cells cells(const ParameterSummary& p) {
   };
   const std::string error =
       exponents && has_error ? fmt::format("{:.1e}", p.mcse_mean) : fixed(p.mcse_mean, decimals_of(p.mcse_mean, 2));
-  return {readable(p.name), number(p.mean), number(p.sd),         number(p.median),     number(p.q5),
-          number(p.q95),    error,          fixed(p.ess_bulk, 0), fixed(p.ess_tail, 0), fixed(p.r_hat, 3)};
+  return {readable_name(p.name), number(p.mean), number(p.sd),         number(p.median),     number(p.q5),
+          number(p.q95),         error,          fixed(p.ess_bulk, 0), fixed(p.ess_tail, 0), fixed(p.r_hat, 3)};
 }
 
 // A column of numbers: its width, and how many characters of a number stand before the decimal point.
@@ -109,6 +95,20 @@ Column measure(std::string_view header, std::span<const Cells> lines, std::size_
 
 }  // namespace
 
+std::size_t display_width(std::string_view text) { return code_points(text).size() - 1; }
+
+// A name that is too long loses its middle: the beginning says which column it is, the end which level or class.
+// Line breaks and other control characters would break the table.
+std::string readable_name(std::string name) {
+  for (char& c : name)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  const std::vector<std::size_t> starts = code_points(name);
+  const std::size_t count = starts.size() - 1;
+  if (count <= max_name) return name;
+  const std::size_t head = max_name / 2, tail = max_name - head - 1;
+  return name.substr(0, starts[head]) + "…" + name.substr(starts[count - tail]);
+}
+
 ParameterSummary summarise(std::string name, ChainDraws draws) {
   constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
   // Sums are taken from the first draw on, so that draws that are all the same have exactly no spread.
@@ -131,7 +131,8 @@ ParameterSummary summarise(std::string name, ChainDraws draws) {
           .mcse_mean = mcse_mean(draws),
           .ess_bulk = ess_bulk(draws),
           .ess_tail = ess_tail(draws),
-          .r_hat = r_hat(draws)};
+          .r_hat = r_hat(draws),
+          .mcse_sd = mcse_sd(draws)};
 }
 
 std::string format_table(std::span<const ParameterSummary> parameters) {
@@ -140,7 +141,7 @@ std::string format_table(std::span<const ParameterSummary> parameters) {
   for (const ParameterSummary& p : parameters) lines.push_back(cells(p));
 
   std::size_t name_width = header_words[0].size();
-  for (const Cells& line : lines) name_width = std::max(name_width, width(line[0]));
+  for (const Cells& line : lines) name_width = std::max(name_width, display_width(line[0]));
   std::array<Column, header_words.size()> columns;
   for (std::size_t i = 1; i < header_words.size(); ++i) columns[i] = measure(header_words[i], lines, i);
 
@@ -151,7 +152,7 @@ std::string format_table(std::span<const ParameterSummary> parameters) {
   table += '\n';
   for (const Cells& line : lines) {
     table += line[0];
-    table.append(name_width - width(line[0]), ' ');
+    table.append(name_width - display_width(line[0]), ' ');
     for (std::size_t i = 1; i < header_words.size(); ++i) {
       const std::string& cell = line[i];
       const std::size_t left = is_word(cell) ? columns[i].total - cell.size() : columns[i].integer - before_point(cell);

@@ -11,6 +11,10 @@
 
 namespace flymc {
 
+namespace {
+constexpr double half_log_two_pi = 0.91893853320467274178;
+}  // namespace
+
 Prior::Prior(Kind kind, double nu, std::vector<double> location, std::vector<double> scale)
     : kind_(kind), nu_(nu), location_(std::move(location)), scale_(std::move(scale)) {
   if (kind_ == Kind::flat) return;
@@ -22,6 +26,7 @@ Prior::Prior(Kind kind, double nu, std::vector<double> location, std::vector<dou
       throw InputError(fmt::format("prior: the scale {} is not {}", s, s > 0.0 ? "a finite number" : "positive"));
   if (kind_ == Kind::student_t && (!(nu_ > 0.0) || !std::isfinite(nu_)))
     throw InputError(fmt::format("prior: {} degrees of freedom are not positive", nu_));
+  for (const double s : scale_) log_scale_.push_back(std::log(s));
   // Once, here: lgamma writes to a global and must not be called from several chains.
   if (kind_ == Kind::student_t)
     log_constant_ = std::lgamma((nu_ + 1.0) / 2.0) - std::lgamma(nu_ / 2.0) - 0.5 * std::log(nu_ * std::numbers::pi);
@@ -104,7 +109,7 @@ double Prior::log_density(const Vector& theta, Vector* gradient) const {
     double slope = 0.0;  // in u
     switch (kind_) {
       case Kind::normal:
-        sum += -0.5 * u * u - 0.5 * std::log(2.0 * std::numbers::pi);
+        sum += -0.5 * u * u - half_log_two_pi;
         slope = -u;
         break;
       case Kind::laplace:
@@ -118,7 +123,7 @@ double Prior::log_density(const Vector& theta, Vector* gradient) const {
       case Kind::flat:
         break;
     }
-    sum -= std::log(s);
+    sum -= log_scale_[scale_.size() == 1 ? 0 : static_cast<std::size_t>(j)];
     if (gradient) (*gradient)[j] += slope / s;
   }
   return sum;

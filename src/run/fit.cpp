@@ -23,6 +23,8 @@ Fit fit(const Store& store, const Model& model, const FitOptions& options) {
           store.rows()};
   if (preparation.anchor) out.anchor_queries = preparation.anchor->queries;
   if (preparation.bound) out.bound_queries = preparation.bound->queries();
+  out.laplace = laplace_of(model, preparation);
+  out.choices = describe_choices(options, model);
   std::vector<std::uint64_t> chains(static_cast<std::size_t>(options.chains));
   std::iota(chains.begin(), chains.end(), 0u);
   out.chains = run_chains(chains, sampler.plan(), {options.warmup, options.draws, options.thin, options.seed}, threads,
@@ -40,6 +42,8 @@ FitSummary Fit::summary() const {
   FitSummary summary;
   for (Index j = 0; j < draws.coefficients(); ++j)
     summary.parameters.push_back(summarise(names[static_cast<std::size_t>(j)], draws.coefficient(j)));
+  if (laplace) summary.laplace = check_laplace(summary.parameters, laplace->mean, laplace->sd());
+  summary.choices = choices;
   summary.cost = describe_cost(chains, static_cast<std::int64_t>(draws.draws(0)), rows, anchor_queries, bound_queries);
   summary.warnings = convergence_warnings(summary.parameters, chains.size());
   return summary;
@@ -73,7 +77,11 @@ std::string describe_cost(std::span<const ChainReport> chains, std::int64_t draw
 }
 
 std::string FitSummary::text() const {
-  std::string out = format_table(parameters) + "\n" + cost;
+  std::string out = format_table(parameters) + "\n";
+  if (!laplace.empty())
+    out +=
+        "against the Laplace approximation, in its standard deviations:\n" + format_table(parameters, laplace) + "\n";
+  out += (choices.empty() ? "" : choices + "\n") + cost;
   for (const std::string& warning : warnings) out += "warning: " + warning + "\n";
   return out;
 }

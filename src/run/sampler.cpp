@@ -1,6 +1,9 @@
 // Anchor and collapse; then kernels and starts.
 #include "flymc/run/sampler.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "flymc/core/error.hpp"
@@ -8,12 +11,16 @@
 #include "flymc/kernel/implicit_sweep.hpp"
 #include "flymc/kernel/mala.hpp"
 #include "flymc/kernel/random_walk.hpp"
+#include "flymc/kernel/row_sweep.hpp"
 #include "flymc/kernel/slice.hpp"
+#include "flymc/kernel/split_hmc.hpp"
 
 namespace flymc {
 namespace {
 
-std::unique_ptr<Tuner> make_sweep(const JointDensity& density, const FitOptions& options) {
+std::unique_ptr<Tuner> make_sweep(const JointDensity& density, const std::shared_ptr<const Proposals>& proposals,
+                                  const FitOptions& options) {
+  if (options.sweep == SweepKind::rows) return std::make_unique<Untuned<RowSweep>>(RowSweep(density, proposals));
   if (options.sweep == SweepKind::implicit) {
     if (options.q) return std::make_unique<Untuned<ImplicitSweep>>(ImplicitSweep(density, *options.q));
     return std::make_unique<ImplicitSweepTuner>(density);
@@ -39,56 +46,124 @@ std::unique_ptr<Tuner> make_move(const Density& density, const std::shared_ptr<c
                                                      Vector(2.5 * metric->lower().rowwise().norm().cwiseInverse()));
     case MoveKind::slice_direction:
       return std::make_unique<SliceDirectionTuner>(density, metric, 2.5);
+    case MoveKind::automatic:
+    case MoveKind::split_hmc:
+      break;
   }
   throw InputError("unknown move");
 }
 
 bool needs_anchor(const FitOptions& options) {
   // Untuned and regular runs need the anchor for nothing but their metric and their start.
-  const bool tuned = options.bound == BoundKind::anchored && !options.regular;
-  return tuned || options.whiten || !options.start_from_prior;
+  const bool tuned = options.bound != BoundKind::untuned && !options.regular;
+  return tuned || options.whiten || (options.regular && options.move == MoveKind::split_hmc) ||
+         !options.start_from_prior;
 }
 
 }  // namespace
 
-std::shared_ptr<const BoundRule> make_rule(const Model& model, const FitOptions& options) {
+std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficients, const FitOptions& options) {
+  if (options.bound == BoundKind::sharp) return std::make_shared<SharpRule>(SharpRule::usual_zone(coefficients));
   if (options.bound == BoundKind::untuned && model.family().name() == "logistic")
     return std::make_shared<FixedJaakkolaJordanRule>();
   return std::make_shared<AnchoredRule>();
 }
 
-Preparation prepare(const Store& store, const Model& model, const FitOptions& options, const Execution& execution) {
+FitOptions chosen(FitOptions options, const Model& model) {
+  if (options.bound == BoundKind::automatic) options.bound = BoundKind::sharp;
+  if (options.sweep == SweepKind::automatic)
+    options.sweep = options.bound == BoundKind::untuned ? SweepKind::implicit : SweepKind::rows;
+  if (options.move == MoveKind::automatic) options.move = MoveKind::split_hmc;
+  static_cast<void>(model);
+  return options;
+}
+
+std::string describe_choices(const FitOptions& asked, const Model& model) {
+  const FitOptions options = chosen(asked, model);
+  const auto line = [](const char* name, bool automatic, const char* why) {
+    return automatic ? fmt::format("{} ({})", name, why) : std::string(name);
+  };
+  const bool free_bound = asked.bound == BoundKind::automatic, free_sweep = asked.sweep == SweepKind::automatic,
+             free_move = asked.move == MoveKind::automatic;
+  const std::string move = [&] {
+    switch (options.move) {
+      case MoveKind::automatic:
+      case MoveKind::split_hmc:
+        return line("split HMC", free_move, "nearly independent draws where few rows are bright");
+      case MoveKind::random_walk:
+        return line("random walk", free_move, "");
+      case MoveKind::mala:
+        return line("MALA", free_move, "");
+      case MoveKind::slice_coordinates:
+        return line("slice along coordinates", free_move, "");
+      case MoveKind::slice_direction:
+        return line("slice along directions", free_move, "");
+    }
+    throw InputError("unknown move");
+  }();
+  if (options.regular) return fmt::format("regular MCMC: {}", move);
+  const std::string bound = options.bound == BoundKind::sharp ? line("sharp bound", free_bound, "fewest bright rows")
+                            : options.bound == BoundKind::anchored ? line("anchored bound", free_bound, "")
+                                                                   : line("untuned bound", free_bound, "");
+  const std::string sweep = options.sweep == SweepKind::rows
+                                ? line("sweep by rows", free_sweep, "its cost does not grow with the table")
+                            : options.sweep == SweepKind::implicit
+                                ? line("implicit sweep", free_sweep, "an untuned bound says little of a row")
+                                : line("explicit sweep", free_sweep, "");
+  return fmt::format("{}, {}, {}", bound, sweep, move);
+}
+
+Preparation prepare(const Store& store, const Model& model, const FitOptions& asked, const Execution& execution) {
+  const FitOptions options = chosen(asked, model);
   Preparation out;
-  if (needs_anchor(options)) out.anchor = find_anchor(store, model, execution);
+  // The subsample's random numbers do not depend on the seed of the chains: their bound is the same.
+  constexpr std::uint64_t subsample_seed = 1;
+  if (needs_anchor(options)) out.anchor = find_anchor_by_subsample(store, model, execution, subsample_seed);
   if (options.regular) return out;
-  const bool tuned = options.bound == BoundKind::anchored;
-  out.bound.emplace(store, model, make_rule(model, options),
-                    tuned ? out.anchor->theta : Vector(Vector::Zero(model.coefficients(store))), execution);
+  const bool tuned = options.bound != BoundKind::untuned;
+  const Index coefficients = model.coefficients(store);
+  out.bound.emplace(store, model, make_rule(model, coefficients, options),
+                    tuned ? out.anchor->theta : Vector(Vector::Zero(coefficients)), execution,
+                    tuned ? std::optional<Metric>(out.anchor->metric) : std::nullopt);
   return out;
 }
 
 Sampler::Sampler(const Store& store, const Model& model, const Preparation& preparation, const FitOptions& options)
-    : model_(model), preparation_(preparation), options_(options) {
+    : model_(model), preparation_(preparation), options_(chosen(options, model)) {
   const Index dimension = model.coefficients(store);
   metric_ = std::make_shared<const Metric>(options.whiten ? preparation.anchor->metric : Metric::identity(dimension));
-  if (options.regular)
+  const bool splits = options_.move == MoveKind::split_hmc;
+  if (options_.regular) {
     full_.emplace(store, model);
-  else
-    joint_.emplace(store, *preparation.bound);
+    if (splits) frame_ = std::make_shared<const SplitFrame>(laplace_frame(*preparation.anchor));
+    return;
+  }
+  if (splits) frame_ = std::make_shared<const SplitFrame>(collapsed_frame(*preparation.bound));
+  joint_.emplace(store, *preparation.bound, frame_);
+  if (options_.sweep == SweepKind::rows)
+    proposals_ = std::make_shared<const Proposals>(preparation.bound->expected_gaps(), options_.s);
 }
 
 Vector Sampler::start_theta(ChainId id) const {
   const PhiloxRandom random(id.seed, id.chain, 0);
   if (options_.start_from_prior) return model_.prior().simulate(metric_->dimension(), random, Purpose::start);
-  // Wider than the posterior, so that R-hat can tell whether chains have met.
+  // Wider than the posterior, so that R-hat can tell whether chains have met, but where the bound is sharp.
   Vector z(metric_->dimension());
   random.normals(Purpose::start, 0, {z.data(), static_cast<std::size_t>(z.size())});
-  return preparation_.anchor->theta + 2.0 * preparation_.anchor->metric.unwhiten(z);
+  const double radius = joint_ ? joint_->bound().rule().radius() : HUGE_VAL;
+  return preparation_.anchor->theta + std::min(2.0, 0.95 * radius / z.norm()) * preparation_.anchor->metric.unwhiten(z);
 }
 
 Tuners Sampler::kernels() const {
   Tuners tuners;
-  if (joint_) tuners.push_back(make_sweep(*joint_, options_));
+  if (joint_) tuners.push_back(make_sweep(*joint_, proposals_, options_));
+  if (options_.move == MoveKind::split_hmc) {
+    if (joint_)
+      tuners.push_back(std::make_unique<SplitHmcTuner>(*joint_, frame_));
+    else
+      tuners.push_back(std::make_unique<SplitHmcTuner>(*full_, frame_));
+    return tuners;
+  }
   const Density& density = joint_ ? static_cast<const Density&>(*joint_) : *full_;
   tuners.push_back(make_move(density, metric_, options_.move));
   return tuners;
@@ -96,8 +171,11 @@ Tuners Sampler::kernels() const {
 
 ChainPlan Sampler::plan() const {
   return {[this](ChainId id, RowId& queries) {
-            return joint_ ? start_joint(*joint_, start_theta(id), id, queries)
-                          : start_full(*full_, start_theta(id), queries);
+            if (!joint_) return start_full(*full_, start_theta(id), queries);
+            // A sweep by rows reaches every row that is likely to be bright at once; the others need a pass to begin
+            // with.
+            if (proposals_) return start_dark(*joint_, start_theta(id), queries);
+            return start_joint(*joint_, start_theta(id), id, queries);
           },
           [this](const Place& place, RowId& queries) {
             return joint_ ? restore_joint(*joint_, place, queries) : restore_full(*full_, place, queries);

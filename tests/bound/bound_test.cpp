@@ -28,6 +28,24 @@ TEST(Bound, SumsAreTheSameOnAnyNumberOfThreads) {
   }
 }
 
+TEST(Bound, EverySumOfARuleWithReachIsTheSameOnAnyNumberOfThreads) {
+  const Model model(Logistic{}, Prior::normal(0.0, 2.0));
+  const auto problem = problems::make(model, 40000, 11, 5);
+  const Metric metric = *Metric::from_precision(Matrix::Constant(11, 11, 50.0) + 2000.0 * Matrix::Identity(11, 11));
+  const auto sums = [&](int threads) {
+    const problems::Machine machine(threads);
+    return Bound(problem.store, model, std::make_shared<problems::CubicRule>(6.0), problem.theta, machine.execution(),
+                 metric)
+        .sums();
+  };
+  const BoundSums one = sums(1), two = sums(2);
+  EXPECT_EQ(one.value, two.value);
+  EXPECT_TRUE(one.slope == two.slope);
+  EXPECT_TRUE(one.curvature == two.curvature);
+  EXPECT_TRUE(one.growth == two.growth);
+  EXPECT_TRUE(one.outer_curvature == two.outer_curvature);
+}
+
 TEST(Bound, SinglePrecisionRowsHaveTheirOwnExactBound) {
   // Rows rounded to float32 are another table, whose collapsed sum must still be that of its rows.
   const Model model(Logistic{}, Prior::flat());

@@ -1,4 +1,4 @@
-// The two arrays against std::set under random changes, and the order that they promise.
+// Both forms against std::set under random changes, and the order that they promise.
 #include "flymc/bright/bright_set.hpp"
 
 #include <gtest/gtest.h>
@@ -7,9 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "flymc/core/error.hpp"
 #include "flymc/core/random.hpp"
-#include "model/support.hpp"
 
 namespace flymc {
 namespace {
@@ -93,9 +91,45 @@ TEST(BrightSet, AllBrightAndNoRows) {
   EXPECT_EQ(none.dark_count(), 0);
 }
 
-TEST(BrightSet, RefusesMoreRowsThanItsNumbersHold) {
-  EXPECT_EQ(problems::message_of<InputError>([] { BrightSet(RowId{1} << 32); }),
-            "the two-array bright set holds fewer than 2^32 rows");
+// From a list to arrays on the way up, and still in arrays on the way down: order and answers as in one form alone.
+TEST(BrightSet, AFewRowsOfManyThenManyThenFew) {
+  const RowId rows = 6400;
+  const PhiloxRandom random(2, 0, 0);
+  BrightSet set(rows);
+  std::set<RowId> reference;
+  std::vector<RowId> order;
+  const auto change = [&](std::uint64_t i, double share) {
+    const auto row = static_cast<RowId>(random.choose(Purpose::pick, i, 300)) * 21;
+    if (random.bernoulli(Purpose::gibbs, i, share)) {
+      set.brighten(row);
+      if (reference.insert(row).second) order.push_back(row);
+    } else {
+      set.darken(row);
+      if (reference.erase(row)) {
+        *std::find(order.begin(), order.end(), row) = order.back();
+        order.pop_back();
+      }
+    }
+  };
+  for (std::uint64_t i = 0; i < 3000; ++i) {
+    change(i, i < 1000 ? 0.2 : (i < 2000 ? 0.8 : 0.05));  // about 60 bright rows, then 240, then 15; arrays from 100 on
+    ASSERT_EQ(bright_rows(set), order);
+    if (i % 100 == 99) expect_sound(set, reference);
+  }
+}
+
+TEST(BrightSet, MoreRowsThanArraysHold) {
+  const RowId last = (RowId{1} << 40) - 1;
+  BrightSet set(last + 1);
+  set.brighten(last);
+  set.brighten(5);
+  set.brighten(0);
+  EXPECT_EQ(bright_rows(set), (std::vector<RowId>{last, 5, 0}));
+  set.darken(last);
+  EXPECT_EQ(bright_rows(set), (std::vector<RowId>{0, 5}));
+  EXPECT_EQ(set.dark(0), 1);
+  EXPECT_EQ(set.dark(4), 6);
+  EXPECT_EQ(set.dark(set.dark_count() - 1), last);
 }
 
 }  // namespace

@@ -83,7 +83,9 @@ inline void expect_same(const Evaluation& a, const Evaluation& b) {
   EXPECT_EQ(a.base, b.base);
   EXPECT_EQ(a.gradient, b.gradient);
   EXPECT_EQ(a.base_gradient, b.base_gradient);
-  EXPECT_EQ(a.rho_gradient, b.rho_gradient);
+  EXPECT_EQ(a.point.offset, b.point.offset);
+  EXPECT_EQ(a.point.rho, b.point.rho);
+  EXPECT_EQ(a.point.rho_gradient, b.point.rho_gradient);
   expect_same_gaps(a.bright, b.bright);
 }
 

@@ -35,9 +35,9 @@ TEST(Random, PurposesHaveDistinctNumbers) {
   std::set<std::uint32_t> numbers;
   for (Purpose p : {Purpose::start, Purpose::pick, Purpose::gibbs, Purpose::skip, Purpose::brighten, Purpose::darken,
                     Purpose::move, Purpose::accept, Purpose::slice_height, Purpose::slice_place, Purpose::slice_limit,
-                    Purpose::slice_shrink, Purpose::simulate})
+                    Purpose::slice_shrink, Purpose::simulate, Purpose::subsample, Purpose::propose, Purpose::angle})
     numbers.insert(static_cast<std::uint32_t>(p));
-  EXPECT_EQ(numbers.size(), 13u);
+  EXPECT_EQ(numbers.size(), 16u);
 }
 
 // Both values agree with NumPy's Philox for key (1, 2) and counters (0, 5, 3, 4 << 32 | 3) and (0, 6, 3, 4 << 32 | 2).

@@ -54,6 +54,25 @@ TEST_P(StoreOfEachPrecision, GivesBackItsRowsAndSums) {
   const Matrix expected = x.transpose() * all.col(0).asDiagonal() * x;
   EXPECT_LT(Matrix((gram - expected).triangularView<Eigen::Lower>()).cwiseAbs().maxCoeff(), 1e-8);
 
+  // Squares, and the rows that hold more than their share of some column's.
+  const Vector weight = 0.5 + y.array();
+  Vector squares = Vector::Zero(columns);
+  std::vector<RowId> beyond;
+  const Vector limit = Vector::LinSpaced(columns, 1.2, 1.6);
+  for (std::size_t b = 0; b < store.blocks(); ++b) {
+    const Block& block = store.block(b);
+    const Vector own = weight.segment(block.first_row(), block.rows());
+    block.add_weighted_squares(own, squares);
+    block.add_rows_beyond(own, limit, beyond);
+  }
+  const RowMatrix weighted = weight.asDiagonal() * x.cwiseAbs2();
+  EXPECT_LT((squares - weighted.colwise().sum().transpose()).cwiseAbs().maxCoeff(), 1e-8);
+  std::vector<RowId> expected_beyond;
+  for (Index i = 0; i < rows; ++i)
+    if ((weighted.row(i).transpose().array() > limit.array()).any()) expected_beyond.push_back(i);
+  EXPECT_GT(beyond.size(), 0u);
+  EXPECT_EQ(beyond, expected_beyond);
+
   // Single rows: the same bits as in their block.
   const std::vector<RowId> chosen = {rows - 1, 0, 5, 20000, 5};
   std::vector<double> picked(chosen.size() * predictors);
@@ -73,10 +92,61 @@ TEST_P(StoreOfEachPrecision, GivesBackItsRowsAndSums) {
     for (Index k = 0; k < predictors; ++k)
       by_hand.col(k) += picked[i * predictors + static_cast<std::size_t>(k)] * x.row(chosen[i]).transpose();
   EXPECT_LT((sum - by_hand).cwiseAbs().maxCoeff(), 1e-13);
+
+  const Store few = store.select(chosen);
+  ASSERT_EQ(few.rows(), static_cast<RowId>(chosen.size()));
+  EXPECT_EQ(few.columns(), store.columns());
+  EXPECT_EQ(few.precision(), store.precision());
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    EXPECT_EQ(few.target(static_cast<RowId>(i)), y[chosen[i]]);
+    for (Index j = 0; j < columns; ++j) EXPECT_EQ(few.value(static_cast<RowId>(i), j), x(chosen[i], j));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Store, StoreOfEachPrecision, testing::Values(Precision::float64, Precision::float32),
                          [](const auto& test) { return test.param == Precision::float64 ? "float64" : "float32"; });
+
+TEST_P(StoreOfEachPrecision, GramsAreExplicitSumsForWeightsOfAnySign) {
+  for (const Index columns : {1, 3, 8, 21, 51}) {
+    const Index rows = 400;  // a few slices, the last of them short
+    const Store store = Store::from_matrix(some_features(rows, columns), Vector::Zero(rows), {}, GetParam());
+    // Positive, negative, zero but for a few rows, zero everywhere, and of both signs, as K x K numbers would lie.
+    RowMatrix weight(rows, 5);
+    for (Index i = 0; i < rows; ++i) {
+      const double w = std::cos(static_cast<double>(3 * i));
+      weight.row(i) << w * w, -w * w, (i == 130 || i == 399 ? w : 0.0), 0.0, w;
+    }
+    const double untouched = 7.0;
+    std::vector<Matrix> out(5, Matrix::Constant(columns + 2, columns + 3, untouched));
+    std::vector<GramSum> sums;
+    for (Index s = 0; s < 5; ++s)
+      sums.push_back({weight.data() + s, 5, out[static_cast<std::size_t>(s)].block(1, 2, columns, columns)});
+    store.block(0).add_grams(sums);
+    for (Index s = 0; s < 5; ++s) {
+      Matrix expected = Matrix::Constant(columns + 2, columns + 3, untouched);
+      double size = untouched;
+      for (Index j = 0; j < columns; ++j)
+        for (Index k = 0; k <= j; ++k)
+          for (Index i = 0; i < rows; ++i)
+            expected(1 + j, 2 + k) += weight(i, s) * store.value(i, j) * store.value(i, k);
+      size = std::max(size, expected.cwiseAbs().maxCoeff());
+      EXPECT_LT((out[static_cast<std::size_t>(s)] - expected).cwiseAbs().maxCoeff(), 1e-12 * size);
+      // One alone, without a stride: the same bits.
+      Matrix alone = Matrix::Constant(columns, columns, untouched);
+      store.block(0).add_gram(weight.col(s), alone);
+      EXPECT_TRUE(alone == out[static_cast<std::size_t>(s)].block(1, 2, columns, columns));
+    }
+  }
+}
+
+TEST_P(StoreOfEachPrecision, CopiesRows) {
+  const Store store = Store::from_matrix(some_features(40000, 7), Vector::Zero(40000), {}, GetParam());
+  const std::vector<RowId> chosen = {39999, 0, 5, 20000, 5};
+  RowMatrix out(5, 7);
+  store.copy_rows(chosen, {out.data(), 35});
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    for (Index j = 0; j < 7; ++j) EXPECT_EQ(out(static_cast<Index>(i), j), store.value(chosen[i], j));
+}
 
 TEST(Store, BlocksArePowersOfTwoOfModestSize) {
   for (Index features : {1, 5, 51, 124, 2000, 100000}) {

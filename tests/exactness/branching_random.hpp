@@ -29,6 +29,9 @@ class BranchingRandom final : public Random {
   }
 
   double uniform(Purpose, std::uint64_t) const override { throw std::logic_error("a uniform has too many branches"); }
+  std::array<double, 4> uniforms(Purpose, std::uint64_t) const override {
+    throw std::logic_error("a uniform has too many branches");
+  }
   void normals(Purpose, std::uint64_t, std::span<double>) const override {
     throw std::logic_error("a normal has too many branches");
   }

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "exactness/branching_random.hpp"
 #include "flymc/kernel/explicit_sweep.hpp"
 #include "flymc/kernel/implicit_sweep.hpp"
+#include "flymc/kernel/row_sweep.hpp"
 #include "problems/problems.hpp"
 
 namespace flymc {
@@ -49,8 +51,11 @@ struct Tiny {
                                         {});
       problem.model.family().likelihood({&fixed.y[i], 1}, {moved.data(), width}, {&here, 1}, {}, {});
       const Coefficients& c = fixed.coefficients;
+      // Within the radius c + k rho, beyond it the family's global curvature.
       Matrix bend = Eigen::Map<const Matrix>(c.curvature.data() + i * width * width, k, k);
       if (!c.growth.empty()) bend += point.rho * Eigen::Map<const Matrix>(c.growth.data() + i * width * width, k, k);
+      if ((bound->metric()->lower().transpose() * (theta - bound->anchor())).norm() > bound->rule().radius())
+        problem.model.family().global_curvature({&fixed.y[i], 1}, {eta.data(), width}, {bend.data(), width * width});
       if (!c.value_drop.empty()) at_anchor -= c.value_drop[i], slope[0] -= c.slope_drop[i];
       const double log_bound = at_anchor + slope.dot(delta) - 0.5 * delta.dot(bend * delta);
       odds[static_cast<Index>(i)] = std::expm1(here - log_bound);
@@ -85,6 +90,30 @@ struct Tiny {
   }
 
   Matrix transition(const Kernel& kernel, std::uint64_t iteration = 0) const {
+    return transition([&](State& state, const Random& random) {
+      state.iteration = iteration;
+      kernel.step(state, random);
+    });
+  }
+
+  // A sweep by rows draws its proposals from a table that tests of its own look at. Here every set of rows is proposed
+  // in turn, bright rows and dark ones alike, with weight prod over its rows of q and over the others of 1 - q.
+  Matrix transition(const RowSweep& sweep, const Proposals& proposals) const {
+    Matrix t = Matrix::Zero(states, states);
+    for (std::size_t set = 0; set < states; ++set) {
+      std::vector<RowId> proposed;
+      double weight = 1.0;
+      for (RowId i = 0; i < rows; ++i) {
+        const bool in_set = set >> i & 1u;
+        weight *= in_set ? proposals.q(i) : 1.0 - proposals.q(i);
+        if (in_set) proposed.push_back(i);
+      }
+      t += weight * transition([&](State& state, const Random& random) { sweep.step(state, random, proposed); });
+    }
+    return t;
+  }
+
+  Matrix transition(const std::function<void(State&, const Random&)>& step) const {
     Matrix t = Matrix::Zero(states, states);
     for (std::size_t z = 0; z < states; ++z) {
       const State start = at(z);
@@ -93,12 +122,14 @@ struct Tiny {
       BranchingRandom::every_branch(
           [&](const Random& random) {
             state = start;
-            state.iteration = iteration;
-            kernel.step(state, random);
+            step(state, random);
           },
           [&](double p) {
             t(static_cast<Index>(z), static_cast<Index>(code(state))) += p;
-            // What the state remembers is what it would compute afresh.
+            // What the state remembers is what it would compute afresh, and of the rows that are bright.
+            ASSERT_EQ(static_cast<RowId>(state.z.fixed.size()), state.z.set.bright_count());
+            for (std::size_t i = 0; i < state.z.fixed.size(); ++i)
+              EXPECT_EQ(state.z.fixed.row[i], state.z.set.bright(static_cast<RowId>(i)));
             Evaluation fresh;
             density->evaluate(theta, state.z, true, fresh);
             EXPECT_EQ(fresh.log_density, state.at.log_density);
@@ -140,6 +171,8 @@ class EverySweep : public testing::TestWithParam<Case> {
 };
 
 TEST_P(EverySweep, ProblemIsNotTrivial) {
+  // Of a bound with two zones, the one that the case is named after.
+  EXPECT_EQ(tiny.bound->at(tiny.theta, false).outside, GetParam().name.find("Outside") != std::string::npos);
   // Both states of every row must have visible probability, or invariance would say little.
   for (RowId i = 0; i < rows; ++i) {
     double bright = 0.0;
@@ -187,15 +220,65 @@ TEST_P(EverySweep, ExplicitConsecutive) {
   expect_invariant(pi, round, true);
 }
 
+// With q of the bound's own expected gaps, and with any others: the sweep is exact for every table of fixed numbers.
+TEST_P(EverySweep, ByRows) {
+  if (!tiny.bound->rule().touches()) {
+    EXPECT_THROW(Proposals(tiny.bound->expected_gaps(), 6.0), InputError);
+    return;
+  }
+  const auto expect_exact = [&](const ExpectedGaps& gaps, double s) {
+    const auto proposals = std::make_shared<const Proposals>(gaps, s);
+    const RowSweep sweep(*tiny.density, proposals);
+    const Matrix t = tiny.transition(sweep, *proposals);
+    expect_invariant(pi, t, false);
+    // Rows change independently of each other, and each can both stay and change unless an acceptance is certain: two
+    // sweeps reach everything.
+    expect_invariant(pi, t * t, true);
+  };
+  for (const double s : {0.3, 6.0}) expect_exact(tiny.bound->expected_gaps(), s);
+  // q from 0.9, the most there is, down to 0.002: above and below the rows' probabilities of being bright.
+  expect_exact(ExpectedGaps(std::vector<std::uint8_t>{255, 245, 235, 225, 215}), 1.0);
+  expect_exact(ExpectedGaps(std::vector<std::uint8_t>{215, 225, 235, 245, 255}), 1.0);
+}
+
+// The whole matrix, not only what it leaves invariant: rows change independently, a bright one goes dark with
+// probability min(1, q / odds), a dark one becomes bright with q min(1, odds / q), where odds = L/B - 1.
+TEST_P(EverySweep, ByRowsAcceptsAsTheFormulaSays) {
+  if (!tiny.bound->rule().touches()) return;
+  const ExpectedGaps levels(std::vector<std::uint8_t>{250, 243, 236, 229, 222});
+  const auto proposals = std::make_shared<const Proposals>(levels, 1.0);
+  const Matrix t = tiny.transition(RowSweep(*tiny.density, proposals), *proposals);
+  // The product over rows of each row's own two by two matrix.
+  for (std::size_t from = 0; from < states; ++from)
+    for (std::size_t to = 0; to < states; ++to) {
+      double p = 1.0;
+      for (RowId i = 0; i < rows; ++i) {
+        const double odds = pi[Index{1} << i] / pi[0], q = proposals->q(i);
+        const double change = from >> i & 1u ? std::min(1.0, q / odds) : q * std::min(1.0, odds / q);
+        p *= (from >> i & 1u) == (to >> i & 1u) ? 1.0 - change : change;
+      }
+      EXPECT_NEAR(t(static_cast<Index>(from), static_cast<Index>(to)), p, 1e-12);
+    }
+}
+
 std::vector<Case> cases() {
   const auto m = problems::models();
   const auto anchored = std::make_shared<AnchoredRule>();
+  // Theta is at rho of 2 scale sqrt(dimension) or a little less: inside the radius, and in the last beyond it.
+  const auto sharp = std::make_shared<SharpRule>(Zone{2.0, 5.0});
+  const auto narrow = std::make_shared<SharpRule>(Zone{0.3, 0.5});
   return {{"LogisticNear", m[0], anchored, 0.3},
           {"LogisticFar", m[0], anchored, 4.0},
           {"LogisticUntuned", m[0], std::make_shared<FixedJaakkolaJordanRule>(), 1.0},
           {"LogisticCubic", m[0], std::make_shared<problems::CubicRule>(3.0), 0.8},
           {"Softmax", m[1], anchored, 1.0},
-          {"StudentT", m[2], anchored, 1.0}};
+          {"StudentT", m[2], anchored, 1.0},
+          {"LogisticSharp", m[0], sharp, 1.0},
+          {"SoftmaxSharp", m[1], sharp, 0.7},
+          {"StudentTSharp", m[2], sharp, 1.0},
+          {"LogisticSharpOutside", m[0], narrow, 1.0},
+          {"SoftmaxSharpOutside", m[1], narrow, 1.0},
+          {"StudentTSharpOutside", m[2], narrow, 1.0}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Exactness, EverySweep, testing::ValuesIn(cases()),

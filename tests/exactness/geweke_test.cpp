@@ -15,7 +15,9 @@
 #include "flymc/kernel/implicit_sweep.hpp"
 #include "flymc/kernel/mala.hpp"
 #include "flymc/kernel/random_walk.hpp"
+#include "flymc/kernel/row_sweep.hpp"
 #include "flymc/kernel/slice.hpp"
+#include "flymc/kernel/split_hmc.hpp"
 
 namespace flymc::exactness {
 namespace {
@@ -31,8 +33,8 @@ constexpr int replicates = 64;        // independent: their spread is a standard
 constexpr int steps_per_round = 3;    // sweeps and moves in (b)
 constexpr int marginal_draws = 2000;  // per replicate, of the marginal-conditional simulator
 
-enum class Sweep { none, implicit, with_replacement, without_replacement, consecutive };
-enum class Move { random_walk, mala, slice_coordinates, slice_direction, slice_narrow, slice_then_mala };
+enum class Sweep { none, implicit, with_replacement, without_replacement, consecutive, rows };
+enum class Move { random_walk, mala, slice_coordinates, slice_direction, slice_narrow, slice_then_mala, split_hmc };
 
 struct Case {
   Target target;
@@ -137,7 +139,10 @@ Means marginal_conditional(const World& world, const Case& c, std::uint64_t repl
 Kernels make_sweep(const JointDensity& density, Sweep sweep) {
   Kernels kernels;
   const RowId some = density.rows() / 2;
-  if (sweep == Sweep::implicit)
+  if (sweep == Sweep::rows)
+    kernels.push_back(
+        std::make_unique<RowSweep>(density, std::make_shared<const Proposals>(density.bound().expected_gaps(), 0.7)));
+  else if (sweep == Sweep::implicit)
     kernels.push_back(std::make_unique<ImplicitSweep>(density, 0.3));
   else if (sweep == Sweep::with_replacement)
     kernels.push_back(std::make_unique<ExplicitSweep>(density, some, ExplicitSweep::Choice::with_replacement));
@@ -163,6 +168,20 @@ Kernels make_moves(const Density& density, const std::shared_ptr<const Metric>& 
   return kernels;
 }
 
+// The turn is short and in few steps, so that Metropolis rejects now and then. Targets drawn far from the anchor can
+// leave the sharp Student-t bound without a Gaussian part; any frame that does not depend on theta is as exact.
+std::unique_ptr<const Kernel> make_split(const JointDensity& density, const World& world, const Execution& execution) {
+  SplitFrame frame;
+  try {
+    frame = collapsed_frame(density.bound());
+  } catch (const InputError&) {
+    frame =
+        collapsed_frame(Bound(density.store(), world.model, std::make_shared<AnchoredRule>(), world.anchor, execution));
+    frame.outer = Matrix::Zero(world.dimension(), world.dimension());  // for the kicks outside the radius: none
+  }
+  return std::make_unique<SplitHmc>(density, std::make_shared<const SplitFrame>(frame), 1.2, 2);
+}
+
 Means successive_conditional(const World& world, const Case& c, std::uint64_t replicate) {
   const problems::Machine machine(1);
   const auto metric = std::make_shared<const Metric>(tilted_metric(world.dimension()));
@@ -183,12 +202,18 @@ Means successive_conditional(const World& world, const Case& c, std::uint64_t re
       const FullDensity density(store, world.model);
       State state(theta, 0);
       density.evaluate(theta, state.z, true, state.at);
-      for (int s = 0; s < steps_per_round; ++s) step(make_moves(density, metric, c.move), state);
+      Kernels moves = make_moves(density, metric, c.move);
+      if (c.move == Move::split_hmc)
+        moves.push_back(std::make_unique<SplitHmc>(
+            density, std::make_shared<const SplitFrame>(laplace_frame({world.anchor, *metric})), 0.8, 2));
+      for (int s = 0; s < steps_per_round; ++s) step(moves, state);
       theta = state.theta;
     } else {
       const Bound bound(store, world.model, world.rule, world.anchor, machine.execution(), world.metric);
       const JointDensity density(store, bound);
-      const Kernels sweep = make_sweep(density, c.sweep), moves = make_moves(density, metric, c.move);
+      const Kernels sweep = make_sweep(density, c.sweep);
+      Kernels moves = make_moves(density, metric, c.move);
+      if (c.move == Move::split_hmc) moves.push_back(make_split(density, world, machine.execution()));
       State state(theta, density.rows());
       density.evaluate(theta, state.z, true, state.at);
       ExplicitSweep(density, density.rows(), ExplicitSweep::Choice::consecutive).step(state, fresh);
@@ -206,12 +231,13 @@ Means successive_conditional(const World& world, const Case& c, std::uint64_t re
 }
 
 std::string name_of(Sweep sweep) {
-  const char* names[] = {"Regular", "Implicit", "WithReplacement", "WithoutReplacement", "Consecutive"};
+  const char* names[] = {"Regular", "Implicit", "WithReplacement", "WithoutReplacement", "Consecutive", "Rows"};
   return names[static_cast<std::size_t>(sweep)];
 }
 
 std::string name_of(Move move) {
-  const char* names[] = {"RandomWalk", "Mala", "SliceCoordinates", "SliceDirection", "SliceNarrow", "SliceThenMala"};
+  const char* names[] = {"RandomWalk",  "Mala",          "SliceCoordinates", "SliceDirection",
+                         "SliceNarrow", "SliceThenMala", "SplitHmc"};
   return names[static_cast<std::size_t>(move)];
 }
 
@@ -267,7 +293,16 @@ std::vector<Case> cases() {
       out.push_back({target, Sweep::implicit, move, 600});
     out.push_back({target, Sweep::consecutive, Move::mala, 600});
   }
+  // The defaults, and each of their parts with another's.
+  for (const Target target : {Target::logistic_sharp, Target::softmax_sharp, Target::student_t_sharp})
+    out.push_back({target, Sweep::rows, Move::split_hmc, 600});
+  out.push_back({Target::logistic_sharp, Sweep::rows, Move::mala, 600});
+  out.push_back({Target::student_t_sharp, Sweep::implicit, Move::random_walk, 600});
+  out.push_back({Target::logistic, Sweep::implicit, Move::split_hmc, 600});
+  out.push_back({Target::logistic_fixed, Sweep::implicit, Move::split_hmc, 600});
   // The densities that the moment tests take as their reference.
+  for (const Target target : {Target::logistic, Target::softmax, Target::student_t})
+    out.push_back({target, Sweep::none, Move::split_hmc, 600});
   for (const Target target : {Target::logistic, Target::softmax, Target::student_t})
     out.push_back({target, Sweep::none, Move::mala, 600});
   return out;

@@ -21,13 +21,14 @@ struct RowTerms {
 };
 
 // One row at one theta: its target and predictors there and at the anchor; and for a bound that grows, the distance
-// rho of theta from the anchor and the row's reach.
+// rho of theta from the anchor, the row's reach, and the covariance of its offsets, K x K.
 struct RowView {
   double y;
   Predictor eta;
   Predictor anchor;
   double rho;
   double reach;
+  std::span<const double> spread;
 };
 
 // A model with a fixed design and a bound whose anchor is fixed, away from where the data will be: bounds are loose,
@@ -105,12 +106,53 @@ inline RowTerms student_t_anchored(const RowView& row) {
   return {log_likelihood(r), log_likelihood(r0) - 0.5 * (student_nu + 1.0) * (r * r - r0 * r0) / (scale + r0 * r0)};
 }
 
-enum class Target { logistic, logistic_fixed, logistic_cubic, softmax, student_t };
+// Inside the radius a quadratic about the anchor with curvature c + k rho, outside the anchored bound. c and k are the
+// family's: that they are right is for the laws to judge. Here the point is that every part of the program uses the
+// same ones.
+template <class F>
+std::function<RowTerms(const RowView&)> sharp_terms(F family, const Zone& zone, RowTerms (*anchored)(const RowView&)) {
+  return [family, zone, anchored](const RowView& row) {
+    const RowTerms outside = anchored(row);
+    if (row.rho > zone.radius) return outside;
+    const std::size_t n = row.eta.size();
+    std::vector<double> c(n * n), k(n * n), slope(n);
+    family.sharp(row.y, row.anchor, row.spread, zone, c, k);
+    family.slope(row.y, row.anchor, slope);
+    RowView at_anchor = row;
+    at_anchor.eta = row.anchor;
+    double log_bound = anchored(at_anchor).log_likelihood;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double delta = row.eta[i] - row.anchor[i];
+      log_bound += slope[i] * delta;
+      for (std::size_t j = 0; j < n; ++j)
+        log_bound -= 0.5 * (c[i * n + j] + k[i * n + j] * row.rho) * delta * (row.eta[j] - row.anchor[j]);
+    }
+    return RowTerms{outside.log_likelihood, log_bound};
+  };
+}
+
+enum class Target {
+  logistic,
+  logistic_fixed,
+  logistic_cubic,
+  softmax,
+  student_t,
+  logistic_sharp,
+  softmax_sharp,
+  student_t_sharp
+};
+
+// The median of |T|: P(|T| > t) = I_x(nu / 2, 1 / 2) at x = nu / (nu + t^2).
+inline double student_t_median(double nu) {
+  const double x = beta_quantile(0.5, nu / 2.0, 0.5);
+  return std::sqrt(nu * (1.0 - x) / x);
+}
 
 inline std::vector<double> list(const Vector& v) { return {v.begin(), v.end()}; }
 
 inline World make_world(Target target) {
   const double normal_median = normal_quantile(0.75);
+  const Zone zone{1.5, 3.0};  // theta from the prior is about as often outside as inside
   const Vector location{{0.5, -0.3}}, scale{{3.0, 2.5}};
   World world{"Logistic",
               Model(Logistic{}, Prior::normal(list(location), list(scale))),
@@ -156,6 +198,33 @@ inline World make_world(Target target) {
       world.anchor = Vector{{-1.5, 1.5}};
       world.terms = student_t_anchored;
       return world;
+    case Target::logistic_sharp:
+      world.name = "LogisticSharp";
+      world.rule = std::make_shared<SharpRule>(zone);
+      world.metric = Metric::from_precision(Matrix{{0.8, 0.2}, {0.2, 0.5}});
+      world.terms = sharp_terms(Logistic{}, zone, logistic_anchored);
+      return world;
+    case Target::softmax_sharp: {
+      // With a prior that is not normal. Its ninth degree of freedom keeps the squares' variance finite.
+      constexpr double nu = 9.0;
+      world = make_world(Target::softmax);
+      world.name = "SoftmaxSharp";
+      world.model = Model(Softmax{3}, Prior::student_t(nu, list(world.location), list(world.scale)));
+      world.unit_variance = nu / (nu - 2.0);
+      world.unit_median = student_t_median(nu);
+      world.rule = std::make_shared<SharpRule>(zone);
+      world.metric = Metric::from_precision(0.6 * Matrix::Identity(6, 6) + Matrix::Constant(6, 6, 0.05));
+      world.terms = sharp_terms(Softmax{3}, zone, softmax_anchored);
+      return world;
+    }
+    case Target::student_t_sharp:
+      world = make_world(Target::student_t);
+      world.name = "StudentTSharp";
+      world.anchor = Vector{{-2.5, 2.5}};  // farther from the data, since the bound is so much closer
+      world.rule = std::make_shared<SharpRule>(zone);
+      world.metric = Metric::from_precision(Matrix{{0.8, 0.2}, {0.2, 0.5}});
+      world.terms = sharp_terms(StudentT{student_nu, student_sigma}, zone, student_t_anchored);
+      return world;
   }
   return world;
 }
@@ -170,8 +239,19 @@ inline std::vector<RowTerms> row_terms(const World& world, const Vector& theta, 
   for (Index i = 0; i < eta.rows(); ++i) {
     // |x'Delta| <= sqrt(x' P^-1 x) sqrt(Delta' P Delta).
     const Vector x = world.x.row(i);
-    const double reach = world.metric ? std::sqrt(x.dot(world.metric->precision().ldlt().solve(x))) : 0.0;
-    terms.push_back(world.terms({y[i], {eta.row(i).data(), k}, {anchor.row(i).data(), k}, rho, reach}));
+    Matrix spread;  // (e_p (x) x)' P^-1 (e_q (x) x)
+    if (world.metric) {
+      Matrix blocks = Matrix::Zero(world.dimension(), eta.cols());
+      for (Index p = 0; p < eta.cols(); ++p) blocks.col(p).segment(p * x.size(), x.size()) = x;
+      spread = blocks.transpose() * world.metric->precision().ldlt().solve(blocks);
+    }
+    const double reach = world.metric ? std::sqrt(spread(0, 0)) : 0.0;
+    terms.push_back(world.terms({y[i],
+                                 {eta.row(i).data(), k},
+                                 {anchor.row(i).data(), k},
+                                 rho,
+                                 reach,
+                                 {spread.data(), static_cast<std::size_t>(spread.size())}}));
   }
   return terms;
 }

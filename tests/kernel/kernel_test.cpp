@@ -31,6 +31,11 @@ std::vector<std::unique_ptr<World>> worlds() {
   out.push_back(
       std::make_unique<World>(Logistic{}, some_prior, 100, 3, 34, std::make_shared<FixedJaakkolaJordanRule>()));
   out.push_back(std::make_unique<World>(Logistic{}, some_prior, 100, 3, 35, std::make_shared<CubicRule>(2.0)));
+  // Sharp bounds, with radii that theta crosses, and a prior that is not normal.
+  const auto sharp = std::make_shared<SharpRule>(Zone{1.5, 2.5});
+  out.push_back(std::make_unique<World>(Logistic{}, some_prior, 100, 3, 41, sharp));
+  out.push_back(std::make_unique<World>(Softmax{3}, some_prior, 100, 2, 42, sharp));
+  out.push_back(std::make_unique<World>(StudentT(4.0, 0.8), Prior::laplace(0.0, 1.0), 100, 3, 43, sharp));
   return out;
 }
 
@@ -131,10 +136,10 @@ TEST(EveryKernel, SweepsAndMovesDrawForDifferentPurposes) {
     return out;
   };
   const auto of_sweeps = purposes(sweeps(world)), of_moves = purposes(moves(world, world.joint));
-  EXPECT_EQ(of_sweeps,
-            (std::set<Purpose>{Purpose::pick, Purpose::gibbs, Purpose::skip, Purpose::brighten, Purpose::darken}));
+  EXPECT_EQ(of_sweeps, (std::set<Purpose>{Purpose::pick, Purpose::gibbs, Purpose::skip, Purpose::brighten,
+                                          Purpose::darken, Purpose::propose}));
   EXPECT_EQ(of_moves, (std::set<Purpose>{Purpose::move, Purpose::accept, Purpose::slice_height, Purpose::slice_place,
-                                         Purpose::slice_limit, Purpose::slice_shrink}));
+                                         Purpose::slice_limit, Purpose::slice_shrink, Purpose::angle}));
 }
 
 TEST(EveryKernel, IsAFunctionOfTheStateAndTheAddresses) {
@@ -164,6 +169,7 @@ TEST(EveryTuner, FreezesForGood) {
   tuners.emplace_back("mala", std::make_unique<StepTuner<Mala>>(world.joint, world.metric, 1.0));
   tuners.emplace_back("coordinates", std::make_unique<SliceCoordinatesTuner>(world.joint, Vector::Ones(3)));
   tuners.emplace_back("direction", std::make_unique<SliceDirectionTuner>(world.joint, world.metric, 1.0));
+  tuners.emplace_back("split HMC", std::make_unique<SplitHmcTuner>(world.joint, problems::collapsed(world)));
   tuners.emplace_back("implicit", std::make_unique<ImplicitSweepTuner>(world.joint));
   tuners.emplace_back("untuned", std::make_unique<Untuned<ImplicitSweep>>(ImplicitSweep(world.joint, 0.3)));
   for (const auto& [name, tuner] : tuners) {

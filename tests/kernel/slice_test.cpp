@@ -165,6 +165,7 @@ struct NearOne final : Random {
   double uniform(Purpose p, std::uint64_t i) const override {
     return p == Purpose::slice_height ? 1.0 - 0x1.0p-53 : random.uniform(p, i);
   }
+  std::array<double, 4> uniforms(Purpose p, std::uint64_t i) const override { return random.uniforms(p, i); }
   bool bernoulli(Purpose p, std::uint64_t i, double q) const override { return random.bernoulli(p, i, q); }
   std::uint64_t choose(Purpose p, std::uint64_t i, std::uint64_t n) const override { return random.choose(p, i, n); }
   std::uint64_t skip(Purpose p, std::uint64_t i, double q, std::uint64_t l) const override {

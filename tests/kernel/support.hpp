@@ -12,7 +12,9 @@
 #include "flymc/kernel/implicit_sweep.hpp"
 #include "flymc/kernel/mala.hpp"
 #include "flymc/kernel/random_walk.hpp"
+#include "flymc/kernel/row_sweep.hpp"
 #include "flymc/kernel/slice.hpp"
+#include "flymc/kernel/split_hmc.hpp"
 
 namespace flymc::problems {
 
@@ -24,6 +26,10 @@ class AuditingRandom final : public Random {
   double uniform(Purpose purpose, std::uint64_t index) const override {
     note(purpose, index);
     return random_.uniform(purpose, index);
+  }
+  std::array<double, 4> uniforms(Purpose purpose, std::uint64_t index) const override {
+    note(purpose, index);
+    return random_.uniforms(purpose, index);
   }
   bool bernoulli(Purpose purpose, std::uint64_t index, double p) const override {
     note(purpose, index);
@@ -94,6 +100,10 @@ struct NamedKernel {
   std::unique_ptr<const Kernel> kernel;
 };
 
+inline std::shared_ptr<const SplitFrame> collapsed(const World& world) {
+  return std::make_shared<const SplitFrame>(collapsed_frame(world.bound));
+}
+
 // Every move, on a density whose posterior has the world's metric.
 inline std::vector<NamedKernel> moves(const World& world, const Density& density) {
   std::vector<NamedKernel> out;
@@ -103,6 +113,14 @@ inline std::vector<NamedKernel> moves(const World& world, const Density& density
       {"slice along coordinates", std::make_unique<SliceCoordinates>(
                                       density, Vector(2.5 * world.metric->lower().rowwise().norm().cwiseInverse()))});
   out.push_back({"slice along a direction", std::make_unique<SliceDirection>(density, world.metric, 2.5)});
+  constexpr double turn = 1.5;
+  for (const int steps : {1, 3})
+    if (&density == &world.joint)
+      out.push_back({"split HMC", std::make_unique<SplitHmc>(world.joint, collapsed(world), turn, steps)});
+    else
+      out.push_back(
+          {"split HMC", std::make_unique<SplitHmc>(
+                            world.full, std::make_shared<SplitFrame>(laplace_frame(world.anchor)), turn, steps)});
   return out;
 }
 
@@ -115,6 +133,9 @@ inline std::vector<NamedKernel> sweeps(const World& world) {
   out.push_back({"with replacement", std::make_unique<ExplicitSweep>(density, 20, Choice::with_replacement)});
   out.push_back({"without replacement", std::make_unique<ExplicitSweep>(density, 20, Choice::without_replacement)});
   out.push_back({"consecutive", std::make_unique<ExplicitSweep>(density, 20, Choice::consecutive)});
+  if (world.bound.rule().touches())
+    out.push_back({"by rows", std::make_unique<RowSweep>(
+                                  density, std::make_shared<const Proposals>(world.bound.expected_gaps(), 6.0))});
   return out;
 }
 

@@ -40,5 +40,41 @@ TEST(Laws, StudentTTangent) {
       expect_lawful(Model(StudentT{nu, sigma}, any_prior), std::make_shared<AnchoredRule>());
 }
 
+std::shared_ptr<const BoundRule> sharp(double typical, double radius) {
+  return std::make_shared<SharpRule>(Zone{typical, radius});
+}
+
+TEST(Laws, LogisticSharp) {
+  for (const auto& rule : {sharp(0.05, 0.1), sharp(2.0, 5.0), sharp(7.0, 10.0), sharp(30.0, 1000.0)})
+    expect_lawful(Model(Logistic{}, any_prior), rule);
+}
+
+TEST(Laws, SoftmaxSharp) {
+  for (const int classes : {2, 3, 7})
+    for (const auto& rule : {sharp(0.05, 0.1), sharp(2.0, 5.0), sharp(30.0, 1000.0)})
+      expect_lawful(Model(Softmax{classes}, any_prior), rule);
+}
+
+TEST(Laws, StudentTSharp) {
+  for (const double nu : {1.0, 4.0, 300.0})
+    for (const double sigma : {1e-3, 1.0, 1e4})
+      for (const auto& rule : {sharp(0.05, 0.1), sharp(2.0, 5.0), sharp(7.0, 10.0)})
+        expect_lawful(Model(StudentT{nu, sigma}, any_prior), rule);
+}
+
+// The logistic without its own sharp bound: what the library makes of derivatives alone.
+struct WithThirdDerivative : Logistic {
+  void sharp() const = delete;
+  double largest_third_derivative() const { return 1.0 / (6.0 * std::sqrt(3.0)); }
+};
+struct WithoutSharpBound : Logistic {
+  void sharp() const = delete;
+};
+
+TEST(Laws, SharpBoundOfFamiliesThatGiveOnlyDerivatives) {
+  expect_lawful(Model(WithThirdDerivative{}, any_prior), sharp(2.0, 5.0));
+  expect_lawful(Model(WithoutSharpBound{}, any_prior), sharp(2.0, 5.0));
+}
+
 }  // namespace
 }  // namespace flymc

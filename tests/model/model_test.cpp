@@ -109,6 +109,10 @@ TYPED_TEST(BatchedFamilies, SayWhatSingleRowsSay) {
   EXPECT_EQ(batched.name(), family.name());
   ASSERT_EQ(batched.predictors(), family.predictors());
   EXPECT_EQ(batched.target_problem(1.5), family.target_problem(1.5));
+  // Classes are the targets below their number, and nothing else.
+  const Index classes = batched.target_classes();
+  for (Index c = 0; c < classes; ++c) EXPECT_EQ(family.target_problem(static_cast<double>(c)), "");
+  EXPECT_EQ(family.target_problem(static_cast<double>(classes)).empty(), classes == 0);
 
   const std::size_t rows = 17, k = static_cast<std::size_t>(family.predictors());
   const Batch batch = some_batch(family, rows);

@@ -13,8 +13,14 @@
 
 #include "flymc/core/numerics.hpp"
 #include "flymc/model/family.hpp"
+#include "flymc/model/sharp.hpp"
 
 namespace flymc::problems {
+
+template <class F>
+concept HasSharp = requires(const F& f, std::span<double> out) {
+  f.sharp(0.0, Predictor{}, std::span<const double>{}, Zone{}, out, out);
+};
 
 // Counts the likelihoods that a family is asked for, whoever asks and from whichever thread: log_likelihood and
 // remainder are one query each; slopes and curvatures come along with one.
@@ -23,6 +29,10 @@ struct Counted {
   explicit Counted(F counted) : family(std::move(counted)) {}
   std::string name() const { return family.name(); }
   Index predictors() const { return family.predictors(); }
+  Index target_classes() const {
+    if constexpr (requires { family.target_classes(); }) return family.target_classes();
+    return 0;
+  }
   std::string target_problem(double y) const { return family.target_problem(y); }
   double log_likelihood(double y, Predictor eta) const {
     queries->fetch_add(1, std::memory_order_relaxed);
@@ -35,6 +45,11 @@ struct Counted {
     return family.remainder(y, eta, delta);
   }
   void global_curvature(double y, Predictor eta, std::span<double> out) const { family.global_curvature(y, eta, out); }
+  // What is fixed about a row is no query.
+  void sharp(double y, Predictor eta, std::span<const double> spread, const Zone& zone, std::span<double> c,
+             std::span<double> k) const requires HasSharp<F> {
+    family.sharp(y, eta, spread, zone, c, k);
+  }
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
     return family.simulate(eta, random, index);
   }

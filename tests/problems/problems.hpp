@@ -70,16 +70,16 @@ class CubicRule final : public BoundRule {
   explicit CubicRule(double radius) : radius_(radius) {}
   std::string name() const override { return "cubic"; }
   double radius() const override { return radius_; }
-  bool uses_reach() const override { return true; }
+  bool uses_spread() const override { return true; }
   bool grows() const override { return true; }
   void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
-                    std::span<const double> reach, Coefficients& out) const override {
+                    std::span<const double> spread, Coefficients& out) const override {
     out = {};
     out.curvature.resize(y.size());
     out.growth.resize(y.size());
     for (std::size_t i = 0; i < y.size(); ++i) {
       out.curvature[i] = sigmoid(eta_anchor[i]) * sigmoid(-eta_anchor[i]);
-      out.growth[i] = reach[i] / (18.0 * std::sqrt(3.0));
+      out.growth[i] = std::sqrt(spread[i]) / (18.0 * std::sqrt(3.0));
     }
     static_cast<void>(family);
   }

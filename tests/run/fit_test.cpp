@@ -18,10 +18,10 @@ using problems::Counted;
 using problems::message_of;
 using problems::Sech;
 
-const std::vector<SweepKind> every_sweep = {SweepKind::implicit, SweepKind::with_replacement,
+const std::vector<SweepKind> every_sweep = {SweepKind::rows, SweepKind::implicit, SweepKind::with_replacement,
                                             SweepKind::without_replacement, SweepKind::consecutive};
-const std::vector<MoveKind> every_move = {MoveKind::random_walk, MoveKind::mala, MoveKind::slice_coordinates,
-                                          MoveKind::slice_direction};
+const std::vector<MoveKind> every_move = {MoveKind::split_hmc, MoveKind::random_walk, MoveKind::mala,
+                                          MoveKind::slice_coordinates, MoveKind::slice_direction};
 
 FitOptions few() { return {.chains = 2, .warmup = 20, .draws = 15, .seed = 3, .threads = 2}; }
 
@@ -63,8 +63,9 @@ void expect_every_option_works(const F& family, const Prior& prior, Index column
   const Counted<F> counted{family};
   const Store store = problems::make(Model(family, prior), 150, columns, 111).store;
   for (const MoveKind move : every_move) {
-    for (const BoundKind bound : {BoundKind::anchored, BoundKind::untuned})
+    for (const BoundKind bound : {BoundKind::sharp, BoundKind::anchored, BoundKind::untuned})
       for (const SweepKind sweep : every_sweep) {
+        if (sweep == SweepKind::rows && bound == BoundKind::untuned) continue;
         SCOPED_TRACE(testing::Message() << family.name() << ": bound " << static_cast<int>(bound) << ", sweep "
                                         << static_cast<int>(sweep) << ", move " << static_cast<int>(move));
         FitOptions options = few();
@@ -75,7 +76,7 @@ void expect_every_option_works(const F& family, const Prior& prior, Index column
         EXPECT_EQ(two.bound_queries, 150);
         EXPECT_EQ(two.anchor_queries % 150, 0);
         EXPECT_GT(two.anchor_queries, 0);
-        EXPECT_EQ(two.chains[1].start_queries, 150);
+        EXPECT_EQ(two.chains[1].start_queries, sweep == SweepKind::rows ? 0 : 150);
         options.threads = 1;
         expect_same_draws(counted_fit(counted, store, prior, options), two);
       }
@@ -103,15 +104,17 @@ TEST(Fit, OtherStartsMetricsAndSizes) {
   for (const bool whiten : {true, false})
     for (const bool start_from_prior : {true, false})
       for (const bool regular : {true, false})
-        for (const BoundKind bound : {BoundKind::anchored, BoundKind::untuned}) {
+        for (const BoundKind bound :
+             {BoundKind::automatic, BoundKind::sharp, BoundKind::anchored, BoundKind::untuned}) {
           FitOptions options = few();
           options.whiten = whiten;
           options.start_from_prior = start_from_prior;
           options.regular = regular;
           options.bound = bound;
           const Fit out = counted_fit(family, store, prior, options);
-          // Only an untuned or regular run that starts from the prior and does not whiten needs no anchor.
-          const bool needs_anchor = whiten || !start_from_prior || (!regular && bound == BoundKind::anchored);
+          // Only an untuned run that starts from the prior and does not whiten needs no anchor; a regular one needs it
+          // for split HMC.
+          const bool needs_anchor = whiten || !start_from_prior || regular || bound != BoundKind::untuned;
           EXPECT_EQ(out.anchor_queries > 0, needs_anchor);
         }
   FitOptions fixed = few();
@@ -168,8 +171,9 @@ TEST(Fit, SummarySaysNamesAndCost) {
   ASSERT_EQ(summary.parameters.size(), 4u);
   const std::string text = summary.text();
   for (const std::string& name : out.names) EXPECT_NE(text.find(name), std::string::npos) << text;
-  for (const std::string part : {"2 chains of 15 draws from 300 rows", "passes over the data", "anchor", "bound 1.0",
-                                 "starts 2.0", "queries per iteration", "bright rows"})
+  for (const std::string part :
+       {"2 chains of 15 draws from 300 rows", "passes over the data", "anchor", "bound 1.0", "starts 0.0",
+        "against the Laplace approximation", "sharp bound", "split HMC", "queries per iteration", "bright rows"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   EXPECT_EQ(text.find("could not be computed"), std::string::npos);
   std::ostringstream printed;
@@ -195,6 +199,7 @@ TEST(Fit, BadOptionsAreRefused) {
   refused([](FitOptions& o) { o.thin = 0; });
   refused([](FitOptions& o) { o.threads = -1; });
   for (const double q : {0.0, -1.0, 1.5, std::nan("")}) refused([q](FitOptions& o) { o.q = q; });
+  for (const double s : {0.0, -1.0, HUGE_VAL, std::nan("")}) refused([s](FitOptions& o) { o.s = s; });
   for (const double fraction : {0.0, -0.5, 1.5})
     refused([fraction](FitOptions& o) {
       o.sweep = SweepKind::without_replacement;
@@ -228,7 +233,7 @@ TEST(Fit, FindsThePosteriorRoughly) {
   FitOptions options{.warmup = 300, .draws = 500, .regular = true};
   const FitSummary regular = fit(problem.store, problem.model, options).summary();
   options.regular = false;
-  for (const BoundKind bound : {BoundKind::anchored, BoundKind::untuned}) {
+  for (const BoundKind bound : {BoundKind::sharp, BoundKind::anchored, BoundKind::untuned}) {
     options.bound = bound;
     const FitSummary summary = fit(problem.store, problem.model, options).summary();
     for (std::size_t j = 0; j < 2; ++j) {

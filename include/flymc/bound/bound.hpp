@@ -6,7 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "flymc/bound/expected_gaps.hpp"
 #include "flymc/bound/rule.hpp"
+#include "flymc/bound/spread.hpp"
 #include "flymc/comm/communicator.hpp"
 #include "flymc/core/metric.hpp"
 
@@ -41,36 +43,45 @@ struct Gaps {
   std::vector<double> gap;
   std::vector<double> slope;
   std::vector<double> rho_slope;
+  std::vector<double> delta;  // the rows' offsets, K per row
 };
 
 // V, s, C, Q of the collapsed sum, and C outside the radius: all that is left of the rows. Symmetric matrices keep
-// their lower triangle; those that a rule lacks are empty.
+// their lower triangle; those that a rule lacks are empty. A rule that grows starts from the likelihood's own
+// curvature, and so the sum of that comes along: with the prior's it is the Laplace approximation's precision.
 struct BoundSums {
   double value = 0.0;
   Vector slope;
   Matrix curvature, growth, outer_curvature;
+  Matrix hessian;
 };
 
 // Immutable and shared by all chains. Exact whatever the anchor and the metric are; they only decide how many rows are
 // bright.
 class Bound {
  public:
-  // The statistics pass: visits every row once (one query each). The metric is needed by rules with reach, growth or a
-  // radius.
+  // The statistics pass: visits every row once (one query each). The metric is needed by rules with spread, growth or a
+  // radius, and for expected gaps.
   Bound(const Store& store, const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor,
         const Execution& execution, std::optional<Metric> metric = std::nullopt);
   // The same bound again from its sums, without a pass; the prior may be another.
   Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor, BoundSums sums, RowId queries,
-        std::optional<Metric> metric = std::nullopt);
+        std::optional<Metric> metric = std::nullopt, ExpectedGaps expected_gaps = {});
 
   const Model& model() const { return model_; }
   const BoundRule& rule() const { return *rule_; }
   const Vector& anchor() const { return anchor_; }
   const BoundSums& sums() const { return sums_; }
+  // For theta normal around the anchor with the metric's precision; empty if there is no metric, or if the bound does
+  // not touch at the anchor.
+  const ExpectedGaps& expected_gaps() const { return expected_gaps_; }
+  const std::optional<Metric>& metric() const { return metric_; }
   // Queries that the statistics pass took.
   RowId queries() const { return queries_; }
 
   BoundPoint at(const Vector& theta, bool with_gradient) const;
+  // The same for an offset whose distance is known, without the gradient.
+  BoundPoint at_distance(const Vector& offset, double rho) const;
 
   // sum over all rows of log B, in O(D^2). If `gradient` is given, adds to it.
   double log_sum(const BoundPoint& point, Vector* gradient = nullptr) const;
@@ -83,16 +94,19 @@ class Bound {
 
  private:
   bool uses_rho() const { return rule_->grows() || std::isfinite(rule_->radius()); }
-  // Throws InputError unless rule, anchor and metric fit each other.
-  void check_parts(Index dimension) const;
-  std::vector<double> reach(const Store& store, std::span<const RowId> rows) const;
+  // Throws InputError unless rule, anchor and metric fit each other; then prepares for spread.
+  void check_parts(Index dimension);
+  std::vector<double> spread(const Store& store, std::span<const RowId> rows) const;
+  void prepare(const Store& store, std::span<const RowId> rows, std::span<const double> spread, BoundRows& out) const;
 
   Model model_;
   std::shared_ptr<const BoundRule> rule_;
   Vector anchor_;
   std::optional<Metric> metric_;
+  std::optional<Spread> spread_;  // if there is a metric
   RowId queries_ = 0;
   BoundSums sums_;
+  ExpectedGaps expected_gaps_;
 };
 
 }  // namespace flymc

@@ -9,7 +9,7 @@
 
 namespace flymc {
 
-// What the rows of a block contribute: the sum of their values, the slope of each (one column per predictor, K of
+// What some rows of a block contribute: the sum of their values, the slope of each (one column per predictor, K of
 // them), and for each curvature K x K numbers per row.
 struct BlockTerms {
   double value = 0.0;
@@ -26,8 +26,8 @@ struct Collapsed {
   Collapsed& operator+=(const Collapsed& other);
 };
 
-// Visits every row once, in blocks, on all threads and ranks; the result depends on neither. `terms` may be called from
-// several threads at once. A curvature whose numbers stay empty in every block stays zero.
+// Visits every row once, in blocks, on all threads and ranks; the result depends on neither. `terms` is called with
+// parts of blocks, from several threads at once. A curvature whose numbers stay empty everywhere stays zero.
 Collapsed collapse(const Store& store, Index predictors, std::size_t curvatures, const Execution& execution,
                    const std::function<void(const Block&, BlockTerms&)>& terms);
 

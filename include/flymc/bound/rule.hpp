@@ -31,16 +31,19 @@ class BoundRule {
   virtual std::string name() const = 0;
   // Empty if the rule applies to the family, else why not.
   virtual std::string family_problem(const BatchedFamily&) const { return ""; }
+  // Whether the bound touches the likelihood at the anchor: no drops.
+  virtual bool touches() const { return true; }
   // The rule holds for rho <= radius; beyond, the family's global curvature takes over. A finite radius needs a bound
   // without drops, so that both zones share v and s.
   virtual double radius() const { return std::numeric_limits<double>::infinity(); }
-  // Whether the rule wants `reach`: |delta| <= reach rho for every theta (for one predictor, ||L^-1 x||).
-  virtual bool uses_reach() const { return false; }
+  // Whether the rule wants `spread`: the covariance of a row's offset, K x K, for theta normal with the metric's
+  // precision. For one predictor it is ||L^-1 x||^2, and |delta| <= sqrt(spread) rho for every theta.
+  virtual bool uses_spread() const { return false; }
   // Whether the rule gives growth.
   virtual bool grows() const { return false; }
-  // The coefficients of a batch, a function of the row and of constants alone. `reach` is empty unless used.
+  // The coefficients of a batch, a function of the row and of constants alone. `spread` is empty unless used.
   virtual void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
-                            std::span<const double> reach, Coefficients& out) const = 0;
+                            std::span<const double> spread, Coefficients& out) const = 0;
 };
 
 // Touches every row's likelihood at the anchor, with the family's global curvature: Jaakkola and Jordan's bound for the
@@ -49,7 +52,25 @@ class AnchoredRule final : public BoundRule {
  public:
   std::string name() const override { return "anchored"; }
   void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
-                    std::span<const double> reach, Coefficients& out) const override;
+                    std::span<const double> spread, Coefficients& out) const override;
+};
+
+// Touches every row's likelihood at the anchor, with a curvature that is just enough within the zone and may grow with
+// rho; beyond the radius it is the anchored bound.
+class SharpRule final : public BoundRule {
+ public:
+  explicit SharpRule(const Zone& zone) : zone_(zone) {}
+  // For D coefficients: rho is about sqrt(D), and beyond sqrt(D) + 3 with a probability of about 1e-5.
+  static Zone usual_zone(Index coefficients);
+  std::string name() const override { return "sharp"; }
+  double radius() const override { return zone_.radius; }
+  bool uses_spread() const override { return true; }
+  bool grows() const override { return true; }
+  void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
+                    std::span<const double> spread, Coefficients& out) const override;
+
+ private:
+  Zone zone_;
 };
 
 // Jaakkola and Jordan's bound with one xi for all rows, the paper's "untuned" bound (it uses xi = 1.5): touches at
@@ -59,9 +80,10 @@ class FixedJaakkolaJordanRule final : public BoundRule {
  public:
   explicit FixedJaakkolaJordanRule(double xi = 1.5);
   std::string name() const override { return "fixed"; }
+  bool touches() const override { return false; }
   std::string family_problem(const BatchedFamily& family) const override;
   void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
-                    std::span<const double> reach, Coefficients& out) const override;
+                    std::span<const double> spread, Coefficients& out) const override;
 
  private:
   double xi_;

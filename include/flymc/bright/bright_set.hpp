@@ -1,29 +1,39 @@
-// The paper's structure for z: which rows are bright, with every question answered in O(1).
+// z: which rows are bright, with every question of a chain answered in O(1).
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "flymc/core/linear.hpp"
 
 namespace flymc {
 
-// Two arrays of N numbers, 8 bytes per row: `order_` holds every row once, bright rows first; `place_` says where in it
-// a row stands. Rows must number fewer than 2^32.
+// Two forms of one set, which differ in memory and in nothing else. While few rows are bright, a list of them and a
+// hash map of their positions: O(bright rows). When more than one in 64 is bright, the paper's two arrays of N numbers,
+// 8 bytes per row: `order_` holds every row once, bright rows first; `place_` says where in it a row stands. Small
+// tables begin with the arrays; tables of 2^32 rows and more never have them.
 class BrightSet {
  public:
   // All rows dark.
   explicit BrightSet(RowId rows);
 
-  RowId rows() const { return static_cast<RowId>(order_.size()); }
+  RowId rows() const { return rows_; }
   RowId bright_count() const { return bright_; }
-  RowId dark_count() const { return rows() - bright_; }
-  bool is_bright(RowId row) const { return place_[static_cast<std::size_t>(row)] < bright_; }
-  // The i-th bright or dark row, in an order that changes only when a row changes.
-  RowId bright(RowId i) const { return order_[static_cast<std::size_t>(i)]; }
-  RowId dark(RowId i) const { return order_[static_cast<std::size_t>(bright_ + i)]; }
+  RowId dark_count() const { return rows_ - bright_; }
+  bool is_bright(RowId row) const {
+    return in_arrays_ ? place_[static_cast<std::size_t>(row)] < bright_ : position_.count(row) > 0;
+  }
+  // The i-th bright row, in an order that changes only when a row changes.
+  RowId bright(RowId i) const {
+    return in_arrays_ ? order_[static_cast<std::size_t>(i)] : list_[static_cast<std::size_t>(i)];
+  }
+  // The i-th dark row, likewise. O(1) in the arrays; a search among the bright rows in the list.
+  RowId dark(RowId i) const;
   // Where among the bright rows a bright row stands: bright(position(row)) == row.
-  RowId position(RowId row) const { return place_[static_cast<std::size_t>(row)]; }
+  RowId position(RowId row) const {
+    return in_arrays_ ? RowId{place_[static_cast<std::size_t>(row)]} : position_.find(row)->second;
+  }
 
   // A dark row becomes the last bright one. No change if it is bright.
   void brighten(RowId row);
@@ -31,11 +41,16 @@ class BrightSet {
   void darken(RowId row);
 
  private:
-  void swap(RowId row, std::uint32_t place);
+  void move_to_arrays();
+  void swap(RowId row, RowId place);
 
+  RowId rows_;
+  RowId bright_ = 0;
+  bool in_arrays_ = false;
+  std::vector<RowId> list_;
+  std::unordered_map<RowId, RowId> position_;
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> place_;
-  std::uint32_t bright_ = 0;
 };
 
 }  // namespace flymc

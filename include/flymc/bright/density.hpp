@@ -1,6 +1,9 @@
 // The densities that moves target: the joint of (theta, z) given z, and the full-data posterior.
 #pragma once
 
+#include <memory>
+
+#include "flymc/bright/split_frame.hpp"
 #include "flymc/bright/state.hpp"
 
 namespace flymc {
@@ -31,11 +34,19 @@ class FullDensity final : public Density {
 class JointDensity final : public Density {
  public:
   JointDensity(const Store& store, const Bound& bound) : store_(store), bound_(bound) {}
+  // With a frame, evaluations are for split HMC: the collapsed bound by its coordinates b, and as gradient what is to
+  // be kicked, the gradient in b of the density without its Gaussian part.
+  JointDensity(const Store& store, const Bound& bound, std::shared_ptr<const SplitFrame> frame)
+      : store_(store), bound_(bound), frame_(std::move(frame)) {}
   Index dimension() const override { return bound_.anchor().size(); }
   RowId rows() const { return store_.rows(); }
   const Store& store() const { return store_; }
   const Bound& bound() const { return bound_; }
+  const SplitFrame* frame() const { return frame_.get(); }
   RowId evaluate(const Vector& theta, const BrightRows& z, bool with_gradient, Evaluation& out) const override;
+
+  // The gradient in b of the density without its Gaussian part, by a frame's coordinates. One query per bright row.
+  RowId kick(const SplitFrame& frame, const Vector& b, const BrightRows& z, Vector& gradient) const;
 
   // For sweeps. Looks at rows that may be dark, at the state's theta: one query each.
   RowId look(const State& state, std::span<const RowId> rows, BoundRows& fixed, Gaps& gaps) const;
@@ -47,9 +58,14 @@ class JointDensity final : public Density {
 
  private:
   void add_up(const BrightRows& z, bool with_gradient, Evaluation& at) const;
+  // The bright rows' part of the gradient in theta; adds their slope in rho.
+  Vector bright_gradient(const BrightRows& z, const Gaps& gaps, double& rho_slope) const;
+  Vector rest(const SplitFrame& frame, const Vector& b, const BoundPoint& point, const BrightRows& z,
+              const Gaps& gaps) const;
 
   const Store& store_;
   const Bound& bound_;
+  std::shared_ptr<const SplitFrame> frame_;
 };
 
 }  // namespace flymc

@@ -18,14 +18,16 @@ struct BrightRows {
 // The log density at one theta given z, with the parts that a sweep can add up again without a query.
 struct Evaluation {
   double log_density = 0.0;
-  Vector gradient;    // empty unless asked for
+  Vector gradient;    // empty unless asked for; in theta, or in b without the Gaussian part
   double base = 0.0;  // log prior + collapsed bound
   Vector base_gradient;
-  Vector rho_gradient;  // of the distance from the anchor, where the bound grows with it
-  Gaps bright;          // of the bright rows, in their order
+  BoundPoint point;  // theta as the bound sees it
+  Vector b;          // theta in the coordinates of the density's frame, if it has one
+  Gaps bright;       // of the bright rows, in their order
 };
 
-// A state carries only what the next step needs. `at` always belongs to `theta` and `z`; `proposed` is scratch space.
+// A state carries only what the next step needs. `at` always belongs to `theta` and `z`; `proposed` and what
+// follows is scratch space.
 struct State {
   // All rows dark; give it `rows` = 0 where there is no z. The density is not evaluated yet.
   State(Vector where, RowId rows) : theta(std::move(where)), z(rows) {}
@@ -34,6 +36,8 @@ struct State {
   BrightRows z;
   Evaluation at;
   Evaluation proposed;
+  BoundRows looked_at;  // scratch space of sweeps
+  Gaps looked_gaps;
 };
 
 }  // namespace flymc

@@ -62,6 +62,8 @@ Place place_of(const State& state);
 
 // A state at theta with z drawn from its exact conditional: one pass, N queries. Adds them to `queries`.
 State start_joint(const JointDensity& density, Vector theta, ChainId id, RowId& queries);
+// A state at theta with every row dark: no query.
+State start_dark(const JointDensity& density, Vector theta, RowId& queries);
 // A state at theta on the full-data posterior: one evaluation.
 State start_full(const FullDensity& density, Vector theta, RowId& queries);
 // The state at a place, bit for bit: a query per bright row, or one evaluation of the posterior.

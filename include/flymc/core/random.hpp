@@ -1,6 +1,7 @@
 // Random numbers by address: what a kernel draws depends on where it is drawn, not on what was drawn before.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -22,6 +23,9 @@ enum class Purpose : std::uint32_t {
   slice_limit = 10,   //   how the steps are split between both sides,
   slice_shrink = 11,  //   and the points tried
   simulate = 12,      // synthetic data
+  subsample = 13,     // rows on which the anchor is sought first
+  propose = 14,       // rows that a sweep by rows proposes
+  angle = 15,         // how far a split Hamiltonian trajectory turns
 };
 
 // A source of addressed random numbers. Every call names (purpose, index), where the index is a row, a block, a
@@ -34,6 +38,8 @@ class Random {
 
   // Uniform on the open interval (0, 1).
   virtual double uniform(Purpose purpose, std::uint64_t index) const = 0;
+  // Four of them, independent, for about the price of one.
+  virtual std::array<double, 4> uniforms(Purpose purpose, std::uint64_t index) const = 0;
   // True with probability p; p outside [0, 1] counts as the nearer end.
   virtual bool bernoulli(Purpose purpose, std::uint64_t index, double p) const = 0;
   // Uniform on {0, ..., n - 1}, without bias; n > 0.
@@ -52,6 +58,7 @@ class PhiloxRandom final : public Random {
       : seed_(seed), chain_(chain), iteration_(iteration), slot_(slot) {}
 
   double uniform(Purpose purpose, std::uint64_t index) const override;
+  std::array<double, 4> uniforms(Purpose purpose, std::uint64_t index) const override;
   bool bernoulli(Purpose purpose, std::uint64_t index, double p) const override;
   std::uint64_t choose(Purpose purpose, std::uint64_t index, std::uint64_t n) const override;
   std::uint64_t skip(Purpose purpose, std::uint64_t index, double q, std::uint64_t limit) const override;

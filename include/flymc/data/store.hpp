@@ -18,6 +18,13 @@ enum class Precision { float64, float32 };
 void check_row(const std::vector<std::string>& columns, Precision precision, RowId row,
                std::span<const double> features, double target);
 
+// One of several weighted sums over a block: out += sum_i weight[i stride] x_i x_i', the lower triangle only.
+struct GramSum {
+  const double* weight = nullptr;
+  Index stride = 1;
+  Eigen::Ref<Matrix> out;
+};
+
 // One block: rows first_row() ... first_row() + rows() - 1. The operations below are all that anyone above `data` may
 // ask of features, so that a block can become sparse, or live in a mapped file, without anyone noticing.
 class Block {
@@ -25,6 +32,8 @@ class Block {
   RowId first_row() const { return first_row_; }
   Index rows() const { return rows_; }
   std::span<const double> targets() const { return {targets_, static_cast<std::size_t>(rows_)}; }
+  // Rows first ... first + count - 1 of this block, counted from its own first.
+  Block part(Index first, Index count) const;
 
   // eta(i, k) = x_i' theta_k, for theta of one column per predictor.
   void predict(const Matrix& theta, RowMatrix& eta) const;
@@ -32,6 +41,13 @@ class Block {
   void add_weighted_rows(const RowMatrix& weight, Matrix& out) const;
   // out += sum_i weight_i x_i x_i', the lower triangle only.
   void add_gram(const Vector& weight, Eigen::Ref<Matrix> out) const;
+  // Several of them in one visit to the rows. A row costs nothing where its weight is zero. Meanwhile the rows of
+  // `next`, if given, are fetched into the cache.
+  void add_grams(std::span<GramSum> sums, const Block* next = nullptr) const;
+  // out_j += sum_i weight_i x_ij^2.
+  void add_weighted_squares(const Vector& weight, Vector& out) const;
+  // Appends, in order, the rows with weight_i x_ij^2 > limit_j for some column j.
+  void add_rows_beyond(const Vector& weight, const Vector& limit, std::vector<RowId>& out) const;
 
  private:
   friend class Store;
@@ -62,10 +78,15 @@ class Store {
   double target(RowId row) const;
   // Feature `column` of a row; for messages and tests, not for sums.
   double value(RowId row, Index column) const;
+  // out[i D + j] = feature j of rows[i]: a copy in double, for sums that need whole rows.
+  void copy_rows(std::span<const RowId> rows, std::span<double> out) const;
   // eta[i K + k] = x_{rows[i]}' theta_k. A row gives the same bits alone as in any company.
   void predict(std::span<const RowId> rows, const Matrix& theta, std::span<double> eta) const;
   // out(:, k) += sum_i weight[i K + k] x_{rows[i]}, in the order of `rows`.
   void add_weighted_rows(std::span<const RowId> rows, std::span<const double> weight, Matrix& out) const;
+
+  // A copy of these rows in memory, in their order and with the precision of this store.
+  Store select(std::span<const RowId> rows) const;
 
   // A matrix of one row per row and a target per row.
   static Store from_matrix(const RowMatrix& features, const Vector& targets, std::vector<std::string> columns = {},
@@ -92,6 +113,8 @@ class Store {
   };
   template <class Visit>
   void with_row(RowId row, Visit&& visit) const;
+  template <class Visit>
+  void with_rows(std::span<const RowId> rows, Visit&& visit) const;
 
   RowId rows_ = 0;
   Index block_rows_ = 0;

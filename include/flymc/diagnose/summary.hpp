@@ -1,8 +1,10 @@
 // What a person wants to know about each parameter, and a table of it.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "flymc/diagnose/convergence.hpp"
@@ -12,10 +14,15 @@ namespace flymc {
 struct ParameterSummary {
   std::string name;
   double mean, sd, median, q5, q95, mcse_mean, ess_bulk, ess_tail, r_hat;
+  double mcse_sd = std::numeric_limits<double>::quiet_NaN();
 };
 
 // Over the draws of all chains. Diagnostics that are not defined for these draws are NaN, see convergence.hpp.
 ParameterSummary summarise(std::string name, ChainDraws draws);
+
+// A name as tables show it, without control characters and not too long, and the width of a text on a terminal.
+std::string readable_name(std::string name);
+std::size_t display_width(std::string_view text);
 
 // A fixed-width table, one line per parameter, decimal points under each other. Each line shows the digits that its
 // Monte Carlo error justifies: up to the first digit of mcse_mean, but at least three digits of sd.

@@ -14,8 +14,8 @@ template <class Rule>
 RowId brighten_where(const JointDensity& density, State& state, std::span<const RowId> dark,
                      const Rule& becomes_bright) {
   constexpr std::size_t chunk = 4096;
-  BoundRows fixed;
-  Gaps gaps;
+  BoundRows& fixed = state.looked_at;
+  Gaps& gaps = state.looked_gaps;
   RowId queries = 0;
   for (std::size_t first = 0; first < dark.size(); first += chunk) {
     const auto rows = dark.subspan(first, std::min(chunk, dark.size() - first));

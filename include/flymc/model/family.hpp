@@ -33,8 +33,17 @@ using Predictor = std::span<const double>;
 //   simulate(eta, random, index)      a target drawn at eta, from addresses (Purpose::simulate, 2 index and 2 index +
 //   1)
 //
+// For a bound that knows where the chain is (docs/mathematics.md, "The sharp bound") a family may add one of
+//   sharp(y, eta, spread, zone, c, k)   K x K numbers each: c + k rho such that -remainder(y, eta, delta) <=
+//                                     delta'(c + k rho) delta / 2 for every delta that a theta at distance rho <=
+//                                     zone.radius can give the row; spread is the covariance of delta, K x K, for theta
+//                                     normal with the metric's precision. model/sharp.hpp has parts to make it of
+//   largest_third_derivative()        of one predictor: at least the third derivative of l, for every y and eta
+// A family with neither is bounded by its global curvature.
+//
 // A family whose likelihood leaves some direction of eta undetermined says so by a member needs_proper_prior() that
-// returns true.
+// returns true. One whose targets are the classes 0 ... C - 1 says so by a member target_classes() that returns C: a
+// subsample of the rows then takes care that no class is missing.
 template <class F>
 concept Family = requires(const F& f, double y, Predictor eta, Predictor delta, std::span<double> out,
                           const Random& random, std::uint64_t index) {

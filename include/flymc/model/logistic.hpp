@@ -7,12 +7,14 @@
 
 #include "flymc/core/numerics.hpp"
 #include "flymc/model/family.hpp"
+#include "flymc/model/sharp.hpp"
 
 namespace flymc {
 
 struct Logistic {
   std::string name() const { return "logistic"; }
   Index predictors() const { return 1; }
+  Index target_classes() const { return 2; }
   std::string target_problem(double y) const { return y == 0.0 || y == 1.0 ? "" : "0 or 1"; }
 
   double log_likelihood(double y, Predictor eta) const { return log_sigmoid(side(y) * eta[0]); }
@@ -29,7 +31,7 @@ struct Logistic {
     const double d = side(y) * delta[0];
     const double q = sigmoid(m);
     const double p = sigmoid(-m);
-    if (std::abs(d) <= 30.0) return -std::log1p(q * expm1_minus(p * d) + p * expm1_minus(-q * d));
+    if (std::abs(d) <= 600.0) return -std::log1p(q * expm1_minus(p * d) + p * expm1_minus(-q * d));
     const double a = log_sigmoid(m) + p * d;
     const double b = log_sigmoid(-m) - q * d;
     return -(std::max(a, b) + std::log1p(std::exp(-std::abs(a - b))));
@@ -38,6 +40,41 @@ struct Logistic {
   // Jaakkola and Jordan's bound, tight at eta: log sigmoid(x) - x/2 is convex in x^2 and lies above its tangent there.
   void global_curvature(double, Predictor eta, std::span<double> out) const {
     out[0] = jaakkola_jordan_curvature(eta[0]);
+  }
+
+  // Let a = |eta| and u = -w' on the positive side, u(m) = w(m) tanh(m / 2). The quadratic needs most on the way to 0
+  // and beyond, up to -eta where it is Jaakkola and Jordan's: c*(r) = -2 remainder / delta^2 at the offset min(r, 2 a)
+  // towards 0. Its slope (c*(r) - w) / r is the mean of u(a - s r), 0 < s < 1, with weights (1 - s)^2 of total 1/3. Now
+  // u is odd, rises up to m* = log(2 + sqrt 3) and falls beyond, so
+  //   a <= m*               every u(a - s r) falls with r: the slope is largest at r = 0, u(a) / 3;
+  //   a > m*, r <= a - m*   it grows with r: largest at r;
+  //   else                  largest somewhere between a - m* and r: from above by cells.
+  // It is never more than a third of the largest u on the way.
+  Needed needed(double y, Predictor eta, double r) const {
+    constexpr double top = 1.3169578969248166;
+    constexpr double tiny = 1e-6;  // below this offset a difference of curvatures has too few digits
+    const double a = std::abs(eta[0]);
+    const double w = sigmoid(a) * sigmoid(-a);
+    const auto largest_third = [&](double x) {
+      const double m = std::max(a - x, std::min(a, top));
+      return sigmoid(m) * sigmoid(-m) * std::tanh(0.5 * m) / 3.0;
+    };
+    const auto curvature_at = [&](double x) {
+      if (x < tiny) return w + x * largest_third(x);
+      const double delta = std::copysign(x, -eta[0]);
+      return x < 2.0 * a ? -2.0 * remainder(y, eta, {&delta, 1}) / (x * x) : jaakkola_jordan_curvature(a);
+    };
+    const double curvature = curvature_at(r);
+    const double most = largest_third(r);
+    if (a <= top || r < tiny) return {curvature, most};
+    if (r <= a - top) return {curvature, (curvature - w) / r};
+    return {curvature, largest_ratio(w, a - top, std::min(r, 2.0 * a), most, curvature_at)};
+  }
+
+  void sharp(double y, Predictor eta, std::span<const double> spread, const Zone& zone, std::span<double> c,
+             std::span<double> k) const {
+    curvature(y, eta, c);
+    sharp_line(*this, y, eta, spread[0], zone, c[0], k[0]);
   }
 
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {

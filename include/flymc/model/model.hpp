@@ -1,6 +1,7 @@
 // A family and a prior, behind one interface that is called on batches of rows.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include "flymc/data/store.hpp"
 #include "flymc/model/family.hpp"
 #include "flymc/model/prior.hpp"
+#include "flymc/model/sharp.hpp"
 
 namespace flymc {
 
@@ -20,6 +22,8 @@ class BatchedFamily {
   virtual std::string name() const = 0;
   virtual Index predictors() const = 0;
   virtual bool needs_proper_prior() const = 0;
+  // C if targets are classes 0 ... C - 1, else 0.
+  virtual Index target_classes() const = 0;
   virtual std::string target_problem(double y) const = 0;
   virtual double simulate(Predictor eta, const Random& random, std::uint64_t index) const = 0;
 
@@ -32,6 +36,9 @@ class BatchedFamily {
   // The curvature of the anchored bound; no query.
   virtual void global_curvature(std::span<const double> y, std::span<const double> eta,
                                 std::span<double> curvature) const = 0;
+  // c and k of the sharp bound, K x K per row each; no query.
+  virtual void sharp(std::span<const double> y, std::span<const double> eta, std::span<const double> spread,
+                     const Zone& zone, std::span<double> curvature, std::span<double> growth) const = 0;
 };
 
 // Turns a family into its batched form: one virtual call per batch, the loop over rows inlined.
@@ -44,6 +51,10 @@ class BatchedAdapter final : public BatchedFamily {
   bool needs_proper_prior() const override {
     if constexpr (requires { family_.needs_proper_prior(); }) return family_.needs_proper_prior();
     return false;
+  }
+  Index target_classes() const override {
+    if constexpr (requires { family_.target_classes(); }) return family_.target_classes();
+    return 0;
   }
   std::string target_problem(double y) const override { return family_.target_problem(y); }
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const override {
@@ -64,8 +75,8 @@ class BatchedAdapter final : public BatchedFamily {
   void remainder(std::span<const double> y, std::span<const double> eta, std::span<const double> delta,
                  std::span<double> value, std::span<double> slope) const override {
     const std::size_t k = width();
-    std::vector<double> work(2 * k);
-    const std::span<double> moved(work.data(), k), before(work.data() + k, k);
+    std::vector<double> work(slope.empty() ? 0 : 2 * k);
+    const std::span<double> moved(work.data(), work.size() / 2), before(work.data() + work.size() / 2, work.size() / 2);
     for (std::size_t i = 0; i < y.size(); ++i) {
       const Predictor e = eta.subspan(i * k, k), d = delta.subspan(i * k, k);
       value[i] = family_.remainder(y[i], e, d);
@@ -83,6 +94,32 @@ class BatchedAdapter final : public BatchedFamily {
     const std::size_t k = width();
     for (std::size_t i = 0; i < y.size(); ++i)
       family_.global_curvature(y[i], eta.subspan(i * k, k), curvature.subspan(i * k * k, k * k));
+  }
+
+  void sharp(std::span<const double> y, std::span<const double> eta, std::span<const double> spread, const Zone& zone,
+             std::span<double> curvature, std::span<double> growth) const override {
+    const std::size_t k = width();
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const std::size_t e = i * k * k;
+      const Predictor at = eta.subspan(i * k, k);
+      const std::span<double> c = curvature.subspan(e, k * k), g = growth.subspan(e, k * k);
+      if constexpr (requires { family_.sharp(y[i], at, spread, zone, c, g); }) {
+        family_.sharp(y[i], at, spread.subspan(e, k * k), zone, c, g);
+      } else {
+        family_.global_curvature(y[i], at, c);
+        std::fill(g.begin(), g.end(), 0.0);
+        if constexpr (requires { family_.largest_third_derivative(); }) {
+          // -remainder <= w delta^2 / 2 + T |delta|^3 / 6, and |delta| <= reach rho.
+          double w = 0.0;
+          family_.curvature(y[i], at, {&w, 1});
+          const double slope = reach_of(spread[i]) * family_.largest_third_derivative() / 3.0;
+          if (w + slope * zone.typical < c[0]) {
+            c[0] = w;
+            g[0] = slope;
+          }
+        }
+      }
+    }
   }
 
  private:

@@ -25,6 +25,8 @@ class Prior {
   static Prior parse(const std::string& text);
   std::string describe() const;
   bool proper() const { return kind_ != Kind::flat; }
+  // Whether the log density is a quadratic: then surrogate() is the prior itself.
+  bool quadratic() const { return kind_ == Kind::normal || kind_ == Kind::flat; }
   // Throws InputError unless the prior has one scale, or as many as there are coefficients.
   void check(Index coefficients) const;
 
@@ -51,6 +53,7 @@ class Prior {
   double log_constant_ = 0.0;  // of the Student-t density
   std::vector<double> location_;
   std::vector<double> scale_;
+  std::vector<double> log_scale_;
 };
 
 }  // namespace flymc

@@ -10,6 +10,7 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/numerics.hpp"
 #include "flymc/model/family.hpp"
+#include "flymc/model/sharp.hpp"
 
 namespace flymc {
 
@@ -23,6 +24,7 @@ struct Softmax {
   std::string name() const { return "softmax"; }
   bool needs_proper_prior() const { return true; }
   Index predictors() const { return classes; }
+  Index target_classes() const { return classes; }
   std::string target_problem(double y) const {
     return y >= 0.0 && y < classes && y == std::floor(y) ? ""
                                                          : "a whole number from 0 to " + std::to_string(classes - 1);
@@ -54,8 +56,14 @@ struct Softmax {
     double p[most_classes];
     probabilities(eta, {p, eta.size()});
     const std::size_t n = eta.size();
-    for (std::size_t j = 0; j < n; ++j)
-      for (std::size_t k = 0; k < n; ++k) out[j * n + k] = (j == k ? p[j] : 0.0) - p[j] * p[k];
+    for (std::size_t j = 0; j < n; ++j) {
+      double others = 0.0;  // 1 - p, without the cancellation
+      for (std::size_t k = 0; k < n; ++k) {
+        out[j * n + k] = -p[j] * p[k];
+        if (k != j) others += p[k];
+      }
+      out[j * n + j] = p[j] * others;
+    }
   }
 
   // With p the probabilities at eta and d_k = delta_k - p'delta: -remainder = log sum_k p_k exp(d_k)
@@ -71,7 +79,7 @@ struct Softmax {
       d[k] = (delta[k] - delta[0]) - mean;
       widest = std::max(widest, std::abs(d[k]));
     }
-    if (widest <= 30.0) {
+    if (widest <= 600.0) {
       double sum = 0.0;
       for (std::size_t k = 0; k < n; ++k) sum += p[k] * expm1_minus(d[k]);
       return -std::log1p(sum);
@@ -91,6 +99,51 @@ struct Softmax {
     const double share = 1.0 / static_cast<double>(n);
     for (std::size_t j = 0; j < n; ++j)
       for (std::size_t k = 0; k < n; ++k) out[j * n + k] = 0.5 * ((j == k ? 1.0 : 0.0) - share);
+  }
+
+  // With r the largest range of delta per unit of rho, from the variances of differences of predictors, three bounds of
+  // -2 remainder hold for range(delta) <= r rho; Var is the variance of delta under the class probabilities p at eta:
+  //   Bohning  ||delta - mean||^2 / 2, everywhere;
+  //   cubic    Var + r rho ||delta - mean||^2 / (9 sqrt 3): a third cumulant is at most range^3 / (6 sqrt 3), and
+  //   range^2
+  //            is at most 2 ||delta - mean||^2;
+  //   Bennett  Var (1 + g rho), the chord on [0, radius] of 2 (exp(x) - 1 - x) / x^2 in x = r rho: log E exp(X) <= E
+  //   exp(X)
+  //            - 1 for X of mean 0, and (exp(x) - 1 - x) / x^2 grows with x.
+  // Of the three the one that is smallest on average, for offsets of the given variances at the typical rho.
+  void sharp(double y, Predictor eta, std::span<const double> spread, const Zone& zone, std::span<double> c,
+             std::span<double> k) const {
+    const std::size_t n = eta.size();
+    double widest = 0.0, centred = 0.0;  // of variances: the largest of a difference; the mean of ||delta - mean||^2
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < i; ++j) {
+        const double variance = spread[i * n + i] + spread[j * n + j] - 2.0 * spread[i * n + j];
+        widest = std::max(widest, variance);
+        centred += variance / static_cast<double>(n);
+      }
+    const double reach = reach_of(widest);
+    curvature(y, eta, c);
+    double weighted = 0.0;  // the mean of Var
+    for (std::size_t e = 0; e < n * n; ++e) weighted += c[e] * spread[e];
+    const double x = reach * zone.radius;
+    const bool far = x > 100.0;  // Bennett's is then beyond all use
+    const double chord = x > 0.0 && !far ? (2.0 * expm1_minus(x) / (x * x) - 1.0) / zone.radius : 0.0;
+    const double cube = reach / (9.0 * std::sqrt(3.0));
+    const double bohning = 0.5 * centred;
+    const double cubic = weighted + cube * zone.typical * centred;
+    const double bennett = far ? HUGE_VAL : weighted * (1.0 + chord * zone.typical);
+    const double share = 1.0 / static_cast<double>(n);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) {
+        const std::size_t e = i * n + j;
+        const double centre = (i == j ? 1.0 : 0.0) - share;
+        if (bohning <= cubic && bohning <= bennett) {
+          c[e] = 0.5 * centre;
+          k[e] = 0.0;
+        } else {
+          k[e] = cubic <= bennett ? cube * centre : chord * c[e];
+        }
+      }
   }
 
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {

@@ -8,6 +8,7 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/numerics.hpp"
 #include "flymc/model/family.hpp"
+#include "flymc/model/sharp.hpp"
 
 namespace flymc {
 
@@ -59,6 +60,54 @@ struct StudentT {
   void global_curvature(double y, Predictor eta, std::span<double> out) const {
     const double r = y - eta[0];
     out[0] = (nu + 1.0) / (nu * sigma * sigma + r * r);
+  }
+
+  // With r the residual, a = nu sigma^2 and A = a + r^2, the curvature that an offset d needs is H(d) = -2 remainder /
+  // d^2, and H'(d) = (nu + 1) G(d) / d^3 with G(0) = 0 and
+  //   G'(d) = -2 r d^2 / (A s^2) (e^2 + 2 (a / r) e - a),   e = d - r, s = a + e^2.
+  // The quadratic in e has one root of each sign, so for r > 0 the function G falls, rises between the roots, and falls
+  // again. It follows that H, going out from d = 0 to either side, has at most one minimum and then rises: up to d = 2
+  // r towards the target, where it is the global curvature, and for ever on the other side. Hence
+  //   c*(x) = max(w, H(min(x, 2 |r|) towards the target), H(x away from it)),
+  // for every residual, also beyond sqrt(3 a) where w itself turns. Up to sqrt(3 a) the first side is never the
+  // smaller: w(r - x) >= w(r + x) as long as x <= sqrt(2) r, and from there on H is positive towards the target,
+  // negative away. There the slope is the mean of u(|r| - s x) with weights (1 - s)^2 of total 1/3, as for the
+  // logistic, with u = -w' = 2 (nu + 1) m (3 a - m^2) / (a + m^2)^3, which rises up to m* = (sqrt 2 - 1) sqrt a and
+  // falls beyond. Of the few rows beyond sqrt(3 a) the constant is taken.
+  Needed needed(double y, Predictor eta, double x) const {
+    const double a = nu * sigma * sigma;
+    const double r = std::abs(y - eta[0]);
+    const double top = (std::numbers::sqrt2 - 1.0) * std::sqrt(a);
+    const double tiny = 1e-5 * std::sqrt(a);  // below this a difference of curvatures has too few digits
+    double w = 0.0, global = 0.0;
+    curvature(y, eta, {&w, 1});
+    global_curvature(y, eta, {&global, 1});
+    const auto along = [&](double d) { return -2.0 * remainder(y, eta, {&d, 1}) / (d * d); };
+    const double sign = std::copysign(1.0, y - eta[0]);
+    if (r * r >= 3.0 * a) {
+      const bool whole = x < tiny || x >= 2.0 * r;
+      return {whole ? global : std::max({w, along(sign * x), along(-sign * x)}), HUGE_VAL};
+    }
+    const auto largest_third = [&](double d) {
+      const double m = std::max(r - d, std::min(r, top));
+      const double b = a + m * m;
+      return 2.0 / 3.0 * (nu + 1.0) * (m / b) * ((3.0 * a - m * m) / b) / b;
+    };
+    const auto curvature_at = [&](double d) {
+      if (d < tiny) return w + d * largest_third(d);
+      return d < 2.0 * r ? std::max(w, along(sign * d)) : global;
+    };
+    const double most = largest_third(x);
+    const double at_x = curvature_at(x);
+    if (r <= top || x < tiny) return {at_x, most};
+    if (x <= r - top) return {at_x, (at_x - w) / x};
+    return {at_x, largest_ratio(w, r - top, std::min(x, 2.0 * r), most, curvature_at)};
+  }
+
+  void sharp(double y, Predictor eta, std::span<const double> spread, const Zone& zone, std::span<double> c,
+             std::span<double> k) const {
+    curvature(y, eta, c);
+    sharp_line(*this, y, eta, spread[0], zone, c[0], k[0]);
   }
 
   // Bailey's polar form: sqrt(nu (u^(-2/nu) - 1)) cos(2 pi v).

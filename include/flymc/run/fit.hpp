@@ -9,6 +9,7 @@
 #include "flymc/diagnose/summary.hpp"
 #include "flymc/draws/sink.hpp"
 #include "flymc/model/model.hpp"
+#include "flymc/run/laplace.hpp"
 #include "flymc/run/options.hpp"
 
 namespace flymc {
@@ -16,7 +17,9 @@ namespace flymc {
 // The summary of a fit, ready to print.
 struct FitSummary {
   std::vector<ParameterSummary> parameters;
-  std::string cost;  // rows, queries and passes, in words
+  std::vector<LaplaceCheck> laplace;  // of each parameter; empty where there was no anchor
+  std::string choices;                // of bound, sweep and move, in words
+  std::string cost;                   // rows, queries and passes, in words
   std::vector<std::string> warnings;
   std::string text() const;
 };
@@ -33,6 +36,8 @@ struct Fit {
   RowId rows = 0;
   RowId anchor_queries = 0;
   RowId bound_queries = 0;
+  std::optional<Laplace> laplace = std::nullopt;
+  std::string choices = {};
 
   // All queries: set-up, starts, warm-up and sampling of every chain.
   RowId queries() const;

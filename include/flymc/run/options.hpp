@@ -6,12 +6,16 @@
 
 namespace flymc {
 
+// `automatic` lets the program choose (choices.hpp).
 enum class BoundKind {
+  automatic,
+  sharp,     // touches there with a curvature that is just enough where the chain is, and grows with the distance
   anchored,  // touches the likelihood at the anchor, which is found first (the paper's MAP-tuned bound)
   untuned,   // needs no anchor: Jaakkola-Jordan with xi = 1.5 for the logistic, the anchored bound at 0 for the others
 };
-enum class SweepKind { implicit, with_replacement, without_replacement, consecutive };
-enum class MoveKind { random_walk, mala, slice_coordinates, slice_direction };
+// rows: a q for each row; implicit: one q for all (the paper's); the others visit a share of the rows.
+enum class SweepKind { automatic, rows, implicit, with_replacement, without_replacement, consecutive };
+enum class MoveKind { automatic, split_hmc, random_walk, mala, slice_coordinates, slice_direction };
 
 struct FitOptions {
   int chains = 4;
@@ -21,10 +25,11 @@ struct FitOptions {
   std::uint64_t seed = 1;
   int threads = 0;  // 0: all cores. Draws do not depend on it.
 
-  BoundKind bound = BoundKind::anchored;
-  SweepKind sweep = SweepKind::implicit;
-  MoveKind move = MoveKind::mala;
+  BoundKind bound = BoundKind::automatic;
+  SweepKind sweep = SweepKind::automatic;
+  MoveKind move = MoveKind::automatic;
   std::optional<double> q = std::nullopt;  // implicit sweeps: fixes q, which warm-up otherwise tunes
+  double s = 3.0;                          // sweeps by rows: q is so many times the row's mean gap
   double resample_fraction = 0.1;          // explicit sweeps: the share of rows visited
   bool regular = false;           // regular MCMC: the same move on the full-data posterior, no bound and no sweep
   bool whiten = true;             // scale moves by the posterior precision at the anchor

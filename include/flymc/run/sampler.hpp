@@ -7,6 +7,7 @@
 #include "flymc/anchor/anchor.hpp"
 #include "flymc/bound/bound.hpp"
 #include "flymc/chain/chain_run.hpp"
+#include "flymc/kernel/proposals.hpp"
 #include "flymc/run/options.hpp"
 
 namespace flymc {
@@ -19,7 +20,12 @@ struct Preparation {
 Preparation prepare(const Store& store, const Model& model, const FitOptions& options, const Execution& execution);
 
 // The rule of the bound that the options ask for.
-std::shared_ptr<const BoundRule> make_rule(const Model& model, const FitOptions& options);
+std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficients, const FitOptions& options);
+
+// The options with every `automatic` replaced by what it means.
+FitOptions chosen(FitOptions options, const Model& model);
+// What was chosen and why, in words: a line.
+std::string describe_choices(const FitOptions& options, const Model& model);
 
 // Densities, kernels and starts of the chains. Keeps references to the store and the preparation.
 class Sampler {
@@ -38,6 +44,8 @@ class Sampler {
   std::shared_ptr<const Metric> metric_;
   std::optional<FullDensity> full_;
   std::optional<JointDensity> joint_;
+  std::shared_ptr<const Proposals> proposals_;  // of sweeps by rows
+  std::shared_ptr<const SplitFrame> frame_;     // of split HMC
 };
 
 }  // namespace flymc

@@ -10,10 +10,12 @@
 #include <set>
 
 #include "encoding_options.hpp"
+#include "flymc/anchor/subsample.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/parallel.hpp"
 #include "flymc/data/files/table.hpp"
 #include "flymc/data/store.hpp"
+#include "flymc/run/sampler.hpp"
 
 namespace flymc {
 namespace {
@@ -21,8 +23,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr RowId rows_looked_at = 20000;
-// Newton steps of a well-behaved posterior, each a pass; one more for the bound.
-constexpr double anchor_passes = 8.0, bound_passes = 1.0;
+// Newton steps of a well-behaved posterior, each a pass over the rows or over a subsample.
+constexpr double newton_steps = 8.0;
 
 struct Look {
   RowId rows = 0;
@@ -144,20 +146,34 @@ Plan make_plan(const Settings& settings) {
   const auto chains = static_cast<double>(settings.fit.chains);
   const double threads = static_cast<double>(Threads(settings.fit.threads).count());
   plan.store_bytes = rows * (d * (settings.float32 ? 4.0 : 8.0) + 8.0);
-  // Two numbers of 4 bytes per row and chain say which rows are bright; a few matrices of the coefficients.
-  plan.memory_bytes = 8.0 * rows * chains + 8.0 * p * p * (4.0 + threads * 4.0);
-  // A sweep proposes, and a move looks at, about as many rows as there are coefficients.
+  const Model model = make_model(settings, static_cast<int>(std::max<Index>(2, predictors)));
+  const FitOptions options = chosen(settings.fit, model);
+  plan.choices = describe_choices(settings.fit, model);
+  const bool by_rows = options.sweep == SweepKind::rows && !options.regular;
+  const auto subsample = static_cast<double>(subsample_size(plan.rows, plan.features));
+  const bool small = rows <= 2.0 * subsample;
+  // A byte per row says how often it is looked at, and a little more finds it; or two numbers of 4 bytes per row and
+  // chain say which rows are bright. Then the subsample and a few matrices of the coefficients.
+  plan.memory_bytes = (options.regular ? 0.0 : (by_rows ? 1.4 : 8.0 * chains)) * rows +
+                      (small ? 0.0 : 8.0 * subsample * d) + 8.0 * p * p * (8.0 + threads * 5.0);
   const double iterations = static_cast<double>(settings.fit.warmup) +
                             static_cast<double>(settings.fit.draws) * static_cast<double>(settings.fit.thin);
-  plan.setup_passes = anchor_passes + (settings.fit.regular ? 0.0 : bound_passes) + chains;
-  plan.sampling_passes = chains * iterations * (settings.fit.regular ? 1.0 : std::min(1.0, 2.0 * p / rows));
+  const double anchor_passes = small ? newton_steps : 1.0 + newton_steps * subsample / rows;
+  const double bound_passes = options.regular ? 0.0 : 1.0;
+  plan.setup_passes = anchor_passes + bound_passes + (by_rows ? 0.0 : chains);
+  // A sweep by rows proposes, and a move looks at, some ten rows; other sweeps as many as there are coefficients.
+  const double queries = options.regular ? rows : std::min(rows, by_rows ? 10.0 : 2.0 * p);
+  plan.sampling_passes = chains * iterations * queries / rows;
   plan.ingest_seconds = 2.0 * look.seconds * rows / static_cast<double>(look.rows);
+  // A Newton step sums one matrix, the statistics pass up to four, the gradient pass none.
   const double row_seconds = seconds_per_row(plan.features) * static_cast<double>(predictors * predictors);
-  plan.prepare_seconds = (anchor_passes + bound_passes) * rows * row_seconds / threads;
-  // An iteration is a few products with a p x p matrix and as many rows as there are coefficients or bright rows.
+  const double matrices = (small ? newton_steps : newton_steps * subsample / rows + 0.3) +
+                          bound_passes * (options.bound == BoundKind::sharp ? 5.0 : 1.5);
+  plan.prepare_seconds = matrices * rows * row_seconds / threads;
+  // An iteration is a few products with a p x p matrix and as many rows as it looks at.
   const double iteration_seconds = 5e-6 + 6.0 * p * p * 1e-9;
   const double waves = std::ceil(chains / threads);
-  plan.sample_seconds = waves * (iterations * iteration_seconds + rows * d * 2e-9);
+  plan.sample_seconds = waves * (iterations * iteration_seconds + (by_rows ? 0.0 : rows * d * 2e-9));
   if (settings.fit.regular) plan.sample_seconds = waves * iterations * rows * d * 2e-9;
   return plan;
 }
@@ -169,10 +185,11 @@ std::string Plan::text() const {
       "table         {} on disk\n"
       "rows.arrow    {}, written once and mapped\n"
       "memory        {} beyond that\n"
-      "passes        about {:.0f} over the rows to begin with, and {:.2g} for all iterations{}\n"
+      "chosen        {}\n"
+      "passes        about {:.2g} over the rows to begin with, and {:.2g} for all iterations{}\n"
       "time          ingest {}, prepare {}, sample {}\n",
       rows, rows_are_exact ? "" : ", about", features, coefficients, size(table_bytes), size(store_bytes),
-      size(memory_bytes), setup_passes, sampling_passes, open_ended ? " of a first round" : "",
+      size(memory_bytes), choices, setup_passes, sampling_passes, open_ended ? " of a first round" : "",
       duration(ingest_seconds), duration(prepare_seconds), duration(sample_seconds));
 }
 
@@ -184,6 +201,7 @@ std::string to_json(const Plan& plan) {
                                  {"table_bytes", plan.table_bytes},
                                  {"store_bytes", plan.store_bytes},
                                  {"memory_bytes", plan.memory_bytes},
+                                 {"choices", plan.choices},
                                  {"setup_passes", plan.setup_passes},
                                  {"sampling_passes", plan.sampling_passes},
                                  {"open_ended", plan.open_ended},

@@ -22,6 +22,9 @@ std::string to_json(const RunReport& report) {
                         {"anchor_queries", report.anchor_queries},
                         {"bound_queries", report.bound_queries},
                         {"draws", report.draws},
+                        {"choices", report.choices},
+                        {"laplace_mean", report.laplace_mean},
+                        {"laplace_sd", report.laplace_sd},
                         {"chains", ordered_json::array()}};
   for (const ChainReport& chain : report.chains)
     value["chains"].push_back(ordered_json::parse(nlohmann::json(chain).dump()));
@@ -42,6 +45,9 @@ RunReport read_report(const RunDirectory& directory) {
     value.at("anchor_queries").get_to(report.anchor_queries);
     value.at("bound_queries").get_to(report.bound_queries);
     value.at("draws").get_to(report.draws);
+    value.at("choices").get_to(report.choices);
+    value.at("laplace_mean").get_to(report.laplace_mean);
+    value.at("laplace_sd").get_to(report.laplace_sd);
     value.at("chains").get_to(report.chains);
     return report;
   } catch (const nlohmann::json::exception&) {
@@ -56,6 +62,12 @@ FitSummary summarise(const RunReport& report, const DrawsFile& draws) {
   FitSummary summary;
   for (Index j = 0; j < draws.coefficients(); ++j)
     summary.parameters.push_back(summarise(draws.names()[static_cast<std::size_t>(j)], draws.coefficient(j)));
+  const auto as_vector = [](const std::vector<double>& values) {
+    return Vector(Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size())));
+  };
+  if (report.laplace_mean.size() == summary.parameters.size())
+    summary.laplace = check_laplace(summary.parameters, as_vector(report.laplace_mean), as_vector(report.laplace_sd));
+  summary.choices = report.choices;
   summary.cost = describe_cost(report.chains, report.draws, report.rows, report.anchor_queries, report.bound_queries);
   summary.warnings = convergence_warnings(summary.parameters, report.chains.size());
   return summary;
@@ -76,7 +88,15 @@ std::string to_json(const FitSummary& summary, const RunReport& report) {
                                    {"mcse_mean", number(p.mcse_mean)},
                                    {"ess_bulk", number(p.ess_bulk)},
                                    {"ess_tail", number(p.ess_tail)},
-                                   {"r_hat", number(p.r_hat)}});
+                                   {"r_hat", number(p.r_hat)},
+                                   {"mcse_sd", number(p.mcse_sd)}});
+  for (std::size_t j = 0; j < summary.laplace.size(); ++j) {
+    const LaplaceCheck& check = summary.laplace[j];
+    value["parameters"][j]["laplace"] = {{"shift", number(check.shift)},
+                                         {"shift_mcse", number(check.shift_mcse)},
+                                         {"sd_ratio", number(check.ratio)},
+                                         {"sd_ratio_mcse", number(check.ratio_mcse)}};
+  }
   value["warnings"] = summary.warnings;
   return value.dump(2) + "\n";
 }

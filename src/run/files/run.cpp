@@ -276,6 +276,16 @@ bool complete(const RunDirectory& directory, Monitor& monitor) {
   report.classes = encoding.classes();
   if (preparation.anchor) report.anchor_queries = preparation.anchor->queries;
   if (preparation.bound) report.bound_queries = preparation.bound->queries();
+  report.choices = describe_choices(settings.fit, model);
+  if (const auto laplace = laplace_of(model, preparation)) {
+    // To the scale of the table, which is a linear map.
+    const auto original = [&](const Vector& theta) { return encoding.to_original(theta, model.predictors()); };
+    const Vector mean = original(laplace->mean);
+    Vector variance = Vector::Zero(mean.size());
+    for (Index j = 0; j < mean.size(); ++j) variance += original(laplace->factor.col(j)).cwiseAbs2();
+    report.laplace_mean.assign(mean.begin(), mean.end());
+    for (const double v : variance) report.laplace_sd.push_back(std::sqrt(v));
+  }
   report.chains = chains.reports();
   report.draws = goal;
   write_whole(directory.report(), to_json(report));

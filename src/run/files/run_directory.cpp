@@ -182,7 +182,11 @@ void RunDirectory::save(const Preparation& preparation) const {
                       {"slope", flymc::pack(bound->sums().slope)},
                       {"curvature", flymc::pack(bound->sums().curvature)},
                       {"growth", flymc::pack(bound->sums().growth)},
-                      {"outer_curvature", flymc::pack(bound->sums().outer_curvature)}};
+                      {"outer_curvature", flymc::pack(bound->sums().outer_curvature)},
+                      {"hessian", flymc::pack(bound->sums().hessian)},
+                      {"expected_gaps", json::binary(bound->expected_gaps().levels())}};
+  if (preparation.bound && preparation.bound->metric())
+    value["bound"]["metric"] = flymc::pack(preparation.bound->metric()->lower());
   write_record(this->preparation(), "preparation", value);
 }
 
@@ -199,14 +203,18 @@ Preparation RunDirectory::load_preparation(const Model& model) const {
     }
     if (value.contains("bound")) {
       const json& b = value.at("bound");
-      const auto rule = make_rule(model, settings_.fit);
+      const Vector anchor = unpack(b.at("anchor"));
+      const auto rule = make_rule(model, anchor.size(), chosen(settings_.fit, model));
+      std::optional<Metric> metric;
+      if (b.contains("metric")) metric = Metric::from_lower(unpack(b.at("metric")));
       if (rule->name() != b.at("rule").get<std::string>())
         throw InputError(fmt::format("{}: it holds the {} bound, not the {} bound", path.string(),
                                      b.at("rule").get<std::string>(), rule->name()));
-      out.bound.emplace(model, rule, unpack(b.at("anchor")),
+      out.bound.emplace(model, rule, anchor,
                         BoundSums{b.at("value").get<double>(), unpack(b.at("slope")), unpack(b.at("curvature")),
-                                  unpack(b.at("growth")), unpack(b.at("outer_curvature"))},
-                        b.at("queries").get<RowId>());
+                                  unpack(b.at("growth")), unpack(b.at("outer_curvature")), unpack(b.at("hessian"))},
+                        b.at("queries").get<RowId>(), std::move(metric),
+                        ExpectedGaps(std::vector<std::uint8_t>(b.at("expected_gaps").get_binary())));
     }
     return out;
   });

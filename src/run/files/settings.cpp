@@ -177,15 +177,16 @@ std::vector<Setting> make_settings() {
       "threads", "N", Group::sampling, "0: all cores (default); draws do not depend on it",
       [](auto& s) -> auto& { return s.fit.threads; }));
   all.push_back(choice(
-      "move", Group::chains, "how theta moves (default: mala)",
-      {"random_walk", "mala", "slice_coordinates", "slice_direction"}, [](auto& s) -> auto& { return s.fit.move; }));
+      "move", Group::chains, "how theta moves (default: auto, split_hmc)",
+      {"auto", "split_hmc", "random_walk", "mala", "slice_coordinates", "slice_direction"},
+      [](auto& s) -> auto& { return s.fit.move; }));
   all.push_back(choice(
-      "sweep", Group::chains, "how z is resampled (default: implicit)",
-      {"implicit", "with_replacement", "without_replacement", "consecutive"},
+      "sweep", Group::chains, "how z is resampled (default: auto, by rows)",
+      {"auto", "rows", "implicit", "with_replacement", "without_replacement", "consecutive"},
       [](auto& s) -> auto& { return s.fit.sweep; }));
   all.push_back(choice(
-      "bound", Group::preparation, "anchored at the mode (default), or untuned", {"anchored", "untuned"},
-      [](auto& s) -> auto& { return s.fit.bound; }));
+      "bound", Group::preparation, "what stands for dark rows (default: auto, sharp)",
+      {"auto", "sharp", "anchored", "untuned"}, [](auto& s) -> auto& { return s.fit.bound; }));
   all.push_back(flag(
       "regular", Group::preparation, "regular MCMC, for comparison: every row in every step",
       [](auto& s) -> auto& { return s.fit.regular; }));

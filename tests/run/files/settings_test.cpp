@@ -46,8 +46,9 @@ TEST_F(SettingsFile, BadLinesNameFileAndKey) {
   EXPECT_EQ(reading("draws = many\n"), path.string() + ": draws: 'many' is not a whole number");
   EXPECT_EQ(reading("draws = 99999999999\n"), path.string() + ": draws: 99999999999 is too large");
   EXPECT_EQ(reading("standardise = yes\n"), path.string() + ": standardise: 'yes' is neither true nor false");
-  EXPECT_EQ(reading("move = 'jump'\n"),
-            path.string() + ": move: 'jump' is none of random_walk|mala|slice_coordinates|slice_direction");
+  EXPECT_EQ(
+      reading("move = 'jump'\n"),
+      path.string() + ": move: 'jump' is none of auto|split_hmc|random_walk|mala|slice_coordinates|slice_direction");
 }
 
 TEST(Settings, AreChecked) {

@@ -13,6 +13,7 @@ struct Plan {
   double table_bytes = 0.0;
   double store_bytes = 0.0;      // on disk, and in the page cache while it samples
   double memory_bytes = 0.0;     // beyond the store
+  std::string choices;           // of bound, sweep and move, in words
   double setup_passes = 0.0;     // over the rows: anchor, bound and starts
   double sampling_passes = 0.0;  // what warm-up and sampling look at, in passes
   bool open_ended = false;       // --target-ess may ask for more rounds of draws

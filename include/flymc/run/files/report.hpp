@@ -18,7 +18,9 @@ struct RunReport {
   std::vector<std::string> classes;  // of the target; none for numbers
   RowId anchor_queries = 0, bound_queries = 0;
   std::vector<ChainReport> chains;
-  std::int64_t draws = 0;  // per chain
+  std::int64_t draws = 0;                        // per chain
+  std::string choices;                           // of bound, sweep and move, in words
+  std::vector<double> laplace_mean, laplace_sd;  // of each coefficient as it is reported
 };
 std::string to_json(const RunReport& report);
 // Throws InputError if the run is not finished.

@@ -1,0 +1,178 @@
+// What 1000 effective draws cost, beside what a person could do instead with the same library.
+//
+//   flymc_bench fit [--rows N,N,...] [--features N] [--family logistic|softmax|student_t] [--positives SHARE]
+//   flymc_bench mnist|covtype|flights --data DIR
+//   options: [--json] [--alone] [--draws N] [--warmup N] [--chains N] [--seed N] [--s S] [--bound B] [--sweep S]
+//   [--move M]
+//
+// --alone leaves out the baselines: regular MCMC by the same split HMC on the full-data posterior, and independence
+// Metropolis from the Laplace approximation. Exit code 77: no data.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <map>
+#include <string_view>
+
+#include "measure.hpp"
+
+namespace {
+
+using namespace flymc;
+using namespace flymc::bench;
+
+struct Arguments {
+  std::string task, data;
+  std::vector<RowId> rows = {100000};
+  Synthetic synthetic;
+  FitOptions fit{.chains = 4, .warmup = 500, .draws = 5000};
+  bool json = false, alone = false;
+};
+
+double number(std::string_view text) {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw InputError(fmt::format("'{}' is not a number", text));
+  return value;
+}
+
+template <class Kind>
+Kind word(const std::map<std::string, Kind>& words, const std::string& text) {
+  if (const auto found = words.find(text); found != words.end()) return found->second;
+  throw InputError(fmt::format("'{}' is unknown here", text));
+}
+
+Arguments parse(int argc, char** argv) {
+  Arguments out;
+  if (argc < 2) throw InputError("name a task: fit, mnist, covtype or flights");
+  out.task = argv[1];
+  for (int i = 2; i < argc; ++i) {
+    const std::string flag = argv[i];
+    const auto value = [&]() -> std::string {
+      if (i + 1 == argc) throw InputError(fmt::format("{} needs a value", flag));
+      return argv[++i];
+    };
+    if (flag == "--json")
+      out.json = true;
+    else if (flag == "--alone")
+      out.alone = true;
+    else if (flag == "--rows") {
+      out.rows.clear();
+      std::string list = value() + ",";
+      for (std::size_t at = 0, comma; (comma = list.find(',', at)) != std::string::npos; at = comma + 1)
+        out.rows.push_back(static_cast<RowId>(number(std::string_view(list).substr(at, comma - at))));
+    } else if (flag == "--features")
+      out.synthetic.features = static_cast<Index>(number(value()));
+    else if (flag == "--family")
+      out.synthetic.family = value();
+    else if (flag == "--positives")
+      out.synthetic.positives = number(value());
+    else if (flag == "--data")
+      out.data = value();
+    else if (flag == "--draws")
+      out.fit.draws = static_cast<int>(number(value()));
+    else if (flag == "--warmup")
+      out.fit.warmup = static_cast<int>(number(value()));
+    else if (flag == "--chains")
+      out.fit.chains = static_cast<int>(number(value()));
+    else if (flag == "--seed")
+      out.fit.seed = static_cast<std::uint64_t>(number(value()));
+    else if (flag == "--s")
+      out.fit.s = number(value());
+    else if (flag == "--bound")
+      out.fit.bound = word<BoundKind>({{"sharp", BoundKind::sharp}, {"anchored", BoundKind::anchored}}, value());
+    else if (flag == "--sweep")
+      out.fit.sweep = word<SweepKind>({{"rows", SweepKind::rows}, {"implicit", SweepKind::implicit}}, value());
+    else if (flag == "--move")
+      out.fit.move = word<MoveKind>(
+          {{"split_hmc", MoveKind::split_hmc}, {"mala", MoveKind::mala}, {"slice", MoveKind::slice_direction}},
+          value());
+    else
+      throw InputError(fmt::format("unknown option '{}'; see the head of bench/fit/main.cpp", flag));
+  }
+  return out;
+}
+
+void report(const std::string& name, RowId rows, const Cost& cost, double iid, bool json) {
+  if (json) {
+    fmt::print(
+        "{{\"case\": \"{}\", \"rows\": {}, \"parameters\": {}, \"passes_setup\": {:.6g}, \"passes_warmup\": {:.6g}, "
+        "\"passes_sampling\": {:.6g}, \"passes_total\": {:.6g}, \"passes_per_1000_ess\": {:.6g}, \"ess_min\": {:.6g}, "
+        "\"ess_mean\": {:.6g}, \"iterations\": {}, \"ess_per_second\": {:.6g}, \"iid_per_second\": {:.6g}, "
+        "\"bright_mean\": {:.6g}, \"acceptance\": {:.4g}, \"honesty\": {:.4g}, \"seconds_setup\": {:.6g}, "
+        "\"seconds_sampling\": {:.6g}}}\n",
+        name, rows, cost.parameters, cost.passes_setup, cost.passes_warmup, cost.passes_sampling, cost.passes_total(),
+        cost.passes_per_1000(), cost.ess_min, cost.ess_mean, cost.iterations, cost.ess_per_second(), iid,
+        cost.bright_mean, cost.acceptance, cost.honesty, cost.seconds_setup, cost.seconds_sampling);
+  } else {
+    fmt::print(
+        "{:24} {:>9} {:>4} {:>8.2f} {:>8.3f} {:>10.4g} {:>9.0f} {:>6.3f} {:>10.4g} {:>8.3f} {:>8.3g} {:>6.3f} {:>7.3f} "
+        "{:>8.2f} "
+        "{:>8.2f}\n",
+        name, rows, cost.parameters, cost.passes_setup, cost.passes_warmup, cost.passes_per_1000(), cost.ess_min,
+        cost.ess_min / static_cast<double>(cost.iterations), cost.ess_per_second(), cost.ess_per_second() / iid,
+        cost.bright_mean, cost.acceptance, cost.honesty, cost.seconds_setup, cost.seconds_sampling);
+  }
+  std::fflush(stdout);
+}
+
+void run(const Case& table, const Arguments& arguments) {
+  const Threads threads;
+  const LocalCommunicator alone;
+  const Execution execution{threads, alone};
+  const RowId rows = table.store.rows();
+  Preparation laplace;
+  laplace.anchor = find_anchor(table.store, table.model, execution);
+  const double iid = iid_per_second(*laplace.anchor, execution);
+  const Cost fly = measure_fit(table, arguments.fit, execution);
+  report(table.name, rows, fly, iid, arguments.json);
+  if (arguments.alone) return;
+  // As many evaluations as a minute or so allows.
+  const double budget = 4e9 / (static_cast<double>(rows) * static_cast<double>(fly.parameters));
+  FitOptions regular = arguments.fit;
+  regular.regular = true;
+  regular.move = MoveKind::split_hmc;
+  regular.warmup = std::clamp(static_cast<int>(budget / 20.0), 40, 500);
+  regular.draws = std::clamp(static_cast<int>(budget / 4.0), 100, 2000);
+  const Cost plain = measure_fit(table, regular, execution);
+  report(table.name + ", regular", rows, plain, iid, arguments.json);
+  const Cost independent =
+      measure_independence(table, laplace, arguments.fit.chains, regular.draws, arguments.fit.seed, execution);
+  report(table.name + ", independence", rows, independent, iid, arguments.json);
+  expect_same_means(fly.summary, plain.summary);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const Arguments arguments = parse(argc, argv);
+  if (!arguments.json)
+    fmt::print("{:24} {:>9} {:>4} {:>8} {:>8} {:>10} {:>9} {:>6} {:>10} {:>8} {:>8} {:>6} {:>7} {:>8} {:>8}\n", "",
+               "rows", "D", "set-up", "warm-up", "per 1000", "min ESS", "/iter", "ESS/s", "/iid", "bright", "accept",
+               "honesty", "s set-up", "s draws");
+  if (arguments.task == "fit") {
+    for (const RowId rows : arguments.rows) {
+      Synthetic wanted = arguments.synthetic;
+      wanted.rows = rows;
+      run(synthetic(wanted), arguments);
+    }
+    return 0;
+  }
+  if (arguments.data.empty() || !std::filesystem::is_directory(arguments.data)) {
+    fmt::print(stderr,
+               "flymc_bench: no data in '{}'; --data names the folder that holds mnist79, covtype and flights2001\n",
+               arguments.data);
+    return 77;
+  }
+  if (arguments.task == "mnist")
+    run(mnist(arguments.data), arguments);
+  else if (arguments.task == "covtype")
+    run(covtype(arguments.data), arguments);
+  else if (arguments.task == "flights")
+    run(flights(arguments.data), arguments);
+  else
+    throw InputError(fmt::format("there is no task '{}'", arguments.task));
+} catch (const std::exception& error) {
+  fmt::print(stderr, "flymc_bench: {}\n", error.what());
+  return 1;
+}

@@ -1,0 +1,38 @@
+// What draws cost: by flymc, by regular MCMC, by independence Metropolis, and by the Laplace approximation alone.
+#pragma once
+
+#include "tables.hpp"
+
+namespace flymc::bench {
+
+// Seconds of set-up are by the clock on the wall; those of sampling are of processor time, shared out among the
+// threads.
+struct Cost {
+  Index parameters = 0;
+  double passes_setup = 0.0, passes_warmup = 0.0, passes_sampling = 0.0;
+  double ess_min = 0.0, ess_mean = 0.0;
+  double bright_mean = 0.0, acceptance = 0.0;
+  double seconds_setup = 0.0, seconds_sampling = 0.0;
+  std::int64_t iterations = 0;  // of all chains
+  std::vector<ParameterSummary> summary;
+  // How far the chains' means spread, over what each chain's own MCSE says of itself: 1 if effective sizes are honest.
+  double honesty = 0.0;
+  double passes_per_1000() const { return 1000.0 * passes_sampling / ess_min; }
+  double ess_per_second() const { return ess_min / seconds_sampling; }
+  // For 1000 effective draws: set-up and warm-up, and as much sampling as they take.
+  double passes_total() const { return passes_setup + passes_warmup + passes_per_1000(); }
+};
+
+Cost measure_fit(const Case& table, const FitOptions& options, const Execution& execution);
+
+// Metropolis on the full-data posterior with proposals from the Laplace approximation.
+Cost measure_independence(const Case& table, const Preparation& laplace, int chains, int draws, std::uint64_t seed,
+                          const Execution& execution);
+
+// Draws per second from the Laplace approximation, one at a time, on as many threads.
+double iid_per_second(const Anchor& laplace, const Execution& execution);
+
+// Throws unless both summaries have the same means: 4.8 standard errors.
+void expect_same_means(const std::vector<ParameterSummary>& one, const std::vector<ParameterSummary>& other);
+
+}  // namespace flymc::bench

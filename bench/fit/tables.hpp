@@ -1,0 +1,38 @@
+// The tables of the bench: synthetic ones, and real ones from the folder of data.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "flymc/core/numerics.hpp"
+#include "flymc/flymc.hpp"
+#include "flymc/run/sampler.hpp"
+
+namespace flymc::bench {
+
+struct Case {
+  std::string name;
+  Store store;
+  Model model;
+};
+
+struct Synthetic {
+  RowId rows = 100000;
+  Index features = 20;
+  std::string family = "logistic";  // softmax has three classes, student_t nu = 4 and sigma = 1
+  double positives = 0.0;           // logistic: the share of ones, by the intercept; 0 leaves it alone
+  std::uint64_t seed = 1;
+};
+
+// A bias and AR(1) features with correlation 0.5, true coefficients N(0, 0.3^2), prior N(0, 2^2).
+Case synthetic(const Synthetic& wanted);
+
+// MNIST 7 v 9: 50 components and a bias as they come, prior N(0, 1).
+Case mnist(const std::filesystem::path& data);
+// Forest cover type 2 against the rest: 10 standardised numbers, indicators of 4 areas and 40 soils less the first of
+// each, and a bias; prior N(0, 2^2).
+Case covtype(const std::filesystem::path& data);
+// 1,800,000 arrival delays on 57 features, Student-t with nu = 4, scale 0.42 and prior N(0, 1).
+Case flights(const std::filesystem::path& data);
+
+}  // namespace flymc::bench

@@ -1,0 +1,25 @@
+// A small matrix that is multiplied by vectors again and again.
+#pragma once
+
+#include <memory>
+
+#include "flymc/core/linear.hpp"
+
+namespace flymc {
+
+// Column after column, padded to whole vectors. Every entry of a product has one accumulator, to which its terms are
+// added in the order of the columns; as with panels (panel.hpp), the width of the processor's vectors changes no bit.
+class PackedMatrix {
+ public:
+  PackedMatrix() = default;
+  explicit PackedMatrix(const Matrix& matrix);
+  Index rows() const { return rows_; }
+  Index columns() const { return columns_; }
+  Vector operator*(const Vector& x) const;
+
+ private:
+  Index rows_ = 0, columns_ = 0, stride_ = 0;
+  std::shared_ptr<const double[]> values_;  // on the border of a cache line
+};
+
+}  // namespace flymc

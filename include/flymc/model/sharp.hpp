@@ -1,0 +1,58 @@
+// The parts of a sharp bound: a curvature that is just enough where the chain is, and may grow with the distance.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace flymc {
+
+// How far a chain goes: theta is typically at rho = sqrt(D) from the anchor and hardly ever beyond the radius.
+struct Zone {
+  double typical = 0.0;
+  double radius = 0.0;
+};
+
+// For a row of one predictor, w = -l''(eta) its curvature at the anchor, and c*(r) the smallest curvature with which
+// the quadratic that touches l at eta stays below l for all |delta| <= r:
+struct Needed {
+  double curvature = 0.0;  // at least c*(r)
+  double growth = 0.0;     // at least (c*(x) - w) / x for every 0 < x <= r
+};
+
+// The largest |delta| per unit of rho, from the variance of a row's offset under the metric. Larger is always valid;
+// the margin is for the rounding of the variance, delta and rho, which is 5e-8 with columns as dependent as a metric
+// takes (powers of one variable up to the 11th).
+inline double reach_of(double variance) { return (1.0 + 1e-6) * std::sqrt(variance); }
+
+// c and k with c + k rho >= c*(reach rho) for every rho up to the radius: the line from w, or the constant
+// c*(reach radius), whichever is lower at the typical rho. Enters with c = w.
+template <class F>
+void sharp_line(const F& family, double y, std::span<const double> eta, double variance, const Zone& zone, double& c,
+                double& k) {
+  const double reach = reach_of(variance);
+  const Needed needed = family.needed(y, eta, reach * zone.radius);
+  k = needed.growth * reach;
+  if (c + k * zone.typical < needed.curvature) return;
+  c = needed.curvature;
+  k = 0.0;
+}
+
+// At least the supremum over first <= x <= last of (c*(x) - w) / x: c* never falls, so on a cell [a, b] the ratio is at
+// most (c*(b) - w) / a. Cells grow geometrically. `most` is another bound, which holds anyway.
+template <class CurvatureAt>
+double largest_ratio(double w, double first, double last, double most, const CurvatureAt& needed) {
+  constexpr int cells = 16;
+  if (!(first > 0.0)) return most;
+  const double factor = std::pow(last / first, 1.0 / cells);
+  double largest = 0.0;
+  double a = first;
+  for (int i = 0; i < cells; ++i) {
+    const double b = i + 1 == cells ? last : a * factor;
+    largest = std::max(largest, (needed(b) - w) / a);
+    a = b;
+  }
+  return std::min(largest, most);
+}
+
+}  // namespace flymc

@@ -1,0 +1,94 @@
+// Newton's method with a guard on every step, and what to say where there is no mode.
+#include "newton.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "flymc/core/error.hpp"
+
+namespace flymc {
+namespace {
+
+// The coefficient that the data and the prior leave undetermined: the first whose pivot vanishes.
+std::string undetermined(const WeightedPosterior& posterior, const Matrix& precision) {
+  const auto names = posterior.model().names(posterior.store());
+  for (Index j = 0; j < precision.rows(); ++j)
+    if (!Metric::from_precision(precision.topLeftCorner(j + 1, j + 1))) return names[static_cast<std::size_t>(j)];
+  return names.back();
+}
+
+}  // namespace
+
+Metric metric_of(const WeightedPosterior& posterior, const Expansion& here) {
+  const Store& store = posterior.store();
+  const Model& model = posterior.model();
+  if (here.metric) return *here.metric;
+  if (model.prior().proper()) {
+    // The prior determines every coefficient, but doubles cannot show it beside columns so large. Any metric will do.
+    Matrix eased = here.precision;
+    eased.diagonal() *= 1.0 + 1e-10;
+    if (auto metric = Metric::from_precision(eased)) return *metric;
+    throw InputError(
+        "the columns differ so much in size that their posterior is beyond double precision; rescale them");
+  }
+  if (const Index coefficients = model.coefficients(store); store.rows() < coefficients)
+    throw InputError(
+        fmt::format("{} row{} cannot determine {} coefficients under a {} prior; use a proper prior, such as normal(0, "
+                    "2.5), or fewer "
+                    "columns",
+                    store.rows(), store.rows() == 1 ? "" : "s", coefficients, model.prior().describe()));
+  throw InputError(fmt::format(
+      "coefficient '{}' is not determined by the rows under a {} prior: its column is constant, a combination "
+      "of the columns before it, or all its rows are of one class; leave out the column or use a proper prior, such as "
+      "normal(0, 2.5)",
+      undetermined(posterior, here.precision), model.prior().describe()));
+}
+
+Anchor climb(WeightedPosterior& posterior, const AnchorOptions& options) {
+  Vector theta = options.start.value_or(Vector::Zero(posterior.model().coefficients(posterior.store())));
+  Expansion here = posterior.expand(theta);
+  Vector pivots;  // of the previous step
+  for (int steps = 0;; ++steps) {
+    if (!std::isfinite(here.value) || !here.precision.allFinite())
+      throw InputError(
+          "the posterior is beyond double precision where all coefficients are 0; rescale the columns, or choose a "
+          "prior that "
+          "is wider or nearer to 0");
+    Metric metric = metric_of(posterior, here);
+    // The Newton step is P^-1 gradient, and its length in posterior standard deviations is ||L^-1 gradient||.
+    const Vector white = metric.whiten_gradient(here.gradient);
+    const double distance = white.norm();
+    // Where classes are separated and the prior is flat, the likelihood has no maximum: it flattens as fast as it is
+    // climbed, so that the distance shrinks although each step is as long as the last. There the precision of some
+    // coefficient, given those after it, shrinks with every step; near a mode it does not.
+    const Vector now = metric.lower().diagonal().cwiseAbs2();
+    const bool settled = pivots.size() > 0 && (now.array() > 0.5 * pivots.array()).all();
+    pivots = now;
+    if (settled && distance < options.tolerance)
+      return {std::move(theta), std::move(metric), posterior.queries(), steps, distance};
+    if (steps == options.most_steps) {
+      // Slow, but on its way to a mode: any anchor will do.
+      if (settled) return {std::move(theta), std::move(metric), posterior.queries(), steps, distance};
+      throw InputError(fmt::format(
+          "the coefficients still grow after {} Newton steps: under a {} prior they do so without end where "
+          "a column separates the classes perfectly; use a proper prior of smaller scale, such as "
+          "normal(0, 2.5), or leave out the column that separates them",
+          steps, posterior.model().prior().describe()));
+    }
+    const Vector step = metric.unwhiten(white);
+    for (double fraction = 1.0;; fraction /= 2.0) {
+      Expansion there = posterior.expand(theta + fraction * step);
+      // Armijo: at least a sliver of the gain that the gradient promises, as far as a sum so large can show it.
+      const double promised = 1e-4 * fraction * distance * distance - 1e-12 * std::abs(here.value);
+      if (std::isfinite(there.value) && there.value >= here.value + promised) {
+        theta += fraction * step;
+        here = std::move(there);
+        break;
+      }
+      if (fraction < 1e-12) throw InputError("no step improves the log posterior; rescale the columns");
+    }
+  }
+}
+
+}  // namespace flymc

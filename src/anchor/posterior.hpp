@@ -1,0 +1,59 @@
+// The log posterior of rows that count with weights, by its values and derivatives; private to the anchor.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "flymc/bound/collapse.hpp"
+#include "flymc/comm/communicator.hpp"
+#include "flymc/core/metric.hpp"
+#include "flymc/model/model.hpp"
+
+namespace flymc {
+
+// Log posterior (with the prior's surrogate) and its gradient at one theta.
+struct Slope {
+  double value;
+  Vector gradient;
+};
+
+// The same with the precision, minus the second derivative.
+struct Expansion {
+  double value;
+  Vector gradient;
+  Matrix precision;
+  std::optional<Metric> metric;  // of the precision, if that is positive definite
+};
+
+// log prior(theta) + sum_n weight_n l_n(theta) over the rows of a store; without weights every row counts once. It
+// counts its queries: one per row and evaluation, whatever becomes of the answer.
+class WeightedPosterior {
+ public:
+  WeightedPosterior(const Store& store, const Model& model, const Execution& execution,
+                    std::span<const double> weights = {})
+      : store_(store), model_(model), execution_(execution), weights_(weights) {}
+
+  const Store& store() const { return store_; }
+  const Model& model() const { return model_; }
+  RowId queries() const { return queries_; }
+
+  // The precision costs D^2 per row. Where it is not positive definite, because a family is not log-concave and theta
+  // far from the mode, rows that curve the wrong way count with the curvature of their bound instead, as in iteratively
+  // reweighted least squares: steps from afar stay sane.
+  Expansion expand(const Vector& theta);
+  // No precision: D per row.
+  Slope slope(const Vector& theta);
+
+ private:
+  // Over the rows alone: values, slopes, and none or two curvatures, the likelihood's and what the bound's has more
+  // where that is negative.
+  Collapsed sum(const Vector& theta, std::size_t curvatures);
+
+  const Store& store_;
+  const Model& model_;
+  const Execution execution_;
+  std::span<const double> weights_;
+  RowId queries_ = 0;
+};
+
+}  // namespace flymc

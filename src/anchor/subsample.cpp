@@ -1,0 +1,169 @@
+// Stratified sampling without replacement by addressed random numbers.
+#include "flymc/anchor/subsample.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_set>
+
+#include "flymc/core/random.hpp"
+
+namespace flymc {
+namespace {
+
+// The class of a target; all rows are of one if the family has no classes.
+std::size_t stratum(Index classes, double target) { return classes > 0 ? static_cast<std::size_t>(target) : 0; }
+
+std::vector<RowId> rows_per_class(const Store& store, Index classes) {
+  std::vector<RowId> count(static_cast<std::size_t>(std::max<Index>(classes, 1)), 0);
+  for (std::size_t b = 0; b < store.blocks(); ++b)
+    for (const double y : store.block(b).targets()) ++count[stratum(classes, y)];
+  return count;
+}
+
+// Equal shares of `size`, the smallest class first, so that what it leaves is shared by those that are left.
+std::vector<RowId> shares(const std::vector<RowId>& count, RowId size) {
+  std::vector<std::size_t> order(count.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return count[a] < count[b]; });
+  std::vector<RowId> share(count.size());
+  auto classes_left = static_cast<RowId>(count.size());
+  for (const std::size_t c : order) {
+    share[c] = std::min(count[c], std::max<RowId>(1, size / classes_left--));
+    size -= share[c];
+  }
+  return share;
+}
+
+// `share` distinct numbers below `count`, ascending. Floyd: for j = count - share ... count - 1 take a pick below
+// j + 1, or j itself if the pick is taken. The address of each pick is first + j.
+std::vector<RowId> distinct(RowId count, RowId share, const Random& random, RowId first) {
+  std::vector<RowId> out;
+  out.reserve(static_cast<std::size_t>(share));
+  std::unordered_set<RowId> taken;
+  for (RowId j = count - share; j < count; ++j) {
+    const auto pick = static_cast<RowId>(
+        random.choose(Purpose::subsample, static_cast<std::uint64_t>(first + j), static_cast<std::uint64_t>(j + 1)));
+    out.push_back(taken.insert(pick).second ? pick : j);
+    taken.insert(out.back());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// Rows of the table, ascending, each with the class it is of.
+struct Chosen {
+  std::vector<RowId> rows;
+  std::vector<std::size_t> classes;
+};
+
+Chosen draw_by_class(const Store& store, Index classes, const std::vector<RowId>& count, RowId size,
+                     std::uint64_t seed) {
+  const std::vector<RowId> share = shares(count, size);
+  const PhiloxRandom random(seed, 0, 0);
+  std::vector<std::vector<RowId>> picks;  // of each class, as positions among its rows
+  RowId first = 0;
+  for (std::size_t c = 0; c < count.size(); ++c) {
+    picks.push_back(distinct(count[c], share[c], random, first));
+    first += count[c];
+  }
+  Chosen out;
+  std::vector<RowId> seen(count.size());         // rows of each class so far,
+  std::vector<std::size_t> taken(count.size());  // and how many of them were picked
+  for (std::size_t b = 0; b < store.blocks(); ++b) {
+    RowId row = store.block(b).first_row();
+    for (const double y : store.block(b).targets()) {
+      const std::size_t c = stratum(classes, y);
+      if (taken[c] < picks[c].size() && picks[c][taken[c]] == seen[c]) {
+        out.rows.push_back(row);
+        out.classes.push_back(c);
+        ++taken[c];
+      }
+      ++seen[c];
+      ++row;
+    }
+  }
+  return out;
+}
+
+// How many rows each of the chosen stands for: rows over rows drawn in its class.
+std::vector<double> weight_per_class(const std::vector<RowId>& count, const Chosen& chosen) {
+  std::vector<RowId> drawn(count.size());
+  for (const std::size_t c : chosen.classes) ++drawn[c];
+  std::vector<double> weight(count.size(), 1.0);
+  for (std::size_t c = 0; c < count.size(); ++c)
+    if (drawn[c] > 0) weight[c] = static_cast<double>(count[c]) / static_cast<double>(drawn[c]);
+  return weight;
+}
+
+// Rows that would hold more than their share of a column if they were drawn.
+std::vector<RowId> rows_that_stand_out(const Store& store, Index classes, const std::vector<double>& weight_of,
+                                       const Chosen& chosen, const Store& drawn, const Execution& execution) {
+  constexpr double share = 1.0 / 50.0;
+  Vector squares = Vector::Zero(store.features());
+  for (std::size_t b = 0; b < drawn.blocks(); ++b) {
+    const Block& block = drawn.block(b);
+    Vector weight(block.rows());
+    for (Index i = 0; i < block.rows(); ++i)
+      weight[i] = weight_of[chosen.classes[static_cast<std::size_t>(block.first_row() + i)]];
+    block.add_weighted_squares(weight, squares);
+  }
+  const Vector limit = share * squares;
+  std::vector<std::vector<RowId>> found(store.blocks());
+  execution.threads.run(store.blocks(), [&](std::size_t b) {
+    const Block& block = store.block(b);
+    Vector weight(block.rows());
+    for (Index i = 0; i < block.rows(); ++i)
+      weight[i] = weight_of[stratum(classes, block.targets()[static_cast<std::size_t>(i)])];
+    block.add_rows_beyond(weight, limit, found[b]);
+  });
+  std::vector<RowId> rows;
+  for (const auto& own : found) rows.insert(rows.end(), own.begin(), own.end());
+  return rows;
+}
+
+}  // namespace
+
+RowId subsample_size(RowId rows, Index features) {
+  const auto n = static_cast<double>(rows), f = static_cast<double>(features);
+  return static_cast<RowId>(std::max({20000.0, 1000.0 * f, 8.0 * std::sqrt(f * n)}));
+}
+
+Subsample draw_subsample(const Store& store, const Model& model, const Execution& execution, RowId size,
+                         std::uint64_t seed) {
+  const Index classes = model.family().target_classes();
+  std::vector<RowId> count = rows_per_class(store, classes);
+  Chosen chosen = draw_by_class(store, classes, count, size, seed);
+  std::vector<double> weight_of = weight_per_class(count, chosen);
+  Store drawn = store.select(chosen.rows);
+  const std::vector<RowId> whole = rows_that_stand_out(store, classes, weight_of, chosen, drawn, execution);
+
+  // The rows that come whole leave their classes: neither drawn from them nor stood for by those that were.
+  Chosen rest;
+  for (std::size_t i = 0; i < chosen.rows.size(); ++i)
+    if (!std::binary_search(whole.begin(), whole.end(), chosen.rows[i])) {
+      rest.rows.push_back(chosen.rows[i]);
+      rest.classes.push_back(chosen.classes[i]);
+    }
+  for (const RowId row : whole) --count[stratum(classes, store.target(row))];
+  weight_of = weight_per_class(count, rest);
+
+  Subsample out;
+  std::size_t next = 0;  // of `whole`
+  const auto take_whole_before = [&](RowId row) {
+    for (; next < whole.size() && whole[next] < row; ++next) {
+      out.rows.push_back(whole[next]);
+      out.weights.push_back(1.0);
+    }
+  };
+  for (std::size_t i = 0; i < rest.rows.size(); ++i) {
+    take_whole_before(rest.rows[i]);
+    out.rows.push_back(rest.rows[i]);
+    out.weights.push_back(weight_of[rest.classes[i]]);
+  }
+  take_whole_before(store.rows());
+  out.store = whole.empty() ? std::move(drawn) : store.select(out.rows);
+  return out;
+}
+
+}  // namespace flymc

@@ -1,0 +1,85 @@
+// L^-1 x by panels of the inverse, eight rows of data at a time.
+#include "flymc/bound/spread.hpp"
+
+#include <algorithm>
+
+#include "flymc/core/panel.hpp"
+
+namespace flymc {
+namespace {
+
+constexpr std::size_t rows_at_once = 64;  // of data: their copies and products stay in the cache
+
+// The explicit L^-1, column by column. It costs no more than once, and a product with it has no chain of divisions.
+Matrix inverse(const Matrix& lower) {
+  const Index n = lower.rows();
+  Matrix out = Matrix::Identity(n, n);
+  for (Index j = 0; j < n; ++j)
+    for (Index k = j; k < n; ++k) {
+      out(k, j) /= lower(k, k);
+      add_scaled(-out(k, j), lower.col(k).data() + k + 1, out.col(j).data() + k + 1, n - k - 1);
+    }
+  return out;
+}
+
+// sum_i x_i y_i over whole panels, in eight lanes that are combined in a fixed order.
+double dot_of_panels(const double* x, const double* y, Index size) {
+  double lane[panel_width] = {};
+  for (Index i = 0; i < size; i += panel_width)
+    for (Index j = 0; j < panel_width; ++j) lane[j] += x[i + j] * y[i + j];
+  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+}  // namespace
+
+// Strips are counted from the last row of L^-1, and the first is filled up with zeros above: the one that is not full
+// is then the one with the fewest columns.
+Spread::Spread(const Metric& metric, Index predictors)
+    : predictors_(predictors),
+      features_(metric.dimension() / predictors),
+      padded_((metric.dimension() + panel_width - 1) / panel_width * panel_width),
+      strips_(static_cast<std::size_t>(predictors)) {
+  const Matrix m = inverse(metric.lower());
+  const Index padding = padded_ - m.rows();
+  for (Index p = 0; p < predictors; ++p)
+    for (Index first = 0; first < padded_; first += panel_width) {
+      const Index from = p * features_;
+      const Index columns = std::min(features_, first + panel_width - padding - from);
+      if (columns <= 0) continue;
+      strips_[static_cast<std::size_t>(p)].push_back({first, columns, panels_.size()});
+      for (Index j = from; j < from + columns; ++j)
+        for (Index i = first - padding; i < first - padding + panel_width; ++i)
+          panels_.push_back(i < j ? 0.0 : m(i, j));
+    }
+}
+
+void Spread::of(const Store& store, std::span<const RowId> rows, std::span<double> out) const {
+  const VectorWidth width = widest_vectors();
+  const std::size_t most = std::min(rows.size(), rows_at_once);
+  std::vector<double> x(most * static_cast<std::size_t>(features_));
+  std::vector<double> y(static_cast<std::size_t>(panel_width * predictors_ * padded_));  // W of a few rows
+  double* g = out.data();
+  for (std::size_t slice = 0; slice < rows.size(); slice += most) {
+    const auto own = rows.subspan(slice, std::min(most, rows.size() - slice));
+    store.copy_rows(own, x);
+    const auto count = static_cast<Index>(own.size());
+    for (Index row = 0; row < count; row += panel_width) {
+      const Index group = std::min(panel_width, count - row);
+      for (Index p = 0; p < predictors_; ++p)
+        for (const Strip& strip : strips_[static_cast<std::size_t>(p)])
+          panel_product(width, panels_.data() + strip.at, strip.columns, x.data() + row * features_, features_, group,
+                        y.data() + p * padded_ + strip.first, predictors_ * padded_);
+      for (Index r = 0; r < group; ++r, g += predictors_ * predictors_) {
+        const double* w = y.data() + r * predictors_ * padded_;
+        for (Index p = 0; p < predictors_; ++p) {
+          const Index first = strips_[static_cast<std::size_t>(p)].front().first;  // above it, column p is zero
+          for (Index q = 0; q <= p; ++q)
+            g[p * predictors_ + q] = g[q * predictors_ + p] =
+                dot_of_panels(w + p * padded_ + first, w + q * padded_ + first, padded_ - first);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace flymc

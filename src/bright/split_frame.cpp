@@ -1,0 +1,95 @@
+// Simultaneous diagonalisation of the collapsed bound's two matrices.
+#include "flymc/bright/split_frame.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+
+#include "flymc/core/error.hpp"
+
+namespace flymc {
+
+SplitFrame collapsed_frame(const Bound& bound) {
+  SplitFrame frame;
+  frame.origin = bound.anchor();
+  const Index d = frame.origin.size();
+  const BoundSums& sums = bound.sums();
+  const auto whole = [](const Matrix& lower) { return Matrix(lower.selfadjointView<Eigen::Lower>()); };
+  frame.prior_slope = Vector::Zero(d);
+  frame.prior_curvature = Vector::Zero(d);
+  bound.model().prior().surrogate(frame.origin, frame.prior_slope, frame.prior_curvature);
+  Matrix precision = whole(sums.curvature);
+  precision.diagonal() += frame.prior_curvature;
+  const auto metric = Metric::from_precision(precision);
+  if (!metric)
+    throw InputError(
+        "split HMC needs a collapsed bound that is Gaussian, and this one is not: the anchor is far from the mode, or "
+        "the "
+        "prior leaves a coefficient undetermined; use another move, such as mala");
+  // With A = L L' and L^-1 Q L^-T = U diag(growth) U': V = L^-T U, V^-1 = U'L'.
+  Matrix rotation = Matrix::Identity(d, d);
+  if (sums.growth.size() > 0) {
+    const auto lower = metric->lower().triangularView<Eigen::Lower>();
+    const Matrix half = lower.solve(whole(sums.growth));
+    const Eigen::SelfAdjointEigenSolver<Matrix> solver(lower.solve(Matrix(half.transpose())));
+    rotation = solver.eigenvectors();
+    frame.growth = solver.eigenvalues();
+  }
+  const Matrix v = metric->lower().transpose().triangularView<Eigen::Upper>().solve(rotation);
+  frame.to_theta = v;
+  frame.from_theta = rotation.transpose() * metric->lower().transpose();
+  frame.value = sums.value;
+  frame.slope = sums.slope;
+  frame.centre = v.transpose() * (sums.slope + frame.prior_slope);
+  if (bound.metric()) {
+    frame.to_white = bound.metric()->lower().transpose() * v;
+    frame.stretch = frame.to_white.norm() / std::sqrt(static_cast<double>(d));
+  }
+  if (sums.outer_curvature.size() > 0)
+    frame.outer = v.transpose() * (whole(sums.outer_curvature) - whole(sums.curvature)) * v;
+  frame.pack();
+  return frame;
+}
+
+SplitFrame laplace_frame(const Anchor& anchor) {
+  SplitFrame frame;
+  const Index d = anchor.theta.size();
+  frame.origin = anchor.theta;
+  frame.from_theta = anchor.metric.lower().transpose();
+  frame.to_theta = frame.from_theta.triangularView<Eigen::Upper>().solve(Matrix::Identity(d, d));
+  frame.centre = Vector::Zero(d);
+  frame.pack();
+  return frame;
+}
+
+void SplitFrame::pack() {
+  packed_to_theta_ = PackedMatrix(to_theta);
+  packed_transposed_ = PackedMatrix(to_theta.transpose());
+  packed_from_theta_ = PackedMatrix(from_theta);
+  packed_to_white_ = PackedMatrix(to_white);
+}
+
+// V + s'Delta - Delta'C Delta / 2 - rho Delta'Q Delta / 2 with Delta'C Delta = |b|^2 less the prior's share.
+double SplitFrame::log_sum(const Vector& b, const Vector& offset, double rho, bool outside) const {
+  double form = b.squaredNorm() - prior_curvature.dot(offset.cwiseAbs2());
+  if (outside)
+    form += b.dot(outer * b);
+  else if (growth.size() > 0)
+    form += rho * growth.dot(b.cwiseAbs2());
+  return value + slope.dot(offset) - 0.5 * form;
+}
+
+Vector SplitFrame::rest(const Vector& b, double rho, bool outside, double rho_weight) const {
+  if (outside) return outer.size() > 0 ? Vector(-(outer * b)) : Vector(Vector::Zero(b.size()));
+  if (growth.size() == 0) return Vector::Zero(b.size());
+  const double length = b.norm();
+  if (length > 0.0) rho_weight = (rho_weight - 0.5 * growth.dot(b.cwiseAbs2())) * stretch / length;
+  return rho_weight * b - rho * growth.cwiseProduct(b);
+}
+
+Vector SplitFrame::prior_rest(const Prior& prior, const Vector& offset) const {
+  Vector gradient = prior_curvature.cwiseProduct(offset) - prior_slope;
+  prior.log_density(origin + offset, &gradient);
+  return gradient;
+}
+
+}  // namespace flymc
