@@ -69,52 +69,52 @@ std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficient
   return std::make_shared<AnchoredRule>();
 }
 
-FitOptions chosen(FitOptions options, const Model& model) {
+FitOptions chosen(FitOptions options) {
   if (options.bound == BoundKind::automatic) options.bound = BoundKind::sharp;
   if (options.sweep == SweepKind::automatic)
     options.sweep = options.bound == BoundKind::untuned ? SweepKind::implicit : SweepKind::rows;
   if (options.move == MoveKind::automatic) options.move = MoveKind::split_hmc;
-  static_cast<void>(model);
   return options;
 }
 
-std::string describe_choices(const FitOptions& asked, const Model& model) {
-  const FitOptions options = chosen(asked, model);
-  const auto line = [](const char* name, bool automatic, const char* why) {
-    return automatic ? fmt::format("{} ({})", name, why) : std::string(name);
+// A reason belongs to a choice that was left to the program.
+std::string describe_choices(const FitOptions& asked) {
+  const FitOptions options = chosen(asked);
+  const auto with_reason = [](const std::string& name, bool automatic, const char* why) {
+    return automatic ? fmt::format("{} ({})", name, why) : name;
   };
-  const bool free_bound = asked.bound == BoundKind::automatic, free_sweep = asked.sweep == SweepKind::automatic,
-             free_move = asked.move == MoveKind::automatic;
-  const std::string move = [&] {
+  const std::string move = [&]() -> std::string {
     switch (options.move) {
       case MoveKind::automatic:
       case MoveKind::split_hmc:
-        return line("split HMC", free_move, "nearly independent draws where few rows are bright");
+        return with_reason("split HMC", asked.move == MoveKind::automatic,
+                           "nearly independent draws where few rows are bright");
       case MoveKind::random_walk:
-        return line("random walk", free_move, "");
+        return "random walk";
       case MoveKind::mala:
-        return line("MALA", free_move, "");
+        return "MALA";
       case MoveKind::slice_coordinates:
-        return line("slice along coordinates", free_move, "");
+        return "slice along coordinates";
       case MoveKind::slice_direction:
-        return line("slice along directions", free_move, "");
+        return "slice along directions";
     }
     throw InputError("unknown move");
   }();
   if (options.regular) return fmt::format("regular MCMC: {}", move);
-  const std::string bound = options.bound == BoundKind::sharp ? line("sharp bound", free_bound, "fewest bright rows")
-                            : options.bound == BoundKind::anchored ? line("anchored bound", free_bound, "")
-                                                                   : line("untuned bound", free_bound, "");
+  const std::string bound = options.bound == BoundKind::sharp
+                                ? with_reason("sharp bound", asked.bound == BoundKind::automatic, "fewest bright rows")
+                                : (options.bound == BoundKind::anchored ? "anchored bound" : "untuned bound");
+  const bool free_sweep = asked.sweep == SweepKind::automatic;
   const std::string sweep = options.sweep == SweepKind::rows
-                                ? line("sweep by rows", free_sweep, "its cost does not grow with the table")
+                                ? with_reason("sweep by rows", free_sweep, "its cost does not grow with the table")
                             : options.sweep == SweepKind::implicit
-                                ? line("implicit sweep", free_sweep, "an untuned bound says little of a row")
-                                : line("explicit sweep", free_sweep, "");
+                                ? with_reason("implicit sweep", free_sweep, "an untuned bound says little of a row")
+                                : "explicit sweep";
   return fmt::format("{}, {}, {}", bound, sweep, move);
 }
 
 Preparation prepare(const Store& store, const Model& model, const FitOptions& asked, const Execution& execution) {
-  const FitOptions options = chosen(asked, model);
+  const FitOptions options = chosen(asked);
   Preparation out;
   // The subsample's random numbers do not depend on the seed of the chains: their bound is the same.
   constexpr std::uint64_t subsample_seed = 1;
@@ -129,7 +129,7 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& as
 }
 
 Sampler::Sampler(const Store& store, const Model& model, const Preparation& preparation, const FitOptions& options)
-    : model_(model), preparation_(preparation), options_(chosen(options, model)) {
+    : model_(model), preparation_(preparation), options_(chosen(options)) {
   const Index dimension = model.coefficients(store);
   metric_ = std::make_shared<const Metric>(options.whiten ? preparation.anchor->metric : Metric::identity(dimension));
   const bool splits = options_.move == MoveKind::split_hmc;

@@ -13,11 +13,10 @@
 namespace flymc {
 namespace {
 
+using problems::contains;
 using problems::Counted;
 using problems::Machine;
 using problems::message_of;
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // Gradient and precision of the log posterior with the prior's surrogate, row by row.
 struct Slopes {

@@ -13,11 +13,10 @@
 namespace flymc {
 namespace {
 
+using problems::contains;
 using problems::Counted;
 using problems::Machine;
 using problems::message_of;
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // Distance from the mode in posterior standard deviations, over the radius sqrt(D) of the posterior.
 double radii_from_mode(const Store& store, const Model& model, const Vector& theta) {

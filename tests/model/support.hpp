@@ -17,6 +17,8 @@
 
 namespace flymc::problems {
 
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 template <class F>
 concept HasSharp = requires(const F& f, std::span<double> out) {
   f.sharp(0.0, Predictor{}, std::span<const double>{}, Zone{}, out, out);

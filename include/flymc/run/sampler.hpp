@@ -23,9 +23,9 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
 std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficients, const FitOptions& options);
 
 // The options with every `automatic` replaced by what it means.
-FitOptions chosen(FitOptions options, const Model& model);
+FitOptions chosen(FitOptions options);
 // What was chosen and why, in words: a line.
-std::string describe_choices(const FitOptions& options, const Model& model);
+std::string describe_choices(const FitOptions& options);
 
 // Densities, kernels and starts of the chains. Keeps references to the store and the preparation.
 class Sampler {

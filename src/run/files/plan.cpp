@@ -146,9 +146,8 @@ Plan make_plan(const Settings& settings) {
   const auto chains = static_cast<double>(settings.fit.chains);
   const double threads = static_cast<double>(Threads(settings.fit.threads).count());
   plan.store_bytes = rows * (d * (settings.float32 ? 4.0 : 8.0) + 8.0);
-  const Model model = make_model(settings, static_cast<int>(std::max<Index>(2, predictors)));
-  const FitOptions options = chosen(settings.fit, model);
-  plan.choices = describe_choices(settings.fit, model);
+  const FitOptions options = chosen(settings.fit);
+  plan.choices = describe_choices(settings.fit);
   const bool by_rows = options.sweep == SweepKind::rows && !options.regular;
   const auto subsample = static_cast<double>(subsample_size(plan.rows, plan.features));
   const bool small = rows <= 2.0 * subsample;

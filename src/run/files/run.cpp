@@ -276,7 +276,7 @@ bool complete(const RunDirectory& directory, Monitor& monitor) {
   report.classes = encoding.classes();
   if (preparation.anchor) report.anchor_queries = preparation.anchor->queries;
   if (preparation.bound) report.bound_queries = preparation.bound->queries();
-  report.choices = describe_choices(settings.fit, model);
+  report.choices = describe_choices(settings.fit);
   if (const auto laplace = laplace_of(model, preparation)) {
     // To the scale of the table, which is a linear map.
     const auto original = [&](const Vector& theta) { return encoding.to_original(theta, model.predictors()); };

@@ -204,7 +204,7 @@ Preparation RunDirectory::load_preparation(const Model& model) const {
     if (value.contains("bound")) {
       const json& b = value.at("bound");
       const Vector anchor = unpack(b.at("anchor"));
-      const auto rule = make_rule(model, anchor.size(), chosen(settings_.fit, model));
+      const auto rule = make_rule(model, anchor.size(), chosen(settings_.fit));
       std::optional<Metric> metric;
       if (b.contains("metric")) metric = Metric::from_lower(unpack(b.at("metric")));
       if (rule->name() != b.at("rule").get<std::string>())
