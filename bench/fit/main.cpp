@@ -118,8 +118,7 @@ void report(const std::string& name, RowId rows, const Cost& cost, double iid, b
 
 void run(const Case& table, const Arguments& arguments) {
   const Threads threads;
-  const LocalCommunicator alone;
-  const Execution execution{threads, alone};
+  const Execution execution{threads};
   const RowId rows = table.store.rows();
   Preparation laplace;
   laplace.anchor = find_anchor(table.store, table.model, execution);

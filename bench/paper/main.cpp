@@ -110,8 +110,7 @@ Report measure(const Arguments& arguments) {
 
   const Table table = experiment.load(arguments.data, effort.most_rows);
   const Threads threads;
-  const LocalCommunicator alone;
-  const Execution execution{threads, alone};
+  const Execution execution{threads};
   Report report;
   report.effort = effort;
   report.rows = table.rows.rows();

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "experiment.hpp"
-#include "flymc/comm/communicator.hpp"
+#include "flymc/comm/execution.hpp"
 
 namespace flymc::paper {
 

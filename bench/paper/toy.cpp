@@ -35,7 +35,6 @@ std::string toy_json(std::uint64_t seed) {
   const Store store = builder.finish();
   const Model model(Logistic{}, Prior::normal(0.0, 2.0));
   const Threads threads(1);
-  const LocalCommunicator alone;
   FitOptions options;
   options.move = MoveKind::random_walk;
   options.q = 0.1;
@@ -43,7 +42,7 @@ std::string toy_json(std::uint64_t seed) {
   options.start_from_prior = true;
   options.warmup = 0;
   options.draws = iterations;
-  const Preparation preparation = prepare(store, model, options, {threads, alone});
+  const Preparation preparation = prepare(store, model, options, {threads});
   const Sampler sampler(store, model, preparation, options);
 
   std::string states;

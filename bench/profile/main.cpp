@@ -183,8 +183,7 @@ Profile profile(RowId rows, int iterations) {
   Profile out;
   out.rows = rows;
   const Threads threads;
-  const LocalCommunicator alone;
-  const Execution execution{threads, alone};
+  const Execution execution{threads};
   const Model model(Logistic{}, Prior::normal(0.0, 2.0));
 
   auto began = Clock::now();

@@ -91,8 +91,7 @@ double bare_sums(RowId rows, Index columns) {
 void time_rule(const Store& store, const std::shared_ptr<const BoundRule>& rule, const Vector& anchor, int sums,
                int repeats) {
   const Threads threads(1);
-  const LocalCommunicator alone;
-  const Execution execution{threads, alone};
+  const Execution execution{threads};
   const Model model(Logistic{}, Prior::normal(0.0, 2.0));
   const Index d = store.features();
   const auto n = static_cast<double>(store.rows());

@@ -17,7 +17,7 @@ void check(const Vector& theta, const Store& store, const Model& model) {
 }  // namespace
 
 Anchor anchor_at(const Store& store, const Model& model, const Execution& execution, Vector theta) {
-  model.check(store);
+  model.check(store, execution);
   check(theta, store, model);
   WeightedPosterior posterior(store, model, execution);
   const Expansion here = posterior.expand(theta);
@@ -27,7 +27,7 @@ Anchor anchor_at(const Store& store, const Model& model, const Execution& execut
 }
 
 Anchor find_anchor(const Store& store, const Model& model, const Execution& execution, const AnchorOptions& options) {
-  model.check(store);
+  model.check(store, execution);
   if (options.start) check(*options.start, store, model);
   WeightedPosterior posterior(store, model, execution);
   return climb(posterior, options);

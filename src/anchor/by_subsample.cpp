@@ -50,7 +50,7 @@ Anchor find_anchor_by_subsample(const Store& store, const Model& model, const Ex
                                 std::uint64_t seed) {
   const RowId size = subsample_size(store.rows(), store.features());
   if (store.rows() <= 2 * size) return find_anchor(store, model, execution);
-  model.check(store);
+  model.check(store, execution);
   const Subsample subsample = draw_subsample(store, model, execution, size, seed);
   WeightedPosterior part(subsample.store, model, execution, subsample.weights);
   WeightedPosterior whole(store, model, execution);

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "flymc/bound/collapse.hpp"
-#include "flymc/comm/communicator.hpp"
+#include "flymc/comm/execution.hpp"
 #include "flymc/core/metric.hpp"
 #include "flymc/model/model.hpp"
 

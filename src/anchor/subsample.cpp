@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <unordered_set>
+#include <utility>
 
 #include "flymc/core/random.hpp"
 
@@ -14,11 +15,33 @@ namespace {
 // The class of a target; all rows are of one if the family has no classes.
 std::size_t stratum(Index classes, double target) { return classes > 0 ? static_cast<std::size_t>(target) : 0; }
 
-std::vector<RowId> rows_per_class(const Store& store, Index classes) {
-  std::vector<RowId> count(static_cast<std::size_t>(std::max<Index>(classes, 1)), 0);
-  for (std::size_t b = 0; b < store.blocks(); ++b)
-    for (const double y : store.block(b).targets()) ++count[stratum(classes, y)];
-  return count;
+// How many rows of each class the table has, and how many of them come before each block of this rank.
+struct ClassCounts {
+  std::vector<RowId> all;
+  std::vector<std::vector<RowId>> before;
+};
+
+ClassCounts count_classes(const Store& store, Index classes, const Execution& execution) {
+  const auto strata = static_cast<std::size_t>(std::max<Index>(classes, 1));
+  const Share own = own_share(store.blocks(), execution.communicator);
+  ClassCounts out;
+  out.before.assign(own.last - own.first, std::vector<RowId>(strata, 0));
+  execution.threads.run(out.before.size(), [&](std::size_t b) {
+    for (const double y : store.block(own.first + b).targets()) ++out.before[b][stratum(classes, y)];
+  });
+  // From counts of blocks to what is before them.
+  std::vector<RowId> here(strata, 0);
+  for (std::vector<RowId>& block : out.before)
+    for (std::size_t c = 0; c < strata; ++c) here[c] += std::exchange(block[c], here[c]);
+  const std::vector<RowId> ranks = gather_all(execution.communicator, std::span<const RowId>(here));
+  out.all.assign(strata, 0);
+  const auto rank = static_cast<std::size_t>(execution.communicator.rank());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    out.all[i % strata] += ranks[i];
+    if (i / strata < rank)
+      for (std::vector<RowId>& block : out.before) block[i % strata] += ranks[i];
+  }
+  return out;
 }
 
 // Equal shares of `size`, the smallest class first, so that what it leaves is shared by those that are left.
@@ -57,33 +80,45 @@ struct Chosen {
   std::vector<std::size_t> classes;
 };
 
-Chosen draw_by_class(const Store& store, Index classes, const std::vector<RowId>& count, RowId size,
-                     std::uint64_t seed) {
-  const std::vector<RowId> share = shares(count, size);
+// Appends what each block of this rank has found, and then what the ranks have.
+template <class T>
+std::vector<T> in_order(const std::vector<std::vector<T>>& blocks, const Communicator& communicator) {
+  std::vector<T> own;
+  for (const std::vector<T>& block : blocks) own.insert(own.end(), block.begin(), block.end());
+  return gather_all(communicator, std::span<const T>(own));
+}
+
+Chosen draw_by_class(const Store& store, Index classes, const ClassCounts& counts, RowId size, std::uint64_t seed,
+                     const Execution& execution) {
+  const std::vector<RowId> share = shares(counts.all, size);
   const PhiloxRandom random(seed, 0, 0);
   std::vector<std::vector<RowId>> picks;  // of each class, as positions among its rows
   RowId first = 0;
-  for (std::size_t c = 0; c < count.size(); ++c) {
-    picks.push_back(distinct(count[c], share[c], random, first));
-    first += count[c];
+  for (std::size_t c = 0; c < share.size(); ++c) {
+    picks.push_back(distinct(counts.all[c], share[c], random, first));
+    first += counts.all[c];
   }
-  Chosen out;
-  std::vector<RowId> seen(count.size());         // rows of each class so far,
-  std::vector<std::size_t> taken(count.size());  // and how many of them were picked
-  for (std::size_t b = 0; b < store.blocks(); ++b) {
-    RowId row = store.block(b).first_row();
-    for (const double y : store.block(b).targets()) {
+  const Share own = own_share(store.blocks(), execution.communicator);
+  std::vector<std::vector<RowId>> rows(counts.before.size());
+  std::vector<std::vector<std::size_t>> classes_of(counts.before.size());
+  execution.threads.run(rows.size(), [&](std::size_t b) {
+    std::vector<RowId> seen = counts.before[b];  // rows of each class so far,
+    std::vector<std::size_t> taken;              // and how many of them were picked
+    for (std::size_t c = 0; c < seen.size(); ++c)
+      taken.push_back(static_cast<std::size_t>(std::ranges::lower_bound(picks[c], seen[c]) - picks[c].begin()));
+    RowId row = store.block(own.first + b).first_row();
+    for (const double y : store.block(own.first + b).targets()) {
       const std::size_t c = stratum(classes, y);
       if (taken[c] < picks[c].size() && picks[c][taken[c]] == seen[c]) {
-        out.rows.push_back(row);
-        out.classes.push_back(c);
+        rows[b].push_back(row);
+        classes_of[b].push_back(c);
         ++taken[c];
       }
       ++seen[c];
       ++row;
     }
-  }
-  return out;
+  });
+  return {in_order(rows, execution.communicator), in_order(classes_of, execution.communicator)};
 }
 
 // How many rows each of the chosen stands for: rows over rows drawn in its class.
@@ -96,9 +131,9 @@ std::vector<double> weight_per_class(const std::vector<RowId>& count, const Chos
   return weight;
 }
 
-// Rows that would hold more than their share of a column if they were drawn.
-std::vector<RowId> rows_that_stand_out(const Store& store, Index classes, const std::vector<double>& weight_of,
-                                       const Chosen& chosen, const Store& drawn, const Execution& execution) {
+// Rows that would hold more than their share of a column if they were drawn, with their classes.
+Chosen rows_that_stand_out(const Store& store, Index classes, const std::vector<double>& weight_of,
+                           const Chosen& chosen, const Store& drawn, const Execution& execution) {
   constexpr double share = 1.0 / 50.0;
   Vector squares = Vector::Zero(store.features());
   for (std::size_t b = 0; b < drawn.blocks(); ++b) {
@@ -109,17 +144,18 @@ std::vector<RowId> rows_that_stand_out(const Store& store, Index classes, const 
     block.add_weighted_squares(weight, squares);
   }
   const Vector limit = share * squares;
-  std::vector<std::vector<RowId>> found(store.blocks());
-  execution.threads.run(store.blocks(), [&](std::size_t b) {
-    const Block& block = store.block(b);
+  const Share own = own_share(store.blocks(), execution.communicator);
+  std::vector<std::vector<RowId>> found(own.last - own.first);
+  std::vector<std::vector<std::size_t>> classes_of(found.size());
+  execution.threads.run(found.size(), [&](std::size_t b) {
+    const Block& block = store.block(own.first + b);
     Vector weight(block.rows());
     for (Index i = 0; i < block.rows(); ++i)
       weight[i] = weight_of[stratum(classes, block.targets()[static_cast<std::size_t>(i)])];
     block.add_rows_beyond(weight, limit, found[b]);
+    for (const RowId row : found[b]) classes_of[b].push_back(stratum(classes, store.target(row)));
   });
-  std::vector<RowId> rows;
-  for (const auto& own : found) rows.insert(rows.end(), own.begin(), own.end());
-  return rows;
+  return {in_order(found, execution.communicator), in_order(classes_of, execution.communicator)};
 }
 
 }  // namespace
@@ -132,27 +168,33 @@ RowId subsample_size(RowId rows, Index features) {
 Subsample draw_subsample(const Store& store, const Model& model, const Execution& execution, RowId size,
                          std::uint64_t seed) {
   const Index classes = model.family().target_classes();
-  std::vector<RowId> count = rows_per_class(store, classes);
-  Chosen chosen = draw_by_class(store, classes, count, size, seed);
-  std::vector<double> weight_of = weight_per_class(count, chosen);
-  Store drawn = store.select(chosen.rows);
-  const std::vector<RowId> whole = rows_that_stand_out(store, classes, weight_of, chosen, drawn, execution);
+  const Communicator& communicator = execution.communicator;
+  const RowRange own = own_rows(store, communicator);
+  const auto select_own = [&](const std::vector<RowId>& rows) {
+    const auto first = std::ranges::lower_bound(rows, own.first), last = std::ranges::lower_bound(rows, own.last);
+    return select(store, {first, last}, communicator);
+  };
+  ClassCounts counts = count_classes(store, classes, execution);
+  const Chosen chosen = draw_by_class(store, classes, counts, size, seed, execution);
+  std::vector<double> weight_of = weight_per_class(counts.all, chosen);
+  Store drawn = select_own(chosen.rows);
+  const Chosen whole = rows_that_stand_out(store, classes, weight_of, chosen, drawn, execution);
 
   // The rows that come whole leave their classes: neither drawn from them nor stood for by those that were.
   Chosen rest;
   for (std::size_t i = 0; i < chosen.rows.size(); ++i)
-    if (!std::binary_search(whole.begin(), whole.end(), chosen.rows[i])) {
+    if (!std::ranges::binary_search(whole.rows, chosen.rows[i])) {
       rest.rows.push_back(chosen.rows[i]);
       rest.classes.push_back(chosen.classes[i]);
     }
-  for (const RowId row : whole) --count[stratum(classes, store.target(row))];
-  weight_of = weight_per_class(count, rest);
+  for (const std::size_t c : whole.classes) --counts.all[c];
+  weight_of = weight_per_class(counts.all, rest);
 
   Subsample out;
   std::size_t next = 0;  // of `whole`
   const auto take_whole_before = [&](RowId row) {
-    for (; next < whole.size() && whole[next] < row; ++next) {
-      out.rows.push_back(whole[next]);
+    for (; next < whole.rows.size() && whole.rows[next] < row; ++next) {
+      out.rows.push_back(whole.rows[next]);
       out.weights.push_back(1.0);
     }
   };
@@ -162,7 +204,7 @@ Subsample draw_subsample(const Store& store, const Model& model, const Execution
     out.weights.push_back(weight_of[rest.classes[i]]);
   }
   take_whole_before(store.rows());
-  out.store = whole.empty() ? std::move(drawn) : store.select(out.rows);
+  out.store = whole.rows.empty() ? std::move(drawn) : select_own(out.rows);
   return out;
 }
 

@@ -45,9 +45,17 @@ Quadratic quadratic(const double* c, const double* delta, std::size_t k) {
 
 }  // namespace
 
+void BoundRows::fetch(const Store& store, std::span<const RowId> rows) {
+  row.assign(rows.begin(), rows.end());
+  y.resize(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) y[i] = store.target(rows[i]);
+  x.copy(store, rows);
+}
+
 void BoundRows::clear() {
   each_array(
       1, [](std::size_t, auto& values) { values.clear(); }, *this);
+  x.clear();
 }
 
 void BoundRows::append(const BoundRows& other, std::size_t i) {
@@ -57,6 +65,7 @@ void BoundRows::append(const BoundRows& other, std::size_t i) {
     to.insert(to.end(), first, first + static_cast<std::ptrdiff_t>(width));
   };
   each_array(other.eta_anchor.size() / other.size(), copy, *this, other);
+  x.append(other.x, i);
 }
 
 void BoundRows::remove(std::size_t i) {
@@ -67,13 +76,24 @@ void BoundRows::remove(std::size_t i) {
     values.resize(values.size() - width);
   };
   each_array(eta_anchor.size() / size(), replace, *this);
+  x.remove(i);
+}
+
+void Gaps::append(const Gaps& other, std::size_t i) {
+  gap.push_back(other.gap[i]);
+  if (!other.slope.empty()) {
+    const auto k = static_cast<std::ptrdiff_t>(other.slope.size() / other.gap.size());
+    const auto first = other.slope.begin() + static_cast<std::ptrdiff_t>(i) * k;
+    slope.insert(slope.end(), first, first + k);
+  }
+  if (!other.rho_slope.empty()) rho_slope.push_back(other.rho_slope[i]);
 }
 
 Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor,
              const Execution& execution, std::optional<Metric> metric)
     : model_(model), rule_(std::move(rule)), anchor_(std::move(anchor)), metric_(std::move(metric)) {
   const Index k = model_.predictors();
-  model_.check(store);
+  model_.check(store, execution);
   check_parts(model_.coefficients(store));
 
   // Curvatures: c, k, c outside the radius, and the likelihood's own w, of which c then has only what is more: nothing
@@ -84,14 +104,18 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
   const auto entries = static_cast<std::size_t>(k * k);
   const double typical = std::sqrt(static_cast<double>(anchor_.size()));
   const bool expects = metric_ && rule_->touches();
-  if (expects) expected_gaps_ = ExpectedGaps(store.rows());
+  if (expects) {
+    const RowRange own = own_rows(store, execution.communicator);
+    expected_gaps_ = ExpectedGaps(own.last - own.first, own.first);
+  }
   Collapsed sum = collapse(store, k, curvatures, execution, [&](const Block& block, BlockTerms& terms) {
     const auto n = static_cast<std::size_t>(block.rows());
     std::vector<RowId> rows(n);
     std::iota(rows.begin(), rows.end(), block.first_row());
-    const std::vector<double> spreads = expects ? spread(store, rows) : std::vector<double>{};
     BoundRows fixed;
-    prepare(store, rows, spreads, fixed);
+    fixed.fetch(store, rows);
+    const std::vector<double> spreads = expects ? spread(fixed) : std::vector<double>{};
+    complete(spreads, fixed);
     std::vector<double> value(n), own(expects || grows ? n * entries : 0);
     model_.family().likelihood(fixed.y, fixed.eta_anchor, value,
                                {terms.slope.data(), static_cast<std::size_t>(terms.slope.size())}, own);
@@ -203,25 +227,26 @@ double Bound::log_sum(const BoundPoint& point, Vector* gradient) const {
   return sum;
 }
 
-std::vector<double> Bound::spread(const Store& store, std::span<const RowId> rows) const {
+void Bound::prepare(const Store& store, std::span<const RowId> rows, BoundRows& out) const {
+  out.fetch(store, rows);
+  complete(out);
+}
+
+void Bound::complete(BoundRows& rows) const {
+  complete(rule_->uses_spread() ? spread(rows) : std::vector<double>{}, rows);
+}
+
+std::vector<double> Bound::spread(const BoundRows& rows) const {
   const auto k = static_cast<std::size_t>(model_.predictors());
   std::vector<double> out(rows.size() * k * k);
-  spread_->of(store, rows, out);
+  spread_->of(rows.x, out);
   return out;
 }
 
-void Bound::prepare(const Store& store, std::span<const RowId> rows, BoundRows& out) const {
-  prepare(store, rows, rule_->uses_spread() ? spread(store, rows) : std::vector<double>{}, out);
-}
-
-void Bound::prepare(const Store& store, std::span<const RowId> rows, std::span<const double> spread,
-                    BoundRows& out) const {
+void Bound::complete(std::span<const double> spread, BoundRows& out) const {
   const auto k = static_cast<std::size_t>(model_.predictors());
-  out.row.assign(rows.begin(), rows.end());
-  out.y.resize(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) out.y[i] = store.target(rows[i]);
-  out.eta_anchor.resize(rows.size() * k);
-  store.predict(rows, by_predictor(anchor_, model_.predictors()), out.eta_anchor);
+  out.eta_anchor.resize(out.size() * k);
+  out.x.predict(by_predictor(anchor_, model_.predictors()), out.eta_anchor);
   rule_->coefficients(model_.family(), out.y, out.eta_anchor, rule_->uses_spread() ? spread : std::span<const double>{},
                       out.coefficients);
   out.outer_curvature.clear();
@@ -229,14 +254,13 @@ void Bound::prepare(const Store& store, std::span<const RowId> rows, std::span<c
     if (!out.coefficients.value_drop.empty() || !out.coefficients.slope_drop.empty())
       throw InputError(
           fmt::format("the {} bound has a radius, so it must touch at the anchor: no drops", rule_->name()));
-    out.outer_curvature.resize(rows.size() * k * k);
+    out.outer_curvature.resize(out.size() * k * k);
     model_.family().global_curvature(out.y, out.eta_anchor, out.outer_curvature);
   }
 }
 
 // gap = remainder + value_drop + slope_drop'delta + delta'(c + k rho) delta / 2.
-void Bound::gaps(const Store& store, const BoundRows& rows, const BoundPoint& point, bool with_slopes,
-                 Gaps& out) const {
+void Bound::gaps(const BoundRows& rows, const BoundPoint& point, bool with_slopes, Gaps& out) const {
   const auto k = static_cast<std::size_t>(model_.predictors());
   const std::size_t n = rows.size();
   out.gap.resize(n);
@@ -245,7 +269,7 @@ void Bound::gaps(const Store& store, const BoundRows& rows, const BoundPoint& po
   out.rho_slope.assign(with_slopes && grows ? n : 0, 0.0);
   std::vector<double>& delta = out.delta;
   delta.resize(n * k);
-  store.predict(rows.row, point.offset, delta);
+  rows.x.predict(point.offset, delta);
   model_.family().remainder(rows.y, rows.eta_anchor, delta, out.gap, out.slope);
 
   const Coefficients& c = rows.coefficients;

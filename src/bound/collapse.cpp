@@ -61,19 +61,14 @@ Collapsed collapse(const Store& store, Index predictors, std::size_t curvatures,
   const Index dimension = store.features() * predictors;
   const Collapsed zero{0.0, Vector::Zero(dimension),
                        std::vector<Matrix>(curvatures, Matrix::Zero(dimension, dimension))};
-  Collapsed sum = execution.threads.reduce(0, store.blocks(), zero, [&](Collapsed& part, std::size_t b) {
+  Collapsed sum = execution.reduce(store.blocks(), zero, [&](Collapsed& part, std::size_t b) {
     const Block& block = store.block(b);
     const Index most = rows_at_once(store.features());
     const auto from = [&](Index first) { return block.part(first, std::min(most, block.rows() - first)); };
     for (Index first = 0; first < block.rows(); first += most)
       add_rows(from(first), from(std::min(first + most, block.rows())), predictors, terms, part);
   });
-  execution.communicator.sum({&sum.value, 1});
-  execution.communicator.sum({sum.slope.data(), static_cast<std::size_t>(dimension)});
-  for (Matrix& m : sum.curvature) {
-    execution.communicator.sum({m.data(), static_cast<std::size_t>(m.size())});
-    complete_tiles(m, predictors);
-  }
+  for (Matrix& m : sum.curvature) complete_tiles(m, predictors);
   return sum;
 }
 

@@ -65,7 +65,7 @@ class Table {
     const Matrix half = Matrix::NullaryExpr(d * k, d * k, [&] { return dice_.normal(); });
     metric_ = Metric::from_precision(dice_.power_of_ten(-2.0, 6.0) *
                                      (half * half.transpose() + 0.1 * Matrix::Identity(d * k, d * k)));
-    bound_ = std::make_unique<Bound>(*store_, model_, rule_, anchor_, Execution{threads_, alone_}, metric_);
+    bound_ = std::make_unique<Bound>(*store_, model_, rule_, anchor_, Execution{threads_}, metric_);
     ids_.resize(static_cast<std::size_t>(rows_per_table));
     std::iota(ids_.begin(), ids_.end(), RowId{0});
     bound_->prepare(*store_, ids_, fixed_);
@@ -206,7 +206,7 @@ class Table {
     const BoundPoint point = bound_->at(theta, false);
     const auto n = fixed_.size();
     Gaps gaps;
-    bound_->gaps(*store_, fixed_, point, false, gaps);
+    bound_->gaps(fixed_, point, false, gaps);
     const bool touches = fixed_.coefficients.value_drop.empty();
     double sum = 0.0, size_of_sum = 0.0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -289,7 +289,7 @@ class Table {
       store_->predict(row.row, point.offset, delta);
       const auto gaps_at = [&](double t, bool slopes) {
         Gaps gaps;
-        bound_->gaps(*store_, row, bound_->at(theta + t * u, slopes), slopes, gaps);
+        bound_->gaps(row, bound_->at(theta + t * u, slopes), slopes, gaps);
         return gaps;
       };
       const Gaps here = gaps_at(0.0, true);
@@ -321,7 +321,6 @@ class Table {
   Dice dice_;
   LawReport& report_;
   Threads threads_{1};
-  LocalCommunicator alone_;
   Vector anchor_;
   std::unique_ptr<Store> store_;
   std::optional<Metric> metric_;

@@ -8,8 +8,6 @@
 namespace flymc {
 namespace {
 
-constexpr std::size_t rows_at_once = 64;  // of data: their copies and products stay in the cache
-
 // The explicit L^-1, column by column. It costs no more than once, and a product with it has no chain of divisions.
 Matrix inverse(const Matrix& lower) {
   const Index n = lower.rows();
@@ -53,30 +51,24 @@ Spread::Spread(const Metric& metric, Index predictors)
     }
 }
 
-void Spread::of(const Store& store, std::span<const RowId> rows, std::span<double> out) const {
+void Spread::of(const RowCopies& rows, std::span<double> out) const {
   const VectorWidth width = widest_vectors();
-  const std::size_t most = std::min(rows.size(), rows_at_once);
-  std::vector<double> x(most * static_cast<std::size_t>(features_));
+  const auto count = static_cast<Index>(rows.size());
   std::vector<double> y(static_cast<std::size_t>(panel_width * predictors_ * padded_));  // W of a few rows
   double* g = out.data();
-  for (std::size_t slice = 0; slice < rows.size(); slice += most) {
-    const auto own = rows.subspan(slice, std::min(most, rows.size() - slice));
-    store.copy_rows(own, x);
-    const auto count = static_cast<Index>(own.size());
-    for (Index row = 0; row < count; row += panel_width) {
-      const Index group = std::min(panel_width, count - row);
-      for (Index p = 0; p < predictors_; ++p)
-        for (const Strip& strip : strips_[static_cast<std::size_t>(p)])
-          panel_product(width, panels_.data() + strip.at, strip.columns, x.data() + row * features_, features_, group,
-                        y.data() + p * padded_ + strip.first, predictors_ * padded_);
-      for (Index r = 0; r < group; ++r, g += predictors_ * predictors_) {
-        const double* w = y.data() + r * predictors_ * padded_;
-        for (Index p = 0; p < predictors_; ++p) {
-          const Index first = strips_[static_cast<std::size_t>(p)].front().first;  // above it, column p is zero
-          for (Index q = 0; q <= p; ++q)
-            g[p * predictors_ + q] = g[q * predictors_ + p] =
-                dot_of_panels(w + p * padded_ + first, w + q * padded_ + first, padded_ - first);
-        }
+  for (Index row = 0; row < count; row += panel_width) {
+    const Index group = std::min(panel_width, count - row);
+    for (Index p = 0; p < predictors_; ++p)
+      for (const Strip& strip : strips_[static_cast<std::size_t>(p)])
+        panel_product(width, panels_.data() + strip.at, strip.columns, rows.row(static_cast<std::size_t>(row)),
+                      features_, group, y.data() + p * padded_ + strip.first, predictors_ * padded_);
+    for (Index r = 0; r < group; ++r, g += predictors_ * predictors_) {
+      const double* w = y.data() + r * predictors_ * padded_;
+      for (Index p = 0; p < predictors_; ++p) {
+        const Index first = strips_[static_cast<std::size_t>(p)].front().first;  // above it, column p is zero
+        for (Index q = 0; q <= p; ++q)
+          g[p * predictors_ + q] = g[q * predictors_ + p] =
+              dot_of_panels(w + p * padded_ + first, w + q * padded_ + first, padded_ - first);
       }
     }
   }

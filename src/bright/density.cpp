@@ -2,38 +2,60 @@
 #include "flymc/bright/density.hpp"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <unordered_map>
 
 #include "flymc/core/numerics.hpp"
 
 namespace flymc {
 
-FullDensity::FullDensity(const Store& store, const Model& model) : store_(store), model_(model) { model_.check(store); }
+namespace {
+
+// Of one theta: the sum of the rows' log likelihoods, and its gradient where asked for.
+struct LikelihoodSum {
+  double value = 0.0;
+  Matrix gradient;
+  LikelihoodSum& operator+=(const LikelihoodSum& other) {
+    value += other.value;
+    gradient += other.gradient;
+    return *this;
+  }
+  template <class F>
+  void each_part(const F& f) {
+    f(std::span<double>(&value, 1));
+    f(std::span<double>(gradient.data(), static_cast<std::size_t>(gradient.size())));
+  }
+};
+
+}  // namespace
+
+FullDensity::FullDensity(const Store& store, const Model& model, const Communicator& communicator)
+    : store_(store), model_(model), communicator_(communicator) {
+  model_.check(store, {one_, communicator_});
+}
 
 RowId FullDensity::evaluate(const Vector& theta, const BrightRows&, bool with_gradient, Evaluation& out) const {
   const Index k = model_.predictors();
   const Matrix weights = by_predictor(theta, k);
-  Matrix gradient = Matrix::Zero(with_gradient ? store_.features() : 0, k);
+  const LikelihoodSum zero{0.0, Matrix::Zero(with_gradient ? store_.features() : 0, k)};
   RowMatrix eta, slope;
   std::vector<double> value;
-  // Block after block: chains already share out the cores.
-  double sum = 0.0;
-  for (std::size_t b = 0; b < store_.blocks(); ++b) {
-    const Block& block = store_.block(b);
-    const auto n = static_cast<std::size_t>(block.rows());
-    const auto entries = n * static_cast<std::size_t>(k);
-    block.predict(weights, eta);
-    value.resize(n);
-    if (with_gradient) slope.resize(block.rows(), k);
-    model_.family().likelihood(block.targets(), {eta.data(), entries}, value,
-                               with_gradient ? std::span<double>(slope.data(), entries) : std::span<double>(), {});
-    double part = 0.0;
-    for (const double v : value) part += v;
-    sum += part;
-    if (with_gradient) block.add_weighted_rows(slope, gradient);
-  }
-  out.gradient = Eigen::Map<const Vector>(gradient.data(), gradient.size());
-  out.log_density = sum + model_.prior().log_density(theta, with_gradient ? &out.gradient : nullptr);
+  const LikelihoodSum sum =
+      Execution{one_, communicator_}.reduce(store_.blocks(), zero, [&](LikelihoodSum& part, std::size_t b) {
+        const Block& block = store_.block(b);
+        const auto n = static_cast<std::size_t>(block.rows());
+        const auto entries = n * static_cast<std::size_t>(k);
+        block.predict(weights, eta);
+        value.resize(n);
+        if (with_gradient) slope.resize(block.rows(), k);
+        model_.family().likelihood(block.targets(), {eta.data(), entries}, value,
+                                   with_gradient ? std::span<double>(slope.data(), entries) : std::span<double>(), {});
+        for (const double v : value) part.value += v;
+        if (with_gradient) block.add_weighted_rows(slope, part.gradient);
+      });
+  out.gradient = Eigen::Map<const Vector>(sum.gradient.data(), sum.gradient.size());
+  out.log_density = sum.value + model_.prior().log_density(theta, with_gradient ? &out.gradient : nullptr);
   return store_.rows();
 }
 
@@ -50,7 +72,7 @@ RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with
     Vector* gradient = with_gradient ? &out.base_gradient : nullptr;
     out.base = prior.log_density(theta, gradient) + bound_.log_sum(out.point, gradient);
   }
-  bound_.gaps(store_, z.fixed, out.point, with_gradient, out.bright);
+  bound_.gaps(z.fixed, out.point, with_gradient, out.bright);
   add_up(z, with_gradient, out);
   return z.set.bright_count();
 }
@@ -95,8 +117,8 @@ Vector JointDensity::bright_gradient(const BrightRows& z, const Gaps& gaps, doub
     }
     if (!gaps.rho_slope.empty()) rho_slope += outer * gaps.rho_slope[i];
   }
-  Matrix rows = Matrix::Zero(store_.features(), k);
-  store_.add_weighted_rows(z.fixed.row, weight, rows);
+  Matrix rows = Matrix::Zero(dimension() / k, k);
+  z.fixed.x.add_weighted(weight, rows);
   return Eigen::Map<const Vector>(rows.data(), rows.size());
 }
 
@@ -123,7 +145,7 @@ RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightR
   const BoundPoint point =
       &frame == frame_.get() ? bound_.at_distance(frame.offset(b), frame.rho(b)) : bound_.at(frame.theta(b), false);
   Gaps gaps;
-  bound_.gaps(store_, z.fixed, point, true, gaps);
+  bound_.gaps(z.fixed, point, true, gaps);
   gradient = rest(frame, b, point, z, gaps);
   return z.set.bright_count();
 }
@@ -131,21 +153,14 @@ RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightR
 RowId JointDensity::look(const State& state, std::span<const RowId> rows, BoundRows& fixed, Gaps& gaps) const {
   bound_.prepare(store_, rows, fixed);
   const bool with_slopes = state.at.gradient.size() > 0;
-  bound_.gaps(store_, fixed, state.at.point, with_slopes, gaps);
+  bound_.gaps(fixed, state.at.point, with_slopes, gaps);
   return static_cast<RowId>(rows.size());
 }
 
 void JointDensity::brighten(State& state, const BoundRows& fixed, const Gaps& gaps, std::size_t i) const {
   state.z.set.brighten(fixed.row[i]);
   state.z.fixed.append(fixed, i);
-  Gaps& bright = state.at.bright;
-  bright.gap.push_back(gaps.gap[i]);
-  if (!gaps.slope.empty()) {
-    const auto k = static_cast<std::ptrdiff_t>(bound_.model().predictors());
-    const auto first = gaps.slope.begin() + static_cast<std::ptrdiff_t>(i) * k;
-    bright.slope.insert(bright.slope.end(), first, first + k);
-  }
-  if (!gaps.rho_slope.empty()) bright.rho_slope.push_back(gaps.rho_slope[i]);
+  state.at.bright.append(gaps, i);
 }
 
 void JointDensity::darken(State& state, RowId row) const {
@@ -164,5 +179,112 @@ void JointDensity::darken(State& state, RowId row) const {
 }
 
 void JointDensity::settle(State& state) const { add_up(state.z, state.at.gradient.size() > 0, state.at); }
+
+namespace {
+
+template <class T>
+void put(std::vector<std::byte>& letter, std::span<const T> values) {
+  const auto bytes = std::as_bytes(values);
+  letter.insert(letter.end(), bytes.begin(), bytes.end());
+}
+
+// Takes values from the front of a letter.
+template <class T>
+void take(std::span<const std::byte>& letter, std::size_t count, std::vector<T>& out) {
+  const std::size_t old = out.size();
+  out.resize(old + count);
+  if (count > 0) std::memcpy(out.data() + old, letter.data(), count * sizeof(T));
+  letter = letter.subspan(count * sizeof(T));
+}
+
+// How many rows a letter tells of, and how many queries they took.
+struct Head {
+  RowId bright = 0, dark = 0, queries = 0;
+};
+
+// What rows are, as they go from the rank that has them to the others.
+void put_rows(std::vector<std::byte>& letter, const BoundRows& rows) {
+  put(letter, std::span<const RowId>(rows.row));
+  put(letter, std::span<const double>(rows.y));
+  if (rows.size() > 0)
+    put(letter, std::span<const double>(rows.x.row(0), rows.size() * static_cast<std::size_t>(rows.x.features())));
+}
+
+}  // namespace
+
+RowId JointDensity::flip(State& state, const Flips& flips) const {
+  if (communicator_.size() == 1) {
+    for (std::size_t i = 0; i < flips.bright.size(); ++i) brighten(state, flips.bright, flips.gaps, i);
+    for (const RowId row : flips.dark) darken(state, row);
+    settle(state);
+    return flips.queries;
+  }
+  std::vector<std::byte> letter;
+  const Head own{static_cast<RowId>(flips.bright.size()), static_cast<RowId>(flips.dark.size()), flips.queries};
+  put(letter, std::span<const Head>(&own, 1));
+  put(letter, std::span<const RowId>(flips.dark));
+  put_rows(letter, flips.bright);
+
+  // Ranks have their rows in the order of the ranks, so what comes one after the other is in the order of the rows.
+  RowId queries = 0;
+  BoundRows bright;
+  std::vector<double> x;
+  std::vector<RowId> dark;
+  for (const std::vector<std::byte>& from : communicator_.gather(letter)) {
+    std::span<const std::byte> rest(from);
+    std::vector<Head> head;
+    take(rest, 1, head);
+    const auto rows = static_cast<std::size_t>(head[0].bright);
+    queries += head[0].queries;
+    take(rest, static_cast<std::size_t>(head[0].dark), dark);
+    take(rest, rows, bright.row);
+    take(rest, rows, bright.y);
+    take(rest, rows * static_cast<std::size_t>(store_.features()), x);
+  }
+  if (bright.size() > 0) {
+    bright.x.assign(store_.features(), x);
+    bound_.complete(bright);
+    Gaps gaps;
+    bound_.gaps(bright, state.at.point, state.at.gradient.size() > 0, gaps);
+    for (std::size_t i = 0; i < bright.size(); ++i) brighten(state, bright, gaps, i);
+  }
+  for (const RowId row : dark) darken(state, row);
+  settle(state);
+  return queries;
+}
+
+void JointDensity::fetch(std::span<const RowId> rows, BoundRows& out) const {
+  if (communicator_.size() == 1) return bound_.prepare(store_, rows, out);
+  std::vector<RowId> mine;
+  for (const RowId row : rows)
+    if (owns(row)) mine.push_back(row);
+  BoundRows own, all;
+  own.fetch(store_, mine);
+  std::vector<std::byte> letter;
+  put_rows(letter, own);
+  const std::size_t features = static_cast<std::size_t>(store_.features());
+  std::vector<double> x;
+  for (const std::vector<std::byte>& from : communicator_.gather(letter)) {
+    std::span<const std::byte> rest(from);
+    const std::size_t count = from.size() / (sizeof(RowId) + (1 + features) * sizeof(double));
+    take(rest, count, all.row);
+    take(rest, count, all.y);
+    take(rest, count * features, x);
+  }
+  // From the order of the ranks to that of the caller.
+  std::unordered_map<RowId, std::size_t> place;
+  for (std::size_t i = 0; i < all.size(); ++i) place[all.row[i]] = i;
+  out.row.assign(rows.begin(), rows.end());
+  out.y.clear();
+  std::vector<double> ordered;
+  for (const RowId row : rows) {
+    const std::size_t i = place.at(row);
+    out.y.push_back(all.y[i]);
+    ordered.insert(ordered.end(), x.begin() + static_cast<std::ptrdiff_t>(i * features),
+                   x.begin() + static_cast<std::ptrdiff_t>((i + 1) * features));
+  }
+  out.x.assign(store_.features(), ordered);
+  bound_.complete(out);
+}
 
 }  // namespace flymc

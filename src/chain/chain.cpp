@@ -101,7 +101,7 @@ State restore_joint(const JointDensity& density, const Place& place, RowId& quer
           fmt::format("row {} cannot be bright: it is none of {} rows, or is named twice", row, density.rows()));
     state.z.set.brighten(row);
   }
-  density.bound().prepare(density.store(), place.bright, state.z.fixed);
+  density.fetch(place.bright, state.z.fixed);
   queries += density.evaluate(state.theta, state.z, place.with_gradient, state.at);
   check(state);
   return state;

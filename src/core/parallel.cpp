@@ -44,12 +44,12 @@ struct Threads::Arena {
 
 Threads::Threads(int count) {
   if (count < 0) throw InputError("the number of threads must be 0 (all cores) or more");
-  arena_ = std::make_unique<Arena>(count);
+  if (count != 1) arena_ = std::make_unique<Arena>(count);
 }
 
 Threads::~Threads() = default;
 
-int Threads::count() const { return arena_->tbb.max_concurrency(); }
+int Threads::count() const { return arena_ ? arena_->tbb.max_concurrency() : 1; }
 
 void Threads::both(const std::function<void()>& one, const std::function<void()>& other) const {
   char fork = 0;
@@ -66,8 +66,13 @@ void Threads::both(const std::function<void()>& one, const std::function<void()>
     passed(join);
   };
   passed(fork);
-  arena_->tbb.execute(
-      [&] { tbb::parallel_invoke([&] { branch(one, errors[0]); }, [&] { branch(other, errors[1]); }); });
+  if (!arena_) {
+    branch(one, errors[0]);
+    branch(other, errors[1]);
+  } else {
+    arena_->tbb.execute(
+        [&] { tbb::parallel_invoke([&] { branch(one, errors[0]); }, [&] { branch(other, errors[1]); }); });
+  }
   after(join);
   for (const std::exception_ptr& error : errors)
     if (error) std::rethrow_exception(error);

@@ -215,6 +215,25 @@ Store Store::select(std::span<const RowId> rows) const {
   return builder.finish();
 }
 
+RowRange own_rows(const Store& store, const Communicator& communicator) {
+  const Share own = own_share(store.blocks(), communicator);
+  const auto row_of = [&](std::size_t b) { return std::min(static_cast<RowId>(b) * store.block_rows(), store.rows()); };
+  return {row_of(own.first), row_of(own.last)};
+}
+
+Store select(const Store& store, std::span<const RowId> own, const Communicator& communicator) {
+  if (communicator.size() == 1) return store.select(own);
+  const auto features = static_cast<std::size_t>(store.features());
+  std::vector<double> x(own.size() * features), y;
+  store.copy_rows(own, x);
+  for (const RowId row : own) y.push_back(store.target(row));
+  x = gather_all(communicator, std::span<const double>(x));
+  y = gather_all(communicator, std::span<const double>(y));
+  StoreBuilder builder(store.columns(), store.precision());
+  for (std::size_t i = 0; i < y.size(); ++i) builder.append({x.data() + i * features, features}, y[i]);
+  return builder.finish();
+}
+
 Store Store::from_matrix(const RowMatrix& features, const Vector& targets, std::vector<std::string> columns,
                          Precision precision) {
   if (features.rows() != targets.size())

@@ -8,7 +8,7 @@
 
 #include "flymc/core/error.hpp"
 #include "flymc/core/numerics.hpp"
-#include "flymc/kernel/chunks.hpp"
+#include "flymc/kernel/flips.hpp"
 
 namespace flymc {
 
@@ -44,6 +44,7 @@ std::vector<RowId> ExplicitSweep::choose_rows(const State& state, const Random& 
     case Choice::consecutive: {
       const std::uint64_t first = (state.iteration % n) * count % n;
       for (std::uint64_t i = 0; i < count; ++i) rows.push_back(static_cast<RowId>((first + i) % n));
+      std::rotate(rows.begin(), std::min_element(rows.begin(), rows.end()), rows.end());
       break;
     }
   }
@@ -51,20 +52,21 @@ std::vector<RowId> ExplicitSweep::choose_rows(const State& state, const Random& 
 }
 
 Info ExplicitSweep::step(State& state, const Random& random) const {
-  Info info;
   const auto stays_bright = [&](RowId row, double gap) {
     return random.bernoulli(Purpose::gibbs, static_cast<std::uint64_t>(row), bright_probability(gap));
   };
-  std::vector<RowId> dark, to_darken;
+  Flips flips;
+  std::vector<RowId> dark;
   for (const RowId row : choose_rows(state, random)) {
+    if (!density_->owns(row)) continue;
     if (!state.z.set.is_bright(row))
       dark.push_back(row);
     else if (!stays_bright(row, state.at.bright.gap[static_cast<std::size_t>(state.z.set.position(row))]))
-      to_darken.push_back(row);
+      flips.dark.push_back(row);
   }
-  info.queries += brighten_where(*density_, state, dark, stays_bright);
-  for (const RowId row : to_darken) density_->darken(state, row);
-  density_->settle(state);
+  look_at(*density_, state, dark, stays_bright, flips);
+  Info info;
+  info.queries = density_->flip(state, flips);
   return info;
 }
 

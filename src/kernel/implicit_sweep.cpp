@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "flymc/core/error.hpp"
-#include "flymc/kernel/chunks.hpp"
+#include "flymc/kernel/flips.hpp"
 
 namespace flymc {
 
@@ -16,27 +15,15 @@ ImplicitSweep::ImplicitSweep(const JointDensity& density, double q) : density_(&
 }
 
 Info ImplicitSweep::step(State& state, const Random& random) const {
-  // Both lists are of rows as they stood when the sweep began: each row gets one proposal. Skips run over row ids, not
-  // over the order in memory, so that a sweep depends on which rows are bright and not on how they came to be.
-  std::vector<RowId> to_darken, proposed;
-  for (std::size_t i = 0; i < state.z.fixed.size(); ++i) {
-    const RowId row = state.z.fixed.row[i];
-    if (random.bernoulli(Purpose::darken, static_cast<std::uint64_t>(row), q_ / std::expm1(state.at.bright.gap[i])))
-      to_darken.push_back(row);
-  }
+  // Skips run over row ids, not over the order in memory, so that a sweep depends on which rows are bright and not on
+  // how they came to be.
+  std::vector<RowId> proposed;
   const auto n = static_cast<std::uint64_t>(density_->rows());
   for (std::uint64_t row = 0, jump = 0; row < n; ++row, ++jump) {
     row += random.skip(Purpose::skip, jump, q_, n - row);
-    if (row < n && !state.z.set.is_bright(static_cast<RowId>(row))) proposed.push_back(static_cast<RowId>(row));
+    if (row < n && density_->owns(static_cast<RowId>(row))) proposed.push_back(static_cast<RowId>(row));
   }
-
-  Info info;
-  info.queries = brighten_where(*density_, state, proposed, [&](RowId row, double gap) {
-    return random.bernoulli(Purpose::brighten, static_cast<std::uint64_t>(row), std::expm1(gap) / q_);
-  });
-  for (const RowId row : to_darken) density_->darken(state, row);
-  density_->settle(state);
-  return info;
+  return flip_by_proposals(*density_, state, random, std::move(proposed), [this](RowId) { return q_; });
 }
 
 double ImplicitSweepTuner::q() const {

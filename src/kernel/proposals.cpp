@@ -10,18 +10,22 @@
 
 namespace flymc {
 
-Proposals::Proposals(const ExpectedGaps& gaps, double s) : gaps_(&gaps) {
+Proposals::Proposals(const ExpectedGaps& gaps, double s, const Communicator& communicator) : gaps_(&gaps) {
   constexpr double most = 0.9;
-  if (gaps.empty()) throw InputError("a sweep by rows needs a bound that touches at the anchor, and a metric");
+  if (!gaps.known()) throw InputError("a sweep by rows needs a bound that touches at the anchor, and a metric");
   if (!(s > 0.0) || !std::isfinite(s)) throw InputError(fmt::format("a sweep by rows needs s > 0, not {}", s));
   for (std::size_t level = 0; level < 256; ++level) {
     q_[level] = std::min(most, s * ExpectedGaps::value(static_cast<std::uint8_t>(level)));
     lambda_[level] = -std::log1p(-q_[level]);
   }
-  const auto groups = static_cast<std::size_t>((gaps.rows() + group_rows - 1) / group_rows);
-  group_lambda_.assign(groups, 0.0);
-  for (RowId row = 0; row < gaps.rows(); ++row)
-    group_lambda_[static_cast<std::size_t>(row / group_rows)] += lambda_[gaps.level(row)];
+  // Of the rank's own groups, which are whole but for the table's last, and then of all.
+  std::vector<double> own(static_cast<std::size_t>((gaps.rows() + group_rows - 1) / group_rows), 0.0);
+  for (RowId i = 0; i < gaps.rows(); ++i)
+    own[static_cast<std::size_t>(i / group_rows)] += lambda_[gaps.level(gaps.first() + i)];
+  group_lambda_ = gather_all(communicator, std::span<const double>(own));
+  const RowId own_rows = gaps.rows();
+  for (const RowId rows : gather_all(communicator, std::span<const RowId>(&own_rows, 1))) rows_ += rows;
+  const std::size_t groups = group_lambda_.size();
   for (const double lambda : group_lambda_) rate_ += lambda;
 
   // Vose: every cell holds 1 / groups of the whole, of one group or of two.
@@ -47,13 +51,17 @@ Proposals::Proposals(const ExpectedGaps& gaps, double s) : gaps_(&gaps) {
     for (const std::uint32_t g : rest) keep_[g] = 1.0;  // but for rounding
 }
 
-// From three uniforms: the cell of the alias table, which of its two groups, and where in the group.
-RowId Proposals::row_at(double cell, double threshold, double within) const {
-  auto g = static_cast<std::size_t>(cell * static_cast<double>(keep_.size()));
-  if (threshold >= keep_[g]) g = alias_[g];
-  const RowId first = static_cast<RowId>(g) * group_rows;
-  const RowId last = std::min(first + group_rows, rows()) - 1;
-  double left = within * group_lambda_[g];
+// From two uniforms: the cell of the alias table, and which of its two groups.
+std::size_t Proposals::group_at(double cell, double threshold) const {
+  const auto g = static_cast<std::size_t>(cell * static_cast<double>(keep_.size()));
+  return threshold >= keep_[g] ? alias_[g] : g;
+}
+
+// From a third one: where in the group.
+RowId Proposals::row_in(std::size_t group, double within) const {
+  const RowId first = static_cast<RowId>(group) * group_rows;
+  const RowId last = std::min(first + group_rows, rows_) - 1;
+  double left = within * group_lambda_[group];
   RowId row = first;
   while (row < last && (left -= lambda_[gaps_->level(row)]) >= 0.0) ++row;
   return row;
@@ -66,7 +74,8 @@ std::vector<RowId> Proposals::draw(const Random& random) const {
     const std::array<double, 4> u = random.uniforms(Purpose::propose, arrival);
     time -= std::log(u[0]);
     if (time > rate_) break;
-    rows.push_back(row_at(u[1], u[2], u[3]));
+    const std::size_t group = group_at(u[1], u[2]);
+    if (gaps_->has(static_cast<RowId>(group) * group_rows)) rows.push_back(row_in(group, u[3]));
   }
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());

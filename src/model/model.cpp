@@ -15,21 +15,22 @@ std::vector<std::string> Model::names(const Store& store) const {
   return names;
 }
 
-void Model::check(const Store& store) const {
+void Model::check(const Store& store, const Execution& execution) const {
   prior_.check(coefficients(store));
   if (family_->needs_proper_prior() && !prior_.proper())
     throw InputError(
         fmt::format("the {} likelihood depends on differences between its predictors alone, so a flat prior has "
                     "no posterior; use a proper prior",
                     family_->name()));
-  for (std::size_t b = 0; b < store.blocks(); ++b) {
-    const auto targets = store.block(b).targets();
+  const Share own = own_share(store.blocks(), execution.communicator);
+  execution.threads.run(own.last - own.first, [&](std::size_t b) {
+    const Block& block = store.block(own.first + b);
+    const auto targets = block.targets();
     for (std::size_t i = 0; i < targets.size(); ++i)
       if (const std::string expected = family_->target_problem(targets[i]); !expected.empty())
         throw InputError(fmt::format("row {}: the target {} does not fit the {} family, which needs {}",
-                                     store.block(b).first_row() + static_cast<RowId>(i), targets[i], family_->name(),
-                                     expected));
-  }
+                                     block.first_row() + static_cast<RowId>(i), targets[i], family_->name(), expected));
+  });
 }
 
 }  // namespace flymc

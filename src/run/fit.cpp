@@ -10,12 +10,11 @@
 
 namespace flymc {
 
-Fit fit(const Store& store, const Model& model, const FitOptions& options) {
+Fit fit(const Store& store, const Model& model, const FitOptions& options, const Communicator& communicator) {
   check(options);
   const Threads threads(options.threads);
-  const LocalCommunicator alone;
-  const Preparation preparation = prepare(store, model, options, {threads, alone});
-  const Sampler sampler(store, model, preparation, options);
+  const Preparation preparation = prepare(store, model, options, {threads, communicator});
+  const Sampler sampler(store, model, preparation, options, communicator);
 
   Fit out{model.names(store),
           MemorySink(static_cast<std::size_t>(options.chains), model.coefficients(store)),
@@ -27,8 +26,8 @@ Fit fit(const Store& store, const Model& model, const FitOptions& options) {
   out.choices = describe_choices(options);
   std::vector<std::uint64_t> chains(static_cast<std::size_t>(options.chains));
   std::iota(chains.begin(), chains.end(), 0u);
-  out.chains = run_chains(chains, sampler.plan(), {options.warmup, options.draws, options.thin, options.seed}, threads,
-                          out.draws);
+  out.chains = run_chains(chains, sampler.plan(), {options.warmup, options.draws, options.thin, options.seed},
+                          {threads, communicator}, out.draws);
   return out;
 }
 

@@ -128,20 +128,21 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& as
   return out;
 }
 
-Sampler::Sampler(const Store& store, const Model& model, const Preparation& preparation, const FitOptions& options)
+Sampler::Sampler(const Store& store, const Model& model, const Preparation& preparation, const FitOptions& options,
+                 const Communicator& communicator)
     : model_(model), preparation_(preparation), options_(chosen(options)) {
   const Index dimension = model.coefficients(store);
   metric_ = std::make_shared<const Metric>(options.whiten ? preparation.anchor->metric : Metric::identity(dimension));
   const bool splits = options_.move == MoveKind::split_hmc;
   if (options_.regular) {
-    full_.emplace(store, model);
+    full_.emplace(store, model, communicator);
     if (splits) frame_ = std::make_shared<const SplitFrame>(laplace_frame(*preparation.anchor));
     return;
   }
   if (splits) frame_ = std::make_shared<const SplitFrame>(collapsed_frame(*preparation.bound));
-  joint_.emplace(store, *preparation.bound, frame_);
+  joint_.emplace(store, *preparation.bound, frame_, communicator);
   if (options_.sweep == SweepKind::rows)
-    proposals_ = std::make_shared<const Proposals>(preparation.bound->expected_gaps(), options_.s);
+    proposals_ = std::make_shared<const Proposals>(preparation.bound->expected_gaps(), options_.s, communicator);
 }
 
 Vector Sampler::start_theta(ChainId id) const {

@@ -126,9 +126,9 @@ TEST(Bound, ABoundAboveItsLikelihoodIsFatalAndNamesTheRow) {
   const std::vector<RowId> ids = {17};
   bound.prepare(problem.store, ids, rows);
   Gaps gaps;
-  EXPECT_THROW(bound.gaps(problem.store, rows, bound.at(Vector::Constant(2, 0.5), false), false, gaps), BoundViolation);
+  EXPECT_THROW(bound.gaps(rows, bound.at(Vector::Constant(2, 0.5), false), false, gaps), BoundViolation);
   const std::string message =
-      message_of([&] { bound.gaps(problem.store, rows, bound.at(Vector::Constant(2, 0.5), false), false, gaps); });
+      message_of([&] { bound.gaps(rows, bound.at(Vector::Constant(2, 0.5), false), false, gaps); });
   EXPECT_EQ(message.substr(0, 66), "row 17: the anchored bound lies above the logistic likelihood by 0") << message;
 }
 

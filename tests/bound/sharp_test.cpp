@@ -110,7 +110,9 @@ TEST(Sharp, ReachHoldsForColumnsThatAreNearlyDependent) {
       const Spread spread(*metric, 1);
       for (RowId row = 0; row < rows; ++row) {
         double variance = 0.0, delta = 0.0;
-        spread.of(store, {&row, 1}, {&variance, 1});
+        RowCopies copy;
+        copy.copy(store, {&row, 1});
+        spread.of(copy, {&variance, 1});
         const Vector own = x.row(row);
         const Matrix offset = metric->unwhiten(metric->whiten_gradient(own));
         store.predict({&row, 1}, offset, {&delta, 1});
@@ -132,7 +134,7 @@ void each_draw(const Store& store, const Bound& bound, const Anchor& anchor, int
   for (int i = 0; i < draws; ++i) {
     PhiloxRandom(21, 0, static_cast<std::uint64_t>(i))
         .normals(Purpose::start, 0, {z.data(), static_cast<std::size_t>(z.size())});
-    bound.gaps(store, fixed, bound.at(anchor.theta + anchor.metric.unwhiten(z), false), false, gaps);
+    bound.gaps(fixed, bound.at(anchor.theta + anchor.metric.unwhiten(z), false), false, gaps);
     see(gaps.gap);
   }
 }

@@ -17,6 +17,12 @@ Metric some_metric(Index dimension, std::uint64_t seed) {
   return *Metric::from_precision(a.transpose() * a + 0.1 * Matrix::Identity(dimension, dimension));
 }
 
+RowCopies copies(const Store& store, std::span<const RowId> rows) {
+  RowCopies out;
+  out.copy(store, rows);
+  return out;
+}
+
 struct Shape {
   Index features, predictors;
 };
@@ -38,7 +44,7 @@ TEST_P(SpreadOfShape, IsWhatTriangularSolvesGive) {
     std::vector<RowId> rows(300);
     std::iota(rows.rbegin(), rows.rend(), 0);
     std::vector<double> out(rows.size() * static_cast<std::size_t>(k * k));
-    spread.of(store, rows, out);
+    spread.of(copies(store, rows), out);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       Matrix w = Matrix::Zero(d * k, k);
       for (Index p = 0; p < k; ++p)
@@ -59,11 +65,11 @@ TEST_P(SpreadOfShape, ARowHasTheSameBitsAloneAsInCompany) {
   std::vector<RowId> rows(600);
   std::iota(rows.begin(), rows.end(), 0);
   std::vector<double> together(rows.size() * square), part(together.size());
-  spread.of(store, rows, together);
+  spread.of(copies(store, rows), together);
   for (const std::size_t company : {1u, 2u, 3u, 4u, 7u, 8u, 13u, 300u})
     for (std::size_t first = 0; first < rows.size(); first += company) {
       const std::size_t count = std::min<std::size_t>(company, rows.size() - first);
-      spread.of(store, {rows.data() + first, count}, {part.data() + first * square, count * square});
+      spread.of(copies(store, {rows.data() + first, count}), {part.data() + first * square, count * square});
       ASSERT_TRUE(std::equal(part.data() + first * square, part.data() + (first + count) * square,
                              together.data() + first * square))
           << "rows from " << first << " in company of " << company;

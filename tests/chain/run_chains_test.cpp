@@ -45,7 +45,7 @@ struct Outcome {
 Outcome run(const std::vector<std::uint64_t>& chains, const ChainPlan& plan, const ChainOptions& options, int threads,
             Index coefficients) {
   Outcome out{MemorySink(chains.size(), coefficients), {}};
-  out.reports = run_chains(chains, plan, options, Threads(threads), out.sink);
+  out.reports = run_chains(chains, plan, options, {Threads(threads)}, out.sink);
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "flymc/core/error.hpp"
+#include "flymc/data/row_copies.hpp"
 
 namespace flymc {
 namespace {
@@ -146,6 +147,25 @@ TEST_P(StoreOfEachPrecision, CopiesRows) {
   store.copy_rows(chosen, {out.data(), 35});
   for (std::size_t i = 0; i < chosen.size(); ++i)
     for (Index j = 0; j < 7; ++j) EXPECT_EQ(out(static_cast<Index>(i), j), store.value(chosen[i], j));
+
+  // As a list that changes: the same sums, bit for bit, as the store's own rows.
+  RowCopies all, kept;
+  all.copy(store, chosen);
+  for (const std::size_t i : {1u, 2u, 3u, 0u}) kept.append(all, i);
+  kept.remove(1);
+  const std::vector<RowId> left = {0, 39999, 20000};
+  ASSERT_EQ(kept.size(), left.size());
+  const Matrix theta = some_features(7, 3);
+  std::vector<double> eta(9), expected_eta(9);
+  kept.predict(theta, eta);
+  store.predict(left, theta, expected_eta);
+  EXPECT_EQ(eta, expected_eta);
+  Matrix sum = Matrix::Zero(7, 3), expected_sum = sum;
+  kept.add_weighted(eta, sum);
+  store.add_weighted_rows(left, eta, expected_sum);
+  EXPECT_TRUE(sum == expected_sum);
+  kept.clear();
+  EXPECT_EQ(kept.size(), 0u);
 }
 
 TEST(Store, BlocksArePowersOfTwoOfModestSize) {

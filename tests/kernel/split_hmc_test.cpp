@@ -223,7 +223,7 @@ Vector reference_kick(const World& world, const SplitFrame& frame, const BrightR
   const bool outside = rho > world.bound.rule().radius();
   BoundPoint point = world.bound.at(theta, false);
   Gaps gaps;
-  world.bound.gaps(world.store, z.fixed, point, true, gaps);
+  world.bound.gaps(z.fixed, point, true, gaps);
   Vector out = Vector::Zero(d);
   double by_rho = 0.0;
   const auto k = static_cast<std::size_t>(world.model.predictors());

@@ -36,24 +36,26 @@ TEST(Model, ThetaHoldsOneVectorOfWeightsPerPredictor) {
 }
 
 TEST(Model, CheckNamesTheRowAndTheValue) {
+  const Threads threads(2);
   // Far enough down that the row lies in another block than the first.
   const Index rows = 20000, bad = 17001;
   Vector y = Vector::Zero(rows);
-  EXPECT_NO_THROW(Model(Logistic{}, Prior::flat()).check(Store::from_matrix(two_columns(rows), y)));
+  EXPECT_NO_THROW(Model(Logistic{}, Prior::flat()).check(Store::from_matrix(two_columns(rows), y), {threads}));
   y[bad] = 0.5;
   const Store store = Store::from_matrix(two_columns(rows), y);
   ASSERT_GT(store.blocks(), 1u);
-  EXPECT_EQ(message_of<InputError>([&] { Model(Logistic{}, Prior::flat()).check(store); }),
+  EXPECT_EQ(message_of<InputError>([&] { Model(Logistic{}, Prior::flat()).check(store, {threads}); }),
             "row 17001: the target 0.5 does not fit the logistic family, which needs 0 or 1");
-  EXPECT_EQ(message_of<InputError>([&] { Model(Softmax{4}, Prior::normal(0, 1)).check(store); }),
+  EXPECT_EQ(message_of<InputError>([&] { Model(Softmax{4}, Prior::normal(0, 1)).check(store, {threads}); }),
             "row 17001: the target 0.5 does not fit the softmax family, which needs a whole number from 0 to 3");
-  EXPECT_NO_THROW(Model(StudentT(4.0, 1.0), Prior::flat()).check(store));
+  EXPECT_NO_THROW(Model(StudentT(4.0, 1.0), Prior::flat()).check(store, {threads}));
 }
 
 TEST(Model, CheckAsksThePriorToo) {
+  const Threads threads(1);
   const Store store = Store::from_matrix(two_columns(4), Vector::Zero(4));
   const Model model(Softmax{2}, Prior::normal({0.0, 0.0, 0.0}, {1.0}));
-  EXPECT_EQ(message_of<InputError>([&] { model.check(store); }),
+  EXPECT_EQ(message_of<InputError>([&] { model.check(store, {threads}); }),
             "prior: 3 locations or scales for 4 coefficients; give one, or one for each");
 }
 

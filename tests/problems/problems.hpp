@@ -17,8 +17,7 @@ namespace flymc::problems {
 struct Machine {
   explicit Machine(int count = 2) : threads(count) {}
   Threads threads;
-  LocalCommunicator alone;
-  Execution execution() const { return {threads, alone}; }
+  Execution execution() const { return {threads}; }
 };
 
 // An intercept and `columns - 1` standard normal features.

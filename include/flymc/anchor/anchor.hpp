@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "flymc/comm/communicator.hpp"
+#include "flymc/comm/execution.hpp"
 #include "flymc/core/metric.hpp"
 #include "flymc/model/model.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "flymc/comm/communicator.hpp"
+#include "flymc/comm/execution.hpp"
 #include "flymc/model/model.hpp"
 
 namespace flymc {

@@ -9,15 +9,20 @@
 #include "flymc/bound/expected_gaps.hpp"
 #include "flymc/bound/rule.hpp"
 #include "flymc/bound/spread.hpp"
-#include "flymc/comm/communicator.hpp"
+#include "flymc/comm/execution.hpp"
 #include "flymc/core/metric.hpp"
+#include "flymc/data/row_copies.hpp"
 
 namespace flymc {
 
 // Rows with all that is fixed about them: what a chain keeps of its bright rows, and of rows it considers.
 struct BoundRows {
+  // Copies rows of a store. What the bound knows of them comes later.
+  void fetch(const Store& store, std::span<const RowId> rows);
+
   std::vector<RowId> row;
   std::vector<double> y;
+  RowCopies x;
   std::vector<double> eta_anchor;  // K per row
   Coefficients coefficients;
   std::vector<double> outer_curvature;  // K x K per row, where the rule has a radius
@@ -44,6 +49,9 @@ struct Gaps {
   std::vector<double> slope;
   std::vector<double> rho_slope;
   std::vector<double> delta;  // the rows' offsets, K per row
+
+  // Appends row i of another, but for its offsets.
+  void append(const Gaps& other, std::size_t i);
 };
 
 // V, s, C, Q of the collapsed sum, and C outside the radius: all that is left of the rows. Symmetric matrices keep
@@ -72,8 +80,8 @@ class Bound {
   const BoundRule& rule() const { return *rule_; }
   const Vector& anchor() const { return anchor_; }
   const BoundSums& sums() const { return sums_; }
-  // For theta normal around the anchor with the metric's precision; empty if there is no metric, or if the bound does
-  // not touch at the anchor.
+  // For theta normal around the anchor with the metric's precision; not known if there is no metric, or if the bound
+  // does not touch at the anchor.
   const ExpectedGaps& expected_gaps() const { return expected_gaps_; }
   const std::optional<Metric>& metric() const { return metric_; }
   // Queries that the statistics pass took.
@@ -86,18 +94,20 @@ class Bound {
   // sum over all rows of log B, in O(D^2). If `gradient` is given, adds to it.
   double log_sum(const BoundPoint& point, Vector* gradient = nullptr) const;
 
-  // Looks up what is fixed about rows; no query.
+  // Looks up what is fixed about rows; no query. It is the last that is asked of the store about them.
   void prepare(const Store& store, std::span<const RowId> rows, BoundRows& out) const;
+  // The same for rows that come from elsewhere, with row, y and x.
+  void complete(BoundRows& rows) const;
 
   // Gaps of rows at a theta: one query each. Throws BoundViolation if a bound lies above its likelihood.
-  void gaps(const Store& store, const BoundRows& rows, const BoundPoint& point, bool with_slopes, Gaps& out) const;
+  void gaps(const BoundRows& rows, const BoundPoint& point, bool with_slopes, Gaps& out) const;
 
  private:
   bool uses_rho() const { return rule_->grows() || std::isfinite(rule_->radius()); }
   // Throws InputError unless rule, anchor and metric fit each other; then prepares for spread.
   void check_parts(Index dimension);
-  std::vector<double> spread(const Store& store, std::span<const RowId> rows) const;
-  void prepare(const Store& store, std::span<const RowId> rows, std::span<const double> spread, BoundRows& out) const;
+  std::vector<double> spread(const BoundRows& rows) const;
+  void complete(std::span<const double> spread, BoundRows& rows) const;
 
   Model model_;
   std::shared_ptr<const BoundRule> rule_;

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "flymc/comm/communicator.hpp"
+#include "flymc/comm/execution.hpp"
 #include "flymc/data/store.hpp"
 
 namespace flymc {
@@ -24,6 +24,12 @@ struct Collapsed {
   std::vector<Matrix> curvature;
 
   Collapsed& operator+=(const Collapsed& other);
+  template <class F>
+  void each_part(const F& f) {
+    f(std::span<double>(&value, 1));
+    f(std::span<double>(slope.data(), static_cast<std::size_t>(slope.size())));
+    for (Matrix& m : curvature) f(std::span<double>(m.data(), static_cast<std::size_t>(m.size())));
+  }
 };
 
 // Visits every row once, in blocks, on all threads and ranks; the result depends on neither. `terms` is called with

@@ -9,17 +9,21 @@
 namespace flymc {
 
 // Rounded up to quarter powers of two, from 2^-63 to 2. A sweep may use any number per row, as long as it is always the
-// same one.
+// same one. A rank knows those of its own rows, from the first on.
 class ExpectedGaps {
  public:
-  ExpectedGaps() = default;  // of no rows
-  explicit ExpectedGaps(RowId rows) : levels_(static_cast<std::size_t>(rows)) {}
-  explicit ExpectedGaps(std::vector<std::uint8_t> levels) : levels_(std::move(levels)) {}
+  ExpectedGaps() = default;  // there are none
+  explicit ExpectedGaps(RowId rows, RowId first = 0)
+      : ExpectedGaps(std::vector<std::uint8_t>(static_cast<std::size_t>(rows)), first) {}
+  explicit ExpectedGaps(std::vector<std::uint8_t> levels, RowId first = 0)
+      : known_(true), first_(first), levels_(std::move(levels)) {}
 
+  bool known() const { return known_; }
+  RowId first() const { return first_; }
   RowId rows() const { return static_cast<RowId>(levels_.size()); }
-  bool empty() const { return levels_.empty(); }
-  void set(RowId row, double gap) { levels_[static_cast<std::size_t>(row)] = level_of(gap); }
-  std::uint8_t level(RowId row) const { return levels_[static_cast<std::size_t>(row)]; }
+  bool has(RowId row) const { return first_ <= row && row < first_ + rows(); }
+  void set(RowId row, double gap) { levels_[static_cast<std::size_t>(row - first_)] = level_of(gap); }
+  std::uint8_t level(RowId row) const { return levels_[static_cast<std::size_t>(row - first_)]; }
   const std::vector<std::uint8_t>& levels() const { return levels_; }
 
   // The gap that a level stands for.
@@ -27,6 +31,8 @@ class ExpectedGaps {
   static std::uint8_t level_of(double gap);
 
  private:
+  bool known_ = false;
+  RowId first_ = 0;
   std::vector<std::uint8_t> levels_;
 };
 

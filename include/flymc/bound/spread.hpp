@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "flymc/core/metric.hpp"
-#include "flymc/data/store.hpp"
+#include "flymc/data/row_copies.hpp"
 
 namespace flymc {
 
@@ -16,8 +16,8 @@ class Spread {
  public:
   Spread(const Metric& metric, Index predictors);
 
-  // out[i K K + p K + q] = G_pq of rows[i]. A row gives the same bits alone as in any company.
-  void of(const Store& store, std::span<const RowId> rows, std::span<double> out) const;
+  // out[i K K + p K + q] = G_pq of row i. A row gives the same bits alone as in any company.
+  void of(const RowCopies& rows, std::span<double> out) const;
 
  private:
   // Rows first ... first + 7 of L^-1, in the columns of one predictor, as a panel. Only the columns up to the diagonal.

@@ -18,26 +18,46 @@ class Density {
   virtual RowId evaluate(const Vector& theta, const BrightRows& z, bool with_gradient, Evaluation& out) const = 0;
 };
 
-// The posterior by all rows, which regular MCMC targets: N queries per evaluation. It has no z.
+// The posterior by all rows, which regular MCMC targets: N queries per evaluation. It has no z. Chains side by side
+// share out the cores, so an evaluation takes one thread, on every rank.
 class FullDensity final : public Density {
  public:
-  FullDensity(const Store& store, const Model& model);
+  FullDensity(const Store& store, const Model& model, const Communicator& communicator = Communicator::alone());
   Index dimension() const override { return model_.coefficients(store_); }
   RowId evaluate(const Vector& theta, const BrightRows& z, bool with_gradient, Evaluation& out) const override;
 
  private:
   const Store& store_;
   Model model_;
+  const Communicator& communicator_;
+  Threads one_{1};
+};
+
+// What a sweep has decided about the rows of this rank: those that become bright, with what was seen of them, and those
+// that go dark; both in the order of the rows.
+struct Flips {
+  BoundRows bright;
+  Gaps gaps;
+  std::vector<RowId> dark;
+  RowId queries = 0;
 };
 
 // log p(theta, z) = log prior + sum_n log B_n + sum over bright rows of log(exp(gap_n) - 1): one query per bright row.
+//
+// Every rank has the whole state, bright rows included, so moves need no word from another. A sweep is made where the
+// rows are: a rank looks at proposed rows of its own and decides about bright rows of its own; `flip` tells the others,
+// in one message per sweep.
 class JointDensity final : public Density {
  public:
-  JointDensity(const Store& store, const Bound& bound) : store_(store), bound_(bound) {}
   // With a frame, evaluations are for split HMC: the collapsed bound by its coordinates b, and as gradient what is to
   // be kicked, the gradient in b of the density without its Gaussian part.
-  JointDensity(const Store& store, const Bound& bound, std::shared_ptr<const SplitFrame> frame)
-      : store_(store), bound_(bound), frame_(std::move(frame)) {}
+  JointDensity(const Store& store, const Bound& bound, std::shared_ptr<const SplitFrame> frame = nullptr,
+               const Communicator& communicator = Communicator::alone())
+      : store_(store),
+        bound_(bound),
+        frame_(std::move(frame)),
+        communicator_(communicator),
+        own_(own_rows(store, communicator)) {}
   Index dimension() const override { return bound_.anchor().size(); }
   RowId rows() const { return store_.rows(); }
   const Store& store() const { return store_; }
@@ -48,13 +68,21 @@ class JointDensity final : public Density {
   // The gradient in b of the density without its Gaussian part, by a frame's coordinates. One query per bright row.
   RowId kick(const SplitFrame& frame, const Vector& b, const BrightRows& z, Vector& gradient) const;
 
-  // For sweeps. Looks at rows that may be dark, at the state's theta: one query each.
+  // Whether a row is this rank's.
+  bool owns(RowId row) const { return own_.contains(row); }
+  // What is fixed about rows, in their order, whichever rank has them. No query.
+  void fetch(std::span<const RowId> rows, BoundRows& out) const;
+
+  // For sweeps. Looks at rows of this rank that may be dark, at the state's theta: one query each.
   RowId look(const State& state, std::span<const RowId> rows, BoundRows& fixed, Gaps& gaps) const;
   // Sets z of row i of a `look` to bright, or of a bright row to dark. `settle` must follow before the next move.
   void brighten(State& state, const BoundRows& fixed, const Gaps& gaps, std::size_t i) const;
   void darken(State& state, RowId row) const;
   // Adds the density up again after z has changed; no query.
   void settle(State& state) const;
+  // All of it, for the flips of all ranks: rows become bright, then rows go dark, each in their order. Returns the
+  // queries of all ranks.
+  RowId flip(State& state, const Flips& flips) const;
 
  private:
   void add_up(const BrightRows& z, bool with_gradient, Evaluation& at) const;
@@ -66,6 +94,8 @@ class JointDensity final : public Density {
   const Store& store_;
   const Bound& bound_;
   std::shared_ptr<const SplitFrame> frame_;
+  const Communicator& communicator_;
+  RowRange own_;
 };
 
 }  // namespace flymc

@@ -9,7 +9,7 @@
 
 namespace flymc {
 
-// A number of threads to work with; 0 means all cores. Results never depend on it.
+// A number of threads to work with; 0 means all cores. Results never depend on it. One is the caller's own.
 class Threads {
  public:
   explicit Threads(int count = 0);
@@ -46,7 +46,7 @@ class Threads {
 
  private:
   struct Arena;
-  std::unique_ptr<Arena> arena_;
+  std::unique_ptr<Arena> arena_;  // none for one thread
 };
 
 }  // namespace flymc

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "flymc/comm/communicator.hpp"
 #include "flymc/core/linear.hpp"
 
 namespace flymc {
@@ -123,6 +124,15 @@ class Store {
   std::vector<std::string> columns_;
   std::vector<Holder> blocks_;
 };
+
+// The rows of a rank: those of its share of the blocks.
+struct RowRange {
+  RowId first = 0, last = 0;
+  bool contains(RowId row) const { return first <= row && row < last; }
+};
+RowRange own_rows(const Store& store, const Communicator& communicator);
+// A copy in memory, on every rank, of the rows that the ranks name, each of its own and in order.
+Store select(const Store& store, std::span<const RowId> own, const Communicator& communicator);
 
 // Takes rows one by one, in order, and never holds them twice.
 class StoreBuilder {

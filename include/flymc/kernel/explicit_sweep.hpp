@@ -17,6 +17,7 @@ class ExplicitSweep final : public Kernel {
   Info step(State& state, const Random& random) const override;
 
  private:
+  // In the order of the rows.
   std::vector<RowId> choose_rows(const State& state, const Random& random) const;
 
   const JointDensity* density_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "flymc/bound/expected_gaps.hpp"
+#include "flymc/comm/communicator.hpp"
 #include "flymc/core/random.hpp"
 
 namespace flymc {
@@ -13,24 +14,29 @@ namespace flymc {
 // q_n): arrivals of a Poisson process of rate sum lambda_n, each at a row chosen with probability lambda_n / sum
 // lambda; a row that is hit at least once is proposed, and that has probability exactly 1 - exp(-lambda_n) = q_n. The
 // row is chosen in O(1): an alias table over groups of 64 rows, then a walk through the group. Immutable and shared by
-// all chains; beside the byte per row of the expected gaps it takes 20 bytes per group.
+// all chains; beside the byte per row of the expected gaps it takes 20 bytes per group. All ranks have the table and
+// draw the same arrivals; only the rank that has a group's rows walks through it.
 class Proposals {
  public:
   // Keeps a reference to `gaps`. `s` is how much larger than its mean gap a row's q is.
-  Proposals(const ExpectedGaps& gaps, double s);
+  Proposals(const ExpectedGaps& gaps, double s, const Communicator& communicator = Communicator::alone());
 
+  // Of a row of this rank.
   double q(RowId row) const { return q_[gaps_->level(row)]; }
-  RowId rows() const { return gaps_->rows(); }
+  // Of the table.
+  RowId rows() const { return rows_; }
   // Expected number of arrivals.
   double rate() const { return rate_; }
-  // The proposed rows, each once, in order.
+  // The proposed rows that are this rank's, each once, in order.
   std::vector<RowId> draw(const Random& random) const;
 
  private:
   static constexpr RowId group_rows = 64;
-  RowId row_at(double cell, double threshold, double within) const;
+  std::size_t group_at(double cell, double threshold) const;
+  RowId row_in(std::size_t group, double within) const;
 
   const ExpectedGaps* gaps_;
+  RowId rows_ = 0;
   std::array<double, 256> q_;
   std::array<double, 256> lambda_;
   double rate_ = 0.0;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "flymc/comm/execution.hpp"
 #include "flymc/data/store.hpp"
 #include "flymc/model/family.hpp"
 #include "flymc/model/prior.hpp"
@@ -141,7 +142,7 @@ class Model {
   // Names of the coefficients: the columns', with the class in brackets where there are several.
   std::vector<std::string> names(const Store& store) const;
   // Throws InputError, naming the row, if a target does not fit the family, or if the prior does not fit.
-  void check(const Store& store) const;
+  void check(const Store& store, const Execution& execution) const;
 
  private:
   std::shared_ptr<const BatchedFamily> family_;

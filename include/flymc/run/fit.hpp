@@ -44,7 +44,9 @@ struct Fit {
   FitSummary summary() const;
 };
 
-// Throws InputError if the rows, the model or the options cannot be used.
-Fit fit(const Store& store, const Model& model, const FitOptions& options = {});
+// Throws InputError if the rows, the model or the options cannot be used. Every rank of a communicator calls it with
+// the same table, model and options, reads its own blocks only, and gets the same fit.
+Fit fit(const Store& store, const Model& model, const FitOptions& options = {},
+        const Communicator& communicator = Communicator::alone());
 
 }  // namespace flymc

@@ -30,7 +30,8 @@ std::string describe_choices(const FitOptions& options);
 // Densities, kernels and starts of the chains. Keeps references to the store and the preparation.
 class Sampler {
  public:
-  Sampler(const Store& store, const Model& model, const Preparation& preparation, const FitOptions& options);
+  Sampler(const Store& store, const Model& model, const Preparation& preparation, const FitOptions& options,
+          const Communicator& communicator = Communicator::alone());
   // How chains begin, go on and step; valid as long as the sampler.
   ChainPlan plan() const;
 

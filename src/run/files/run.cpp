@@ -221,7 +221,6 @@ bool complete(const RunDirectory& directory, Monitor& monitor) {
   if (directory.finished()) return true;  // by the process that held the lock until now
   const Settings& settings = directory.settings();
   const Threads threads(settings.fit.threads);
-  const LocalCommunicator alone;
 
   ingest(directory, monitor);
   if (monitor.stop()) return false;
@@ -232,7 +231,7 @@ bool complete(const RunDirectory& directory, Monitor& monitor) {
   if (!std::filesystem::exists(directory.preparation())) {
     const auto began = Clock::now();
     monitor.say(settings.fit.regular ? "prepare: anchor" : "prepare: anchor and bound");
-    const Preparation made = prepare(rows.store, model, settings.fit, {threads, alone});
+    const Preparation made = prepare(rows.store, model, settings.fit, {threads});
     directory.save(made);
     const RowId queries = (made.anchor ? made.anchor->queries : 0) + (made.bound ? made.bound->queries() : 0);
     monitor.say(

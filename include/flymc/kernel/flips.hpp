@@ -1,0 +1,58 @@
+// What sweeps have in common: looking at dark rows, deciding, and carrying it out.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "flymc/kernel/kernel.hpp"
+
+namespace flymc {
+
+// Evaluates the gap of each of these dark rows of this rank, in the order of the rows, and notes those for which
+// `becomes_bright(row, gap)`. In chunks, so that memory does not grow with the number of rows looked at.
+template <class Rule>
+void look_at(const JointDensity& density, State& state, std::span<const RowId> dark, const Rule& becomes_bright,
+             Flips& flips) {
+  constexpr std::size_t chunk = 4096;
+  BoundRows& fixed = state.looked_at;
+  Gaps& gaps = state.looked_gaps;
+  for (std::size_t first = 0; first < dark.size(); first += chunk) {
+    const auto rows = dark.subspan(first, std::min(chunk, dark.size() - first));
+    flips.queries += density.look(state, rows, fixed, gaps);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (becomes_bright(rows[i], gaps.gap[i])) {
+        flips.bright.append(fixed, i);
+        flips.gaps.append(gaps, i);
+      }
+  }
+}
+
+// Metropolis-Hastings on each z: a bright row proposes to go dark, accepted with probability min(1, q / expm1(gap)); a
+// dark row was proposed with probability q and becomes bright with min(1, expm1(gap) / q), for the q of its row.
+// `proposed` are rows of this rank in order, of which those that are bright are passed over: both lists are of rows as
+// they stood when the sweep began, so that each row gets one proposal.
+template <class Q>
+Info flip_by_proposals(const JointDensity& density, State& state, const Random& random, std::vector<RowId> proposed,
+                       const Q& q) {
+  Flips flips;
+  for (std::size_t i = 0; i < state.z.fixed.size(); ++i) {
+    const RowId row = state.z.fixed.row[i];
+    if (density.owns(row) &&
+        random.bernoulli(Purpose::darken, static_cast<std::uint64_t>(row), q(row) / std::expm1(state.at.bright.gap[i])))
+      flips.dark.push_back(row);
+  }
+  std::sort(flips.dark.begin(), flips.dark.end());
+  std::erase_if(proposed, [&](RowId row) { return state.z.set.is_bright(row); });
+  look_at(
+      density, state, proposed,
+      [&](RowId row, double gap) {
+        return random.bernoulli(Purpose::brighten, static_cast<std::uint64_t>(row), std::expm1(gap) / q(row));
+      },
+      flips);
+  Info info;
+  info.queries = density.flip(state, flips);
+  return info;
+}
+
+}  // namespace flymc

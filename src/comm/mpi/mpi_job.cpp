@@ -1,0 +1,101 @@
+// The operations of a communicator by MPI, the only place that knows it.
+#define OMPI_SKIP_MPICXX
+#define MPICH_SKIP_MPICXX
+#include "flymc/comm/mpi/mpi_job.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+namespace flymc {
+namespace {
+
+// MPI counts in int.
+constexpr std::size_t most_at_once = std::size_t{1} << 30;
+
+template <class Bytes, class Transfer>
+void in_pieces(Bytes bytes, const Transfer& transfer) {
+  for (std::size_t first = 0; first < bytes.size(); first += most_at_once) {
+    const auto piece = bytes.subspan(first, std::min(most_at_once, bytes.size() - first));
+    transfer(piece.data(), static_cast<int>(piece.size()));
+  }
+}
+
+class MpiCommunicator final : public Communicator {
+ public:
+  MpiCommunicator() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  }
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+
+  void send(std::span<const std::byte> bytes, int to) const override {
+    in_pieces(bytes, [&](const void* data, int count) { MPI_Send(data, count, MPI_BYTE, to, 0, MPI_COMM_WORLD); });
+  }
+  void receive(std::span<std::byte> bytes, int from) const override {
+    in_pieces(bytes, [&](void* data, int count) {
+      MPI_Recv(data, count, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    });
+  }
+  void broadcast(std::span<std::byte> bytes, int from) const override {
+    in_pieces(bytes, [&](void* data, int count) { MPI_Bcast(data, count, MPI_BYTE, from, MPI_COMM_WORLD); });
+  }
+
+  // One collective where everything fits into a small letter, the size in front. Only if some rank has more are there
+  // further ones, a broadcast of each such rank.
+  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> own) const override {
+    constexpr std::size_t letter = 1024, room = letter - sizeof(std::uint64_t);
+    std::byte mine[letter];
+    std::vector<std::byte> all(letter * static_cast<std::size_t>(size_));
+    const auto own_size = static_cast<std::uint64_t>(own.size());
+    std::memcpy(mine, &own_size, sizeof own_size);
+    if (!own.empty() && own.size() <= room) std::memcpy(mine + sizeof own_size, own.data(), own.size());
+    MPI_Allgather(mine, letter, MPI_BYTE, all.data(), letter, MPI_BYTE, MPI_COMM_WORLD);
+    std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(size_));
+    for (int r = 0; r < size_; ++r) {
+      const std::byte* theirs = all.data() + letter * static_cast<std::size_t>(r);
+      std::uint64_t size = 0;
+      std::memcpy(&size, theirs, sizeof size);
+      std::vector<std::byte>& part = out[static_cast<std::size_t>(r)];
+      if (size <= room) {
+        part.assign(theirs + sizeof size, theirs + sizeof size + size);
+        continue;
+      }
+      if (r == rank_) part.assign(own.begin(), own.end());
+      part.resize(size);
+      broadcast(part, r);
+    }
+    return out;
+  }
+
+ private:
+  int rank_ = 0, size_ = 1;
+};
+
+}  // namespace
+
+// What Open MPI, MPICH and its kin, and Slurm leave in the environment of those they start.
+bool MpiJob::launched() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
+    if (std::getenv(name) != nullptr) return true;
+  return false;
+}
+
+MpiJob::MpiJob() {
+  int given = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given);
+  ranks_ = std::make_unique<MpiCommunicator>();
+}
+
+MpiJob::~MpiJob() { MPI_Finalize(); }
+
+void MpiJob::abort(int code) const {
+  MPI_Abort(MPI_COMM_WORLD, code);
+  std::abort();
+}
+
+}  // namespace flymc

@@ -1,0 +1,75 @@
+// A fit on several ranks is the fit on one, bit for bit, whatever the family, the sweep and the move.
+#include <gtest/gtest.h>
+
+#include "flymc/run/fit.hpp"
+#include "problems/problems.hpp"
+#include "problems/thread_ranks.hpp"
+
+namespace flymc {
+namespace {
+
+using problems::ThreadRanks;
+
+struct Case {
+  std::string name;
+  Model model;
+  FitOptions options;
+  RowId rows = 40000;  // three blocks: on four ranks, one has none
+};
+
+class FitOnRanks : public testing::TestWithParam<Case> {};
+
+std::vector<Case> cases() {
+  const Prior prior = Prior::normal(0.0, 2.0);
+  FitOptions usual;
+  usual.chains = 2;
+  usual.warmup = 30;
+  usual.draws = 20;
+  usual.threads = 1;
+  const auto with = [&](BoundKind bound, SweepKind sweep, MoveKind move) {
+    FitOptions options = usual;
+    options.bound = bound;
+    options.sweep = sweep;
+    options.move = move;
+    return options;
+  };
+  FitOptions regular = usual;
+  regular.regular = true;
+  using Tight = BoundKind;
+  using Sweep = SweepKind;
+  using Move = MoveKind;
+  return {{"Logistic", Model(Logistic{}, prior), usual},
+          // Large enough for the anchor by a subsample, with rows of a rare class that come whole.
+          {"LogisticBySubsample", Model(Logistic{}, prior), usual, 50000},
+          {"Softmax", Model(Softmax{3}, prior), usual},
+          {"StudentT", Model(StudentT(4.0, 0.7), prior), usual},
+          {"StudentTBySubsample", Model(StudentT(4.0, 0.7), prior), usual, 50000},
+          {"ImplicitMala", Model(Logistic{}, prior), with(Tight::anchored, Sweep::implicit, Move::mala)},
+          {"ExplicitSlice", Model(Logistic{}, prior),
+           with(Tight::anchored, Sweep::without_replacement, Move::slice_direction)},
+          {"Untuned", Model(Logistic{}, prior), with(Tight::untuned, Sweep::consecutive, Move::random_walk)},
+          {"Regular", Model(Logistic{}, prior), regular}};
+}
+INSTANTIATE_TEST_SUITE_P(Cases, FitOnRanks, testing::ValuesIn(cases()), [](const auto& c) { return c.param.name; });
+
+TEST_P(FitOnRanks, IsTheFitOnOne) {
+  const Case& c = GetParam();
+  const RowMatrix x = problems::features(c.rows, 5, 3);
+  Vector theta = Vector::LinSpaced(5 * c.model.predictors(), -0.8, 0.7);
+  theta[0] = c.rows > 40000 ? -4.0 : 0.1;
+  const Store store = Store::from_matrix(x, problems::targets(c.model, x, theta, 4));
+  const Fit alone = fit(store, c.model, c.options);
+  for (const int ranks : {2, 3, 4})
+    ThreadRanks::run(ranks, [&](const Communicator& communicator) {
+      const Fit shared = fit(store, c.model, c.options, communicator);
+      EXPECT_EQ(shared.anchor_queries, alone.anchor_queries);
+      EXPECT_EQ(shared.queries(), alone.queries());
+      for (std::size_t chain = 0; chain < 2; ++chain)
+        for (Index j = 0; j < alone.draws.coefficients(); ++j)
+          ASSERT_EQ(shared.draws.coefficient(j)[chain], alone.draws.coefficient(j)[chain])
+              << "coefficient " << j << " of chain " << chain << " on rank " << communicator.rank() << " of " << ranks;
+    });
+}
+
+}  // namespace
+}  // namespace flymc
