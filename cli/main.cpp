@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <system_error>
+#include <thread>
 
 #include "flymc/core/files.hpp"
 #include "flymc/draws/files/draws_file.hpp"
@@ -19,6 +21,7 @@
 #include "flymc/run/files/report.hpp"
 #include "flymc/run/files/run.hpp"
 #include "progress.hpp"
+#include "ranks.hpp"
 #include "usage.hpp"
 
 namespace {
@@ -30,13 +33,15 @@ enum Exit { success = 0, bad_input = 1, bad_usage = 2, file_trouble = 3, interna
 
 std::atomic<bool> stop_requested = false;
 
+// What the handler says; set before it is.
+std::string last_words = "\nstopping after this iteration (or stage); Ctrl-C again ends at once\n";
+
 // Batch systems send SIGTERM before SIGKILL: the time between is enough for a checkpoint. It may come twice (to the
 // process and to its group), so only a Ctrl-C after it ends the command at once.
 extern "C" void on_interrupt(int) {
-  constexpr std::string_view text = "\nstopping after this iteration (or stage); Ctrl-C again ends at once\n";
   if (!stop_requested.exchange(true)) {
     // All that a handler may do.
-    [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, text.data(), text.size());
+    [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, last_words.data(), last_words.size());
   }
   std::signal(SIGINT, SIG_DFL);
 }
@@ -117,13 +122,22 @@ int finish(const RunDirectory& directory, const Output& output) {
   return Exit::success;
 }
 
-// All stages that are left, and the summary.
-int run(const RunDirectory& directory, const Output& output) {
-  Progress progress(Progress::style_of(output.quiet), stop_requested);
+// All stages that are left, and the summary. On every rank; the first one speaks.
+int run(const RunDirectory& directory, const Output& output, const Communicator& ranks) {
+  const bool speaks = ranks.rank() == 0;
+  Progress progress(Progress::style_of(output.quiet || !speaks), stop_requested);
+  // mpirun ends the ranks that are left when one is lost. They wait for that one, and may not get to a checkpoint.
+  if (ranks.size() > 1)
+    last_words = speaks ? fmt::format(
+                              "\nflymc: this job is to end (a rank was lost, or somebody stopped it); `flymc "
+                              "resume {}` goes on from the last checkpoint, on any number of ranks\n",
+                              directory.path().string())
+                        : "";
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
-  const bool done = complete(directory, progress);
+  const bool done = complete(directory, progress, ranks);
   progress.finish();
+  if (!speaks) return done ? Exit::success : Exit::interrupted;
   if (!done) {
     tell("stopped; `flymc resume {}` goes on from here\n", directory.path().string());
     return Exit::interrupted;
@@ -134,18 +148,25 @@ int run(const RunDirectory& directory, const Output& output) {
   return finish(directory, output);
 }
 
+// Made by the first rank, then opened by the others.
+RunDirectory made_by_first(const Communicator& ranks, const std::filesystem::path& path,
+                           const std::function<RunDirectory()>& make) {
+  std::optional<RunDirectory> made;
+  if (ranks.rank() == 0) made.emplace(make());
+  any(ranks, false);  // the others wait here
+  return made ? *std::move(made) : RunDirectory(path);
+}
+
 void say(const std::string& text) { tell("flymc: {}\n", text); }
 
-// `run` is the folder that the command reads or writes.
-int guarded(const std::function<int()>& command, const std::filesystem::path& run) {
+// Says what went wrong, of the exception at hand, and what to do. `run` is the folder that the command reads or writes.
+int explain(const std::filesystem::path& run) {
   const auto has = [&](const char* file) {
     std::error_code unknown;
     return !run.empty() && std::filesystem::exists(run / file, unknown);
   };
   try {
-    const int code = command();
-    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category());
-    return code;
+    throw;
   } catch (const InputError& error) {
     say(error.what());
     // It failed where the prior matters, or was asked for anew. Reading the table again can be spared.
@@ -167,14 +188,28 @@ int guarded(const std::function<int()>& command, const std::filesystem::path& ru
   } catch (const std::system_error& error) {  // of fmt::print, to standard output
     say(fmt::format("standard output cannot be written ({})", error.code().message()));
     return Exit::file_trouble;
-  } catch (const CLI::Error&) {
-    throw;
   } catch (const std::bad_alloc&) {
     say("there is not enough memory; `flymc plan` says how much a table takes, and --float32 halves it");
     return Exit::file_trouble;
   } catch (const std::exception& error) {
     say(fmt::format("{}\nThis is a defect of flymc, not of your data: please report it.", error.what()));
     return Exit::internal;
+  }
+}
+
+int guarded(const std::function<int()>& command, const std::filesystem::path& run, const Ranks& ranks) {
+  try {
+    const int code = command();
+    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category());
+    return code;
+  } catch (const CLI::Error&) {
+    throw;
+  } catch (...) {
+    // As a rule all ranks find the same fault, and the first one says so; another speaks up if that one has not.
+    if (ranks.all().rank() != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+    const int code = explain(run);
+    ranks.abort(code);
+    return code;
   }
 }
 
@@ -189,6 +224,10 @@ int main(int argc, char** argv) {
       "A first fit:\n"
       "  flymc fit loans.csv --target defaulted --out run\n"
       "Each command has its own help: flymc fit --help");
+
+  const Ranks job;
+  const Communicator& ranks = job.all();
+  bool on_all_ranks = false;  // what the command does; else the first rank does it alone
 
   Flags flags;
   Output output;
@@ -231,7 +270,11 @@ int main(int argc, char** argv) {
       "More flags, for those who compare samplers, are in docs/reference.md.");
   fit.callback([&] {
     run_of_command = out;
-    command = [&] { return run(RunDirectory::create(out, settings_of_flags()), output); };
+    on_all_ranks = true;
+    command = [&] {
+      const Settings settings = settings_of_flags();
+      return run(made_by_first(ranks, out, [&] { return RunDirectory::create(out, settings); }), output, ranks);
+    };
   });
 
   CLI::App& ingest_command = *app.add_subcommand("ingest", "only the first stage: a table to encoded rows");
@@ -263,12 +306,13 @@ int main(int argc, char** argv) {
       "Example:\n  flymc sample run --prior 'laplace(0, 1)' --out sparse");
   sample.callback([&] {
     run_of_command = out;
+    on_all_ranks = true;
     command = [&] {
       const RunDirectory base(run_path);
       Settings settings = settings_on(base, out);
       flags.apply(settings);
       check_usage(settings);
-      return run(RunDirectory::create(out, settings, &base), output);
+      return run(made_by_first(ranks, out, [&] { return RunDirectory::create(out, settings, &base); }), output, ranks);
     };
   });
 
@@ -276,7 +320,10 @@ int main(int argc, char** argv) {
   resume.add_option("run", run_path, "the run")->type_name("RUN")->required();
   add_output(resume);
   resume.footer("Example:\n  flymc resume run");
-  resume.callback([&] { command = [&] { return run(RunDirectory(run_path), output); }; });
+  resume.callback([&] {
+    on_all_ranks = true;
+    command = [&] { return run(RunDirectory(run_path), output, ranks); };
+  });
 
   CLI::App& summary = *app.add_subcommand("summary", "what a finished run found, and what it took");
   summary.add_option("run", run_path, "the run")->type_name("RUN")->required();
@@ -337,8 +384,10 @@ int main(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
-    return guarded(command, run_of_command.empty() ? run_path : run_of_command);
+    if (ranks.rank() != 0 && !on_all_ranks) return Exit::success;
+    return guarded(command, run_of_command.empty() ? run_path : run_of_command, job);
   } catch (const CLI::ParseError& error) {
+    if (ranks.rank() != 0) return Exit::success;
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     say(usage_problem(app, error));
     return Exit::bad_usage;

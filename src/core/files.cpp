@@ -61,6 +61,33 @@ void PendingFile::commit() {
   flush(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
 }
 
+void write_at(const std::filesystem::path& path, std::uint64_t offset, std::span<const std::byte> bytes) {
+  Descriptor file(path, O_WRONLY | O_CREAT);
+  if (!file.open()) fail("cannot be written", path, errno);
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("cannot be written", path, errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+  if (::fsync(file.number()) != 0) fail("cannot be flushed to the disk", path, errno);
+  if (!file.close()) fail("cannot be written", path, errno);
+}
+
+void read_at(const std::filesystem::path& path, std::uint64_t offset, std::span<std::byte> bytes) {
+  Descriptor file(path, O_RDONLY);
+  if (!file.open()) fail("cannot be read", path, errno);
+  while (!bytes.empty()) {
+    const ssize_t got = ::pread(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("cannot be read", path, errno);
+    if (got == 0) throw FileError(fmt::format("{}: is cut short", path.string()));
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
+  }
+}
+
 void write_whole(const std::filesystem::path& target, std::string_view bytes) {
   PendingFile pending(target);
   Descriptor file(pending.path(), O_WRONLY | O_CREAT | O_TRUNC);

@@ -1,7 +1,10 @@
 // Files that appear whole or not at all: written beside, flushed, renamed.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -32,6 +35,10 @@ class PendingFile {
   std::filesystem::path target_, partial_;
   bool committed_ = false;
 };
+
+// Parts of a file that several write or read side by side; a file that is not there is made. Throw FileError.
+void write_at(const std::filesystem::path& path, std::uint64_t offset, std::span<const std::byte> bytes);
+void read_at(const std::filesystem::path& path, std::uint64_t offset, std::span<std::byte> bytes);
 
 // Puts `bytes` at `target`, whole or not at all.
 void write_whole(const std::filesystem::path& target, std::string_view bytes);

@@ -9,6 +9,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 #include <arrow/util/key_value_metadata.h>
+#include <sys/mman.h>
 #include <xxhash.h>
 
 #include <cstdint>
@@ -206,7 +207,18 @@ Store::ForeignBlock block_of(const arrow::RecordBatch& batch, const arrow::Buffe
 
 }  // namespace
 
+void StoreFile::expect(Access access) const {
+  // A mapping begins at a page. What the kernel does not want to hear does no harm.
+  const auto begin = reinterpret_cast<std::uintptr_t>(mapping.get());
+  ::madvise(reinterpret_cast<void*>(begin), mapped_bytes, access == Access::in_order ? MADV_SEQUENTIAL : MADV_RANDOM);
+}
+
 StoreFile open_store(const std::string& path, Verify verify) {
+  const Threads threads;
+  return open_store(path, verify, {threads});
+}
+
+StoreFile open_store(const std::string& path, Verify verify, const Execution& execution) {
   require_readable(path);
   const auto file =
       readable(arrow::io::MemoryMappedFile::Open(path, arrow::io::FileMode::READ), path, "cannot be opened as a store");
@@ -223,15 +235,25 @@ StoreFile open_store(const std::string& path, Verify verify) {
   check_metadata(*reader->schema(), path);
   const std::size_t width = precision == Precision::float64 ? sizeof(double) : sizeof(float);
   std::vector<Store::ForeignBlock> blocks;
+  std::vector<std::string> checksums;
   for (int b = 0; b < reader->num_record_batches(); ++b) {
     const auto [batch, notes] = readable(reader->ReadRecordBatchWithCustomMetadata(b), path, "cannot be read");
     if (const auto status = batch->Validate(); !status.ok()) foreign(path, arrow_message(status));
-    const Store::ForeignBlock& block = blocks.emplace_back(block_of(*batch, *mapping, width, path));
-    const auto rows = static_cast<std::size_t>(block.rows);
-    const auto expected = notes == nullptr ? arrow::Result<std::string>(std::string()) : notes->Get(checksum_key);
-    if (verify == Verify::numbers && expected.ValueOr("") != checksum(block.values, rows * columns.size() * width,
-                                                                      block.targets, rows * sizeof(double)))
-      damaged(path, fmt::format("block {}'s", b));
+    blocks.push_back(block_of(*batch, *mapping, width, path));
+    checksums.push_back(notes == nullptr ? std::string() : notes->Get(checksum_key).ValueOr(""));
+  }
+  result.mapping = std::shared_ptr<const void>(mapping, mapping->data());
+  result.mapped_bytes = static_cast<std::size_t>(mapping->size());
+  if (verify == Verify::numbers) {
+    result.expect(Access::in_order);
+    const Share own = own_share(blocks.size(), execution.communicator);
+    execution.threads.run(own.last - own.first, [&](std::size_t i) {
+      const Store::ForeignBlock& block = blocks[own.first + i];
+      const auto rows = static_cast<std::size_t>(block.rows);
+      if (checksums[own.first + i] !=
+          checksum(block.values, rows * columns.size() * width, block.targets, rows * sizeof(double)))
+        damaged(path, fmt::format("block {}'s", own.first + i));
+    });
   }
   try {
     result.store = Store::from_blocks(std::move(columns), precision, blocks, mapping);

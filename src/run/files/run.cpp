@@ -8,8 +8,10 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "encoding_options.hpp"
+#include "flymc/chain/run_chains.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/data/files/store_file.hpp"
 #include "flymc/diagnose/convergence.hpp"
@@ -23,14 +25,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
 
-StoreFile open_rows(const RunDirectory& directory) {
+StoreFile open_rows(const RunDirectory& directory, bool old, const Execution& execution) {
   try {
-    // Where passes are to come, one more to verify the numbers is no matter, and nor is it in a file that is read in a
-    // second; else it would be the pass that sampling avoids.
+    // Rows that were just written are right. Where passes are to come, one more to verify the numbers is no matter, and
+    // nor is it in a file that is read in a second; else it would be the pass that sampling avoids.
     constexpr std::uintmax_t read_in_a_second = std::uintmax_t{1} << 30;
-    const bool verify = !std::filesystem::exists(directory.preparation()) ||
-                        std::filesystem::file_size(directory.rows()) < read_in_a_second;
-    return open_store(directory.rows().string(), verify ? Verify::numbers : Verify::metadata);
+    const bool verify = old && (!std::filesystem::exists(directory.preparation()) ||
+                                std::filesystem::file_size(directory.rows()) < read_in_a_second);
+    return open_store(directory.rows().string(), verify ? Verify::numbers : Verify::metadata, execution);
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: delete it, and `flymc resume {}` makes it again, the same if the table is",
                                  error.what(), directory.path().string()));
@@ -47,28 +49,37 @@ double smallest_ess(const DrawsFile& draws) {
   return smallest;
 }
 
-// All chains of a run, with the parts and the checkpoints that they leave.
+// For ranks that leave the writing to the first.
+class NoSink final : public Sink {
+ public:
+  void write(std::size_t, const Vector&, const DrawStats&) override {}
+};
+
+// All chains of a run, with the parts and the checkpoints that they leave. Ranks have the same chains at the same
+// iteration; the first of them writes.
 class Chains {
  public:
-  Chains(const RunDirectory& directory, const ChainPlan& plan, PartSink& sink, Monitor& monitor)
-      : directory_(directory), settings_(directory.settings()), sink_(sink), monitor_(monitor) {
+  Chains(const RunDirectory& directory, const ChainPlan& plan, PartSink& sink, Monitor& monitor,
+         const Execution& execution)
+      : directory_(directory), settings_(directory.settings()), sink_(sink), monitor_(monitor), execution_(execution) {
     const FitOptions& fit = settings_.fit;
     const ChainOptions options{fit.warmup, fit.draws, fit.thin, directory.seed()};
     for (int i = 0; i < fit.chains; ++i) {
       const auto chain = static_cast<std::uint64_t>(i);
       const auto checkpoint = directory.load_checkpoint(chain);
       runs_.push_back(checkpoint ? ChainRun(chain, plan, options, *checkpoint) : ChainRun(chain, plan, options));
+      if (!writes()) continue;
       sink_.go_on(runs_.size() - 1, directory.settle_parts(chain, checkpoint ? checkpoint->draws : 0),
                   checkpoint ? checkpoint->draws : 0);
     }
   }
 
   // Every chain up to `draws` draws. False if the monitor stopped them.
-  bool advance(std::int64_t draws, const Threads& threads) {
+  bool advance(std::int64_t draws) {
     std::atomic<bool> failed = false;
-    threads.run(runs_.size(), [&](std::size_t i) {
+    for_each_chain(runs_.size(), execution_, [&](std::size_t i) {
       try {
-        if (failed || monitor_.stop()) return;
+        if (failed || any(execution_.communicator, monitor_.stop())) return;
         advance_one(i, draws, failed);
       } catch (...) {
         failed = true;  // the others stop at their next iteration, with a checkpoint
@@ -104,7 +115,9 @@ class Chains {
     std::int64_t before = done(run);  // when `began` was set
     run.extend(draws);
     const bool finished_before = run.draws() >= draws;
-    run.advance(sink_, i, [&](const ChainRun& now) {
+    NoSink none;
+    int steps = 0;
+    run.advance(writes() ? static_cast<Sink&>(sink_) : none, i, [&](const ChainRun& now) {
       if (was_warming_up != now.warming_up()) {
         began = Clock::now();
         before = 0;
@@ -118,7 +131,7 @@ class Chains {
         save(i);
         saved = Clock::now();
       }
-      return !failed && !monitor_.stop();
+      return !failed && !stops(++steps);
     });
     if (!finished_before) save(i);
   }
@@ -127,8 +140,18 @@ class Chains {
     return run.warming_up() ? static_cast<std::int64_t>(run.iteration()) : run.draws();
   }
 
+  bool writes() const { return execution_.communicator.rank() == 0; }
+
+  // Ranks must stop at the same iteration, and ask each other now and then.
+  bool stops(int steps) const {
+    constexpr int now_and_then = 16;
+    if (execution_.communicator.size() == 1) return monitor_.stop();
+    return steps % now_and_then == 0 && any(execution_.communicator, monitor_.stop());
+  }
+
   // The draws first: a checkpoint never knows of draws that are not on the disk.
   void save(std::size_t i) {
+    if (!writes()) return;
     sink_.close_part(i);
     directory_.save(runs_[i].chain(), runs_[i].checkpoint());
   }
@@ -137,6 +160,7 @@ class Chains {
   const Settings& settings_;
   PartSink& sink_;
   Monitor& monitor_;
+  Execution execution_;
   std::vector<ChainRun> runs_;
 };
 
@@ -212,40 +236,48 @@ void ingest(const RunDirectory& directory, Monitor& monitor) {
       encoding.dropped() ? fmt::format(" ({} rows dropped)", encoding.dropped()) : "", seconds_since(began)));
 }
 
-bool complete(const RunDirectory& directory, Monitor& monitor) {
-  if (directory.finished()) {
-    directory.remove_parts();  // of a process that died before it could
+bool complete(const RunDirectory& directory, Monitor& monitor, const Communicator& communicator) {
+  const bool first = communicator.rank() == 0;
+  // What the first rank finds on the disk is so for all: files come and go, and a disk of many machines tells late.
+  const auto found = [&](const auto& is_so) { return any(communicator, first && is_so()); };
+  const auto stopped = [&] { return any(communicator, monitor.stop()); };
+  std::optional<RunLock> lock;
+  if (first && !directory.finished()) lock.emplace(directory);
+  if (found([&] { return directory.finished(); })) {  // perhaps by the process that held the lock until now
+    if (first) directory.remove_parts();              // of a process that died before it could
     return true;
   }
-  const RunLock lock(directory);
-  if (directory.finished()) return true;  // by the process that held the lock until now
   const Settings& settings = directory.settings();
   const Threads threads(settings.fit.threads);
+  const Execution execution{threads, communicator};
 
-  ingest(directory, monitor);
-  if (monitor.stop()) return false;
-  const StoreFile rows = open_rows(directory);
+  const bool has_rows = found([&] { return std::filesystem::exists(directory.rows()); });
+  if (first) ingest(directory, monitor);
+  if (stopped()) return false;
+  const StoreFile rows = open_rows(directory, has_rows, execution);
   const Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
   const Model model = make_model(settings, static_cast<int>(encoding.classes().size()));
 
-  if (!std::filesystem::exists(directory.preparation())) {
+  if (!found([&] { return std::filesystem::exists(directory.preparation()); })) {
     const auto began = Clock::now();
     monitor.say(settings.fit.regular ? "prepare: anchor" : "prepare: anchor and bound");
-    const Preparation made = prepare(rows.store, model, settings.fit, {threads});
-    directory.save(made);
+    rows.expect(Access::in_order);
+    const Preparation made = prepare(rows.store, model, settings.fit, execution);
+    directory.save(made, rows.store, communicator);
     const RowId queries = (made.anchor ? made.anchor->queries : 0) + (made.bound ? made.bound->queries() : 0);
     monitor.say(
         fmt::format("         {} passes over the rows, {:.1f} s", queries / rows.store.rows(), seconds_since(began)));
   }
-  if (monitor.stop()) return false;
-  const Preparation preparation = directory.load_preparation(model);
-  const Sampler sampler(rows.store, model, preparation, settings.fit);
+  if (stopped()) return false;
+  rows.expect(settings.fit.regular ? Access::in_order : Access::here_and_there);
+  const Preparation preparation = directory.load_preparation(model, communicator);
+  const Sampler sampler(rows.store, model, preparation, settings.fit, communicator);
   ChainPlan plan = sampler.plan();
   start_where_others_ended(directory, plan);
 
   const auto names = coefficient_names(encoding.feature_names(), encoding.classes(), settings);
   PartSink sink(directory, names, encoding, model.predictors());
-  Chains chains(directory, plan, sink, monitor);
+  Chains chains(directory, plan, sink, monitor, execution);
 
   // Rounds of as many draws as were asked for, until the target is met. Where a run goes on, it is in the round of its
   // furthest chain: the decision to begin that round was made before.
@@ -253,12 +285,13 @@ bool complete(const RunDirectory& directory, Monitor& monitor) {
   const std::int64_t round = settings.fit.draws;
   std::int64_t goal = std::max<std::int64_t>(1, (chains.most_draws() + round - 1) / round) * round;
   // Draws that were merged need no parts, only the report.
-  const bool merged = std::filesystem::exists(directory.draws()) && chains.all_at(goal);
-  if (!merged) chains.check_parts();
+  const bool merged = found([&] { return std::filesystem::exists(directory.draws()) && chains.all_at(goal); });
+  if (!merged && first) chains.check_parts();
   for (; !merged; goal += round) {
-    if (!chains.advance(goal, threads)) return false;
+    if (!chains.advance(goal)) return false;
     if (settings.target_ess <= 0.0) break;
-    const double ess = smallest_ess(DrawsFile(sink.parts()));
+    double ess = first ? smallest_ess(DrawsFile(sink.parts())) : 0.0;
+    communicator.broadcast(std::as_writable_bytes(std::span(&ess, 1)), 0);
     if (ess >= settings.target_ess) break;
     monitor.say(
         fmt::format("{} draws per chain: the smallest bulk ESS is {:.0f} of {:.0f}", goal, ess, settings.target_ess));
@@ -267,6 +300,7 @@ bool complete(const RunDirectory& directory, Monitor& monitor) {
       break;
     }
   }
+  if (!first) return true;
   if (!merged) sink.merge(directory.draws());
   RunReport report;
   report.version = FLYMC_VERSION;

@@ -14,6 +14,7 @@
 
 #include "chain_report_json.hpp"
 #include "flymc/core/files.hpp"
+#include "gaps_file.hpp"
 #include "record.hpp"
 
 namespace flymc {
@@ -65,7 +66,8 @@ bool holds_nothing_of_worth(const fs::path& path) {
   return std::all_of(fs::directory_iterator(path), fs::directory_iterator(), [&](const fs::directory_entry& entry) {
     const fs::path name = entry.path().filename();
     return name == "settings.toml" || name == "settings.toml.partial" || name == "rows.arrow.partial" ||
-           (!settled && (name.string().starts_with("starts.flymc") || name.string().starts_with("preparation.flymc")));
+           (!settled && (name.string().starts_with("starts.flymc") || name.string().starts_with("gaps.flymc") ||
+                         name.string().starts_with("preparation.flymc")));
   });
 }
 
@@ -144,6 +146,15 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
   if (!prior.proper() && value.at("prior") != prior.describe()) return;
   for (const char* part : {"anchor", "bound"})
     if (value.contains(part)) value[part]["queries"] = 0;  // this run made none
+  if (value.contains("bound") && value["bound"].contains("gaps")) {
+    PendingFile copy(path / "gaps.flymc");
+    std::error_code error;
+    fs::copy_file(base.gaps(), copy.path(), fs::copy_options::overwrite_existing, error);
+    if (error)
+      throw FileError(
+          fmt::format("{}: cannot be copied to {} ({})", base.gaps().string(), path.string(), error.message()));
+    copy.commit();
+  }
   write_record(path / "preparation.flymc", "preparation", value);
 }
 
@@ -166,7 +177,11 @@ std::uint64_t RunDirectory::seed() const {
   return XXH64(lineage.data(), lineage.size(), 0);
 }
 
-void RunDirectory::save(const Preparation& preparation) const {
+void RunDirectory::save(const Preparation& preparation, const Store& store, const Communicator& communicator) const {
+  const bool with_gaps = preparation.bound && preparation.bound->expected_gaps().known();
+  std::vector<std::uint64_t> checksums;
+  if (with_gaps) checksums = write_gaps(gaps(), preparation.bound->expected_gaps(), store.block_rows(), communicator);
+  if (communicator.rank() != 0) return;
   json value = {{"prior", Prior::parse(settings_.prior).describe()}};
   if (const auto& anchor = preparation.anchor)
     value["anchor"] = {{"theta", flymc::pack(anchor->theta)},
@@ -183,16 +198,17 @@ void RunDirectory::save(const Preparation& preparation) const {
                       {"curvature", flymc::pack(bound->sums().curvature)},
                       {"growth", flymc::pack(bound->sums().growth)},
                       {"outer_curvature", flymc::pack(bound->sums().outer_curvature)},
-                      {"hessian", flymc::pack(bound->sums().hessian)},
-                      {"expected_gaps", json::binary(bound->expected_gaps().levels())}};
+                      {"hessian", flymc::pack(bound->sums().hessian)}};
+  if (with_gaps)
+    value["bound"]["gaps"] = {{"rows", store.rows()}, {"block_rows", store.block_rows()}, {"checksums", checksums}};
   if (preparation.bound && preparation.bound->metric())
     value["bound"]["metric"] = flymc::pack(preparation.bound->metric()->lower());
   write_record(this->preparation(), "preparation", value);
 }
 
-Preparation RunDirectory::load_preparation(const Model& model) const {
+Preparation RunDirectory::load_preparation(const Model& model, const Communicator& communicator) const {
   const fs::path path = preparation();
-  return reading(path, "delete it, and `flymc resume` makes it again from the rows", [&] {
+  return reading(path, fmt::format("delete {}, and `flymc resume` makes it again from the rows", path.string()), [&] {
     const json value = read_record(path, "preparation");
     Preparation out;
     if (value.contains("anchor")) {
@@ -207,14 +223,17 @@ Preparation RunDirectory::load_preparation(const Model& model) const {
       const auto rule = make_rule(model, anchor.size(), chosen(settings_.fit));
       std::optional<Metric> metric;
       if (b.contains("metric")) metric = Metric::from_lower(unpack(b.at("metric")));
+      ExpectedGaps expected;
+      if (b.contains("gaps"))
+        expected = read_gaps(gaps(), b["gaps"].at("rows").get<RowId>(), b["gaps"].at("block_rows").get<Index>(),
+                             b["gaps"].at("checksums").get<std::vector<std::uint64_t>>(), communicator);
       if (rule->name() != b.at("rule").get<std::string>())
         throw InputError(fmt::format("{}: it holds the {} bound, not the {} bound", path.string(),
                                      b.at("rule").get<std::string>(), rule->name()));
       out.bound.emplace(model, rule, anchor,
                         BoundSums{b.at("value").get<double>(), unpack(b.at("slope")), unpack(b.at("curvature")),
                                   unpack(b.at("growth")), unpack(b.at("outer_curvature")), unpack(b.at("hessian"))},
-                        b.at("queries").get<RowId>(), std::move(metric),
-                        ExpectedGaps(std::vector<std::uint8_t>(b.at("expected_gaps").get_binary())));
+                        b.at("queries").get<RowId>(), std::move(metric), std::move(expected));
     }
     return out;
   });

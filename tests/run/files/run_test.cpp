@@ -216,6 +216,11 @@ TEST_F(RunOnDisk, ACheckpointBelongsToItsPreparation) {
   const RunDirectory another = RunDirectory::create(folder_ / "another", other);
   ASSERT_TRUE(complete(another, quiet_));
   write_whole(run.preparation(), read_whole(another.preparation()));
+  const std::string gaps = message<InputError>([&] { complete(run, quiet_); });
+  EXPECT_NE(gaps.find("gaps.flymc: its checksum is wrong: it is damaged, or of another preparation; delete"),
+            std::string::npos)
+      << gaps;
+  write_whole(run.path() / "gaps.flymc", read_whole(another.path() / "gaps.flymc"));
   EXPECT_NE(message<InputError>([&] { complete(run, quiet_); }).find("it belongs to another preparation"),
             std::string::npos);
   // Without it, it is made again as it was.

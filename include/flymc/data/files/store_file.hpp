@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "flymc/comm/execution.hpp"
 #include "flymc/data/store.hpp"
 
 namespace flymc {
@@ -37,9 +38,16 @@ class StoreWriter {
   std::unique_ptr<State> state_;
 };
 
+// How rows are about to be read. It makes nothing right or wrong, only fast: what comes in order is fetched ahead and
+// may be forgotten soon; what is needed here and there comes alone, a page and not its neighbours.
+enum class Access { in_order, here_and_there };
+
 struct StoreFile {
   Store store;
   std::map<std::string, std::string> metadata;
+  std::shared_ptr<const void> mapping;
+  std::size_t mapped_bytes = 0;
+  void expect(Access access) const;
 };
 
 // What is held against its checksum when a store is opened. One flipped bit would make another posterior, so before
@@ -47,7 +55,9 @@ struct StoreFile {
 // that everything else avoids.
 enum class Verify { numbers, metadata };
 
-// Maps a file that a StoreWriter wrote. Throws InputError, naming it, if it is damaged or something else.
+// Maps a file that a StoreWriter wrote. Throws InputError, naming it, if it is damaged or something else. A rank
+// verifies the numbers of its own blocks.
 StoreFile open_store(const std::string& path, Verify verify = Verify::numbers);
+StoreFile open_store(const std::string& path, Verify verify, const Execution& execution);
 
 }  // namespace flymc

@@ -3,6 +3,7 @@
 //   settings.toml       what was asked for
 //   rows.arrow          the rows, encoded (stage 1, ingest)
 //   preparation.flymc   the anchor and the collapsed bound (stage 2)
+//   gaps.flymc          a byte per row, which belongs to it: how likely the row is to be bright
 //   starts.flymc        where the chains of an earlier run ended, if this one was sampled from it
 //   chains/             where each chain stands, to go on from
 //   parts/              draws of a run that is not finished
@@ -48,8 +49,10 @@ class RunDirectory {
   std::filesystem::path report() const { return path_ / "report.json"; }
   bool finished() const { return std::filesystem::exists(report()) && std::filesystem::exists(draws()); }
 
-  void save(const Preparation& preparation) const;
-  Preparation load_preparation(const Model& model) const;
+  // Every rank of a communicator calls them. The first writes what all have, each its rows' share of the gaps.
+  void save(const Preparation& preparation, const Store& store,
+            const Communicator& communicator = Communicator::alone()) const;
+  Preparation load_preparation(const Model& model, const Communicator& communicator = Communicator::alone()) const;
 
   // Where chains begin; none: around the anchor.
   std::vector<Place> load_starts() const;
@@ -74,6 +77,7 @@ class RunDirectory {
   // Copies what a run takes from another before it has settings: from then on it is a run.
   static void copy_from(const RunDirectory& base, const std::filesystem::path& path, const Settings& settings);
   std::filesystem::path starts() const { return path_ / "starts.flymc"; }
+  std::filesystem::path gaps() const { return path_ / "gaps.flymc"; }
   std::filesystem::path checkpoint(std::uint64_t chain) const;
   std::filesystem::path path_;
   Settings settings_;

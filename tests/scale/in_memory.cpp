@@ -1,0 +1,36 @@
+// Fits a table in memory, without a run directory, and writes the draws to standard output as doubles, draw by draw.
+#include <cstdio>
+#include <string>
+
+#include "flymc/data/files/encoding.hpp"
+#include "flymc/flymc.hpp"
+#include "flymc/run/files/settings.hpp"
+
+int main(int argc, char** argv) {
+  if (argc != 5) return 2;
+  using namespace flymc;
+  // As tests/scale/ranks.py has them for the command.
+  Settings settings;
+  settings.family = argv[4];
+  settings.fit.bound = BoundKind::anchored;
+  settings.fit.chains = 2;
+  settings.fit.warmup = 120;
+  settings.fit.draws = 80;
+  EncodingOptions options;
+  options.target = argv[2];
+  const std::string others = argv[3];
+  options.exclude = {others.substr(0, others.find(',')), others.substr(others.find(',') + 1)};
+  options.target_kind = settings.family == "softmax"     ? TargetKind::classes
+                        : settings.family == "student_t" ? TargetKind::number
+                                                         : TargetKind::two_classes;
+  const Table table = Table::open({argv[1]});
+  const Encoding encoding = Encoding::learn(table, options);
+  const Store store = read_rows(table, encoding);
+  const Fit fitted = fit(store, make_model(settings, static_cast<int>(encoding.classes().size())), settings.fit);
+  for (std::size_t chain = 0; chain < 2; ++chain)
+    for (std::size_t draw = 0; draw < 80; ++draw)
+      for (Index j = 0; j < fitted.draws.coefficients(); ++j) {
+        const double value = fitted.draws.coefficient(j)[chain][draw];
+        std::fwrite(&value, sizeof value, 1, stdout);
+      }
+}
