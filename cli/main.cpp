@@ -286,11 +286,15 @@ int main(int argc, char** argv) {
       "Example (resume does the rest):\n  flymc ingest clicks.csv --target clicked --out run\n  flymc resume run");
   ingest_command.callback([&] {
     run_of_command = out;
+    on_all_ranks = true;
     command = [&] {
-      const RunDirectory directory = RunDirectory::create(out, settings_of_flags());
-      Progress progress(Progress::style_of(output.quiet), stop_requested);
-      const RunLock lock(directory);
-      ingest(directory, progress);
+      const Settings settings = settings_of_flags();
+      const RunDirectory directory = made_by_first(ranks, out, [&] { return RunDirectory::create(out, settings); });
+      const bool speaks = ranks.rank() == 0;
+      Progress progress(Progress::style_of(output.quiet || !speaks), stop_requested);
+      std::optional<RunLock> lock;
+      if (speaks) lock.emplace(directory);
+      ingest(directory, progress, ranks);
       return static_cast<int>(Exit::success);
     };
   });

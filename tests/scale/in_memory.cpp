@@ -23,14 +23,17 @@ int main(int argc, char** argv) {
   options.target_kind = settings.family == "softmax"     ? TargetKind::classes
                         : settings.family == "student_t" ? TargetKind::number
                                                          : TargetKind::two_classes;
+  options.standardise = true;
   const Table table = Table::open({argv[1]});
   const Encoding encoding = Encoding::learn(table, options);
   const Store store = read_rows(table, encoding);
-  const Fit fitted = fit(store, make_model(settings, static_cast<int>(encoding.classes().size())), settings.fit);
+  const Model model = make_model(settings, static_cast<int>(encoding.classes().size()));
+  const Fit fitted = fit(store, model, settings.fit);
   for (std::size_t chain = 0; chain < 2; ++chain)
-    for (std::size_t draw = 0; draw < 80; ++draw)
-      for (Index j = 0; j < fitted.draws.coefficients(); ++j) {
-        const double value = fitted.draws.coefficient(j)[chain][draw];
-        std::fwrite(&value, sizeof value, 1, stdout);
-      }
+    for (std::size_t draw = 0; draw < 80; ++draw) {
+      Vector theta(fitted.draws.coefficients());
+      for (Index j = 0; j < theta.size(); ++j) theta[j] = fitted.draws.coefficient(j)[chain][draw];
+      theta = encoding.to_original(theta, model.predictors());
+      std::fwrite(theta.data(), sizeof(double), static_cast<std::size_t>(theta.size()), stdout);
+    }
 }

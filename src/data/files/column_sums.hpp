@@ -15,40 +15,76 @@
 #include <unordered_map>
 #include <vector>
 
+#include "flymc/core/exact_sum.hpp"
 #include "flymc/core/linear.hpp"
 
 namespace flymc {
 
-// A sum over rows of a hash of (row, value), zero for the value 0. Being a sum, a level's 0/1 column costs nothing in
-// the rows where it is 0; having 128 bits, two columns that differ agree with probability 3e-39.
+// A sum over rows of a hash of (key of the row, value), zero for the value 0. Being a sum, a level's 0/1 column costs
+// nothing in the rows where it is 0; having 128 bits, two columns that differ agree with probability 3e-39.
 struct ColumnHash {
   std::uint64_t low = 0, high = 0;
-  void add(RowId row, double value) {
+  void add(std::uint64_t row, double value) {
     if (value == 0.0) return;
-    const std::uint64_t key[2] = {static_cast<std::uint64_t>(row), std::bit_cast<std::uint64_t>(value)};
+    const std::uint64_t key[2] = {row, std::bit_cast<std::uint64_t>(value)};
     const XXH128_hash_t hash = XXH3_128bits(key, sizeof key);
     low += hash.low64;
     high += hash.high64;
   }
+  ColumnHash& operator+=(const ColumnHash& other) {
+    low += other.low;
+    high += other.high;
+    return *this;
+  }
   auto operator<=>(const ColumnHash&) const = default;
 };
 
-// Numbers in the order of the rows, by Welford's update, so that the result does not depend on batches.
+// Numbers, in any order: sums without rounding, so that the result depends on neither batches nor threads nor ranks.
 struct NumberSums {
   RowId count = 0;
   double minimum = std::numeric_limits<double>::infinity(), maximum = -minimum;
-  double mean = 0.0, squares = 0.0;
+  ExactSum sum, squares;
   ColumnHash hash;
-  void add(RowId row, double value) {
+  void add(std::uint64_t row, double value) {
     ++count;
     minimum = std::min(minimum, value);
     maximum = std::max(maximum, value);
-    const double step = value - mean;
-    mean += step / static_cast<double>(count);
-    squares += step * (value - mean);
+    sum.add(value);
+    squares.add_product(value, value);
     hash.add(row, value);
   }
-  double deviation() const { return count > 1 ? std::sqrt(squares / static_cast<double>(count - 1)) : 0.0; }
+  NumberSums& operator+=(const NumberSums& other) {
+    count += other.count;
+    minimum = std::min(minimum, other.minimum);
+    maximum = std::max(maximum, other.maximum);
+    sum += other.sum;
+    squares += other.squares;
+    hash += other.hash;
+    return *this;
+  }
+  double mean() const { return sum.value() / static_cast<double>(count); }
+  // sqrt((count squares - sum^2) / (count (count - 1))), where the difference is taken of three doubles of each: they
+  // agree in their first digits where the numbers are far from 0.
+  double deviation() const {
+    if (count < 2) return 0.0;
+    const auto n = static_cast<double>(count);
+    ExactSum difference;
+    ExactSum left = squares;
+    for (int i = 0; i < 3; ++i) {
+      const double part = left.value();
+      left.add(-part);
+      difference.add_product(n, part);
+    }
+    double parts[3];
+    left = sum;
+    for (double& part : parts) {
+      part = left.value();
+      left.add(-part);
+    }
+    for (const double one : parts)
+      for (const double other : parts) difference.add_product(-one, other);
+    return std::sqrt(difference.value() / n / (n - 1.0));
+  }
 };
 
 // Levels in the order in which they appear.
@@ -65,6 +101,17 @@ struct LevelSums {
     if (found != index.end()) return found->second;
     hashes.emplace_back();
     return index.emplace(std::string(text), hashes.size() - 1).first->second;
+  }
+  // Those of another that come after these.
+  LevelSums& operator+=(const LevelSums& other) {
+    std::vector<const std::string*> in_order(other.hashes.size());
+    for (const auto& [text, at] : other.index) in_order[at] = &text;
+    for (std::size_t l = 0; l < in_order.size(); ++l) {
+      const std::size_t at = level(*in_order[l]);
+      hashes[at] += other.hashes[l];
+      if (places.size() < hashes.size()) places.push_back(other.places[l]);
+    }
+    return *this;
   }
   std::vector<std::string> sorted() const {
     std::vector<std::string> levels;

@@ -60,7 +60,7 @@ class CsvFile final : public TableFile {
         columns_[j].kind = ColumnKind::text;
   }
 
-  void read(const std::vector<TableColumn>& wanted, const Visit& visit) const override {
+  void read(const std::vector<TableColumn>& wanted, const Share&, const Visit& visit) const override {
     auto convert = arrow::csv::ConvertOptions::Defaults();
     convert.strings_can_be_null = true;          // what is missing in a number is missing in a text ...
     convert.quoted_strings_can_be_null = false;  // ... but "NA" in quotes is a text, as it is in other formats

@@ -70,7 +70,8 @@ class RowEncoder {
   RowEncoder(const Encoding& encoding, const Table& table, bool with_target);
   // Calls visit(x, y, place) per row; x is empty where something is missing and that is allowed.
   template <class Visit>
-  void run(const Table& table, Missing missing, const Visit& visit);
+  void run(const TableBatch& batch, Missing missing, const Visit& visit);
+  const std::vector<std::string>& names() const { return names_; }
 
  private:
   static constexpr std::int64_t unknown = -2, reference = -1;
@@ -180,56 +181,86 @@ double RowEncoder::class_of(const TableBatch& batch, Index i) const {
 }
 
 template <class Visit>
-void RowEncoder::run(const Table& table, Missing missing, const Visit& visit) {
+void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visit) {
   const auto& columns = encoding_.columns_;
   std::vector<double> empty(encoding_.feature_names_.size(), 0.0);
   if (encoding_.intercept_) empty[0] = 1.0;
   std::vector<double> x = empty;
-  table.scan(names_, [&](const TableBatch& batch) {
-    prepare(batch);
-    MissingRows missing_rows(batch, names_.size());
-    for (Index i = 0; i < batch.rows(); ++i) {
-      const RowPlace place{batch.file(), batch.row(i)};
-      if (missing_rows[i]) {
-        if (missing == Missing::error) missing_rows.refuse(i, names_);
-        visit(std::span<const double>(), 0.0, place);
+  prepare(batch);
+  MissingRows missing_rows(batch, names_.size());
+  for (Index i = 0; i < batch.rows(); ++i) {
+    const RowPlace place{batch.file(), batch.row(i)};
+    if (missing_rows[i]) {
+      if (missing == Missing::error) missing_rows.refuse(i, names_);
+      visit(std::span<const double>(), 0.0, place);
+      continue;
+    }
+    const auto at = static_cast<std::size_t>(i);
+    x = empty;
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+      if (columns[j].kind == ColumnKind::text) {
+        const auto slot = slot_of_code_[j][static_cast<std::size_t>(batch.codes(j)[at])];
+        if (slot >= 0)
+          x[static_cast<std::size_t>(slot)] = 1.0;
+        else if (slot == unknown)
+          refuse_level(batch, j, i);
         continue;
       }
-      const auto at = static_cast<std::size_t>(i);
-      x = empty;
-      for (std::size_t j = 0; j < columns.size(); ++j) {
-        if (columns[j].kind == ColumnKind::text) {
-          const auto slot = slot_of_code_[j][static_cast<std::size_t>(batch.codes(j)[at])];
-          if (slot >= 0)
-            x[static_cast<std::size_t>(slot)] = 1.0;
-          else if (slot == unknown)
-            refuse_level(batch, j, i);
-          continue;
-        }
-        const double value = batch.numbers(j)[at];
-        check_number(batch, i, names_[j], value);
-        if (columns[j].kind == ColumnKind::boolean && value != 0.0 && value != 1.0)
-          throw InputError(
-              fmt::format("{}: {} is neither 0 nor 1, and the column held true/false when the model was "
-                          "fitted; correct it",
-                          place_of(batch, i, names_[j]), value));
-        const auto feature = static_cast<Index>(first_[j]);
-        x[first_[j]] = (value - encoding_.shift_[feature]) / encoding_.scale_[feature];
-      }
-      visit(std::span<const double>(x), with_target_ ? class_of(batch, i) : 0.0, place);
+      const double value = batch.numbers(j)[at];
+      check_number(batch, i, names_[j], value);
+      if (columns[j].kind == ColumnKind::boolean && value != 0.0 && value != 1.0)
+        throw InputError(
+            fmt::format("{}: {} is neither 0 nor 1, and the column held true/false when the model was "
+                        "fitted; correct it",
+                        place_of(batch, i, names_[j]), value));
+      const auto feature = static_cast<Index>(first_[j]);
+      x[first_[j]] = (value - encoding_.shift_[feature]) / encoding_.scale_[feature];
     }
-  });
+    visit(std::span<const double>(x), with_target_ ? class_of(batch, i) : 0.0, place);
+  }
 }
 
 void Encoding::encode(const Table& table, const Visit& visit) const {
-  RowEncoder(*this, table, true).run(table, missing_, [&](std::span<const double> x, double y, const RowPlace& place) {
-    if (!x.empty()) visit(x, y, place);
-  });
+  const Threads threads;
+  encode(table, {threads}, visit);
+}
+
+void Encoding::encode(const Table& table, const Execution& execution, const Visit& visit) const {
+  // The rows of a batch, side by side, until their turn comes.
+  struct Slot {
+    RowEncoder encoder;
+    std::vector<double> x, y;
+    std::vector<RowPlace> places;
+  };
+  const RowEncoder encoder(*this, table, true);
+  const std::size_t features = feature_names_.size();
+  std::vector<Slot> slots(Table::slots(execution.threads), Slot{encoder, {}, {}, {}});
+  const auto most_rows = std::clamp<Index>((Index{1} << 20) / static_cast<Index>(features), 256, 1 << 16);
+  table.scan(
+      encoder.names(), own_share(table.pieces(), execution.communicator), most_rows, execution.threads,
+      [&](std::size_t s, const TableBatch& batch) {
+        Slot& slot = slots[s];
+        slot.x.clear();
+        slot.y.clear();
+        slot.places.clear();
+        slot.encoder.run(batch, missing_, [&](std::span<const double> x, double y, const RowPlace& place) {
+          if (x.empty()) return;
+          slot.x.insert(slot.x.end(), x.begin(), x.end());
+          slot.y.push_back(y);
+          slot.places.push_back(place);
+        });
+      },
+      [&](std::size_t s) {
+        const Slot& slot = slots[s];
+        for (std::size_t i = 0; i < slot.y.size(); ++i)
+          visit({slot.x.data() + i * features, features}, slot.y[i], slot.places[i]);
+      });
 }
 
 void Encoding::encode_new(const Table& table, Missing missing, const VisitNew& visit) const {
-  RowEncoder(*this, table, false).run(table, missing, [&](std::span<const double> x, double, const RowPlace& place) {
-    visit(x, place);
+  RowEncoder encoder(*this, table, false);
+  table.scan(encoder.names(), [&](const TableBatch& batch) {
+    encoder.run(batch, missing, [&](std::span<const double> x, double, const RowPlace& place) { visit(x, place); });
   });
 }
 

@@ -2,10 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "cells.hpp"
 #include "column_sums.hpp"
@@ -16,25 +20,104 @@
 
 namespace flymc {
 
+// What a scan keeps of some rows: of a batch, of a rank's pieces, or of the whole table.
+struct Tally {
+  std::vector<NumberSums> numbers;
+  std::vector<LevelSums> levels;
+  std::optional<TargetSums> target;
+  std::vector<RowId> missing_counts;
+  std::string first_missing;
+  bool target_missing_first = false;
+  RowId rows = 0, dropped = 0;
+};
+
+// How a rank tells the others of its tally.
+std::vector<std::byte> tally_to_bytes(Tally& tally) {
+  using nlohmann::json;
+  const auto of_hash = [](const ColumnHash& hash) { return json{hash.low, hash.high}; };
+  json value = {{"missing", tally.missing_counts},
+                {"first_missing", tally.first_missing},
+                {"target_missing_first", tally.target_missing_first},
+                {"rows", tally.rows},
+                {"dropped", tally.dropped},
+                {"target", tally.target->to_json()}};
+  for (NumberSums& n : tally.numbers)
+    value["numbers"].push_back({{"count", n.count},
+                                {"minimum", std::bit_cast<std::uint64_t>(n.minimum)},
+                                {"maximum", std::bit_cast<std::uint64_t>(n.maximum)},
+                                {"sum", n.sum.parts()},
+                                {"sum_finite", n.sum.finite()},
+                                {"squares", n.squares.parts()},
+                                {"squares_finite", n.squares.finite()},
+                                {"hash", of_hash(n.hash)}});
+  for (const LevelSums& l : tally.levels) {
+    json levels = json::array();
+    for (std::size_t i = 0; i < l.hashes.size(); ++i)
+      levels.push_back({{"place", l.places[i]}, {"hash", of_hash(l.hashes[i])}});
+    for (const auto& [text, at] : l.index) levels[at]["text"] = text;
+    value["levels"].push_back(levels);
+  }
+  const std::vector<std::uint8_t> bytes = json::to_cbor(value);
+  const auto raw = std::as_bytes(std::span(bytes));
+  return {raw.begin(), raw.end()};
+}
+
+void tally_from_bytes(std::span<const std::byte> bytes, Tally& tally) {
+  using nlohmann::json;
+  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  const json value = json::from_cbor(first, first + bytes.size());
+  const auto hash_of = [](const json& hash) {
+    return ColumnHash{hash[0].get<std::uint64_t>(), hash[1].get<std::uint64_t>()};
+  };
+  const auto sum_of = [](const json& parts, const json& finite) {
+    return ExactSum::of_parts(parts.get<std::array<std::int64_t, ExactSum::limbs>>(), finite.get<bool>());
+  };
+  value["missing"].get_to(tally.missing_counts);
+  value["first_missing"].get_to(tally.first_missing);
+  value["target_missing_first"].get_to(tally.target_missing_first);
+  value["rows"].get_to(tally.rows);
+  value["dropped"].get_to(tally.dropped);
+  tally.target->from_json(value["target"]);
+  for (std::size_t j = 0; j < tally.numbers.size(); ++j) {
+    const json& n = value["numbers"][j];
+    tally.numbers[j] = {n["count"].get<RowId>(),
+                        std::bit_cast<double>(n["minimum"].get<std::uint64_t>()),
+                        std::bit_cast<double>(n["maximum"].get<std::uint64_t>()),
+                        sum_of(n["sum"], n["sum_finite"]),
+                        sum_of(n["squares"], n["squares_finite"]),
+                        hash_of(n["hash"])};
+    LevelSums& levels = tally.levels[j];
+    for (const json& l : value["levels"][j]) {
+      const std::size_t at = levels.level(l["text"].get<std::string>());
+      levels.hashes[at] = hash_of(l["hash"]);
+      levels.places.push_back(l["place"].get<std::string>());
+    }
+  }
+}
+
 class EncodingLearner {
  public:
   EncodingLearner(const Table& table, const EncodingOptions& options) : table_(table), options_(options) {
     choose_columns();
     check_options();
   }
-  Encoding learn();
+  Encoding learn(const Execution& execution);
   std::vector<std::string> features() const { return {names_.begin(), names_.end() - 1}; }
 
  private:
   void choose_columns();
   void check_options() const;
   const TableColumn& known(const std::string& name, const char* role) const;
-  void add_batch(const TableBatch& batch);
-  void add_numbers(const TableBatch& batch, std::size_t j);
-  void add_levels(const TableBatch& batch, std::size_t j);
+  Tally empty() const;
+  void add_batch(const TableBatch& batch, Tally& tally) const;
+  void add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept, NumberSums& sums) const;
+  void add_levels(const TableBatch& batch, std::size_t j, std::span<const Index> kept, LevelSums& sums) const;
+  // Adds the tally of rows that come after all that were added before.
+  void add(const Tally& next);
+  void check_levels(std::size_t j, const LevelSums& sums) const;
   std::string missing_counts() const;
   [[noreturn]] void refuse_missing() const;
-  void check_spoilt_numbers(std::size_t j) const;
+  void check_spoilt_numbers(std::size_t j, const LevelSums& sums) const;
   void check_constants() const;
   void check_duplicates() const;
 
@@ -42,14 +125,7 @@ class EncodingLearner {
   const EncodingOptions& options_;
   Encoding encoding_;
   std::vector<std::string> names_;  // of the features, then the target
-  std::vector<NumberSums> numbers_;
-  std::vector<LevelSums> levels_;
-  std::optional<TargetSums> target_;
-  std::vector<RowId> missing_counts_;
-  std::string first_missing_;
-  bool target_missing_first_ = false;
-  std::vector<Index> kept_;  // rows of the batch at hand
-  RowId rows_ = 0, dropped_ = 0;
+  Tally all_;
 };
 
 const TableColumn& EncodingLearner::known(const std::string& name, const char* role) const {
@@ -112,38 +188,77 @@ void EncodingLearner::check_options() const {
                     options_.target));
 }
 
-Encoding EncodingLearner::learn() {
+Tally EncodingLearner::empty() const {
+  Tally out;
+  out.numbers.resize(encoding_.columns_.size());
+  out.levels.resize(encoding_.columns_.size());
+  out.missing_counts.assign(names_.size(), 0);
+  out.target.emplace(options_, table_.find(options_.target)->kind);
+  return out;
+}
+
+void EncodingLearner::add(const Tally& next) {
+  for (std::size_t j = 0; j < all_.numbers.size(); ++j) {
+    all_.numbers[j] += next.numbers[j];
+    all_.levels[j] += next.levels[j];
+    check_levels(j, all_.levels[j]);
+  }
+  for (std::size_t j = 0; j < names_.size(); ++j) all_.missing_counts[j] += next.missing_counts[j];
+  if (all_.first_missing.empty()) {
+    all_.first_missing = next.first_missing;
+    all_.target_missing_first = next.target_missing_first;
+  }
+  all_.target->add(*next.target);
+  all_.rows += next.rows;
+  all_.dropped += next.dropped;
+}
+
+Encoding EncodingLearner::learn(const Execution& execution) {
   encoding_.intercept_ = options_.intercept;
   encoding_.standardise_ = options_.standardise;
   encoding_.missing_ = options_.missing;
   encoding_.target_ = options_.target;
   encoding_.target_kind_ = options_.target_kind;
   encoding_.target_column_ = table_.find(options_.target)->kind;
-  numbers_.resize(encoding_.columns_.size());
-  levels_.resize(encoding_.columns_.size());
-  missing_counts_.assign(names_.size(), 0);
-  target_.emplace(options_, encoding_.target_column_);
-  table_.scan(names_, [&](const TableBatch& batch) { add_batch(batch); });
+  all_ = empty();
+  std::vector<Tally> slots(Table::slots(execution.threads));
+  table_.scan(
+      names_, own_share(table_.pieces(), execution.communicator), 1 << 16, execution.threads,
+      [&](std::size_t slot, const TableBatch& batch) {
+        slots[slot] = empty();
+        add_batch(batch, slots[slot]);
+      },
+      [&](std::size_t slot) { add(slots[slot]); });
+  encoding_.own_rows_ = all_.rows;
+  if (execution.communicator.size() > 1) {
+    const std::vector<std::byte> own = tally_to_bytes(all_);
+    all_ = empty();
+    for (const std::vector<std::byte>& bytes : execution.communicator.gather(own)) {
+      Tally theirs = empty();
+      tally_from_bytes(bytes, theirs);
+      add(theirs);
+    }
+  }
 
-  if (options_.missing == Missing::error && !first_missing_.empty()) refuse_missing();
-  if (rows_ == 0)
+  if (options_.missing == Missing::error && !all_.first_missing.empty()) refuse_missing();
+  if (all_.rows == 0)
     throw InputError(
-        dropped_ == 0
+        all_.dropped == 0
             ? fmt::format("{}: the table has no rows; check that it was written whole", table_.files().front())
             : fmt::format("{}: something is missing in each of the {} rows, and none is left; leave "
                           "out the columns that are mostly empty (--exclude); missing: {}",
-                          table_.files().front(), dropped_, missing_counts()));
+                          table_.files().front(), all_.dropped, missing_counts()));
   for (std::size_t j = 0; j < encoding_.columns_.size(); ++j) {
     EncodedColumn& column = encoding_.columns_[j];
     if (column.kind == ColumnKind::text) {
-      check_spoilt_numbers(j);
-      column.levels = levels_[j].sorted();
+      check_spoilt_numbers(j, all_.levels[j]);
+      column.levels = all_.levels[j].sorted();
       continue;
     }
-    column.minimum = numbers_[j].minimum;
-    column.maximum = numbers_[j].maximum;
-    column.mean = numbers_[j].mean;
-    column.deviation = numbers_[j].deviation();
+    column.minimum = all_.numbers[j].minimum;
+    column.maximum = all_.numbers[j].maximum;
+    column.mean = all_.numbers[j].mean();
+    column.deviation = all_.numbers[j].deviation();
     // Squares of tiny or huge numbers leave the range of double.
     if (options_.standardise && column.minimum < column.maximum &&
         !(column.deviation > 0.0 && std::isfinite(column.deviation)))
@@ -154,54 +269,53 @@ Encoding EncodingLearner::learn() {
   }
   check_constants();
   check_duplicates();
-  target_->classes(encoding_.classes_, encoding_.class_values_);
-  encoding_.rows_ = rows_;
-  encoding_.dropped_ = dropped_;
+  all_.target->classes(encoding_.classes_, encoding_.class_values_);
+  encoding_.rows_ = all_.rows;
+  encoding_.dropped_ = all_.dropped;
   encoding_.settle();
   return std::move(encoding_);
 }
 
-void EncodingLearner::add_batch(const TableBatch& batch) {
+void EncodingLearner::add_batch(const TableBatch& batch, Tally& tally) const {
   const MissingRows missing(batch, names_.size());
-  for (std::size_t j = 0; j < names_.size(); ++j) missing_counts_[j] += missing.counts()[j];
-  kept_.clear();
+  tally.missing_counts = missing.counts();
+  std::vector<Index> kept;
   for (Index i = 0; i < batch.rows(); ++i) {
     if (!missing[i]) {
-      kept_.push_back(i);
+      kept.push_back(i);
       continue;
     }
-    ++dropped_;
-    if (!first_missing_.empty()) continue;
-    first_missing_ = place_of(batch, i, names_[missing.column(i)]);
-    target_missing_first_ = missing.column(i) + 1 == names_.size();
+    ++tally.dropped;
+    if (!tally.first_missing.empty()) continue;
+    tally.first_missing = place_of(batch, i, names_[missing.column(i)]);
+    tally.target_missing_first = missing.column(i) + 1 == names_.size();
   }
   // Once something is missing and must not be, all that is left to do is to count.
-  if (options_.missing == Missing::error && !first_missing_.empty()) return;
+  if (options_.missing == Missing::error && !tally.first_missing.empty()) return;
   for (std::size_t j = 0; j < encoding_.columns_.size(); ++j)
     if (encoding_.columns_[j].kind == ColumnKind::text)
-      add_levels(batch, j);
+      add_levels(batch, j, kept, tally.levels[j]);
     else
-      add_numbers(batch, j);
-  for (const Index i : kept_) target_->add(batch, names_.size() - 1, i);
-  rows_ += static_cast<RowId>(kept_.size());
+      add_numbers(batch, j, kept, tally.numbers[j]);
+  for (const Index i : kept) tally.target->add(batch, names_.size() - 1, i);
+  tally.rows += static_cast<RowId>(kept.size());
 }
 
-void EncodingLearner::add_numbers(const TableBatch& batch, std::size_t j) {
+void EncodingLearner::add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept,
+                                  NumberSums& sums) const {
   const auto values = batch.numbers(j);
-  RowId row = rows_;
-  for (const Index i : kept_) {
+  for (const Index i : kept) {
     const double value = values[static_cast<std::size_t>(i)];
     check_number(batch, i, names_[j], value);
-    numbers_[j].add(row++, value);
+    sums.add(batch.key(i), value);
   }
 }
 
-void EncodingLearner::add_levels(const TableBatch& batch, std::size_t j) {
+void EncodingLearner::add_levels(const TableBatch& batch, std::size_t j, std::span<const Index> kept,
+                                 LevelSums& sums) const {
   constexpr std::size_t not_met = static_cast<std::size_t>(-1);
-  LevelSums& sums = levels_[j];
   std::vector<std::size_t> level_of_code(batch.texts(j).size(), not_met);
-  RowId row = rows_;
-  for (const Index i : kept_) {
+  for (const Index i : kept) {
     const auto code = static_cast<std::size_t>(batch.codes(j)[static_cast<std::size_t>(i)]);
     if (level_of_code[code] == not_met) {
       level_of_code[code] = sums.level(batch.texts(j)[code]);
@@ -209,28 +323,30 @@ void EncodingLearner::add_levels(const TableBatch& batch, std::size_t j) {
         check_level(batch, i, names_[j], batch.texts(j)[code]);
         sums.places.push_back(place_of(batch, i, names_[j]));
       }
-      if (sums.hashes.size() > Encoding::most_levels) {
-        check_spoilt_numbers(j);
-        throw InputError(
-            fmt::format("{}: column '{}' has more than {} levels, as names or numbers of things have; leave it out "
-                        "(--exclude {}) or merge the rare ones",
-                        batch.file(), names_[j], Encoding::most_levels, names_[j]));
-      }
+      check_levels(j, sums);
     }
-    sums.hashes[level_of_code[code]].add(row++, 1.0);
+    sums.hashes[level_of_code[code]].add(batch.key(i), 1.0);
   }
+}
+
+void EncodingLearner::check_levels(std::size_t j, const LevelSums& sums) const {
+  if (sums.hashes.size() <= Encoding::most_levels) return;
+  check_spoilt_numbers(j, sums);
+  throw InputError(
+      fmt::format("{}: column '{}' has more than {} levels, as names or numbers of things have; leave it out "
+                  "(--exclude {}) or merge the rare ones",
+                  table_.files().front(), names_[j], Encoding::most_levels, names_[j]));
 }
 
 // One cell that is no number, or a comma for the point, makes text of a column of numbers, and a level of every number:
 // a model that nobody wants, and that would go unnoticed.
-void EncodingLearner::check_spoilt_numbers(std::size_t j) const {
+void EncodingLearner::check_spoilt_numbers(std::size_t j, const LevelSums& sums) const {
   if (std::ranges::find(options_.categorical, names_[j]) != options_.categorical.end()) return;
   const auto with_comma = [](std::string text) {
     const auto commas = std::ranges::count(text, ',');
     if (commas == 1) std::ranges::replace(text, ',', '.');
     return commas == 1 && is_number(text);
   };
-  const LevelSums& sums = levels_[j];
   std::size_t numbers = 0, first = sums.places.size();  // of the levels that are no numbers, the first that was met
   const std::string* odd = nullptr;
   for (const auto& [text, at] : sums.index) {
@@ -251,7 +367,7 @@ void EncodingLearner::check_spoilt_numbers(std::size_t j) const {
 std::string EncodingLearner::missing_counts() const {
   std::vector<std::string> counts;
   for (std::size_t j = 0; j < names_.size(); ++j)
-    if (missing_counts_[j] > 0) counts.push_back(fmt::format("'{}' in {}", names_[j], missing_counts_[j]));
+    if (all_.missing_counts[j] > 0) counts.push_back(fmt::format("'{}' in {}", names_[j], all_.missing_counts[j]));
   const std::size_t more = counts.size() > 5 ? counts.size() - 5 : 0;
   counts.resize(counts.size() - more);
   return joined(counts, ", ") + (more > 0 ? fmt::format(" and {} more columns", more) : "");
@@ -259,9 +375,9 @@ std::string EncodingLearner::missing_counts() const {
 
 void EncodingLearner::refuse_missing() const {
   throw InputError(
-      fmt::format("{}: the value is missing; fill it{}; rows in which a value is missing: {}", first_missing_,
-                  target_missing_first_ ? ", or drop such rows (--missing drop)"
-                                        : ", drop such rows (--missing drop), or leave out the column (--exclude)",
+      fmt::format("{}: the value is missing; fill it{}; rows in which a value is missing: {}", all_.first_missing,
+                  all_.target_missing_first ? ", or drop such rows (--missing drop)"
+                                            : ", drop such rows (--missing drop), or leave out the column (--exclude)",
                   missing_counts()));
 }
 
@@ -278,7 +394,7 @@ void EncodingLearner::check_constants() const {
       constant.push_back(column.name);
   }
   if (constant.empty()) return;
-  if (rows_ == 1)
+  if (all_.rows == 1)
     throw InputError(
         fmt::format("{}: there is one row only, in which nothing varies; a fit needs more", table_.files().front()));
   throw InputError(fmt::format("{}: {} {} the same value in every row and {}; leave {} out (--exclude {})",
@@ -300,9 +416,9 @@ void EncodingLearner::check_duplicates() const {
   };
   for (std::size_t j = 0; j < encoding_.columns_.size(); ++j) {
     const EncodedColumn& column = encoding_.columns_[j];
-    if (column.kind != ColumnKind::text) check(numbers_[j].hash, column.name);
+    if (column.kind != ColumnKind::text) check(all_.numbers[j].hash, column.name);
     for (std::size_t l = 1; l < column.levels.size(); ++l)
-      check(levels_[j].hashes[levels_[j].index.at(column.levels[l])],
+      check(all_.levels[j].hashes[all_.levels[j].index.at(column.levels[l])],
             fmt::format("{}[{}]", column.name, column.levels[l]));
   }
 }
@@ -312,7 +428,12 @@ std::vector<std::string> Encoding::feature_columns(const Table& table, const Enc
 }
 
 Encoding Encoding::learn(const Table& table, const EncodingOptions& options) {
-  return EncodingLearner(table, options).learn();
+  const Threads threads;
+  return learn(table, options, {threads});
+}
+
+Encoding Encoding::learn(const Table& table, const EncodingOptions& options, const Execution& execution) {
+  return EncodingLearner(table, options).learn(execution);
 }
 
 }  // namespace flymc

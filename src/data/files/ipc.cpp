@@ -4,6 +4,8 @@
 #include <arrow/ipc/options.h>
 #include <arrow/ipc/reader.h>
 
+#include <algorithm>
+
 #include "arrow_status.hpp"
 #include "table_file.hpp"
 
@@ -34,22 +36,37 @@ class IpcFile final : public TableFile {
     const auto reader = open_reader(path, arrow::ipc::IpcReadOptions::Defaults());
     set_columns(*reader->schema());
     rows_ = readable(reader->CountRows(), path, "cannot be read");
+    pieces_ = static_cast<std::size_t>(reader->num_record_batches());
   }
 
-  void read(const std::vector<TableColumn>& wanted, const Visit& visit) const override {
+  std::size_t pieces() const override { return std::max<std::size_t>(1, pieces_); }
+  RowId rows_before(std::size_t piece) const override {
+    // Only those who begin in the middle ask: the lengths of the batches before have to be looked up.
+    if (piece == 0) return 0;
+    const auto reader = open_reader(path_, arrow::ipc::IpcReadOptions::Defaults());
+    RowId rows = 0;
+    for (std::size_t b = 0; b < piece; ++b)
+      rows += readable(reader->ReadRecordBatch(static_cast<int>(b)), path_, "cannot be read")->num_rows();
+    return rows;
+  }
+
+  void read(const std::vector<TableColumn>& wanted, const Share& pieces, const Visit& visit) const override {
     auto options = arrow::ipc::IpcReadOptions::Defaults();
     options.ensure_alignment = arrow::ipc::Alignment::kDataTypeSpecificAlignment;
     for (std::size_t j = 0; j < columns_.size(); ++j)
       for (const auto& column : wanted)
         if (columns_[j].name == column.name) options.included_fields.push_back(static_cast<int>(j));
     const auto reader = open_reader(path_, options);
-    for (int b = 0; b < reader->num_record_batches(); ++b) {
+    for (int b = static_cast<int>(pieces.first); b < static_cast<int>(std::min(pieces.last, pieces_)); ++b) {
       const auto batch = readable(reader->ReadRecordBatch(b), path_, "cannot be read");
       // Offsets of a damaged file may point anywhere.
       must_read(batch->Validate(), path_, "cannot be read");
       visit(batch);
     }
   }
+
+ private:
+  std::size_t pieces_ = 0;
 };
 
 }  // namespace

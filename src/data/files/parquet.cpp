@@ -49,11 +49,15 @@ class ParquetFile final : public TableFile {
     set_columns(*schema);
     for (const auto& field : reader->manifest().schema_fields) leaves_.push_back(field.column_index);
     rows_ = reader->parquet_reader()->metadata()->num_rows();
-    row_groups_.resize(static_cast<std::size_t>(reader->num_row_groups()));
-    std::iota(row_groups_.begin(), row_groups_.end(), 0);
+    before_.assign(1, 0);
+    for (int g = 0; g < reader->num_row_groups(); ++g)
+      before_.push_back(before_.back() + reader->parquet_reader()->metadata()->RowGroup(g)->num_rows());
   }
 
-  void read(const std::vector<TableColumn>& wanted, const Visit& visit) const override {
+  std::size_t pieces() const override { return std::max<std::size_t>(1, before_.size() - 1); }
+  RowId rows_before(std::size_t piece) const override { return before_[piece]; }
+
+  void read(const std::vector<TableColumn>& wanted, const Share& pieces, const Visit& visit) const override {
     auto properties = parquet::default_arrow_reader_properties();
     properties.set_use_threads(true);
     properties.set_pre_buffer(false);  // it would keep every row group that was read
@@ -67,7 +71,9 @@ class ParquetFile final : public TableFile {
           if (columns_[j].kind == ColumnKind::text) properties.set_read_dictionary(leaves_[j], true);
         }
     const Reader reader = open_reader(path_, properties);
-    const auto batches = readable(reader->GetRecordBatchReader(row_groups_, indices), path_, "cannot be read");
+    std::vector<int> row_groups(std::min(pieces.last, before_.size() - 1) - pieces.first);
+    std::iota(row_groups.begin(), row_groups.end(), static_cast<int>(pieces.first));
+    const auto batches = readable(reader->GetRecordBatchReader(row_groups, indices), path_, "cannot be read");
     while (const auto batch = readable(next(*batches), path_, "cannot be read")) visit(batch);
   }
 
@@ -80,8 +86,8 @@ class ParquetFile final : public TableFile {
     }
   }
 
-  std::vector<int> leaves_;  // Parquet's index of a column; -1 of a nested one, which is never read
-  std::vector<int> row_groups_;
+  std::vector<int> leaves_;    // Parquet's index of a column; -1 of a nested one, which is never read
+  std::vector<RowId> before_;  // rows before each row group, and all of them
 };
 
 }  // namespace

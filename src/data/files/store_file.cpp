@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -207,58 +208,96 @@ Store::ForeignBlock block_of(const arrow::RecordBatch& batch, const arrow::Buffe
 
 }  // namespace
 
-void StoreFile::expect(Access access) const {
-  // A mapping begins at a page. What the kernel does not want to hear does no harm.
-  const auto begin = reinterpret_cast<std::uintptr_t>(mapping.get());
-  ::madvise(reinterpret_cast<void*>(begin), mapped_bytes, access == Access::in_order ? MADV_SEQUENTIAL : MADV_RANDOM);
-}
+namespace {
 
-StoreFile open_store(const std::string& path, Verify verify) {
-  const Threads threads;
-  return open_store(path, verify, {threads});
-}
+// One file, mapped: its columns, its blocks and what stands beside them.
+struct MappedFile {
+  std::shared_ptr<arrow::Buffer> mapping;
+  std::vector<std::string> columns;
+  Precision precision = Precision::float64;
+  std::map<std::string, std::string> metadata;
+  std::vector<Store::ForeignBlock> blocks;
+  std::vector<std::string> checksums;
+};
 
-StoreFile open_store(const std::string& path, Verify verify, const Execution& execution) {
+MappedFile map_file(const std::string& path) {
   require_readable(path);
   const auto file =
       readable(arrow::io::MemoryMappedFile::Open(path, arrow::io::FileMode::READ), path, "cannot be opened as a store");
   const auto size = readable(file->GetSize(), path, "cannot be opened as a store");
-  const auto mapping = readable(file->ReadAt(0, size), path, "cannot be opened as a store");
+  MappedFile out;
+  out.mapping = readable(file->ReadAt(0, size), path, "cannot be opened as a store");
   const auto reader = readable(arrow::ipc::RecordBatchFileReader::Open(file), path, "cannot be opened as a store");
-  StoreFile result;
-  std::vector<std::string> columns = read_metadata(*reader->schema(), path, result.metadata);
-  const auto precision = reader->schema()->Equals(*schema_of(columns.size(), Precision::float32), false)
-                             ? Precision::float32
-                             : Precision::float64;
-  if (!reader->schema()->Equals(*schema_of(columns.size(), precision), false))
+  out.columns = read_metadata(*reader->schema(), path, out.metadata);
+  out.precision = reader->schema()->Equals(*schema_of(out.columns.size(), Precision::float32), false)
+                      ? Precision::float32
+                      : Precision::float64;
+  if (!reader->schema()->Equals(*schema_of(out.columns.size(), out.precision), false))
     foreign(path, "its columns are not `features` and `target`");
   check_metadata(*reader->schema(), path);
-  const std::size_t width = precision == Precision::float64 ? sizeof(double) : sizeof(float);
-  std::vector<Store::ForeignBlock> blocks;
-  std::vector<std::string> checksums;
+  const std::size_t width = out.precision == Precision::float64 ? sizeof(double) : sizeof(float);
   for (int b = 0; b < reader->num_record_batches(); ++b) {
     const auto [batch, notes] = readable(reader->ReadRecordBatchWithCustomMetadata(b), path, "cannot be read");
     if (const auto status = batch->Validate(); !status.ok()) foreign(path, arrow_message(status));
-    blocks.push_back(block_of(*batch, *mapping, width, path));
-    checksums.push_back(notes == nullptr ? std::string() : notes->Get(checksum_key).ValueOr(""));
+    out.blocks.push_back(block_of(*batch, *out.mapping, width, path));
+    out.checksums.push_back(notes == nullptr ? std::string() : notes->Get(checksum_key).ValueOr(""));
   }
-  result.mapping = std::shared_ptr<const void>(mapping, mapping->data());
-  result.mapped_bytes = static_cast<std::size_t>(mapping->size());
+  return out;
+}
+
+}  // namespace
+
+void StoreFile::expect(Access access) const {
+  // A mapping begins at a page. What the kernel does not want to hear does no harm.
+  for (const auto& bytes : mapped)
+    ::madvise(const_cast<std::byte*>(bytes.data()), bytes.size(),
+              access == Access::in_order ? MADV_SEQUENTIAL : MADV_RANDOM);
+}
+
+StoreFile open_store(const std::string& path, Verify verify) {
+  const Threads threads;
+  return open_store(std::vector{path}, verify, {threads});
+}
+
+StoreFile open_store(const std::vector<std::string>& paths, Verify verify, const Execution& execution) {
+  StoreFile result;
+  MappedFile all;  // of the first file, and then the blocks of the others
+  const auto owner = std::make_shared<std::vector<std::shared_ptr<arrow::Buffer>>>();
+  std::vector<std::size_t> last;  // block of each file, and one more
+  for (const std::string& path : paths) {
+    MappedFile file = map_file(path);
+    owner->push_back(file.mapping);
+    result.mapped.push_back(
+        std::as_bytes(std::span(file.mapping->data(), static_cast<std::size_t>(file.mapping->size()))));
+    if (last.empty()) {
+      all = std::move(file);
+    } else {
+      if (file.columns != all.columns || file.precision != all.precision || file.metadata != all.metadata)
+        foreign(path, "it does not belong to " + paths.front());
+      all.blocks.insert(all.blocks.end(), file.blocks.begin(), file.blocks.end());
+      all.checksums.insert(all.checksums.end(), file.checksums.begin(), file.checksums.end());
+    }
+    last.push_back(all.blocks.size());
+  }
+  result.metadata = all.metadata;
   if (verify == Verify::numbers) {
     result.expect(Access::in_order);
-    const Share own = own_share(blocks.size(), execution.communicator);
+    const std::size_t row_bytes =
+        all.columns.size() * (all.precision == Precision::float64 ? sizeof(double) : sizeof(float));
+    const Share own = own_share(all.blocks.size(), execution.communicator);
     execution.threads.run(own.last - own.first, [&](std::size_t i) {
-      const Store::ForeignBlock& block = blocks[own.first + i];
+      const std::size_t b = own.first + i;
+      const Store::ForeignBlock& block = all.blocks[b];
       const auto rows = static_cast<std::size_t>(block.rows);
-      if (checksums[own.first + i] !=
-          checksum(block.values, rows * columns.size() * width, block.targets, rows * sizeof(double)))
-        damaged(path, fmt::format("block {}'s", own.first + i));
+      if (all.checksums[b] == checksum(block.values, rows * row_bytes, block.targets, rows * sizeof(double))) return;
+      const auto in = static_cast<std::size_t>(std::ranges::upper_bound(last, b) - last.begin());
+      damaged(paths[in], fmt::format("block {}'s", b - (in == 0 ? 0 : last[in - 1])));
     });
   }
   try {
-    result.store = Store::from_blocks(std::move(columns), precision, blocks, mapping);
+    result.store = Store::from_blocks(std::move(all.columns), all.precision, all.blocks, owner);
   } catch (const InputError& error) {
-    foreign(path, error.what());
+    foreign(paths.front(), error.what());
   }
   return result;
 }

@@ -119,7 +119,7 @@ std::vector<std::string> Table::files() const {
   return paths;
 }
 
-void Table::scan(const std::vector<std::string>& names, const std::function<void(const TableBatch&)>& visit) const {
+std::vector<TableColumn> Table::selected(const std::vector<std::string>& names) const {
   std::vector<TableColumn> wanted;
   for (const auto& name : names) {
     const TableColumn* column = find(name);
@@ -133,6 +133,17 @@ void Table::scan(const std::vector<std::string>& names, const std::function<void
                       files_.front()->path(), name));
     wanted.push_back(*column);
   }
+  return wanted;
+}
+
+std::size_t Table::pieces() const {
+  std::size_t sum = 0;
+  for (const auto& file : files_) sum += file->pieces();
+  return sum;
+}
+
+void Table::read(const std::vector<TableColumn>& wanted, const Share& pieces, Index most_rows,
+                 const VisitBatch& visit) const {
   // To count rows, something has to be read.
   std::vector<TableColumn> read = wanted;
   if (read.empty()) {
@@ -141,10 +152,63 @@ void Table::scan(const std::vector<std::string>& names, const std::function<void
       throw InputError(fmt::format("{}: has no column of numbers or text", files_[0]->path()));
     read.push_back(*plain);
   }
-  for (const auto& file : files_) {
-    BatchFiller filler(file->path(), wanted);
-    file->read(read, [&](const std::shared_ptr<arrow::RecordBatch>& batch) { filler.show(*batch, visit); });
+  std::size_t before = 0;  // pieces of the files before
+  for (std::size_t number = 0; number < files_.size(); ++number) {
+    const TableFile& file = *files_[number];
+    const Share own{std::clamp(pieces.first, before, before + file.pieces()) - before,
+                    std::clamp(pieces.last, before, before + file.pieces()) - before};
+    before += file.pieces();
+    if (own.empty()) continue;
+    RowId row = 1 + file.rows_before(own.first);
+    file.read(read, own, [&](const std::shared_ptr<arrow::RecordBatch>& batch) {
+      for (std::int64_t first = 0; first < batch->num_rows(); first += most_rows) {
+        const auto slice = batch->Slice(first, most_rows);
+        visit(file, number, row, slice);
+        row += slice->num_rows();
+      }
+    });
   }
+}
+
+void Table::scan(const std::vector<std::string>& names, const std::function<void(const TableBatch&)>& visit) const {
+  const std::vector<TableColumn> wanted = selected(names);
+  BatchFiller filler(wanted);
+  read(wanted, {0, pieces()}, 1 << 16, [&](const TableFile& file, std::size_t number, RowId row, const auto& batch) {
+    visit(filler.fill(*batch, file.path(), number, row));
+  });
+}
+
+void Table::scan(const std::vector<std::string>& names, const Share& pieces, Index most_rows, const Threads& threads,
+                 const std::function<void(std::size_t, const TableBatch&)>& work,
+                 const std::function<void(std::size_t)>& then) const {
+  struct Slot {
+    BatchFiller filler;
+    const TableFile* file = nullptr;
+    std::size_t number = 0;
+    RowId row = 0;
+    std::shared_ptr<arrow::RecordBatch> batch = nullptr;
+  };
+  const std::vector<TableColumn> wanted = selected(names);
+  std::vector<Slot> slots(Table::slots(threads), Slot{BatchFiller(wanted)});
+  std::size_t filled = 0;
+  const auto empty_slots = [&] {
+    threads.run(filled, [&](std::size_t s) {
+      Slot& slot = slots[s];
+      work(s, slot.filler.fill(*slot.batch, slot.file->path(), slot.number, slot.row));
+    });
+    for (std::size_t s = 0; s < filled; ++s) then(s);
+    for (std::size_t s = 0; s < filled; ++s) slots[s].batch.reset();
+    filled = 0;
+  };
+  read(wanted, pieces, most_rows, [&](const TableFile& file, std::size_t number, RowId row, const auto& batch) {
+    Slot& slot = slots[filled++];
+    slot.file = &file;
+    slot.number = number;
+    slot.row = row;
+    slot.batch = batch;
+    if (filled == slots.size()) empty_slots();
+  });
+  empty_slots();
 }
 
 }  // namespace flymc

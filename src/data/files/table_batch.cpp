@@ -138,24 +138,22 @@ std::string_view TableBatch::text(std::size_t column, Index i) const {
   return code < 0 ? std::string_view() : cells.texts[static_cast<std::size_t>(code)];
 }
 
-BatchFiller::BatchFiller(const std::string& file, const std::vector<TableColumn>& wanted) : wanted_(wanted) {
-  batch_.file_ = &file;
+BatchFiller::BatchFiller(const std::vector<TableColumn>& wanted) : wanted_(wanted) {
   batch_.columns_.resize(wanted.size());
 }
 
-void BatchFiller::show(const arrow::RecordBatch& batch, const std::function<void(const TableBatch&)>& visit) {
-  constexpr std::int64_t most = 1 << 16;
-  for (std::int64_t first = 0; first < batch.num_rows(); first += most) {
-    const auto slice = batch.Slice(first, most);
-    batch_.rows_ = slice->num_rows();
-    for (std::size_t j = 0; j < wanted_.size(); ++j) {
-      const auto array = slice->GetColumnByName(wanted_[j].name);
-      if (array == nullptr) throw InputError(fmt::format("{}: has no column '{}'", *batch_.file_, wanted_[j].name));
-      fill(j, *array);
-    }
-    visit(batch_);
-    batch_.first_row_ += batch_.rows_;
+const TableBatch& BatchFiller::fill(const arrow::RecordBatch& batch, const std::string& file, std::size_t number,
+                                    RowId first) {
+  batch_.file_ = &file;
+  batch_.file_number_ = number;
+  batch_.first_row_ = first;
+  batch_.rows_ = batch.num_rows();
+  for (std::size_t j = 0; j < wanted_.size(); ++j) {
+    const auto array = batch.GetColumnByName(wanted_[j].name);
+    if (array == nullptr) throw InputError(fmt::format("{}: has no column '{}'", file, wanted_[j].name));
+    fill(j, *array);
   }
+  return batch_;
 }
 
 void BatchFiller::fill(std::size_t column, const arrow::Array& array) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "flymc/comm/communicator.hpp"
 #include "flymc/data/files/table.hpp"
 
 namespace flymc {
@@ -28,8 +29,12 @@ class TableFile {
   const std::string& path() const { return path_; }
   const std::vector<FileColumn>& columns() const { return columns_; }
   std::optional<RowId> rows() const { return rows_; }
-  // Calls visit with every row in order; each batch has at least the wanted columns, found by name.
-  virtual void read(const std::vector<TableColumn>& wanted, const Visit& visit) const = 0;
+  // Pieces that can be read apart: row groups, or record batches; a CSV is one.
+  virtual std::size_t pieces() const { return 1; }
+  // Rows of the file before a piece.
+  virtual RowId rows_before(std::size_t) const { return 0; }
+  // Calls visit with every row of some pieces in order; each batch has at least the wanted columns, found by name.
+  virtual void read(const std::vector<TableColumn>& wanted, const Share& pieces, const Visit& visit) const = 0;
 
  protected:
   explicit TableFile(std::string path) : path_(std::move(path)) {}
@@ -53,9 +58,10 @@ const char* kind_name(ColumnKind kind);
 // Shows the rows of record batches as a TableBatch.
 class BatchFiller {
  public:
-  BatchFiller(const std::string& file, const std::vector<TableColumn>& wanted);
-  // Calls visit with slices of a batch of moderate size; the rows of the next batch follow.
-  void show(const arrow::RecordBatch& batch, const std::function<void(const TableBatch&)>& visit);
+  explicit BatchFiller(const std::vector<TableColumn>& wanted);
+  // Fills in a batch of moderate size; `first` is the number of its first row in the file, which is the table's
+  // `number`-th. The batch must stay until the next.
+  const TableBatch& fill(const arrow::RecordBatch& batch, const std::string& file, std::size_t number, RowId first);
 
  private:
   void fill(std::size_t column, const arrow::Array& array);

@@ -17,15 +17,33 @@ void TargetSums::add(const TableBatch& batch, std::size_t j, Index i) {
   if (column_ == ColumnKind::text) {
     const auto text = batch.text(j, i);
     if (texts_.find(text) != texts_.end()) return;
-    check_level(batch, i, options_.target, text);
+    check_level(batch, i, options_->target, text);
     texts_.emplace(std::string(text), place());
   } else {
     const double value = batch.numbers(j)[static_cast<std::size_t>(i)];
-    check_number(batch, i, options_.target, value);
-    if (options_.target_kind == TargetKind::number || numbers_.find(value) != numbers_.end()) return;
+    check_number(batch, i, options_->target, value);
+    if (options_->target_kind == TargetKind::number || numbers_.find(value) != numbers_.end()) return;
     numbers_.emplace(value == 0.0 ? 0.0 : value, place());
   }
   check_count();
+}
+
+void TargetSums::add(const TargetSums& other) {
+  for (const auto& value : other.numbers_) numbers_.insert(value);
+  for (const auto& text : other.texts_) texts_.insert(text);
+  check_count();
+}
+
+nlohmann::json TargetSums::to_json() const {
+  nlohmann::json out = {{"numbers", nlohmann::json::array()}, {"texts", nlohmann::json::array()}};
+  for (const auto& [value, place] : numbers_) out["numbers"].push_back({value, place});
+  for (const auto& [text, place] : texts_) out["texts"].push_back({text, place});
+  return out;
+}
+
+void TargetSums::from_json(const nlohmann::json& value) {
+  for (const auto& entry : value["numbers"]) numbers_.emplace(entry[0].get<double>(), entry[1].get<std::string>());
+  for (const auto& entry : value["texts"]) texts_.emplace(entry[0].get<std::string>(), entry[1].get<std::string>());
 }
 
 std::string TargetSums::written(double value) const {
@@ -35,19 +53,19 @@ std::string TargetSums::written(double value) const {
 
 // Stops early: a target of a million values would be kept whole.
 void TargetSums::check_count() const {
-  if (options_.target_kind == TargetKind::classes && count() > Encoding::most_levels)
+  if (options_->target_kind == TargetKind::classes && count() > Encoding::most_levels)
     throw InputError(
         fmt::format("the target '{}' has more than {} classes; choose a family for numbers (student_t), or another "
                     "target",
-                    options_.target, Encoding::most_levels));
-  if (options_.target_kind != TargetKind::two_classes || count() <= 5) return;
+                    options_->target, Encoding::most_levels));
+  if (options_->target_kind != TargetKind::two_classes || count() <= 5) return;
   std::vector<std::string> unused;
   std::vector<double> values;
   classes(unused, values);
 }
 
 bool TargetSums::is_positive(double value) const {
-  const std::string& text = options_.positive;
+  const std::string& text = options_->positive;
   double wanted = 0.0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), wanted);
   return written(value) == text ||
@@ -55,7 +73,7 @@ bool TargetSums::is_positive(double value) const {
 }
 
 void TargetSums::classes(std::vector<std::string>& names, std::vector<double>& values) const {
-  if (options_.target_kind == TargetKind::number) return;
+  if (options_->target_kind == TargetKind::number) return;
   std::vector<std::string> places;
   for (const auto& [text, place] : texts_) names.push_back(text), places.push_back(place);
   for (const auto& [value, place] : numbers_)
@@ -64,8 +82,8 @@ void TargetSums::classes(std::vector<std::string>& names, std::vector<double>& v
     throw InputError(
         fmt::format("the target '{}' is {} in every row, so there is nothing to explain; choose another target, "
                     "or check which rows were kept",
-                    options_.target, quoted_list(names)));
-  if (options_.target_kind == TargetKind::classes) return;
+                    options_->target, quoted_list(names)));
+  if (options_->target_kind == TargetKind::classes) return;
   if (names.size() > 2) {
     std::string seen;
     std::string file;
@@ -79,15 +97,15 @@ void TargetSums::classes(std::vector<std::string>& names, std::vector<double>& v
     throw InputError(
         fmt::format("the target '{}' must have two values but has {}{}; correct it, or choose a family "
                     "for more classes (--family softmax) or for numbers (--family student_t)",
-                    options_.target, seen, names.size() > 5 ? " and more" : ""));
+                    options_->target, seen, names.size() > 5 ? " and more" : ""));
   }
-  if (options_.positive.empty()) return;
+  if (options_->positive.empty()) return;
   const auto is = [&](std::size_t k) {
-    return values.empty() ? names[k] == options_.positive : is_positive(values[k]);
+    return values.empty() ? names[k] == options_->positive : is_positive(values[k]);
   };
   if (!is(0) && !is(1))
     throw InputError(fmt::format("'{}' is to count as 1, but the target '{}' is {}; choose one of them (--positive)",
-                                 options_.positive, options_.target, quoted_list(names)));
+                                 options_->positive, options_->target, quoted_list(names)));
   if (is(1)) return;
   std::swap(names[0], names[1]);
   if (!values.empty()) std::swap(values[0], values[1]);

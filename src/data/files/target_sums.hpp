@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,9 +13,14 @@ namespace flymc {
 
 class TargetSums {
  public:
-  TargetSums(const EncodingOptions& options, ColumnKind column) : options_(options), column_(column) {}
+  TargetSums(const EncodingOptions& options, ColumnKind column) : options_(&options), column_(column) {}
   // Takes the target of row i, which stands in column j of the batch. Throws InputError if it cannot be a target.
   void add(const TableBatch& batch, std::size_t j, Index i);
+  // Those of another that come after these. Throws InputError if they are too many.
+  void add(const TargetSums& other);
+  // For other ranks.
+  nlohmann::json to_json() const;
+  void from_json(const nlohmann::json& value);
   // Fills in names of classes and, for numbers, their values. Throws InputError if they are too few or too many.
   void classes(std::vector<std::string>& names, std::vector<double>& values) const;
 
@@ -24,7 +30,7 @@ class TargetSums {
   std::size_t count() const { return numbers_.size() + texts_.size(); }
   bool is_positive(double value) const;
 
-  const EncodingOptions& options_;
+  const EncodingOptions* options_;
   ColumnKind column_;
   // From a value to the first place where it stands.
   std::map<double, std::string> numbers_;

@@ -27,7 +27,7 @@ void write_netcdf(const RunDirectory& directory, const RunReport& report, const 
   options.sampling_seconds = sampling_seconds(report);
   std::vector<double> targets;
   if (report.rows <= most_observed) {
-    const StoreFile rows = open_store(directory.rows().string(), Verify::metadata);
+    const StoreFile rows = open_store(directory.a_rows_file(), Verify::metadata);
     for (std::size_t b = 0; b < rows.store.blocks(); ++b) {
       const auto part = rows.store.block(b).targets();
       targets.insert(targets.end(), part.begin(), part.end());

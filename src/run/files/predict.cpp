@@ -118,7 +118,7 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
   const Settings& settings = directory.settings();
   read_report(directory);  // the run must be finished
   const Encoding encoding =
-      Encoding::from_json(open_store(directory.rows().string(), Verify::metadata).metadata.at("encoding"));
+      Encoding::from_json(open_store(directory.a_rows_file(), Verify::metadata).metadata.at("encoding"));
   const RowMatrix theta = read_draws(DrawsFile(directory.draws()), options.draws);
   RowPredictor predictor(settings, make_model(settings, static_cast<int>(encoding.classes().size())),
                          encoding.classes(), options.interval);

@@ -28,11 +28,13 @@ double seconds_since(Clock::time_point began) { return std::chrono::duration<dou
 StoreFile open_rows(const RunDirectory& directory, bool old, const Execution& execution) {
   try {
     // Rows that were just written are right. Where passes are to come, one more to verify the numbers is no matter, and
-    // nor is it in a file that is read in a second; else it would be the pass that sampling avoids.
+    // nor is it in files that are read in a second; else it would be the pass that sampling avoids.
     constexpr std::uintmax_t read_in_a_second = std::uintmax_t{1} << 30;
-    const bool verify = old && (!std::filesystem::exists(directory.preparation()) ||
-                                std::filesystem::file_size(directory.rows()) < read_in_a_second);
-    return open_store(directory.rows().string(), verify ? Verify::numbers : Verify::metadata, execution);
+    const std::vector<std::string> files = directory.rows_files();
+    std::uintmax_t bytes = 0;
+    for (const std::string& file : files) bytes += std::filesystem::file_size(file);
+    const bool verify = old && (!std::filesystem::exists(directory.preparation()) || bytes < read_in_a_second);
+    return open_store(files, verify ? Verify::numbers : Verify::metadata, execution);
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: delete it, and `flymc resume {}` makes it again, the same if the table is",
                                  error.what(), directory.path().string()));
@@ -186,7 +188,7 @@ std::vector<std::string> coefficient_names(const std::vector<std::string>& featu
 }
 
 Settings settings_on(const RunDirectory& base, const std::filesystem::path& path) {
-  if (!std::filesystem::exists(base.rows()))
+  if (base.rows_files().empty())
     throw InputError(fmt::format("{}: its rows are not there yet; `flymc resume {}` makes them", base.path().string(),
                                  base.path().string()));
   Settings settings = base.settings();
@@ -217,20 +219,69 @@ void check_fits(const Encoding& encoding, const Settings& settings) {
 
 }  // namespace
 
-void ingest(const RunDirectory& directory, Monitor& monitor) {
-  if (std::filesystem::exists(directory.rows())) return;
+namespace {
+
+// Writes the rows of this rank's share of the table to its part of the rows. Parts begin at blocks, so the first rows
+// of a share, up to the next block, go to the rank before: they end its last one.
+void write_part(const RunDirectory& directory, const Table& table, const Encoding& encoding, RowId before,
+                const Execution& execution) {
+  const Communicator& communicator = execution.communicator;
+  const int rank = communicator.rank(), ranks = communicator.size();
   const Settings& settings = directory.settings();
+  const auto& names = encoding.feature_names();
+  const auto block = static_cast<RowId>(StoreBuilder::rows_per_block(static_cast<Index>(names.size())));
+  RowId to_give = (block - before % block) % block;
+  std::vector<double> given;
+  StoreWriter writer(directory.rows(rank, ranks).string(), names,
+                     settings.float32 ? Precision::float32 : Precision::float64, {{"encoding", encoding.to_json()}});
+  encoding.encode(table, execution, [&](std::span<const double> x, double y, const RowPlace&) {
+    if (to_give == 0) return writer.append(x, y);
+    given.insert(given.end(), x.begin(), x.end());
+    given.push_back(y);
+    --to_give;
+  });
+  if (rank + 1 < ranks) {
+    std::uint64_t size = 0;
+    communicator.receive(std::as_writable_bytes(std::span(&size, 1)), rank + 1);
+    std::vector<double> taken(size);
+    communicator.receive(std::as_writable_bytes(std::span(taken)), rank + 1);
+    for (std::size_t i = 0; i < taken.size(); i += names.size() + 1)
+      writer.append({taken.data() + i, names.size()}, taken[i + names.size()]);
+  }
+  if (rank > 0) {
+    const std::uint64_t size = given.size();
+    communicator.send(std::as_bytes(std::span(&size, 1)), rank - 1);
+    communicator.send(std::as_bytes(std::span(given)), rank - 1);
+  }
+  writer.finish();
+}
+
+}  // namespace
+
+void ingest(const RunDirectory& directory, Monitor& monitor, const Communicator& communicator) {
+  const bool first = communicator.rank() == 0;
+  if (any(communicator, first && !directory.rows_files().empty())) return;
+  if (first) directory.remove_rows();
+  const Settings& settings = directory.settings();
+  const Threads threads(settings.fit.threads);
   const auto began = Clock::now();
   const Table table = Table::open(settings.table, table_options(settings));
   monitor.say(fmt::format("ingest: {} file{}, {:.1f} MiB", table.files().size(), table.files().size() == 1 ? "" : "s",
                           static_cast<double>(table.bytes()) / 1048576.0));
-  const Encoding encoding = Encoding::learn(table, encoding_options(settings));
+  const Encoding encoding = Encoding::learn(table, encoding_options(settings), {threads, communicator});
   check_fits(encoding, settings);
   check_coefficient_names(coefficient_names(encoding.feature_names(), encoding.classes(), settings));
-  StoreWriter writer(directory.rows().string(), encoding.feature_names(),
-                     settings.float32 ? Precision::float32 : Precision::float64, {{"encoding", encoding.to_json()}});
-  encoding.encode(table, [&](std::span<const double> x, double y, const RowPlace&) { writer.append(x, y); });
-  writer.finish();
+  // Ranks write a part each if each has a block to itself. A table for which that is not so is small.
+  const RowId own = encoding.own_rows();
+  const std::vector<RowId> rows = gather_all(communicator, std::span<const RowId>(&own, 1));
+  RowId before = 0;
+  for (int r = 0; r < communicator.rank(); ++r) before += rows[static_cast<std::size_t>(r)];
+  if (*std::min_element(rows.begin(), rows.end()) >=
+      StoreBuilder::rows_per_block(static_cast<Index>(encoding.feature_names().size())))
+    write_part(directory, table, encoding, before, {threads, communicator});
+  else if (first)
+    write_part(directory, table, encoding, 0, {threads});
+  any(communicator, false);  // all parts are there
   monitor.say(fmt::format(
       "        {} rows of {} features{}, {:.1f} s", encoding.rows(), encoding.feature_names().size(),
       encoding.dropped() ? fmt::format(" ({} rows dropped)", encoding.dropped()) : "", seconds_since(began)));
@@ -251,8 +302,8 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   const Threads threads(settings.fit.threads);
   const Execution execution{threads, communicator};
 
-  const bool has_rows = found([&] { return std::filesystem::exists(directory.rows()); });
-  if (first) ingest(directory, monitor);
+  const bool has_rows = found([&] { return !directory.rows_files().empty(); });
+  ingest(directory, monitor, communicator);
   if (stopped()) return false;
   const StoreFile rows = open_rows(directory, has_rows, execution);
   const Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));

@@ -65,7 +65,8 @@ bool holds_nothing_of_worth(const fs::path& path) {
   const bool settled = fs::exists(path / "settings.toml");
   return std::all_of(fs::directory_iterator(path), fs::directory_iterator(), [&](const fs::directory_entry& entry) {
     const fs::path name = entry.path().filename();
-    return name == "settings.toml" || name == "settings.toml.partial" || name == "rows.arrow.partial" ||
+    return name == "settings.toml" || name == "settings.toml.partial" ||
+           (name.string().starts_with("rows") && name.extension() == ".partial") ||
            (!settled && (name.string().starts_with("starts.flymc") || name.string().starts_with("gaps.flymc") ||
                          name.string().starts_with("preparation.flymc")));
   });
@@ -132,6 +133,35 @@ fs::path RunDirectory::base() const {
   if (settings_.from.empty()) return path_;
   const fs::path from(settings_.from);
   return from.is_absolute() ? from : (path_ / from).lexically_normal();
+}
+
+fs::path RunDirectory::rows(int part, int parts) const {
+  return base() / (parts == 1 ? "rows.arrow" : fmt::format("rows-{}-of-{}.arrow", part + 1, parts));
+}
+
+std::vector<std::string> RunDirectory::rows_files() const {
+  constexpr int most_parts = 4096;
+  for (int parts = 1; parts <= most_parts; ++parts) {
+    if (!fs::exists(rows(0, parts))) continue;
+    std::vector<std::string> files;
+    for (int part = 0; part < parts && fs::exists(rows(part, parts)); ++part)
+      files.push_back(rows(part, parts).string());
+    if (files.size() == static_cast<std::size_t>(parts)) return files;
+  }
+  return {};
+}
+
+std::string RunDirectory::a_rows_file() const {
+  const std::vector<std::string> files = rows_files();
+  return files.empty() ? rows().string() : files.front();
+}
+
+void RunDirectory::remove_rows() const {
+  if (!fs::exists(base())) return;
+  for (const auto& entry : fs::directory_iterator(base()))
+    if (const std::string name = entry.path().filename().string();
+        name.starts_with("rows") && name.find(".arrow") != std::string::npos)
+      fs::remove(entry.path());
 }
 
 void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, const Settings& settings) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "flymc/comm/execution.hpp"
 #include "flymc/core/linear.hpp"
 #include "flymc/data/files/table.hpp"
 #include "flymc/data/store.hpp"
@@ -65,6 +66,8 @@ class Encoding {
   // Missing::error), the target does not suit its kind, a column has too many levels, one value only (with an
   // intercept, or zero) or the values of another one, is text by a few cells only, or a name is unknown.
   static Encoding learn(const Table& table, const EncodingOptions& options);
+  // The same on threads and ranks; a rank reads its share of the table's pieces.
+  static Encoding learn(const Table& table, const EncodingOptions& options, const Execution& execution);
 
   const std::vector<std::string>& feature_names() const { return feature_names_; }
   const std::vector<EncodedColumn>& columns() const { return columns_; }
@@ -81,6 +84,10 @@ class Encoding {
   // Calls visit(x, y, place) for every row that is kept, in order; y is the index of the class, or the number.
   using Visit = std::function<void(std::span<const double>, double, const RowPlace&)>;
   void encode(const Table& table, const Visit& visit) const;
+  // The same on threads, of this rank's share of the pieces.
+  void encode(const Table& table, const Execution& execution, const Visit& visit) const;
+  // Rows that were kept of this rank's share. Known to the encoding that was learnt, not to one that was read.
+  RowId own_rows() const { return own_rows_; }
 
   // Calls visit(x, place) for every row of a table that needs no target, in order. Columns that the encoding does not
   // know are ignored. With Missing::drop a row in which something is missing gives an empty x, so that what is written
@@ -115,7 +122,7 @@ class Encoding {
   ColumnKind target_column_ = ColumnKind::numeric;
   std::vector<std::string> classes_;
   std::vector<double> class_values_;  // of a numeric or boolean target, by class
-  RowId rows_ = 0, dropped_ = 0;
+  RowId rows_ = 0, dropped_ = 0, own_rows_ = 0;
   std::vector<std::string> feature_names_;
   Vector shift_, scale_;
 };

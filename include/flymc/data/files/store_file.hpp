@@ -45,8 +45,7 @@ enum class Access { in_order, here_and_there };
 struct StoreFile {
   Store store;
   std::map<std::string, std::string> metadata;
-  std::shared_ptr<const void> mapping;
-  std::size_t mapped_bytes = 0;
+  std::vector<std::span<const std::byte>> mapped;  // kept by the store
   void expect(Access access) const;
 };
 
@@ -55,9 +54,10 @@ struct StoreFile {
 // that everything else avoids.
 enum class Verify { numbers, metadata };
 
-// Maps a file that a StoreWriter wrote. Throws InputError, naming it, if it is damaged or something else. A rank
-// verifies the numbers of its own blocks.
+// Maps a file that a StoreWriter wrote. Throws InputError, naming it, if it is damaged or something else.
 StoreFile open_store(const std::string& path, Verify verify = Verify::numbers);
-StoreFile open_store(const std::string& path, Verify verify, const Execution& execution);
+// The same for several files that follow each other, as ranks write them: each begins at a block. A rank verifies the
+// numbers of its own blocks.
+StoreFile open_store(const std::vector<std::string>& paths, Verify verify, const Execution& execution);
 
 }  // namespace flymc

@@ -13,7 +13,13 @@
 #include <string_view>
 #include <vector>
 
+#include "flymc/comm/communicator.hpp"
 #include "flymc/core/linear.hpp"
+#include "flymc/core/parallel.hpp"
+
+namespace arrow {
+class RecordBatch;
+}
 
 namespace flymc {
 
@@ -41,6 +47,10 @@ class TableBatch {
  public:
   Index rows() const { return rows_; }
   const std::string& file() const { return *file_; }
+  // A number that no other row of the table has.
+  std::uint64_t key(Index i) const {
+    return static_cast<std::uint64_t>(file_number_) << 44 | static_cast<std::uint64_t>(row(i));
+  }
   // The number of row i in its file. Rows of data count from 1; the header of a CSV is not counted.
   RowId row(Index i) const { return first_row_ + i; }
 
@@ -67,6 +77,7 @@ class TableBatch {
   Index rows_ = 0;
   RowId first_row_ = 1;
   const std::string* file_ = nullptr;
+  std::size_t file_number_ = 0;
   std::vector<Column> columns_;
 };
 
@@ -95,7 +106,24 @@ class Table {
   // column does not exist or its cells cannot be read as its kind says.
   void scan(const std::vector<std::string>& names, const std::function<void(const TableBatch&)>& visit) const;
 
+  // The same on many threads, and of a part of the table. Pieces can be read apart; all files' count through.
+  std::size_t pieces() const;
+  // `work(slot, batch)` is called from several threads, and then `then(slot)` for each in the order of the rows, from
+  // the caller's. A slot is used by one batch at a time; there are slots(threads) of them. No batch has more than
+  // `most_rows` rows.
+  static std::size_t slots(const Threads& threads) { return 2 * static_cast<std::size_t>(threads.count()); }
+  void scan(const std::vector<std::string>& names, const Share& pieces, Index most_rows, const Threads& threads,
+            const std::function<void(std::size_t, const TableBatch&)>& work,
+            const std::function<void(std::size_t)>& then) const;
+
  private:
+  std::vector<TableColumn> selected(const std::vector<std::string>& names) const;
+  // Calls visit(file, its number, the row number of its first row, batch) for the batches of some pieces in order.
+  using VisitBatch =
+      std::function<void(const TableFile&, std::size_t, RowId, const std::shared_ptr<arrow::RecordBatch>&)>;
+  void read(const std::vector<TableColumn>& wanted, const Share& pieces, Index most_rows,
+            const VisitBatch& visit) const;
+
   std::vector<std::shared_ptr<const TableFile>> files_;
   std::vector<TableColumn> columns_;
   std::optional<RowId> rows_;

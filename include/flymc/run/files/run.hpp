@@ -33,7 +33,7 @@ std::vector<std::string> coefficient_names(const std::vector<std::string>& featu
 Settings settings_on(const RunDirectory& base, const std::filesystem::path& path);
 
 // Stage 1. Does nothing if it is done.
-void ingest(const RunDirectory& directory, Monitor& monitor);
+void ingest(const RunDirectory& directory, Monitor& monitor, const Communicator& communicator = Communicator::alone());
 // All stages that are not done. False if the monitor stopped it; what was done by then is kept. Every rank of a
 // communicator calls it, on one folder that all of them see; the first one writes. It may be another number of ranks
 // than the one that began.

@@ -1,7 +1,7 @@
 // The folder of a run: which file is which, and what each stage leaves there.
 //
 //   settings.toml       what was asked for
-//   rows.arrow          the rows, encoded (stage 1, ingest)
+//   rows.arrow          the rows, encoded (stage 1, ingest); of four ranks, rows-1-of-4.arrow ... rows-4-of-4.arrow
 //   preparation.flymc   the anchor and the collapsed bound (stage 2)
 //   gaps.flymc          a byte per row, which belongs to it: how likely the row is to be bright
 //   starts.flymc        where the chains of an earlier run ended, if this one was sampled from it
@@ -43,7 +43,14 @@ class RunDirectory {
   const Settings& settings() const { return settings_; }
   // The run whose rows are used: this one, or the one that `from` names.
   std::filesystem::path base() const;
-  std::filesystem::path rows() const { return base() / "rows.arrow"; }
+  // The file that part `part` of `parts` of the rows has.
+  std::filesystem::path rows(int part = 0, int parts = 1) const;
+  // The files that hold the rows, in order; none if they are not all there.
+  std::vector<std::string> rows_files() const;
+  // One of them, for what stands beside the rows in each.
+  std::string a_rows_file() const;
+  // Removes files of rows: they are to be made anew.
+  void remove_rows() const;
   std::filesystem::path preparation() const { return path_ / "preparation.flymc"; }
   std::filesystem::path draws() const { return path_ / "draws.parquet"; }
   std::filesystem::path report() const { return path_ / "report.json"; }
