@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <new>
 
-#include "flymc/core/panel.hpp"
+#include "vectors.hpp"
 
 namespace flymc {
 namespace {
-
-#define FLYMC_INLINE [[gnu::always_inline]] inline
 
 constexpr Index vectors = 8;  // enough to hide how long an addition takes, and they fit every processor's registers
 constexpr Index padding = 8;  // doubles: rows are padded to a multiple of it
@@ -17,10 +15,8 @@ constexpr Index padding = 8;  // doubles: rows are padded to a multiple of it
 // out[i] = sum_j values[j stride + i] x[j] for `count` vectors of rows.
 template <int width, int count>
 FLYMC_INLINE void product_of(const double* values, Index stride, Index columns, const double* x, double* out) {
-  typedef double Type __attribute__((vector_size(8 * width)));
-  typedef double InMemory __attribute__((vector_size(8 * width), aligned(8), may_alias));
-  Type sum[count];
-  for (int v = 0; v < count; ++v) sum[v] = Type{};
+  using InMemory = typename Vectors<width>::InMemory;
+  typename Vectors<width>::Type sum[count] = {};
   for (Index j = 0; j < columns; ++j) {
     const double* column = values + j * stride;
     for (int v = 0; v < count; ++v) sum[v] += *reinterpret_cast<const InMemory*>(column + v * width) * x[j];
@@ -37,33 +33,20 @@ FLYMC_INLINE void product_of_rest(Index left, const double* values, Index stride
     product_of_rest<width, count - 1>(left, values, stride, columns, x, out);
 }
 
-template <int width>
-FLYMC_INLINE void product(const double* values, Index stride, Index columns, const double* x, double* out) {
-  constexpr Index tile = vectors * width;
-  Index first = 0;
-  for (; first + tile <= stride; first += tile)
-    product_of<width, vectors>(values + first, stride, columns, x, out + first);
-  product_of_rest<width, vectors - 1>((stride - first) / width, values + first, stride, columns, x, out + first);
-}
-
-using Product = void (*)(const double*, Index, Index, const double*, double*);
-void with_two(const double* v, Index s, Index c, const double* x, double* o) { product<2>(v, s, c, x, o); }
-#if defined(__x86_64__)
-[[gnu::target("avx2")]] void with_four(const double* v, Index s, Index c, const double* x, double* o) {
-  product<4>(v, s, c, x, o);
-}
-[[gnu::target("avx512f")]] void with_eight(const double* v, Index s, Index c, const double* x, double* o) {
-  product<8>(v, s, c, x, o);
-}
-#endif
-
-Product fastest() {
-#if defined(__x86_64__)
-  if (widest_vectors() == VectorWidth::eight) return with_eight;
-  if (widest_vectors() == VectorWidth::four) return with_four;
-#endif
-  return with_two;
-}
+struct Product {
+  template <int width>
+  FLYMC_INLINE static void run(const double* values, Index stride, Index rows, Index columns, const double* x,
+                               double* out) {
+    constexpr Index tile = vectors * width;
+    Index first = 0;
+    for (; first + tile <= rows; first += tile)
+      product_of<width, vectors>(values + first, stride, columns, x, out + first);
+    // Whole vectors, of which the last may have more rows than there are.
+    double rest[tile];
+    product_of_rest<width, vectors>((rows - first + width - 1) / width, values + first, stride, columns, x, rest);
+    std::copy_n(rest, rows - first, out + first);
+  }
+};
 
 }  // namespace
 
@@ -77,12 +60,8 @@ PackedMatrix::PackedMatrix(const Matrix& matrix)
   values_ = std::move(values);
 }
 
-Vector PackedMatrix::operator*(const Vector& x) const {
-  static const Product product = fastest();
-  Vector out(stride_);
-  product(values_.get(), stride_, columns_, x.data(), out.data());
-  if (stride_ != rows_) out.conservativeResize(rows_);
-  return out;
+void PackedMatrix::multiply(const double* x, double* out) const {
+  dispatch<Product>(widest_vectors(), values_.get(), stride_, rows_, columns_, x, out);
 }
 
 }  // namespace flymc

@@ -3,17 +3,13 @@
 
 #include <type_traits>
 
+#include "vectors.hpp"
+
 namespace flymc {
 namespace {
 
-#define FLYMC_INLINE [[gnu::always_inline]] inline
-
 template <int width>
-struct Vectors {
-  typedef double Type __attribute__((vector_size(8 * width)));
-  typedef double InMemory __attribute__((vector_size(8 * width), aligned(8), may_alias));  // at any address
-  static constexpr int count = static_cast<int>(panel_width) / width;  // vectors to a row of a panel
-};
+constexpr int vectors_per_row = static_cast<int>(panel_width) / width;  // of a panel
 
 // Sums of 8 x `columns` entries fit the registers of every processor if there are as many columns as doubles to a
 // vector: that makes eight vectors, also enough to hide how long an addition takes.
@@ -21,7 +17,7 @@ template <int width, int columns>
 struct Tile {
   using Vector = typename Vectors<width>::Type;
   using InMemory = typename Vectors<width>::InMemory;
-  static constexpr int vectors = Vectors<width>::count;
+  static constexpr int vectors = vectors_per_row<width>;
   Vector sum[columns][vectors];
 
   FLYMC_INLINE Tile() {
@@ -47,7 +43,7 @@ FLYMC_INLINE void product_tile(const double* panel, Index count, const double* x
                                Index out_stride) {
   Tile<width, columns> tile;
   for (Index l = 0; l < count; ++l) {
-    typename Vectors<width>::Type row[Vectors<width>::count];
+    typename Vectors<width>::Type row[vectors_per_row<width>];
     tile.load(panel + l * panel_width, row);
     for (int c = 0; c < columns; ++c) tile.add(c, row, x[c * x_stride + l]);
   }
@@ -58,7 +54,7 @@ template <int width, int columns>
 FLYMC_INLINE void gram_tile(const double* left, const double* right, std::span<const WeightedRow> rows, double* out) {
   Tile<width, columns> tile;
   for (const WeightedRow& at : rows) {
-    typename Vectors<width>::Type row[Vectors<width>::count];
+    typename Vectors<width>::Type row[vectors_per_row<width>];
     tile.load(left + at.row * panel_width, row);
     for (auto& vector : row) vector *= at.weight;
     for (int c = 0; c < columns; ++c) tile.add(c, row, right[at.row * panel_width + c]);
@@ -75,51 +71,29 @@ FLYMC_INLINE void with_columns(Index left, const F& f) {
     with_columns<columns - 1>(left, f);
 }
 
-template <int width>
-FLYMC_INLINE void product(const double* panel, Index count, const double* x, Index x_stride, Index columns, double* out,
-                          Index out_stride) {
-  for (Index c = 0; c < columns; c += width)
-    with_columns<width>(
-        columns - c, [&](auto group) __attribute__((always_inline)) {
-          product_tile<width, group()>(panel, count, x + c * x_stride, x_stride, out + c * out_stride, out_stride);
-        });
-}
-
-template <int width>
-FLYMC_INLINE void gram(const double* left, const double* right, Index columns, std::span<const WeightedRow> rows,
-                       double* out) {
-  for (Index c = 0; c < columns; c += width)
-    with_columns<width>(
-        columns - c, [&](auto group) __attribute__((always_inline)) {
-          gram_tile<width, group()>(left, right + c, rows, out + c * panel_width);
-        });
-}
-
-// The same source for each width. (GCC's target_clones would compile one width for all processors: eight doubles are
-// slow where vectors hold four, and its dispatch does not go with the thread sanitizer.)
-#define FLYMC_PANELS(name, width, attribute)                                                                         \
-  attribute void name(const double* panel, Index count, const double* x, Index x_stride, Index columns, double* out, \
-                      Index out_stride) {                                                                            \
-    product<width>(panel, count, x, x_stride, columns, out, out_stride);                                             \
-  }                                                                                                                  \
-  attribute void name(const double* left, const double* right, Index columns, std::span<const WeightedRow> rows,     \
-                      double* out) {                                                                                 \
-    gram<width>(left, right, columns, rows, out);                                                                    \
+struct Product {
+  template <int width>
+  FLYMC_INLINE static void run(const double* panel, Index count, const double* x, Index x_stride, Index columns,
+                               double* out, Index out_stride) {
+    for (Index c = 0; c < columns; c += width)
+      with_columns<width>(
+          columns - c, [&](auto group) __attribute__((always_inline)) {
+            product_tile<width, group()>(panel, count, x + c * x_stride, x_stride, out + c * out_stride, out_stride);
+          });
   }
-FLYMC_PANELS(with_two, 2, )
-#if defined(__x86_64__)
-FLYMC_PANELS(with_four, 4, [[gnu::target("avx2")]])
-FLYMC_PANELS(with_eight, 8, [[gnu::target("avx512f")]])
-#endif
+};
 
-template <class... Arguments>
-void dispatch([[maybe_unused]] VectorWidth width, Arguments... arguments) {
-#if defined(__x86_64__)
-  if (width == VectorWidth::eight) return with_eight(arguments...);
-  if (width == VectorWidth::four) return with_four(arguments...);
-#endif
-  with_two(arguments...);
-}
+struct Gram {
+  template <int width>
+  FLYMC_INLINE static void run(const double* left, const double* right, Index columns,
+                               std::span<const WeightedRow> rows, double* out) {
+    for (Index c = 0; c < columns; c += width)
+      with_columns<width>(
+          columns - c, [&](auto group) __attribute__((always_inline)) {
+            gram_tile<width, group()>(left, right + c, rows, out + c * panel_width);
+          });
+  }
+};
 
 }  // namespace
 
@@ -136,12 +110,12 @@ VectorWidth widest_vectors() {
 
 void panel_product(VectorWidth width, const double* panel, Index count, const double* x, Index x_stride, Index columns,
                    double* out, Index out_stride) {
-  dispatch(width, panel, count, x, x_stride, columns, out, out_stride);
+  dispatch<Product>(width, panel, count, x, x_stride, columns, out, out_stride);
 }
 
 void add_panel_gram(VectorWidth width, const double* left, const double* right, Index columns,
                     std::span<const WeightedRow> rows, double* out) {
-  dispatch(width, left, right, columns, rows, out);
+  dispatch<Gram>(width, left, right, columns, rows, out);
 }
 
 }  // namespace flymc

@@ -15,7 +15,13 @@ class PackedMatrix {
   explicit PackedMatrix(const Matrix& matrix);
   Index rows() const { return rows_; }
   Index columns() const { return columns_; }
-  Vector operator*(const Vector& x) const;
+  // out = this x.
+  void multiply(const double* x, double* out) const;
+  Vector operator*(const Vector& x) const {
+    Vector out(rows_);
+    multiply(x.data(), out.data());
+    return out;
+  }
 
  private:
   Index rows_ = 0, columns_ = 0, stride_ = 0;
