@@ -1,25 +1,29 @@
 // Stable scalar functions; each switches form where the plain formula would cancel or overflow.
 #include "flymc/core/numerics.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
 
 namespace flymc {
 
-double log1p_exp(double x) { return x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
-
-double sigmoid(double x) {
-  if (x >= 0.0) return 1.0 / (1.0 + std::exp(-x));
-  const double e = std::exp(x);
-  return e / (1.0 + e);
-}
-
 double expm1_minus(double x) {
   if (std::abs(x) > 0.5) return std::expm1(x) - x;
-  // x^2/2 (1 + x/3 (1 + x/4 (1 + ...))): 14 terms leave 0.5^14 / 16!, far below rounding.
-  double series = 1.0;
-  for (int n = 16; n >= 3; --n) series = 1.0 + series * x / n;
-  return 0.5 * x * x * series;
+  // x^2 (1/2! + x/3! + x^2/4! + ...): what comes after 16! is below 0.5^15 / 17!, far below rounding. Even and odd
+  // powers apart are two chains of half the length.
+  constexpr auto factorials = [] {
+    std::array<double, 17> out{1.0};
+    for (std::size_t n = 1; n < out.size(); ++n) out[n] = out[n - 1] * static_cast<double>(n);
+    for (double& f : out) f = 1.0 / f;
+    return out;
+  }();
+  const double square = x * x;
+  double even = factorials[16], odd = factorials[15];
+  for (std::size_t n = 14; n >= 4; n -= 2) {
+    even = factorials[n] + square * even;
+    odd = factorials[n - 1] + square * odd;
+  }
+  return square * (factorials[2] + (x * odd + square * even));
 }
 
 double minus_log1p(double x) {

@@ -26,10 +26,10 @@ void Model::check(const Store& store, const Execution& execution) const {
   execution.threads.run(own.last - own.first, [&](std::size_t b) {
     const Block& block = store.block(own.first + b);
     const auto targets = block.targets();
-    for (std::size_t i = 0; i < targets.size(); ++i)
-      if (const std::string expected = family_->target_problem(targets[i]); !expected.empty())
-        throw InputError(fmt::format("row {}: the target {} does not fit the {} family, which needs {}",
-                                     block.first_row() + static_cast<RowId>(i), targets[i], family_->name(), expected));
+    if (const std::size_t i = family_->first_problem(targets); i < targets.size())
+      throw InputError(fmt::format("row {}: the target {} does not fit the {} family, which needs {}",
+                                   block.first_row() + static_cast<RowId>(i), targets[i], family_->name(),
+                                   family_->target_problem(targets[i])));
   });
 }
 

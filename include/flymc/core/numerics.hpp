@@ -1,13 +1,31 @@
 // Stable forms of the scalar functions that likelihoods, bounds and gaps are made of.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 namespace flymc {
 
+// The first three are made of exp(-|x|), which a compiler that sees them together takes once.
+
 // log(1 + exp(x)).
-double log1p_exp(double x);
+inline double log1p_exp(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+
+// sigmoid(x) and sigmoid(-x), the same bits as each alone.
+struct Sides {
+  double plus, minus;
+};
+inline Sides sides(double x) {
+  const double e = std::exp(-std::abs(x));
+  const double larger = 1.0 / (1.0 + e), smaller = e / (1.0 + e);
+  return x >= 0.0 ? Sides{larger, smaller} : Sides{smaller, larger};
+}
 
 // 1 / (1 + exp(-x)), to full relative accuracy in both tails.
-double sigmoid(double x);
+inline double sigmoid(double x) {
+  const double e = std::exp(-std::abs(x));
+  return (x >= 0.0 ? 1.0 : e) / (1.0 + e);
+}
 
 // log sigmoid(x).
 inline double log_sigmoid(double x) { return -log1p_exp(-x); }

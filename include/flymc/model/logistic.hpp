@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <string>
 
 #include "flymc/core/numerics.hpp"
@@ -21,20 +22,14 @@ struct Logistic {
 
   void slope(double y, Predictor eta, std::span<double> out) const { out[0] = side(y) * sigmoid(-side(y) * eta[0]); }
 
-  void curvature(double, Predictor eta, std::span<double> out) const { out[0] = sigmoid(eta[0]) * sigmoid(-eta[0]); }
+  void curvature(double y, Predictor eta, std::span<double> out) const {
+    const auto [q, p] = sides(side(y) * eta[0]);
+    out[0] = q * p;
+  }
 
-  // Counted in the direction of the observed class: m = +-eta, d = +-delta, q = sigmoid(m), p = 1 - q. Then
-  //   -remainder = log(q exp(p d) + p exp(-q d)) = log1p(q (exp(p d) - 1 - p d) + p (exp(-q d) - 1 + q d)),
-  // where the terms that cancel have been taken out and both that are left are positive.
   double remainder(double y, Predictor eta, Predictor delta) const {
     const double m = side(y) * eta[0];
-    const double d = side(y) * delta[0];
-    const double q = sigmoid(m);
-    const double p = sigmoid(-m);
-    if (std::abs(d) <= 600.0) return -std::log1p(q * expm1_minus(p * d) + p * expm1_minus(-q * d));
-    const double a = log_sigmoid(m) + p * d;
-    const double b = log_sigmoid(-m) - q * d;
-    return -(std::max(a, b) + std::log1p(std::exp(-std::abs(a - b))));
+    return remainder_at(m, sides(m), side(y) * delta[0]);
   }
 
   // Jaakkola and Jordan's bound, tight at eta: log sigmoid(x) - x/2 is convex in x^2 and lies above its tangent there.
@@ -50,25 +45,23 @@ struct Logistic {
   //   a > m*, r <= a - m*   it grows with r: largest at r;
   //   else                  largest somewhere between a - m* and r: from above by cells.
   // It is never more than a third of the largest u on the way.
-  Needed needed(double y, Predictor eta, double r) const {
+  Needed needed(double, Predictor eta, double r) const {
     constexpr double top = 1.3169578969248166;
+    constexpr double at_top = 1.0 / (6.0 * std::numbers::sqrt3);  // u(m*)
     constexpr double tiny = 1e-6;  // below this offset a difference of curvatures has too few digits
     const double a = std::abs(eta[0]);
-    const double w = sigmoid(a) * sigmoid(-a);
+    const Sides here = sides(a);
+    const double w = here.plus * here.minus;
+    const auto bend = [](const Sides& at) { return at.plus * at.minus * (at.plus - at.minus); };
     const auto largest_third = [&](double x) {
-      const double m = std::max(a - x, std::min(a, top));
-      return sigmoid(m) * sigmoid(-m) * std::tanh(0.5 * m) / 3.0;
+      return (a <= top ? bend(here) : (a - x <= top ? at_top : bend(sides(a - x)))) / 3.0;
     };
+    // The same for both classes: their likelihoods differ by eta, which a remainder does not see.
     const auto curvature_at = [&](double x) {
       if (x < tiny) return w + x * largest_third(x);
-      const double delta = std::copysign(x, -eta[0]);
-      return x < 2.0 * a ? -2.0 * remainder(y, eta, {&delta, 1}) / (x * x) : jaakkola_jordan_curvature(a);
+      return x < 2.0 * a ? -2.0 * remainder_at(a, here, -x) / (x * x) : jaakkola_jordan_curvature(a);
     };
-    const double curvature = curvature_at(r);
-    const double most = largest_third(r);
-    if (a <= top || r < tiny) return {curvature, most};
-    if (r <= a - top) return {curvature, (curvature - w) / r};
-    return {curvature, largest_ratio(w, a - top, std::min(r, 2.0 * a), most, curvature_at)};
+    return needed_within(r, {w, a, top, tiny}, largest_third(r), curvature_at);
   }
 
   void sharp(double y, Predictor eta, std::span<const double> spread, const Zone& zone, std::span<double> c,
@@ -83,6 +76,17 @@ struct Logistic {
 
  private:
   static double side(double y) { return y > 0.5 ? 1.0 : -1.0; }
+
+  // Counted in the direction of the observed class: m = +-eta, d = +-delta, q = sigmoid(m), p = 1 - q. Then
+  //   -remainder = log(q exp(p d) + p exp(-q d)) = log1p(q (exp(p d) - 1 - p d) + p (exp(-q d) - 1 + q d)),
+  // where the terms that cancel have been taken out and both that are left are positive.
+  static double remainder_at(double m, const Sides& at, double d) {
+    const auto [q, p] = at;
+    if (std::abs(d) <= 600.0) return -std::log1p(q * expm1_minus(p * d) + p * expm1_minus(-q * d));
+    const double a = log_sigmoid(m) + p * d;
+    const double b = log_sigmoid(-m) - q * d;
+    return -(std::max(a, b) + std::log1p(std::exp(-std::abs(a - b))));
+  }
 };
 
 static_assert(Family<Logistic>);

@@ -26,6 +26,8 @@ class BatchedFamily {
   // C if targets are classes 0 ... C - 1, else 0.
   virtual Index target_classes() const = 0;
   virtual std::string target_problem(double y) const = 0;
+  // Which of these targets is the first that the family does not take, or how many there are.
+  virtual std::size_t first_problem(std::span<const double> y) const = 0;
   virtual double simulate(Predictor eta, const Random& random, std::uint64_t index) const = 0;
 
   // l, l' (K per row), -l'' (K x K per row) at eta.
@@ -58,6 +60,11 @@ class BatchedAdapter final : public BatchedFamily {
     return 0;
   }
   std::string target_problem(double y) const override { return family_.target_problem(y); }
+  std::size_t first_problem(std::span<const double> y) const override {
+    std::size_t i = 0;
+    while (i < y.size() && family_.target_problem(y[i]).empty()) ++i;
+    return i;
+  }
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const override {
     return family_.simulate(eta, random, index);
   }
@@ -65,8 +72,15 @@ class BatchedAdapter final : public BatchedFamily {
   void likelihood(std::span<const double> y, std::span<const double> eta, std::span<double> value,
                   std::span<double> slope, std::span<double> curvature) const override {
     const std::size_t k = width();
+    const bool everything = !value.empty() && !slope.empty() && !curvature.empty();
     for (std::size_t i = 0; i < y.size(); ++i) {
       const Predictor e = eta.subspan(i * k, k);
+      if (everything) {  // without branches between them, the three share what they have in common
+        value[i] = family_.log_likelihood(y[i], e);
+        family_.slope(y[i], e, slope.subspan(i * k, k));
+        family_.curvature(y[i], e, curvature.subspan(i * k * k, k * k));
+        continue;
+      }
       if (!value.empty()) value[i] = family_.log_likelihood(y[i], e);
       if (!slope.empty()) family_.slope(y[i], e, slope.subspan(i * k, k));
       if (!curvature.empty()) family_.curvature(y[i], e, curvature.subspan(i * k * k, k * k));

@@ -55,4 +55,24 @@ double largest_ratio(double w, double first, double last, double most, const Cur
   return std::min(largest, most);
 }
 
+// Where u = -w' rises up to `top` and falls beyond, as the logistic's and the Student-t's do (docs/mathematics.md, "c*
+// in closed form"), a row at `a` needs most on the way to 0 and beyond, up to 2 a.
+struct Bend {
+  double w, a, top;
+  double tiny;  // below this offset a difference of curvatures has too few digits
+};
+
+// What such a row needs within r: `curvature_at(x)` is c*(x), `most` a third of the largest u on the way.
+template <class CurvatureAt>
+Needed needed_within(double r, const Bend& row, double most, const CurvatureAt& curvature_at) {
+  const double curvature = curvature_at(r);
+  if (row.a <= row.top || r < row.tiny) return {curvature, most};
+  const double before_top = row.a - row.top;
+  if (r <= before_top) return {curvature, (curvature - row.w) / r};
+  // The growth is at least the slope at the end: where that is nearly `most`, cells have nothing to gain.
+  const double last = std::min(r, 2.0 * row.a);
+  if (most <= 1.05 * (curvature - row.w) / last) return {curvature, most};
+  return {curvature, largest_ratio(row.w, before_top, last, most, curvature_at)};
+}
+
 }  // namespace flymc

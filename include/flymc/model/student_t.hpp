@@ -97,11 +97,7 @@ struct StudentT {
       if (d < tiny) return w + d * largest_third(d);
       return d < 2.0 * r ? std::max(w, along(sign * d)) : global;
     };
-    const double most = largest_third(x);
-    const double at_x = curvature_at(x);
-    if (r <= top || x < tiny) return {at_x, most};
-    if (x <= r - top) return {at_x, (at_x - w) / x};
-    return {at_x, largest_ratio(w, r - top, std::min(x, 2.0 * r), most, curvature_at)};
+    return needed_within(x, {w, r, top, tiny}, largest_third(x), curvature_at);
   }
 
   void sharp(double y, Predictor eta, std::span<const double> spread, const Zone& zone, std::span<double> c,
