@@ -114,8 +114,7 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
     std::iota(rows.begin(), rows.end(), block.first_row());
     BoundRows fixed;
     fixed.fetch(store, rows);
-    const std::vector<double> spreads = expects ? spread(fixed) : std::vector<double>{};
-    complete(spreads, fixed);
+    complete(expects || rule_->uses_spread(), fixed);
     std::vector<double> value(n), own(expects || grows ? n * entries : 0);
     model_.family().likelihood(fixed.y, fixed.eta_anchor, value,
                                {terms.slope.data(), static_cast<std::size_t>(terms.slope.size())}, own);
@@ -129,8 +128,8 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
         // its fourth order is at most about tr(c spread)^2 / 2, and without it such a row would never be proposed.
         double twice = 0.0, bend = 0.0;
         for (std::size_t e = i * entries; e < (i + 1) * entries; ++e) {
-          twice += (c.curvature[e] - own[e] + (grows ? typical * c.growth[e] : 0.0)) * spreads[e];
-          bend += c.curvature[e] * spreads[e];
+          twice += (c.curvature[e] - own[e] + (grows ? typical * c.growth[e] : 0.0)) * fixed.spread[e];
+          bend += c.curvature[e] * fixed.spread[e];
         }
         expected_gaps_.set(rows[i], 0.5 * (std::max(0.0, twice) + bend * bend));
       }
@@ -232,23 +231,16 @@ void Bound::prepare(const Store& store, std::span<const RowId> rows, BoundRows& 
   complete(out);
 }
 
-void Bound::complete(BoundRows& rows) const {
-  complete(rule_->uses_spread() ? spread(rows) : std::vector<double>{}, rows);
-}
+void Bound::complete(BoundRows& rows) const { complete(rule_->uses_spread(), rows); }
 
-std::vector<double> Bound::spread(const BoundRows& rows) const {
-  const auto k = static_cast<std::size_t>(model_.predictors());
-  std::vector<double> out(rows.size() * k * k);
-  spread_->of(rows.x, out);
-  return out;
-}
-
-void Bound::complete(std::span<const double> spread, BoundRows& out) const {
+void Bound::complete(bool with_spread, BoundRows& out) const {
   const auto k = static_cast<std::size_t>(model_.predictors());
   out.eta_anchor.resize(out.size() * k);
   out.x.predict(by_predictor(anchor_, model_.predictors()), out.eta_anchor);
-  rule_->coefficients(model_.family(), out.y, out.eta_anchor, rule_->uses_spread() ? spread : std::span<const double>{},
-                      out.coefficients);
+  out.spread.resize(with_spread ? out.size() * k * k : 0);
+  if (with_spread) spread_->of(out.x, out.spread);
+  rule_->coefficients(model_.family(), out.y, out.eta_anchor,
+                      rule_->uses_spread() ? out.spread : std::span<const double>{}, out.coefficients);
   out.outer_curvature.clear();
   if (std::isfinite(rule_->radius())) {
     if (!out.coefficients.value_drop.empty() || !out.coefficients.slope_drop.empty())

@@ -26,6 +26,7 @@ struct BoundRows {
   std::vector<double> eta_anchor;  // K per row
   Coefficients coefficients;
   std::vector<double> outer_curvature;  // K x K per row, where the rule has a radius
+  std::vector<double> spread;           // scratch space of Bound::prepare
 
   std::size_t size() const { return row.size(); }
   void clear();
@@ -106,8 +107,7 @@ class Bound {
   bool uses_rho() const { return rule_->grows() || std::isfinite(rule_->radius()); }
   // Throws InputError unless rule, anchor and metric fit each other; then prepares for spread.
   void check_parts(Index dimension);
-  std::vector<double> spread(const BoundRows& rows) const;
-  void complete(std::span<const double> spread, BoundRows& rows) const;
+  void complete(bool with_spread, BoundRows& rows) const;
 
   Model model_;
   std::shared_ptr<const BoundRule> rule_;

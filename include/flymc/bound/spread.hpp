@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "flymc/core/metric.hpp"
+#include "flymc/core/packed_matrix.hpp"
 #include "flymc/data/row_copies.hpp"
 
 namespace flymc {
@@ -26,10 +27,15 @@ class Spread {
     Index columns = 0;
     std::size_t at = 0;  // in panels_
   };
+  void one_by_one(const RowCopies& rows, double* out) const;
+  void by_panels(const RowCopies& rows, double* out) const;
+  void products(const double* w, double* g) const;
+
   Index predictors_, features_;
   Index padded_;                            // K D, rounded up to whole strips
   std::vector<std::vector<Strip>> strips_;  // of each predictor
   std::vector<double> panels_;
+  std::vector<PackedMatrix> whole_;  // the columns of each predictor, from its diagonal down
 };
 
 }  // namespace flymc
