@@ -22,8 +22,9 @@ void check_metric(const Density& density, const Metric& metric) {
         fmt::format("a metric of dimension {} for a density of dimension {}", metric.dimension(), density.dimension()));
 }
 
-void check_step(const Density& density, const Metric& metric, double step) {
-  check_metric(density, metric);
+StepMove::StepMove(const Density& density, std::shared_ptr<const Metric> metric, double step)
+    : density_(&density), metric_(std::move(metric)), step_(step) {
+  check_metric(density, *metric_);
   if (!(step > 0.0) || !std::isfinite(step))
     throw InputError(fmt::format("a step must be positive and finite, not {}", step));
 }

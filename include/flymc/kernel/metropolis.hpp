@@ -10,8 +10,18 @@
 
 namespace flymc {
 
-// Throws InputError unless the step is positive and finite and the metric fits.
-void check_step(const Density& density, const Metric& metric, double step);
+// A move with one step size, in the units of a metric. Throws InputError unless the step is positive and finite and
+// the metric fits.
+class StepMove : public Kernel {
+ public:
+  StepMove(const Density& density, std::shared_ptr<const Metric> metric, double step);
+  double step_size() const { return step_; }
+
+ protected:
+  const Density* density_;
+  std::shared_ptr<const Metric> metric_;
+  double step_;
+};
 
 // Evaluates a proposal into state.proposed and moves there with probability min(1, exp(log ratio of densities +
 // correction)). `correction` is called after the evaluation. A density or a correction that cannot be computed rejects.
