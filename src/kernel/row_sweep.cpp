@@ -18,4 +18,6 @@ Info RowSweep::step(State& state, const Random& random, std::vector<RowId> propo
                            [this](RowId row) { return proposals_->q(row); });
 }
 
+void RowSweep::foresee(const Random& next) const { density_->store().fetch(proposals_->draw(next)); }
+
 }  // namespace flymc
