@@ -22,7 +22,8 @@ void check_settings(const Density& density, const SplitFrame& frame, double angl
 }
 
 constexpr std::array<int, 10> step_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
-constexpr double quarter_turn = 0.5 * std::numbers::pi;
+// A little more than a quarter turn: see docs/mathematics.md, "Split HMC".
+constexpr double usual_angle = 1.15 * 0.5 * std::numbers::pi;
 
 }  // namespace
 
@@ -39,21 +40,24 @@ SplitHmc::SplitHmc(const FullDensity& density, std::shared_ptr<const SplitFrame>
 }
 
 // A density that has the frame gives what is to be kicked; of another it is the gradient without the Gaussian part.
-Vector SplitHmc::kick(const Vector& b, const Evaluation& at) const {
-  if (at.b.size() > 0) return at.gradient;
-  return frame_->pull(at.gradient) + b - frame_->centre;
+void SplitHmc::kick(double time, const Vector& b, const Evaluation& at, Vector& p) const {
+  if (at.b.size() > 0)
+    p += time * at.gradient;
+  else
+    p += time * (frame_->pull(at.gradient) + b - frame_->centre);
 }
 
-Vector SplitHmc::kick_at(const Vector& b, const BrightRows& z, Info& info) const {
+void SplitHmc::kick_on_the_way(double time, const Vector& b, const BrightRows& z, Vector& p, Info& info) const {
   ++info.evaluations;
   if (joint_) {
-    Vector out;
-    info.queries += joint_->kick(*frame_, b, z, out);
-    return out;
+    Vector gradient;
+    info.queries += joint_->kick(*frame_, b, z, gradient);
+    p += time * gradient;
+    return;
   }
   Evaluation at;
   info.queries += density_->evaluate(frame_->theta(b), z, true, at);
-  return kick(b, at);
+  kick(time, b, at, p);
 }
 
 Info SplitHmc::step(State& state, const Random& random) const {
@@ -70,12 +74,11 @@ Info SplitHmc::step(State& state, const Random& random) const {
   const double cosine = std::cos(turn), sine = std::sin(turn);
   const double energy = 0.5 * p.squaredNorm();
 
-  const Vector start = state.at.b.size() > 0 ? state.at.b : frame_->position(state.theta);
+  Vector b = state.at.b.size() > 0 ? state.at.b : frame_->position(state.theta);
   const Vector& centre = frame_->centre;
-  Vector b = start;
-  p += 0.5 * turn * kick(b, state.at);
+  kick(0.5 * turn, b, state.at, p);
   for (int i = 0; i < steps_; ++i) {
-    if (i > 0) p += turn * kick_at(b, state.z, info);
+    if (i > 0) kick_on_the_way(turn, b, state.z, p, info);
     for (Index j = 0; j < d; ++j) {
       const double from = b[j] - centre[j], push = p[j];
       b[j] = centre[j] + cosine * from + sine * push;
@@ -83,24 +86,22 @@ Info SplitHmc::step(State& state, const Random& random) const {
     }
   }
   const auto correction = [&] {
-    p += 0.5 * turn * kick(b, state.proposed);
+    kick(0.5 * turn, b, state.proposed, p);
     return energy - 0.5 * p.squaredNorm();
   };
   metropolis(*density_, state, frame_->theta(b), true, random, correction, info);
-  // A trajectory that ends nowhere has no distance either.
-  info.moved = info.acceptance > 0.0 ? info.acceptance * (b - start).squaredNorm() : 0.0;
   return info;
 }
 
 SplitHmcTuner::SplitHmcTuner(const JointDensity& density, std::shared_ptr<const SplitFrame> frame)
-    : joint_(&density), full_(nullptr), frame_(std::move(frame)), gain_(step_counts.size()) {}
+    : joint_(&density), full_(nullptr), frame_(std::move(frame)), accepted_(step_counts.size()) {}
 
 SplitHmcTuner::SplitHmcTuner(const FullDensity& density, std::shared_ptr<const SplitFrame> frame)
-    : joint_(nullptr), full_(&density), frame_(std::move(frame)), gain_(step_counts.size()) {}
+    : joint_(nullptr), full_(&density), frame_(std::move(frame)), accepted_(step_counts.size()) {}
 
 SplitHmc SplitHmcTuner::kernel(std::size_t arm) const {
-  return joint_ ? SplitHmc(*joint_, frame_, quarter_turn, step_counts[arm])
-                : SplitHmc(*full_, frame_, quarter_turn, step_counts[arm]);
+  return joint_ ? SplitHmc(*joint_, frame_, usual_angle, step_counts[arm])
+                : SplitHmc(*full_, frame_, usual_angle, step_counts[arm]);
 }
 
 // In units of a bright row's evaluation. The full density costs nothing but its evaluations; the joint one has a sweep
@@ -111,14 +112,25 @@ double SplitHmcTuner::cost(std::size_t arm) const {
   return 10.0 + 3.0 * bright_.value() + steps * (1.0 + bright_.value());
 }
 
+// A trajectory turns by the same angle whatever the number of its steps, so acceptance tells how far an iteration goes:
+// a coordinate of variance 1 has the autocorrelation r = 1 - acceptance (1 - cos angle), and the effective size (1 - r)
+// / (1 + r) per iteration. Acceptance is taken for less the fewer trials it comes from: where a chain comes from far
+// away any trajectory is accepted. And more steps are accepted at least as often as fewer.
 std::size_t SplitHmcTuner::best() const {
-  std::size_t best = step_counts.size() / 2;
-  double most = 0.0;
-  for (std::size_t arm = 0; arm < gain_.size(); ++arm)
-    if (const double value = gain_[arm].value() / cost(arm); value > most) {
+  constexpr double doubt = 2.0;  // so many trials that were rejected
+  const double jump = 1.0 - std::cos(usual_angle);
+  if (accepted_.back().count() == 0.0) return step_counts.size() / 2;  // not every number was tried yet
+  std::size_t best = step_counts.size() - 1;                           // where nothing was ever accepted, with care
+  double most = 0.0, accepted = 0.0;
+  for (std::size_t arm = 0; arm < accepted_.size(); ++arm) {
+    const LateMean& own = accepted_[arm];
+    accepted = std::max(accepted, own.value() * own.count() / (own.count() + doubt));
+    const double effective = jump * accepted / (2.0 - jump * accepted);
+    if (const double value = effective / cost(arm); value > most) {
       most = value;
       best = arm;
     }
+  }
   return best;
 }
 
@@ -128,7 +140,7 @@ Info SplitHmcTuner::step(State& state, const Random& random) {
   ++count_;
   bright_.add(static_cast<double>(state.z.set.bright_count()));
   const Info info = kernel(arm).step(state, random);
-  gain_[arm].add(info.moved);
+  accepted_[arm].add(info.acceptance);
   return info;
 }
 
@@ -136,18 +148,19 @@ std::unique_ptr<const Kernel> SplitHmcTuner::freeze() const { return std::make_u
 
 std::vector<double> SplitHmcTuner::memory() const {
   std::vector<double> out = {static_cast<double>(count_), bright_.count(), bright_.value()};
-  for (const LateMean& gain : gain_) {
-    out.push_back(gain.count());
-    out.push_back(gain.value());
+  for (const LateMean& own : accepted_) {
+    out.push_back(own.count());
+    out.push_back(own.value());
   }
   return out;
 }
 
 void SplitHmcTuner::recall(std::span<const double> memory) {
-  check_memory(memory, 3 + 2 * gain_.size());
+  check_memory(memory, 3 + 2 * accepted_.size());
   count_ = static_cast<long>(memory[0]);
   bright_.recall(memory[1], memory[2]);
-  for (std::size_t arm = 0; arm < gain_.size(); ++arm) gain_[arm].recall(memory[3 + 2 * arm], memory[4 + 2 * arm]);
+  for (std::size_t arm = 0; arm < accepted_.size(); ++arm)
+    accepted_[arm].recall(memory[3 + 2 * arm], memory[4 + 2 * arm]);
 }
 
 }  // namespace flymc

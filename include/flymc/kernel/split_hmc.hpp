@@ -20,9 +20,9 @@ class SplitHmc final : public Kernel {
   Info step(State& state, const Random& random) const override;
 
  private:
-  // Gradient in b, without the Gaussian part: from an evaluation, and anywhere.
-  Vector kick(const Vector& b, const Evaluation& at) const;
-  Vector kick_at(const Vector& b, const BrightRows& z, Info& info) const;
+  // p += time times the gradient in b without the Gaussian part: from an evaluation, and anywhere.
+  void kick(double time, const Vector& b, const Evaluation& at, Vector& p) const;
+  void kick_on_the_way(double time, const Vector& b, const BrightRows& z, Vector& p, Info& info) const;
 
   const Density* density_;
   const JointDensity* joint_;  // null for the full density
@@ -31,8 +31,8 @@ class SplitHmc final : public Kernel {
   int steps_;
 };
 
-// Warm-up tries numbers of steps in turn and keeps the one that goes farthest per cost: acceptance times squared
-// distance in b, over what an iteration costs.
+// Warm-up tries numbers of steps in turn and keeps the one with the largest effective size per cost, as its acceptance
+// tells it.
 class SplitHmcTuner final : public Tuner {
  public:
   SplitHmcTuner(const JointDensity& density, std::shared_ptr<const SplitFrame> frame);
@@ -50,7 +50,7 @@ class SplitHmcTuner final : public Tuner {
   const JointDensity* joint_;
   const FullDensity* full_;
   std::shared_ptr<const SplitFrame> frame_;
-  std::vector<LateMean> gain_;  // per number of steps
+  std::vector<LateMean> accepted_;  // per number of steps
   LateMean bright_;
   long count_ = 0;
 };
