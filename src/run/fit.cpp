@@ -23,7 +23,7 @@ Fit fit(const Store& store, const Model& model, const FitOptions& options, const
   if (preparation.anchor) out.anchor_queries = preparation.anchor->queries;
   if (preparation.bound) out.bound_queries = preparation.bound->queries();
   out.laplace = laplace_of(model, preparation);
-  out.choices = describe_choices(options);
+  out.choices = describe_choices(options, {store.rows(), model.coefficients(store)});
   std::vector<std::uint64_t> chains(static_cast<std::size_t>(options.chains));
   std::iota(chains.begin(), chains.end(), 0u);
   out.chains = run_chains(chains, sampler.plan(), {options.warmup, options.draws, options.thin, options.seed},

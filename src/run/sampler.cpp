@@ -63,58 +63,15 @@ bool needs_anchor(const FitOptions& options) {
 }  // namespace
 
 std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficients, const FitOptions& options) {
-  if (options.bound == BoundKind::sharp) return std::make_shared<SharpRule>(SharpRule::usual_zone(coefficients));
+  if (options.bound == BoundKind::sharp || options.bound == BoundKind::automatic)
+    return std::make_shared<SharpRule>(SharpRule::usual_zone(coefficients));
   if (options.bound == BoundKind::untuned && model.family().name() == "logistic")
     return std::make_shared<FixedJaakkolaJordanRule>();
   return std::make_shared<AnchoredRule>();
 }
 
-FitOptions chosen(FitOptions options) {
-  if (options.bound == BoundKind::automatic) options.bound = BoundKind::sharp;
-  if (options.sweep == SweepKind::automatic)
-    options.sweep = options.bound == BoundKind::untuned ? SweepKind::implicit : SweepKind::rows;
-  if (options.move == MoveKind::automatic) options.move = MoveKind::split_hmc;
-  return options;
-}
-
-// A reason belongs to a choice that was left to the program.
-std::string describe_choices(const FitOptions& asked) {
-  const FitOptions options = chosen(asked);
-  const auto with_reason = [](const std::string& name, bool automatic, const char* why) {
-    return automatic ? fmt::format("{} ({})", name, why) : name;
-  };
-  const std::string move = [&]() -> std::string {
-    switch (options.move) {
-      case MoveKind::automatic:
-      case MoveKind::split_hmc:
-        return with_reason("split HMC", asked.move == MoveKind::automatic,
-                           "nearly independent draws where few rows are bright");
-      case MoveKind::random_walk:
-        return "random walk";
-      case MoveKind::mala:
-        return "MALA";
-      case MoveKind::slice_coordinates:
-        return "slice along coordinates";
-      case MoveKind::slice_direction:
-        return "slice along directions";
-    }
-    throw InputError("unknown move");
-  }();
-  if (options.regular) return fmt::format("regular MCMC: {}", move);
-  const std::string bound = options.bound == BoundKind::sharp
-                                ? with_reason("sharp bound", asked.bound == BoundKind::automatic, "fewest bright rows")
-                                : (options.bound == BoundKind::anchored ? "anchored bound" : "untuned bound");
-  const bool free_sweep = asked.sweep == SweepKind::automatic;
-  const std::string sweep = options.sweep == SweepKind::rows
-                                ? with_reason("sweep by rows", free_sweep, "its cost does not grow with the table")
-                            : options.sweep == SweepKind::implicit
-                                ? with_reason("implicit sweep", free_sweep, "an untuned bound says little of a row")
-                                : "explicit sweep";
-  return fmt::format("{}, {}, {}", bound, sweep, move);
-}
-
 Preparation prepare(const Store& store, const Model& model, const FitOptions& asked, const Execution& execution) {
-  const FitOptions options = chosen(asked);
+  const FitOptions options = chosen(asked, {store.rows(), model.coefficients(store)});
   Preparation out;
   // The subsample's random numbers do not depend on the seed of the chains: their bound is the same.
   constexpr std::uint64_t subsample_seed = 1;
@@ -130,7 +87,7 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& as
 
 Sampler::Sampler(const Store& store, const Model& model, const Preparation& preparation, const FitOptions& options,
                  const Communicator& communicator)
-    : model_(model), preparation_(preparation), options_(chosen(options)) {
+    : model_(model), preparation_(preparation), options_(chosen(options, {store.rows(), model.coefficients(store)})) {
   const Index dimension = model.coefficients(store);
   metric_ = std::make_shared<const Metric>(options.whiten ? preparation.anchor->metric : Metric::identity(dimension));
   const bool splits = options_.move == MoveKind::split_hmc;

@@ -8,7 +8,7 @@
 #include "flymc/bound/bound.hpp"
 #include "flymc/chain/chain_run.hpp"
 #include "flymc/kernel/proposals.hpp"
-#include "flymc/run/options.hpp"
+#include "flymc/run/choices.hpp"
 
 namespace flymc {
 
@@ -21,11 +21,6 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
 
 // The rule of the bound that the options ask for.
 std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficients, const FitOptions& options);
-
-// The options with every `automatic` replaced by what it means.
-FitOptions chosen(FitOptions options);
-// What was chosen and why, in words: a line.
-std::string describe_choices(const FitOptions& options);
 
 // Densities, kernels and starts of the chains. Keeps references to the store and the preparation.
 class Sampler {

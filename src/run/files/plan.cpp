@@ -146,8 +146,9 @@ Plan make_plan(const Settings& settings) {
   const auto chains = static_cast<double>(settings.fit.chains);
   const double threads = static_cast<double>(Threads(settings.fit.threads).count());
   plan.store_bytes = rows * (d * (settings.float32 ? 4.0 : 8.0) + 8.0);
-  const FitOptions options = chosen(settings.fit);
-  plan.choices = describe_choices(settings.fit);
+  const TableShape shape{plan.rows, plan.coefficients};
+  const FitOptions options = chosen(settings.fit, shape);
+  plan.choices = describe_choices(settings.fit, shape);
   const bool by_rows = options.sweep == SweepKind::rows && !options.regular;
   const auto subsample = static_cast<double>(subsample_size(plan.rows, plan.features));
   const bool small = rows <= 2.0 * subsample;
@@ -173,7 +174,7 @@ Plan make_plan(const Settings& settings) {
   const double iteration_seconds = 5e-6 + 6.0 * p * p * 1e-9;
   const double waves = std::ceil(chains / threads);
   plan.sample_seconds = waves * (iterations * iteration_seconds + (by_rows ? 0.0 : rows * d * 2e-9));
-  if (settings.fit.regular) plan.sample_seconds = waves * iterations * rows * d * 2e-9;
+  if (options.regular) plan.sample_seconds = waves * iterations * rows * d * 2e-9;
   return plan;
 }
 

@@ -309,9 +309,10 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   const Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
   const Model model = make_model(settings, static_cast<int>(encoding.classes().size()));
 
+  const TableShape shape{rows.store.rows(), model.coefficients(rows.store)};
   if (!found([&] { return std::filesystem::exists(directory.preparation()); })) {
     const auto began = Clock::now();
-    monitor.say(settings.fit.regular ? "prepare: anchor" : "prepare: anchor and bound");
+    monitor.say(chosen(settings.fit, shape).regular ? "prepare: anchor" : "prepare: anchor and bound");
     rows.expect(Access::in_order);
     const Preparation made = prepare(rows.store, model, settings.fit, execution);
     directory.save(made, rows.store, communicator);
@@ -320,7 +321,7 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
         fmt::format("         {} passes over the rows, {:.1f} s", queries / rows.store.rows(), seconds_since(began)));
   }
   if (stopped()) return false;
-  rows.expect(settings.fit.regular ? Access::in_order : Access::here_and_there);
+  rows.expect(chosen(settings.fit, shape).regular ? Access::in_order : Access::here_and_there);
   const Preparation preparation = directory.load_preparation(model, communicator);
   const Sampler sampler(rows.store, model, preparation, settings.fit, communicator);
   ChainPlan plan = sampler.plan();
@@ -360,7 +361,7 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   report.classes = encoding.classes();
   if (preparation.anchor) report.anchor_queries = preparation.anchor->queries;
   if (preparation.bound) report.bound_queries = preparation.bound->queries();
-  report.choices = describe_choices(settings.fit);
+  report.choices = describe_choices(settings.fit, shape);
   if (const auto laplace = laplace_of(model, preparation)) {
     // To the scale of the table, which is a linear map.
     const auto original = [&](const Vector& theta) { return encoding.to_original(theta, model.predictors()); };

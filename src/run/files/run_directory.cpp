@@ -250,7 +250,7 @@ Preparation RunDirectory::load_preparation(const Model& model, const Communicato
     if (value.contains("bound")) {
       const json& b = value.at("bound");
       const Vector anchor = unpack(b.at("anchor"));
-      const auto rule = make_rule(model, anchor.size(), chosen(settings_.fit));
+      const auto rule = make_rule(model, anchor.size(), settings_.fit);
       std::optional<Metric> metric;
       if (b.contains("metric")) metric = Metric::from_lower(unpack(b.at("metric")));
       ExpectedGaps expected;

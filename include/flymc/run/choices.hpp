@@ -1,0 +1,29 @@
+// What `automatic` means: the cheaper way for a table of this shape, in expectation, and why.
+#pragma once
+
+#include <string>
+
+#include "flymc/core/linear.hpp"
+#include "flymc/run/options.hpp"
+
+namespace flymc {
+
+// All that is known of a table before its rows are looked at.
+struct TableShape {
+  RowId rows = 0;
+  Index coefficients = 0;
+};
+
+// How many rows the sharp bound leaves bright, roughly: proportional to D^2 / sqrt(N) where rows are many.
+double expected_bright(const TableShape& shape);
+// Nanoseconds per effective draw, roughly: with the sharp bound and sweeps by rows, and by regular MCMC.
+double expected_cost(const TableShape& shape);
+double expected_regular_cost(const TableShape& shape);
+
+// The options with every `automatic` replaced by what it means. Where bound, sweep and move are all automatic, that may
+// be regular MCMC.
+FitOptions chosen(FitOptions options, const TableShape& shape);
+// What was chosen and why, in words: a line.
+std::string describe_choices(const FitOptions& options, const TableShape& shape);
+
+}  // namespace flymc

@@ -1,0 +1,79 @@
+// What is chosen for tables of which shape, that it is said, and that a choice of one's own is kept.
+#include "flymc/run/choices.hpp"
+
+#include <gtest/gtest.h>
+
+#include "flymc/run/fit.hpp"
+#include "problems/problems.hpp"
+
+namespace flymc {
+namespace {
+
+// The tables that docs/benchmarks.md measures both ways, and what was cheaper there.
+TEST(Choices, AreTheCheaperWay) {
+  const auto regular = [](RowId rows, Index coefficients) { return chosen({}, {rows, coefficients}).regular; };
+  EXPECT_TRUE(regular(300, 51));
+  EXPECT_FALSE(regular(3000, 51));
+  EXPECT_FALSE(regular(10000, 51));
+  EXPECT_FALSE(regular(1000000, 51));
+  EXPECT_FALSE(regular(300, 11));
+  EXPECT_FALSE(regular(10000, 11));
+  EXPECT_TRUE(regular(10000, 201));
+  EXPECT_FALSE(regular(40000, 201));
+  // No row could stay dark.
+  EXPECT_TRUE(regular(200, 301));
+  EXPECT_EQ(expected_bright({200, 301}), 200.0);
+}
+
+// A table for which both ways cost the same exists, and only one: more rows are never a reason for regular MCMC.
+TEST(Choices, ChangeOnceAsTheTableGrows) {
+  for (const Index coefficients : {1, 5, 51, 500, 3000}) {
+    bool before = true;
+    for (RowId rows = 1; rows < RowId{1} << 40; rows *= 2) {
+      const bool now = chosen({}, {rows, coefficients}).regular;
+      EXPECT_TRUE(before || !now) << rows << " rows, " << coefficients << " coefficients";
+      before = now;
+    }
+    EXPECT_FALSE(before);
+  }
+}
+
+TEST(Choices, OfOnesOwnAreKept) {
+  const TableShape narrow{1000000, 51}, wide{200, 301};
+  const FitOptions usual = chosen({}, narrow);
+  EXPECT_EQ(usual.bound, BoundKind::sharp);
+  EXPECT_EQ(usual.sweep, SweepKind::rows);
+  EXPECT_EQ(usual.move, MoveKind::split_hmc);
+  for (const FitOptions& asked : {FitOptions{.bound = BoundKind::sharp}, FitOptions{.sweep = SweepKind::implicit},
+                                  FitOptions{.move = MoveKind::mala}})
+    EXPECT_FALSE(chosen(asked, wide).regular);
+  EXPECT_EQ(chosen({.bound = BoundKind::untuned}, narrow).sweep, SweepKind::implicit);
+  EXPECT_EQ(chosen({.move = MoveKind::mala, .regular = true}, narrow).move, MoveKind::mala);
+  EXPECT_TRUE(chosen({.regular = true}, narrow).regular);
+}
+
+TEST(Choices, AreSaidWithTheirReasons) {
+  EXPECT_EQ(
+      describe_choices({}, {1000000, 51}),
+      "sharp bound (fewest bright rows), sweep by rows (its cost does not grow with the table), split HMC (nearly "
+      "independent draws where few rows are bright)");
+  EXPECT_EQ(describe_choices({}, {200, 301}),
+            "regular MCMC (about 200 of 200 rows would be bright, which costs more), split HMC (nearly independent "
+            "draws)");
+  EXPECT_EQ(describe_choices({.move = MoveKind::mala, .regular = true}, {200, 301}), "regular MCMC: MALA");
+  EXPECT_EQ(describe_choices({.bound = BoundKind::anchored, .sweep = SweepKind::rows, .move = MoveKind::mala}, {9, 9}),
+            "anchored bound, sweep by rows, MALA");
+}
+
+// More columns than rows: the chains of the defaults move, whatever the warm-up.
+TEST(Choices, MoveChainsWhereColumnsOutnumberRows) {
+  const problems::Problem problem = problems::make(Model(Logistic{}, Prior::normal(0.0, 1.0)), 40, 60, 119);
+  for (const int warmup : {0, 5, 30}) {
+    const Fit out = fit(problem.store, problem.model, {.chains = 2, .warmup = warmup, .draws = 100});
+    EXPECT_EQ(out.bound_queries, 0);
+    for (const ChainReport& chain : out.chains) EXPECT_GT(chain.acceptance, 0.1) << "after a warm-up of " << warmup;
+  }
+}
+
+}  // namespace
+}  // namespace flymc
