@@ -1,6 +1,7 @@
 // What 1000 effective draws cost, beside what a person could do instead with the same library.
 //
 //   flymc_bench fit [--rows N,N,...] [--features N] [--family logistic|softmax|student_t] [--positives SHARE]
+//                   [--prior "laplace(0, 0.3)"]
 //   flymc_bench mnist|covtype|flights --data DIR
 //   options: [--json] [--alone] [--draws N] [--warmup N] [--chains N] [--seed N] [--s S] [--bound B] [--sweep S]
 //   [--move M]
@@ -65,6 +66,8 @@ Arguments parse(int argc, char** argv) {
       out.synthetic.features = static_cast<Index>(number(value()));
     else if (flag == "--family")
       out.synthetic.family = value();
+    else if (flag == "--prior")
+      out.synthetic.prior = value();
     else if (flag == "--positives")
       out.synthetic.positives = number(value());
     else if (flag == "--data")

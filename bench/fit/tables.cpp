@@ -11,8 +11,8 @@
 namespace flymc::bench {
 namespace {
 
-Model model_of(const std::string& family) {
-  const Prior prior = Prior::normal(0.0, 2.0);
+Model model_of(const std::string& family, const std::string& prior_text) {
+  const Prior prior = Prior::parse(prior_text);
   if (family == "logistic") return {Logistic{}, prior};
   if (family == "softmax") return {Softmax{3}, prior};
   if (family == "student_t") return {StudentT{4.0, 1.0}, prior};
@@ -22,7 +22,7 @@ Model model_of(const std::string& family) {
 }  // namespace
 
 Case synthetic(const Synthetic& wanted) {
-  const Model model = model_of(wanted.family);
+  const Model model = model_of(wanted.family, wanted.prior);
   const Index d = wanted.features + 1;
   const Index k = model.predictors();
   std::vector<std::string> names = {"bias"};

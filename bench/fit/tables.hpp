@@ -21,10 +21,11 @@ struct Synthetic {
   Index features = 20;
   std::string family = "logistic";  // softmax has three classes, student_t nu = 4 and sigma = 1
   double positives = 0.0;           // logistic: the share of ones, by the intercept; 0 leaves it alone
+  std::string prior = "normal(0, 2)";
   std::uint64_t seed = 1;
 };
 
-// A bias and AR(1) features with correlation 0.5, true coefficients N(0, 0.3^2), prior N(0, 2^2).
+// A bias and AR(1) features with correlation 0.5, true coefficients N(0, 0.3^2).
 Case synthetic(const Synthetic& wanted);
 
 // MNIST 7 v 9: 50 components and a bias as they come, prior N(0, 1).
