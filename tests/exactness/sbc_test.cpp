@@ -25,7 +25,8 @@ constexpr int simulations = 1500;
 // over all simulations has a standard error of 2.3 %. With r = 0.05 the draws are worth 57 independent ones.
 constexpr double most_autocorrelation = 0.05;
 
-enum class FamilyKind { logistic, softmax, student_t };
+// Rare: a logistic regression with a few ones among its rows, where the Laplace approximation is visibly wrong.
+enum class FamilyKind { logistic, softmax, student_t, rare };
 
 // The defaults are the sharp bound, sweeps by rows and split HMC. The anchored bound goes with implicit sweeps and
 // MALA, the untuned one with implicit sweeps and split HMC.
@@ -37,13 +38,14 @@ struct Case {
 // Split HMC with the sharp bound needs to be thinned less; MALA, heavy tails, and the many bright rows of a loose bound
 // need more.
 int thin_of(const Case& c) {
+  if (c.family == FamilyKind::rare) return 12;
   return c.bound == BoundKind::automatic && c.family != FamilyKind::student_t
              ? 8
              : (c.bound == BoundKind::automatic ? 30 : 20);
 }
 
 std::string name_of(const Case& c) {
-  const char* families[] = {"Logistic", "Softmax", "StudentT"};
+  const char* families[] = {"Logistic", "Softmax", "StudentT", "RareEvents"};
   const char* bounds[] = {"_Defaults", "_Sharp", "_Anchored", "_Untuned"};
   return std::string(families[static_cast<std::size_t>(c.family)]) + bounds[static_cast<std::size_t>(c.bound)];
 }
@@ -56,6 +58,8 @@ Model make_model(FamilyKind family) {
       return Model(Logistic{}, Prior::normal(0.5, 1.5));
     case FamilyKind::softmax:
       return Model(Softmax{3}, Prior::normal(0.0, 1.0));
+    case FamilyKind::rare:
+      return Model(Logistic{}, Prior::normal({-4.0, 0.0}, {0.7, 1.0}));
     case FamilyKind::student_t:
       break;
   }
@@ -132,7 +136,8 @@ class Calibration : public ::testing::TestWithParam<Case> {};
 TEST_P(Calibration, RanksAreUniform) {
   const Case& c = GetParam();
   const Model model = make_model(c.family);
-  const RowMatrix x = problems::features(c.family == FamilyKind::softmax ? 20 : 15, 2, 5);
+  const Index rows = c.family == FamilyKind::rare ? 150 : (c.family == FamilyKind::softmax ? 20 : 15);
+  const RowMatrix x = problems::features(rows, 2, 5);
   const Index dimension = x.cols() * model.predictors();
   const auto quantities = static_cast<std::size_t>(dimension) + 1;
   const std::uint64_t seed = 1000 * static_cast<std::uint64_t>(c.family) + 100 * static_cast<std::uint64_t>(c.bound);
@@ -193,6 +198,7 @@ std::vector<Case> cases() {
   for (const FamilyKind family : {FamilyKind::logistic, FamilyKind::softmax, FamilyKind::student_t})
     for (const BoundKind bound : {BoundKind::automatic, BoundKind::anchored, BoundKind::untuned})
       out.push_back({family, bound});
+  out.push_back({FamilyKind::rare, BoundKind::automatic});
   return out;
 }
 
