@@ -11,10 +11,9 @@
 namespace flymc {
 namespace {
 
-// Whether everything was left to the program.
-bool by_default(const FitOptions& options) {
-  return !options.regular && options.bound == BoundKind::automatic && options.sweep == SweepKind::automatic &&
-         options.move == MoveKind::automatic;
+// Whether it was left to the program how to treat the rows.
+bool leaves_rows(const FitOptions& options) {
+  return !options.regular && options.bound == BoundKind::automatic && options.sweep == SweepKind::automatic;
 }
 
 // A product with a D x D matrix.
@@ -45,7 +44,7 @@ double expected_regular_cost(const TableShape& shape) {
 }
 
 FitOptions chosen(FitOptions options, const TableShape& shape) {
-  if (by_default(options) && expected_regular_cost(shape) < expected_cost(shape)) options.regular = true;
+  if (leaves_rows(options) && expected_regular_cost(shape) < expected_cost(shape)) options.regular = true;
   if (options.bound == BoundKind::automatic) options.bound = BoundKind::sharp;
   if (options.sweep == SweepKind::automatic)
     options.sweep = options.bound == BoundKind::untuned ? SweepKind::implicit : SweepKind::rows;

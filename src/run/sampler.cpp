@@ -96,6 +96,9 @@ Sampler::Sampler(const Store& store, const Model& model, const Preparation& prep
     if (splits) frame_ = std::make_shared<const SplitFrame>(laplace_frame(*preparation.anchor));
     return;
   }
+  if (!preparation.bound)
+    throw InputError(
+        "sweep: the rows were prepared for regular MCMC, without a bound; leave the sweep at auto, or fit again");
   if (splits) frame_ = std::make_shared<const SplitFrame>(collapsed_frame(*preparation.bound));
   joint_.emplace(store, *preparation.bound, frame_, communicator);
   if (options_.sweep == SweepKind::rows)

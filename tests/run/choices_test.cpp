@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "flymc/core/error.hpp"
 #include "flymc/run/fit.hpp"
+#include "flymc/run/sampler.hpp"
+#include "model/support.hpp"
 #include "problems/problems.hpp"
 
 namespace flymc {
@@ -44,9 +47,9 @@ TEST(Choices, OfOnesOwnAreKept) {
   EXPECT_EQ(usual.bound, BoundKind::sharp);
   EXPECT_EQ(usual.sweep, SweepKind::rows);
   EXPECT_EQ(usual.move, MoveKind::split_hmc);
-  for (const FitOptions& asked : {FitOptions{.bound = BoundKind::sharp}, FitOptions{.sweep = SweepKind::implicit},
-                                  FitOptions{.move = MoveKind::mala}})
+  for (const FitOptions& asked : {FitOptions{.bound = BoundKind::sharp}, FitOptions{.sweep = SweepKind::implicit}})
     EXPECT_FALSE(chosen(asked, wide).regular);
+  EXPECT_EQ(chosen({.move = MoveKind::mala}, wide).move, MoveKind::mala);
   EXPECT_EQ(chosen({.bound = BoundKind::untuned}, narrow).sweep, SweepKind::implicit);
   EXPECT_EQ(chosen({.move = MoveKind::mala, .regular = true}, narrow).move, MoveKind::mala);
   EXPECT_TRUE(chosen({.regular = true}, narrow).regular);
@@ -63,6 +66,19 @@ TEST(Choices, AreSaidWithTheirReasons) {
   EXPECT_EQ(describe_choices({.move = MoveKind::mala, .regular = true}, {200, 301}), "regular MCMC: MALA");
   EXPECT_EQ(describe_choices({.bound = BoundKind::anchored, .sweep = SweepKind::rows, .move = MoveKind::mala}, {9, 9}),
             "anchored bound, sweep by rows, MALA");
+}
+
+// What was prepared for regular MCMC has no bound, and does not do for a sweep.
+TEST(Choices, OfASweepNeedABound) {
+  const problems::Problem problem = problems::make(Model(Logistic{}, Prior::normal(0.0, 1.0)), 40, 60, 119);
+  const Threads threads(1);
+  const LocalCommunicator alone;
+  const Preparation preparation = prepare(problem.store, problem.model, {}, {threads, alone});
+  EXPECT_FALSE(preparation.bound);
+  EXPECT_NO_THROW(Sampler(problem.store, problem.model, preparation, {.move = MoveKind::mala}));
+  EXPECT_EQ(problems::message_of<InputError>(
+                [&] { Sampler(problem.store, problem.model, preparation, {.sweep = SweepKind::implicit}); }),
+            "sweep: the rows were prepared for regular MCMC, without a bound; leave the sweep at auto, or fit again");
 }
 
 // More columns than rows: the chains of the defaults move, whatever the warm-up.

@@ -20,8 +20,8 @@ double expected_bright(const TableShape& shape);
 double expected_cost(const TableShape& shape);
 double expected_regular_cost(const TableShape& shape);
 
-// The options with every `automatic` replaced by what it means. Where bound, sweep and move are all automatic, that may
-// be regular MCMC.
+// The options with every `automatic` replaced by what it means. Where bound and sweep are both automatic, that may be
+// regular MCMC.
 FitOptions chosen(FitOptions options, const TableShape& shape);
 // What was chosen and why, in words: a line.
 std::string describe_choices(const FitOptions& options, const TableShape& shape);
