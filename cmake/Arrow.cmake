@@ -1,9 +1,14 @@
 # Defines the target flymc_arrow: Apache Arrow and Parquet for C++.
 #
 # An installed Arrow is taken if there is one; else the headers and libraries inside the `pyarrow` wheel of the Python
-# that is found (the project's .venv first), which are found at run time where they are now.
-find_package(Arrow QUIET)
-find_package(Parquet QUIET)
+# that is found (the project's .venv first), which are found at run time where they are now. The Python package always
+# takes those of its pyarrow: two Arrows in one process would be one too many.
+if(SKBUILD)
+  set(FLYMC_PYTHON ${Python_EXECUTABLE} CACHE FILEPATH "A Python that has pyarrow" FORCE)
+else()
+  find_package(Arrow QUIET)
+  find_package(Parquet QUIET)
+endif()
 add_library(flymc_arrow INTERFACE)
 if(Arrow_FOUND AND Parquet_FOUND)
   target_link_libraries(flymc_arrow INTERFACE Arrow::arrow_shared Parquet::parquet_shared)

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <numbers>
@@ -15,38 +16,64 @@ namespace {
 constexpr double half_log_two_pi = 0.91893853320467274178;
 }  // namespace
 
-Prior::Prior(Kind kind, double nu, std::vector<double> location, std::vector<double> scale)
-    : kind_(kind), nu_(nu), location_(std::move(location)), scale_(std::move(scale)) {
-  if (kind_ == Kind::flat) return;
-  if (location_.empty() || scale_.empty()) throw InputError("prior: no location or no scale given");
-  for (const double x : location_)
+Prior::Prior(Kind kind, double nu, const std::vector<double>& location, const std::vector<double>& scale) {
+  if (location.empty() || scale.empty()) throw InputError("prior: no location or no scale given");
+  if (location.size() != scale.size() && location.size() != 1 && scale.size() != 1)
+    throw InputError(fmt::format("prior: {} locations and {} scales; give one, or one for each coefficient",
+                                 location.size(), scale.size()));
+  for (const double x : location)
     if (!std::isfinite(x)) throw InputError(fmt::format("prior: the location {} is not a finite number", x));
-  for (const double s : scale_)
+  for (const double s : scale)
     if (!(s > 0.0) || !std::isfinite(s))
       throw InputError(fmt::format("prior: the scale {} is not {}", s, s > 0.0 ? "a finite number" : "positive"));
-  if (kind_ == Kind::student_t && (!(nu_ > 0.0) || !std::isfinite(nu_)))
-    throw InputError(fmt::format("prior: {} degrees of freedom are not positive", nu_));
-  for (const double s : scale_) log_scale_.push_back(std::log(s));
+  if (kind == Kind::student_t && (!(nu > 0.0) || !std::isfinite(nu)))
+    throw InputError(fmt::format("prior: {} degrees of freedom are not positive", nu));
   // Once, here: lgamma writes to a global and must not be called from several chains.
-  if (kind_ == Kind::student_t)
-    log_constant_ = std::lgamma((nu_ + 1.0) / 2.0) - std::lgamma(nu_ / 2.0) - 0.5 * std::log(nu_ * std::numbers::pi);
+  const double constant = kind == Kind::student_t ? std::lgamma((nu + 1.0) / 2.0) - std::lgamma(nu / 2.0) -
+                                                        0.5 * std::log(nu * std::numbers::pi)
+                                                  : 0.0;
+  for (std::size_t j = 0; j < std::max(location.size(), scale.size()); ++j) {
+    const double s = scale[scale.size() == 1 ? 0 : j];
+    terms_.push_back({kind, nu, location[location.size() == 1 ? 0 : j], s, std::log(s), constant});
+  }
+}
+
+bool Prior::all(Kind kind) const {
+  return std::ranges::all_of(terms_, [&](const Term& term) { return term.kind == kind; });
+}
+bool Prior::proper() const {
+  return std::ranges::none_of(terms_, [](const Term& term) { return term.kind == Kind::flat; });
+}
+bool Prior::quadratic() const {
+  return std::ranges::all_of(terms_, [](const Term& t) { return t.kind == Kind::normal || t.kind == Kind::flat; });
 }
 
 Prior Prior::normal(double location, double scale) { return normal(std::vector{location}, std::vector{scale}); }
-Prior Prior::normal(std::vector<double> location, std::vector<double> scale) {
-  return {Kind::normal, 0.0, std::move(location), std::move(scale)};
+Prior Prior::normal(const std::vector<double>& location, const std::vector<double>& scale) {
+  return {Kind::normal, 0.0, location, scale};
 }
 Prior Prior::laplace(double location, double scale) { return laplace(std::vector{location}, std::vector{scale}); }
-Prior Prior::laplace(std::vector<double> location, std::vector<double> scale) {
-  return {Kind::laplace, 0.0, std::move(location), std::move(scale)};
+Prior Prior::laplace(const std::vector<double>& location, const std::vector<double>& scale) {
+  return {Kind::laplace, 0.0, location, scale};
 }
 Prior Prior::student_t(double nu, double location, double scale) {
   return student_t(nu, std::vector{location}, std::vector{scale});
 }
-Prior Prior::student_t(double nu, std::vector<double> location, std::vector<double> scale) {
-  return {Kind::student_t, nu, std::move(location), std::move(scale)};
+Prior Prior::student_t(double nu, const std::vector<double>& location, const std::vector<double>& scale) {
+  return {Kind::student_t, nu, location, scale};
 }
-Prior Prior::flat() { return {Kind::flat, 0.0, {}, {}}; }
+Prior Prior::flat() { return {Kind::flat, 0.0, {0.0}, {1.0}}; }
+
+Prior Prior::each(const std::vector<Prior>& priors) {
+  if (priors.empty()) throw InputError("prior: none is given");
+  Prior all = priors.front();
+  all.terms_.clear();
+  for (const Prior& prior : priors) {
+    prior.check(1);
+    all.terms_.push_back(prior.terms_.front());
+  }
+  return all;
+}
 
 Prior Prior::parse(const std::string& text) {
   const auto fail = [&] {
@@ -82,32 +109,41 @@ Prior Prior::parse(const std::string& text) {
 }
 
 std::string Prior::describe() const {
-  if (kind_ == Kind::flat) return "flat";
-  const auto one = [](const std::vector<double>& values) {
-    return values.size() == 1 ? fmt::format("{}", values[0]) : std::string("per coefficient");
+  const auto one = [&](double Term::*member) {
+    const double first = terms_.front().*member;
+    const bool same = std::ranges::all_of(terms_, [&](const Term& term) { return term.*member == first; });
+    return same ? fmt::format("{}", first) : std::string("per coefficient");
   };
-  const std::string both = fmt::format("{}, {}", one(location_), one(scale_));
-  if (kind_ == Kind::normal) return fmt::format("normal({})", both);
-  if (kind_ == Kind::laplace) return fmt::format("laplace({})", both);
-  return fmt::format("student_t({}, {})", nu_, both);
+  if (!all(terms_.front().kind)) return "per coefficient";
+  const std::string both = fmt::format("{}, {}", one(&Term::location), one(&Term::scale));
+  switch (terms_.front().kind) {
+    case Kind::normal:
+      return fmt::format("normal({})", both);
+    case Kind::laplace:
+      return fmt::format("laplace({})", both);
+    case Kind::student_t:
+      return fmt::format("student_t({}, {})", one(&Term::nu), both);
+    case Kind::flat:
+      break;
+  }
+  return "flat";
 }
 
 void Prior::check(Index coefficients) const {
-  if (kind_ == Kind::flat) return;
-  for (const auto* values : {&location_, &scale_})
-    if (values->size() != 1 && static_cast<Index>(values->size()) != coefficients)
-      throw InputError(fmt::format("prior: {} locations or scales for {} coefficients; give one, or one for each",
-                                   values->size(), coefficients));
+  if (terms_.size() != 1 && static_cast<Index>(terms_.size()) != coefficients)
+    throw InputError(fmt::format("prior: {} locations or scales for {} coefficients; give one, or one for each",
+                                 terms_.size(), coefficients));
 }
 
 double Prior::log_density(const Vector& theta, Vector* gradient) const {
-  if (kind_ == Kind::flat) return 0.0;
+  if (all(Kind::flat)) return 0.0;
   double sum = 0.0;
   for (Index j = 0; j < theta.size(); ++j) {
-    const double s = scale(j);
-    const double u = (theta[j] - location(j)) / s;
+    const Term& of = term(j);
+    const double s = of.scale, nu = of.nu;
+    const double u = (theta[j] - of.location) / s;
     double slope = 0.0;  // in u
-    switch (kind_) {
+    switch (of.kind) {
       case Kind::normal:
         sum += -0.5 * u * u - half_log_two_pi;
         slope = -u;
@@ -117,26 +153,27 @@ double Prior::log_density(const Vector& theta, Vector* gradient) const {
         slope = u > 0.0 ? -1.0 : (u < 0.0 ? 1.0 : 0.0);
         break;
       case Kind::student_t:
-        sum += log_constant_ - 0.5 * (nu_ + 1.0) * std::log1p(u * u / nu_);
-        slope = -(nu_ + 1.0) * u / (nu_ + u * u);
+        sum += of.log_constant - 0.5 * (nu + 1.0) * std::log1p(u * u / nu);
+        slope = -(nu + 1.0) * u / (nu + u * u);
         break;
       case Kind::flat:
         break;
     }
-    sum -= log_scale_[scale_.size() == 1 ? 0 : static_cast<std::size_t>(j)];
+    sum -= of.log_scale;
     if (gradient) (*gradient)[j] += slope / s;
   }
   return sum;
 }
 
 double Prior::surrogate(const Vector& theta, Vector& gradient, Vector& curvature) const {
-  if (kind_ == Kind::flat) return 0.0;
+  if (all(Kind::flat)) return 0.0;
   double sum = 0.0;
   for (Index j = 0; j < theta.size(); ++j) {
-    const double s = scale(j);
-    const double u = (theta[j] - location(j)) / s;
+    const Term& of = term(j);
+    const double s = of.scale, nu = of.nu;
+    const double u = (theta[j] - of.location) / s;
     double weight = 0.0;  // slope = -weight u, curvature = weight: each term is a quadratic that is reweighted
-    switch (kind_) {
+    switch (of.kind) {
       case Kind::normal:
         sum -= 0.5 * u * u;
         weight = 1.0;
@@ -146,8 +183,8 @@ double Prior::surrogate(const Vector& theta, Vector& gradient, Vector& curvature
         weight = 1.0 / std::sqrt(u * u + 0.01);
         break;
       case Kind::student_t:
-        sum -= 0.5 * (nu_ + 1.0) * std::log1p(u * u / nu_);
-        weight = (nu_ + 1.0) / (nu_ + u * u);
+        sum -= 0.5 * (nu + 1.0) * std::log1p(u * u / nu);
+        weight = (nu + 1.0) / (nu + u * u);
         break;
       case Kind::flat:
         break;
@@ -162,16 +199,20 @@ Vector Prior::simulate(Index coefficients, const Random& random, Purpose purpose
   if (!proper()) throw InputError("a flat prior has no draws; start from the anchor, or choose a proper prior");
   check(coefficients);
   Vector theta(coefficients);
-  if (kind_ == Kind::normal) random.normals(purpose, 0, {theta.data(), static_cast<std::size_t>(coefficients)});
+  const bool normal = all(Kind::normal);
+  if (normal) random.normals(purpose, 0, {theta.data(), static_cast<std::size_t>(coefficients)});
   for (Index j = 0; j < coefficients; ++j) {
-    if (kind_ != Kind::normal) {
-      const double u = random.uniform(purpose, static_cast<std::uint64_t>(2 * j));
+    const Term& of = term(j);
+    if (!normal) {
+      const double log_u = std::log(random.uniform(purpose, static_cast<std::uint64_t>(2 * j)));
       const double v = random.uniform(purpose, static_cast<std::uint64_t>(2 * j + 1));
-      theta[j] = kind_ == Kind::laplace
-                     ? (v < 0.5 ? std::log(u) : -std::log(u))
-                     : std::sqrt(nu_ * std::expm1(-2.0 / nu_ * std::log(u))) * std::cos(2.0 * std::numbers::pi * v);
+      // Box and Muller for the normal, Bailey for the t.
+      const auto polar = [&](double radius) { return std::sqrt(radius) * std::cos(2.0 * std::numbers::pi * v); };
+      theta[j] = of.kind == Kind::laplace  ? (v < 0.5 ? log_u : -log_u)
+                 : of.kind == Kind::normal ? polar(-2.0 * log_u)
+                                           : polar(of.nu * std::expm1(-2.0 / of.nu * log_u));
     }
-    theta[j] = location(j) + scale(j) * theta[j];
+    theta[j] = of.location + of.scale * theta[j];
   }
   return theta;
 }

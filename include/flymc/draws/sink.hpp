@@ -46,4 +46,10 @@ class MemorySink final : public Sink {
   std::vector<Chain> chains_;
 };
 
+// For draws that nobody wants.
+class NoSink final : public Sink {
+ public:
+  void write(std::size_t, const Vector&, const DrawStats&) override {}
+};
+
 }  // namespace flymc

@@ -1,4 +1,4 @@
-// Independent priors on the coefficients: normal, Laplace, Student-t or flat, with a location and a scale for each.
+// Independent priors on the coefficients: normal, Laplace, Student-t or flat, one for all or one for each.
 #pragma once
 
 #include <string>
@@ -14,19 +14,21 @@ class Prior {
   // One location and one scale for all coefficients, or (the vector forms) one of each per coefficient, in the order of
   // theta. Scale is the standard deviation of the normal, b of the Laplace exp(-|x|/b), and the t's own scale.
   static Prior normal(double location, double scale);
-  static Prior normal(std::vector<double> location, std::vector<double> scale);
+  static Prior normal(const std::vector<double>& location, const std::vector<double>& scale);
   static Prior laplace(double location, double scale);
-  static Prior laplace(std::vector<double> location, std::vector<double> scale);
+  static Prior laplace(const std::vector<double>& location, const std::vector<double>& scale);
   static Prior student_t(double nu, double location, double scale);
-  static Prior student_t(double nu, std::vector<double> location, std::vector<double> scale);
+  static Prior student_t(double nu, const std::vector<double>& location, const std::vector<double>& scale);
   static Prior flat();
+  // Each coefficient its own, of any kind; every one of them is for one coefficient.
+  static Prior each(const std::vector<Prior>& priors);
 
   // "normal(0, 2.5)", "laplace(0, 1)", "student_t(4, 0, 2.5)" (degrees of freedom first) or "flat".
   static Prior parse(const std::string& text);
   std::string describe() const;
-  bool proper() const { return kind_ != Kind::flat; }
+  bool proper() const;
   // Whether the log density is a quadratic: then surrogate() is the prior itself.
-  bool quadratic() const { return kind_ == Kind::normal || kind_ == Kind::flat; }
+  bool quadratic() const;
   // Throws InputError unless the prior has one scale, or as many as there are coefficients.
   void check(Index coefficients) const;
 
@@ -44,16 +46,16 @@ class Prior {
 
  private:
   enum class Kind { normal, laplace, student_t, flat };
-  Prior(Kind kind, double nu, std::vector<double> location, std::vector<double> scale);
-  double location(Index j) const { return location_[location_.size() == 1 ? 0 : static_cast<std::size_t>(j)]; }
-  double scale(Index j) const { return scale_[scale_.size() == 1 ? 0 : static_cast<std::size_t>(j)]; }
+  struct Term {
+    Kind kind = Kind::flat;
+    double nu = 0.0, location = 0.0, scale = 1.0;
+    double log_scale = 0.0, log_constant = 0.0;  // the second: of the Student-t density
+  };
+  Prior(Kind kind, double nu, const std::vector<double>& location, const std::vector<double>& scale);
+  const Term& term(Index j) const { return terms_[terms_.size() == 1 ? 0 : static_cast<std::size_t>(j)]; }
+  bool all(Kind kind) const;
 
-  Kind kind_;
-  double nu_;
-  double log_constant_ = 0.0;  // of the Student-t density
-  std::vector<double> location_;
-  std::vector<double> scale_;
-  std::vector<double> log_scale_;
+  std::vector<Term> terms_;  // one for all coefficients, or one for each
 };
 
 }  // namespace flymc

@@ -9,6 +9,7 @@
 #include "flymc/core/files.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/run_directory.hpp"
+#include "run_parts.hpp"
 
 namespace flymc {
 
@@ -29,6 +30,32 @@ std::string to_json(const RunReport& report) {
   for (const ChainReport& chain : report.chains)
     value["chains"].push_back(ordered_json::parse(nlohmann::json(chain).dump()));
   return value.dump(2) + "\n";
+}
+
+RunReport make_report(const RunParts& parts, const Preparation& preparation, const FitOptions& options,
+                      std::vector<ChainReport> chains, std::int64_t draws) {
+  RunReport report;
+  report.version = FLYMC_VERSION;
+  report.rows = parts.rows.store.rows();
+  report.dropped = parts.encoding.dropped();
+  report.classes = parts.encoding.classes();
+  if (preparation.anchor) report.anchor_queries = preparation.anchor->queries;
+  if (preparation.bound) report.bound_queries = preparation.bound->queries();
+  report.choices = describe_choices(options, {report.rows, parts.model.coefficients(parts.rows.store)});
+  if (const auto laplace = laplace_of(parts.model, preparation)) {
+    // To the scale of the table, which is a linear map.
+    const auto original = [&](const Vector& theta) {
+      return parts.encoding.to_original(theta, parts.model.predictors());
+    };
+    const Vector mean = original(laplace->mean);
+    Vector variance = Vector::Zero(mean.size());
+    for (Index j = 0; j < mean.size(); ++j) variance += original(laplace->factor.col(j)).cwiseAbs2();
+    report.laplace_mean.assign(mean.begin(), mean.end());
+    for (const double v : variance) report.laplace_sd.push_back(std::sqrt(v));
+  }
+  report.chains = std::move(chains);
+  report.draws = draws;
+  return report;
 }
 
 RunReport read_report(const RunDirectory& directory) {

@@ -16,8 +16,8 @@
 #include "flymc/data/files/store_file.hpp"
 #include "flymc/diagnose/convergence.hpp"
 #include "flymc/model/softmax.hpp"
-#include "flymc/run/files/report.hpp"
 #include "part_sink.hpp"
+#include "run_parts.hpp"
 
 namespace flymc {
 namespace {
@@ -50,12 +50,6 @@ double smallest_ess(const DrawsFile& draws) {
   }
   return smallest;
 }
-
-// For ranks that leave the writing to the first.
-class NoSink final : public Sink {
- public:
-  void write(std::size_t, const Vector&, const DrawStats&) override {}
-};
 
 // All chains of a run, with the parts and the checkpoints that they leave. Ranks have the same chains at the same
 // iteration; the first of them writes.
@@ -117,7 +111,7 @@ class Chains {
     std::int64_t before = done(run);  // when `began` was set
     run.extend(draws);
     const bool finished_before = run.draws() >= draws;
-    NoSink none;
+    NoSink none;  // for ranks that leave the writing to the first
     int steps = 0;
     run.advance(writes() ? static_cast<Sink&>(sink_) : none, i, [&](const ChainRun& now) {
       if (was_warming_up != now.warming_up()) {
@@ -270,7 +264,9 @@ void ingest(const RunDirectory& directory, Monitor& monitor, const Communicator&
                           static_cast<double>(table.bytes()) / 1048576.0));
   const Encoding encoding = Encoding::learn(table, encoding_options(settings), {threads, communicator});
   check_fits(encoding, settings);
-  check_coefficient_names(coefficient_names(encoding.feature_names(), encoding.classes(), settings));
+  const auto names = coefficient_names(encoding.feature_names(), encoding.classes(), settings);
+  check_coefficient_names(names);
+  make_model(settings, static_cast<int>(encoding.classes().size()), names);  // the prior may name what is not there
   // Ranks write a part each if each has a block to itself. A table for which that is not so is small.
   const RowId own = encoding.own_rows();
   const std::vector<RowId> rows = gather_all(communicator, std::span<const RowId>(&own, 1));
@@ -305,30 +301,29 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   const bool has_rows = found([&] { return !directory.rows_files().empty(); });
   ingest(directory, monitor, communicator);
   if (stopped()) return false;
-  const StoreFile rows = open_rows(directory, has_rows, execution);
-  const Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
-  const Model model = make_model(settings, static_cast<int>(encoding.classes().size()));
+  const RunParts parts = parts_of(open_rows(directory, has_rows, execution), settings);
+  const Store& store = parts.rows.store;
+  const Model& model = parts.model;
 
-  const TableShape shape{rows.store.rows(), model.coefficients(rows.store)};
+  const bool regular = chosen(settings.fit, {store.rows(), model.coefficients(store)}).regular;
   if (!found([&] { return std::filesystem::exists(directory.preparation()); })) {
     const auto began = Clock::now();
-    monitor.say(chosen(settings.fit, shape).regular ? "prepare: anchor" : "prepare: anchor and bound");
-    rows.expect(Access::in_order);
-    const Preparation made = prepare(rows.store, model, settings.fit, execution);
-    directory.save(made, rows.store, communicator);
+    monitor.say(regular ? "prepare: anchor" : "prepare: anchor and bound");
+    parts.rows.expect(Access::in_order);
+    const Preparation made = prepare(store, model, settings.fit, execution);
+    directory.save(made, store, communicator);
     const RowId queries = (made.anchor ? made.anchor->queries : 0) + (made.bound ? made.bound->queries() : 0);
     monitor.say(
-        fmt::format("         {} passes over the rows, {:.1f} s", queries / rows.store.rows(), seconds_since(began)));
+        fmt::format("         {} passes over the rows, {:.1f} s", queries / store.rows(), seconds_since(began)));
   }
   if (stopped()) return false;
-  rows.expect(chosen(settings.fit, shape).regular ? Access::in_order : Access::here_and_there);
+  parts.rows.expect(regular ? Access::in_order : Access::here_and_there);
   const Preparation preparation = directory.load_preparation(model, communicator);
-  const Sampler sampler(rows.store, model, preparation, settings.fit, communicator);
+  const Sampler sampler(store, model, preparation, settings.fit, communicator);
   ChainPlan plan = sampler.plan();
   start_where_others_ended(directory, plan);
 
-  const auto names = coefficient_names(encoding.feature_names(), encoding.classes(), settings);
-  PartSink sink(directory, names, encoding, model.predictors());
+  PartSink sink(directory, parts.names, parts.encoding, model.predictors());
   Chains chains(directory, plan, sink, monitor, execution);
 
   // Rounds of as many draws as were asked for, until the target is met. Where a run goes on, it is in the round of its
@@ -354,26 +349,7 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   }
   if (!first) return true;
   if (!merged) sink.merge(directory.draws());
-  RunReport report;
-  report.version = FLYMC_VERSION;
-  report.rows = rows.store.rows();
-  report.dropped = encoding.dropped();
-  report.classes = encoding.classes();
-  if (preparation.anchor) report.anchor_queries = preparation.anchor->queries;
-  if (preparation.bound) report.bound_queries = preparation.bound->queries();
-  report.choices = describe_choices(settings.fit, shape);
-  if (const auto laplace = laplace_of(model, preparation)) {
-    // To the scale of the table, which is a linear map.
-    const auto original = [&](const Vector& theta) { return encoding.to_original(theta, model.predictors()); };
-    const Vector mean = original(laplace->mean);
-    Vector variance = Vector::Zero(mean.size());
-    for (Index j = 0; j < mean.size(); ++j) variance += original(laplace->factor.col(j)).cwiseAbs2();
-    report.laplace_mean.assign(mean.begin(), mean.end());
-    for (const double v : variance) report.laplace_sd.push_back(std::sqrt(v));
-  }
-  report.chains = chains.reports();
-  report.draws = goal;
-  write_whole(directory.report(), to_json(report));
+  write_whole(directory.report(), to_json(make_report(parts, preparation, settings.fit, chains.reports(), goal)));
   directory.remove_parts();
   return true;
 }

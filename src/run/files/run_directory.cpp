@@ -14,6 +14,7 @@
 
 #include "chain_report_json.hpp"
 #include "flymc/core/files.hpp"
+#include "flymc/model/prior_terms.hpp"
 #include "gaps_file.hpp"
 #include "record.hpp"
 
@@ -172,7 +173,7 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
   if (!fs::exists(base.preparation())) return;
   json value = reading(base.preparation(), "delete it, and the new run makes its own",
                        [&] { return read_record(base.preparation(), "preparation"); });
-  const Prior prior = Prior::parse(settings.prior);
+  const PriorTerms prior = PriorTerms::parse(settings.prior);
   if (!prior.proper() && value.at("prior") != prior.describe()) return;
   for (const char* part : {"anchor", "bound"})
     if (value.contains(part)) value[part]["queries"] = 0;  // this run made none
@@ -212,7 +213,7 @@ void RunDirectory::save(const Preparation& preparation, const Store& store, cons
   std::vector<std::uint64_t> checksums;
   if (with_gaps) checksums = write_gaps(gaps(), preparation.bound->expected_gaps(), store.block_rows(), communicator);
   if (communicator.rank() != 0) return;
-  json value = {{"prior", Prior::parse(settings_.prior).describe()}};
+  json value = {{"prior", PriorTerms::parse(settings_.prior).describe()}};
   if (const auto& anchor = preparation.anchor)
     value["anchor"] = {{"theta", flymc::pack(anchor->theta)},
                        {"metric", flymc::pack(anchor->metric.lower())},

@@ -11,6 +11,7 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/names.hpp"
 #include "flymc/model/logistic.hpp"
+#include "flymc/model/prior_terms.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
 
@@ -156,7 +157,8 @@ std::vector<Setting> make_settings() {
       "sigma", "S", Group::model, "student_t: scale of the residuals (default: 1)",
       [](auto& s) -> auto& { return s.sigma; }));
   all.push_back(text(
-      "prior", "PRIOR", Group::sampling, "of each coefficient (default: 'normal(0, 2.5)')",
+      "prior", "PRIOR", Group::sampling,
+      "of each coefficient (default: 'normal(0, 2.5)'), or of some: 'normal(0, 2.5); age: flat'",
       [](auto& s) -> auto& { return s.prior; }));
   // Sampling.
   all.push_back(number(
@@ -235,16 +237,16 @@ void check(const Settings& settings) {
   if (!(settings.checkpoint_seconds >= 0.0)) throw InputError("checkpoint-seconds must be 0 or more");
   if (settings.standardise && settings.no_intercept)
     throw InputError("standardise: centred columns need an intercept; drop --no-intercept");
-  const Model model = make_model(settings, 2);
-  if (model.family().needs_proper_prior() && !model.prior().proper())
+  if (make_model(settings, 2).family().needs_proper_prior() && !PriorTerms::parse(settings.prior).proper())
     throw InputError(
         fmt::format("prior: {} has no posterior under a flat prior, since adding a number to all classes "
                     "changes nothing; use a proper one, such as normal(0, 2.5)",
                     settings.family));
 }
 
-Model make_model(const Settings& settings, int classes) {
-  const Prior prior = Prior::parse(settings.prior);
+Model make_model(const Settings& settings, int classes, std::span<const std::string> coefficients) {
+  const PriorTerms terms = PriorTerms::parse(settings.prior);
+  const Prior prior = coefficients.empty() ? terms.others() : terms.of(coefficients);
   if (settings.family == "softmax") return {Softmax(classes), prior};
   if (settings.family == "student_t") return {StudentT(settings.nu, settings.sigma), prior};
   return {Logistic{}, prior};

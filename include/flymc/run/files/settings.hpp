@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,8 +54,9 @@ const std::vector<Setting>& all_settings();
 // Throws InputError if a setting cannot be used, alone or beside the others. Before any file is opened.
 void check(const Settings& settings);
 
-// The model of these settings for targets of `classes` classes.
-Model make_model(const Settings& settings, int classes);
+// The model of these settings for targets of `classes` classes. Where no coefficients are named, terms of the prior are
+// left out: enough for all that does not look at the prior.
+Model make_model(const Settings& settings, int classes, std::span<const std::string> coefficients = {});
 
 std::string to_toml(const Settings& settings);
 // Settings that are in the file replace those in `settings`. Throws InputError, naming the file and the line's key.

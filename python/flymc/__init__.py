@@ -1,0 +1,29 @@
+"""Draws from the exact Bayesian posterior of a regression on a large table.
+
+>>> import flymc
+>>> fit = flymc.fit("defaulted ~ age + income", data="examples/data/loans.csv", progress=False)
+>>> list(fit.summary().index)
+['intercept', 'age', 'income']
+"""
+
+import pyarrow as _pyarrow  # noqa: F401  first: its Arrow libraries are then there for the module
+
+from ._core import BoundViolation, FileError, InputError
+from ._core import version as __version__
+from .fits import Fit, load, resume
+from .fitting import fit, plan
+from .priors import Flat, Laplace, Normal, StudentT
+
+__all__ = [
+    "BoundViolation", "FileError", "Fit", "Flat", "FlyMCClassifier", "FlyMCRegressor", "InputError", "Laplace", "Normal",
+    "StudentT", "fit", "load", "plan", "resume",
+]  # fmt: skip
+
+
+def __getattr__(name: str):
+    # scikit-learn takes longer to import than all the rest, and is not needed by everyone.
+    if name in ("FlyMCClassifier", "FlyMCRegressor"):
+        from . import estimators
+
+        return getattr(estimators, name)
+    raise AttributeError(f"module 'flymc' has no attribute '{name}'")

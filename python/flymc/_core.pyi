@@ -1,0 +1,82 @@
+"""The C++ of flymc: runs and their stages."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+class InputError(ValueError):
+    """
+    Something that was given cannot be used; the message says what, where, and what to do.
+    """
+
+class FileError(OSError):
+    """A file cannot be read or written: no space, no permission."""
+
+class BoundViolation(RuntimeError):
+    """A defect of flymc: a bound above its likelihood."""
+
+version: str = '0.1.0'
+
+def settings() -> dict[str, str]:
+    """Names of all settings, each with a line of help."""
+
+def plan(settings: Mapping[str, Sequence[str]], json: bool = False) -> str:
+    """What a fit would take."""
+
+class Run:
+    """A run on disk."""
+
+    def __init__(self, path: str) -> None:
+        """The folder of an earlier run."""
+
+    @staticmethod
+    def create(path: str, settings: Mapping[str, Sequence[str]], base: Run | None = None) -> Run:
+        """
+        A new folder with these settings; with a base, those of the base unless given.
+        """
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def finished(self) -> bool: ...
+
+    @property
+    def settings(self) -> dict[str, list[str]]: ...
+
+    def ingest(self) -> None:
+        """The first stage."""
+
+    def complete(self) -> bool:
+        """All stages that are left. False if it was stopped."""
+
+    def stop(self) -> None:
+        """Asks the chains to stop after their iteration."""
+
+    def lines(self) -> list[str]:
+        """What the run has said since the last call."""
+
+    def progress(self) -> list[tuple[int, bool, int, int, int, int]]:
+        """
+        Per chain: number, in warm-up, done, of how many, bright rows, queries.
+        """
+
+    def summary(self, json: bool = False) -> str: ...
+
+    def predict(self, table: Sequence[str], out: str, interval: float, draws: int, missing: str, delimiter: str) -> int:
+        """Predictions for a table's rows, to a file."""
+
+    def log_likelihood(self, rows: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """A row per draw, a column per row of the table."""
+
+    def bright_rows(self, chain: int, draws: int) -> list[list[int]]:
+        """Which rows are bright along a chain that goes on."""
+
+    def copy(self, path: str) -> Run:
+        """The run once more, in a folder of its own."""
+
+    def conclude(self, path: str) -> Run:
+        """A finished run of what this one has drawn so far."""

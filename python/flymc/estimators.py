@@ -1,0 +1,190 @@
+"""Estimators with the habits of scikit-learn: fit, predict, predict_proba, coef_, score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .fitting import fit
+from .priors import Normal, Priors
+
+BATCH = 1 << 22  # numbers in one product of rows and draws
+
+
+class _Estimator(BaseEstimator):
+    """What both have: settings, columns without a name, and draws that are kept in memory so that it can be pickled."""
+
+    def _sample(self, X: np.ndarray, y: np.ndarray, **settings: Any) -> None:
+        names = [f"x{j}" for j in range(X.shape[1])]
+        found = fit(
+            "target",
+            (X, y),
+            columns=names,
+            standardise=self.standardise,
+            chains=self.chains,
+            warmup=self.warmup,
+            draws=self.draws,
+            target_ess=self.target_ess,
+            seed=self.seed,
+            threads=self.threads,
+            progress=self.progress,
+            **settings,
+        )
+        theta = found.array().reshape(-1, len(found.names))
+        self.draws_ = theta.reshape(len(theta), -1, X.shape[1] + 1)  # draw, predictor, intercept and columns
+        self.summary_ = found.summary()
+        readable = dict(zip(names, getattr(self, "feature_names_in_", names), strict=True))
+        self.summary_.index = [_renamed(name, readable) for name in self.summary_.index]
+        mean = self.draws_.mean(axis=0)
+        self.coef_, self.intercept_ = mean[:, 1:], mean[:, 0]
+
+    def _predictors(self, X: Any):
+        """The predictors of some rows at a time under every draw: (row, draw, predictor)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        size = max(1, BATCH // (self.draws_.shape[0] * self.draws_.shape[1]))
+        for first in range(0, len(X), size):
+            rows = X[first : first + size]
+            # One row at a time has the same bits as all of them: a sum over columns in their order, no block product.
+            eta = np.broadcast_to(self.draws_[:, :, 0], (len(rows), *self.draws_.shape[:2])).copy()
+            for j in range(rows.shape[1]):
+                eta += rows[:, j, None, None] * self.draws_[:, :, j + 1]
+            yield eta
+
+
+def _renamed(name: str, readable: dict[str, str]) -> str:
+    column, bracket, rest = name.partition("[")
+    return readable.get(column, column) + bracket + rest
+
+
+class FlyMCClassifier(ClassifierMixin, _Estimator):
+    """Logistic regression for two classes, softmax for more; probabilities are means over the posterior.
+
+    The prior speaks of coefficients per standard deviation of a column, unless `standardise=False`.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=(2000, 2))
+    >>> y = np.where(rng.random(2000) < 1 / (1 + np.exp(-2 * X[:, 0])), "yes", "no")
+    >>> model = flymc.FlyMCClassifier().fit(X, y)
+    >>> model.predict([[3.0, 0.0], [-3.0, 0.0]]).tolist()
+    ['yes', 'no']
+    """
+
+    def __init__(
+        self,
+        *,
+        prior: Priors = Normal(0, 2.5),
+        standardise: bool = True,
+        chains: int = 4,
+        warmup: int = 1000,
+        draws: int = 1000,
+        target_ess: float = 0.0,
+        seed: int = 1,
+        threads: int = 0,
+        progress: bool = False,
+    ):
+        self.prior = prior
+        self.standardise = standardise
+        self.chains = chains
+        self.warmup = warmup
+        self.draws = draws
+        self.target_ess = target_ess
+        self.seed = seed
+        self.threads = threads
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any) -> FlyMCClassifier:
+        """Draws from the posterior."""
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y has one class only ({self.classes_[0]}); a classifier needs two")
+        self._sample(X, codes, family="logistic" if len(self.classes_) == 2 else "softmax", prior=self.prior)
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The posterior mean of each class's probability."""
+        parts = []
+        for eta in self._predictors(X):
+            if eta.shape[2] == 1:
+                positive = (1 / (1 + np.exp(-eta[:, :, 0]))).mean(axis=1)
+                parts.append(np.stack([1 - positive, positive], axis=1))
+            else:
+                weight = np.exp(eta - eta.max(axis=2, keepdims=True))
+                parts.append((weight / weight.sum(axis=2, keepdims=True)).mean(axis=1))
+        return np.concatenate(parts)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)] if hasattr(self, "classes_") else self.predict_proba(X)
+
+
+class FlyMCRegressor(RegressorMixin, _Estimator):
+    """Regression with Student-t residuals of `nu` degrees of freedom: outliers pull less than with least squares.
+
+    The residuals' scale is not drawn but given. `sigma=None` takes it from the residuals of least squares, by their
+    median absolute value; the prior `None` is normal with 2.5 standard deviations of y for each standardised column, and
+    around the mean of y for the intercept.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=(2000, 1))
+    >>> y = 3.0 + 2.0 * X[:, 0] + rng.standard_t(4, size=2000)
+    >>> model = flymc.FlyMCRegressor().fit(X, y)
+    >>> model.coef_.round(1).tolist(), round(float(model.intercept_), 1)
+    ([2.0], 3.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        nu: float = 4.0,
+        sigma: float | None = None,
+        prior: Priors | None = None,
+        standardise: bool = True,
+        chains: int = 4,
+        warmup: int = 1000,
+        draws: int = 1000,
+        target_ess: float = 0.0,
+        seed: int = 1,
+        threads: int = 0,
+        progress: bool = False,
+    ):
+        self.nu = nu
+        self.sigma = sigma
+        self.prior = prior
+        self.standardise = standardise
+        self.chains = chains
+        self.warmup = warmup
+        self.draws = draws
+        self.target_ess = target_ess
+        self.seed = seed
+        self.threads = threads
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any) -> FlyMCRegressor:
+        """Draws from the posterior."""
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        y = y.astype(np.float64)
+        spread = float(y.std()) or 1.0
+        self.sigma_ = self.sigma if self.sigma is not None else _residual_scale(X, y) or 0.01 * spread
+        prior = self.prior or {None: Normal(0, 2.5 * spread), "intercept": Normal(float(y.mean()), 2.5 * spread)}
+        self._sample(X, y, family="student_t", nu=self.nu, sigma=self.sigma_, prior=prior)
+        self.coef_, self.intercept_ = self.coef_[0], self.intercept_[0]
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The posterior mean of the location."""
+        return np.concatenate([eta[:, :, 0].mean(axis=1) for eta in self._predictors(X)])
+
+
+def _residual_scale(X: np.ndarray, y: np.ndarray) -> float:
+    with_ones = np.column_stack([np.ones(len(X)), X])
+    residuals = y - with_ones @ np.linalg.lstsq(with_ones, y, rcond=None)[0]
+    return float(1.4826 * np.median(np.abs(residuals)))

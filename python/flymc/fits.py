@@ -1,0 +1,348 @@
+"""What a fit gives: a finished run on disk, and the ways to look at it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+from . import _core, tables
+from .formulas import FILE, Design
+from .priors import Priors, prior_text
+from .watching import watch
+
+
+def words(settings: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Settings as the lines of settings.toml have them; those that are None are not said.
+
+    >>> words({"target_ess": 500, "standardise": True, "exclude": ["id"], "positive": None})
+    {'target-ess': ['500'], 'standardise': ['true'], 'exclude': ['id']}
+    """
+
+    def one(value: Any) -> str:
+        return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
+
+    return {
+        name.replace("_", "-"): [one(value)]
+        if isinstance(value, str) or not isinstance(value, Sequence)
+        else [one(item) for item in value]
+        for name, value in settings.items()
+        if value is not None
+    }
+
+
+class Fit:
+    """Draws from a posterior, and what is known of them. Made by `fit`, `load` and `resume`.
+
+    Printed, it is the command's summary.
+
+    >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
+    >>> print(str(fit).splitlines()[0])
+    parameter         mean      sd   median       5%      95%  mcse_mean  ess_bulk  ess_tail  r_hat
+    """
+
+    def __init__(self, run: _core.Run, keeps: Sequence[Any] = (), stopped: _core.Run | None = None):
+        self._run = run
+        self._keeps = [*keeps]  # folders that are removed when nobody needs them
+        self._stopped = stopped
+        self._report: dict[str, Any] = json.loads(run.summary(json=True))
+
+    def __repr__(self) -> str:
+        return self._run.summary()
+
+    @property
+    def path(self) -> pathlib.Path:
+        """The folder of the run."""
+        return pathlib.Path(self._run.path)
+
+    @property
+    def settings(self) -> dict[str, list[str]]:
+        """The settings of the run, by the names of the command's flags, as text."""
+        return self._run.settings
+
+    @property
+    def names(self) -> list[str]:
+        """The coefficients."""
+        return [parameter["name"] for parameter in self._report["parameters"]]
+
+    @property
+    def rows(self) -> int:
+        """How many rows the table has."""
+        return self._report["rows"]
+
+    @property
+    def classes(self) -> list[str]:
+        """The classes of the target, in order; none for numbers. Of two, the second is the one that counts as 1."""
+        return self._report["classes"]
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What `flymc summary --json` prints: rows, queries and times, and the coefficients."""
+        return self._report
+
+    @cached_property
+    def draws(self) -> pa.Table:
+        """All draws, one row each: `chain`, `draw`, the coefficients by name, and what belongs to the sampler.
+
+        >>> flymc.fit("defaulted", "examples/data/loans.csv", progress=False).draws.num_rows
+        4000
+        """
+        return pyarrow.parquet.read_table(self.path / "draws.parquet")
+
+    def array(self) -> np.ndarray:
+        """The draws of the coefficients as (chain, draw, coefficient)."""
+        chains = len(self._report["chains"])
+        return np.stack([self.draws[name].to_numpy() for name in self.names], axis=-1).reshape(
+            chains, -1, len(self.names)
+        )
+
+    def summary(self) -> Any:
+        """A data frame with a row per coefficient: mean, sd, median, 5% and 95% quantiles, and diagnostics.
+
+        >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
+        >>> bool((fit.summary()["r_hat"] < 1.01).all())
+        True
+        """
+        columns = ["mean", "sd", "median", "q5", "q95", "mcse_mean", "ess_bulk", "ess_tail", "r_hat"]
+        return self._frame([{name: p[name] for name in columns} for p in self._report["parameters"]])
+
+    def laplace_check(self) -> Any:
+        """How wrong the Laplace approximation would have been, in its own standard deviations: a row per coefficient.
+
+        `shift` is (mean - its mean) / its sd and `sd_ratio` is sd / its sd, each with its Monte Carlo error.
+        """
+        if "laplace" not in self._report["parameters"][0]:
+            raise _core.InputError("there is no Laplace approximation of this run: it was made without an anchor")
+        return self._frame([p["laplace"] for p in self._report["parameters"]])
+
+    def laplace(self) -> Any:
+        """The Laplace approximation itself: its mean and its standard deviation, a row per coefficient."""
+        means, sds = self._report["laplace_mean"], self._report["laplace_sd"]
+        return self._frame([{"mean": mean, "sd": sd} for mean, sd in zip(means, sds, strict=True)])
+
+    def _frame(self, rows: list[dict[str, Any]]) -> Any:
+        import pandas
+
+        return pandas.DataFrame(rows, index=pandas.Index(self.names, name="parameter"), dtype=float)
+
+    def to_arviz(self, log_likelihood_rows: int = 1000, seed: int = 0) -> Any:
+        """For ArviZ: an InferenceData, or a DataTree where the installed ArviZ has moved on to that.
+
+        The posterior is `theta(chain, draw, coefficient)`, as in the command's export. The log likelihood, which
+        `arviz.loo` needs, is computed for at most `log_likelihood_rows` rows of the table, a random sample without
+        replacement that depends on `seed`; 0 leaves it out. What `loo` then says is of these rows: times rows / sample
+        it is an estimate for the table. The attributes of the group say how many there were.
+
+        >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
+        >>> fit.to_arviz(log_likelihood_rows=100).log_likelihood.attrs["sampled_rows"]
+        100
+        """
+        import arviz
+        import xarray
+
+        theta = self.array()
+        coordinates = {"chain": np.arange(theta.shape[0]), "draw": np.arange(theta.shape[1])}
+        attributes = {"inference_library": "flymc", "inference_library_version": _core.version}
+
+        def dataset(variables: dict[str, Any], **extra: Any) -> Any:
+            return xarray.Dataset(variables, coords={**coordinates, **extra}, attrs=attributes)
+
+        groups = {
+            "posterior": dataset({"theta": (("chain", "draw", "coefficient"), theta)}, coefficient=self.names),
+            "sample_stats": dataset(
+                {
+                    name: (("chain", "draw"), self.draws[column].to_numpy().reshape(theta.shape[:2]))
+                    for name, column in {
+                        "lp": "log_density__",
+                        "acceptance_rate": "acceptance__",
+                        "bright": "bright__",
+                        "queries": "queries__",
+                    }.items()
+                }
+            ),
+        }
+        if log_likelihood_rows > 0:
+            count = min(log_likelihood_rows, self.rows)
+            rows = np.sort(np.random.default_rng(seed).choice(self.rows, count, replace=False))
+            values = self.log_likelihood(rows).reshape(*theta.shape[:2], count)
+            target = self.settings["target"][0]
+            group = dataset({target: (("chain", "draw", "row"), values)}, row=rows)
+            group.attrs |= {"rows": self.rows, "sampled_rows": count}
+            if count < self.rows:
+                group.attrs["sample"] = (
+                    f"a random {count} of {self.rows} rows: what is summed over them, as elpd_loo, estimates "
+                    f"the table's after multiplication by {self.rows / count:.6g}"
+                )
+            groups["log_likelihood"] = group
+        if hasattr(arviz, "InferenceData"):
+            return arviz.InferenceData(**groups)
+        return xarray.DataTree.from_dict(groups)
+
+    def log_likelihood(self, rows: Sequence[int]) -> np.ndarray:
+        """The log likelihood of some rows of the table (they count from 0) under each draw: a row per draw."""
+        return self._run.log_likelihood([int(row) for row in rows])
+
+    def bright_rows(self, draws: int = 200, chain: int = 0) -> Any:
+        """Which rows are bright along a chain, as a data frame of `draw` and `row`, one line per bright row.
+
+        The chain goes on from where it ended, for so many draws that are not kept.
+        """
+        import pandas
+
+        bright = self._run.bright_rows(chain, draws)
+        return pandas.DataFrame(
+            {
+                "draw": np.repeat(np.arange(len(bright)), [len(rows) for rows in bright]),
+                "row": np.concatenate([np.asarray(rows, dtype=np.int64) for rows in bright]),
+            }
+        )
+
+    def predict(
+        self,
+        new: Any,
+        interval: float = 0.9,
+        *,
+        draws: int = 4000,
+        missing: str = "error",
+        delimiter: str = "",
+    ) -> Any:
+        """The posterior mean and an interval for each row of a new table, as a data frame.
+
+        `mean`, `lower` and `upper` are of the probability (logistic); of each class, with the most probable `class`
+        (softmax); and for student_t of the location, with an interval for a new observation. `new` is what `fit` takes
+        as data, without the target: an array, too.
+
+        >>> fit = flymc.fit("defaulted ~ age + income", "examples/data/loans.csv", progress=False)
+        >>> fit.predict({"age": [0.0, 3.0], "income": [0.0, 8.0]})["mean"].round(2).tolist()
+        [0.33, 0.03]
+        """
+        import pandas
+
+        with tempfile.TemporaryDirectory(prefix="flymc-") as folder:
+            spool, out = pathlib.Path(folder) / "data.arrow", pathlib.Path(folder) / "predictions.parquet"
+            paths = tables.paths_of(new)
+            if isinstance(new, np.ndarray | list) and paths is None:
+                new = tables.table_of_arrays(new, None, self.settings["columns"], "")
+            if self._design is not None:
+                frame = tables.frame_of(new)
+                tables.write(self._design.apply(frame), spool)
+                paths = [str(spool)]
+            elif paths is None:
+                tables.write(new, spool)
+                paths = [str(spool)]
+            from .fitting import named
+
+            with named(paths):
+                self._run.predict(paths, str(out), interval, draws, missing, delimiter)
+            predictions = pyarrow.parquet.read_table(out, memory_map=False).to_pandas().drop(columns="row")
+        if isinstance(new, pandas.DataFrame):
+            predictions.index = new.index
+        return predictions
+
+    @cached_property
+    def _design(self) -> Design | None:
+        return Design.load(self.path)
+
+    def resample(
+        self,
+        prior: Priors | None = None,
+        *,
+        chains: int | None = None,
+        warmup: int | None = None,
+        draws: int | None = None,
+        target_ess: float | None = None,
+        seed: int | None = None,
+        threads: int | None = None,
+        thin: int | None = None,
+        sweep: str | None = None,
+        move: str | None = None,
+        checkpoint_seconds: float | None = None,
+        out: str | os.PathLike[str] | None = None,
+        progress: bool = True,
+    ) -> Fit:
+        """Draws again without touching the data: under another prior, or another seed, or more draws.
+
+        What is not given is as before. Chains begin where those of this fit ended.
+
+        >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
+        >>> sparse = fit.resample(prior=flymc.Laplace(0, 0.1), progress=False)
+        >>> sparse.report["anchor_queries"]
+        0
+        """
+        given = {
+            name: value for name, value in locals().items() if name not in ("self", "prior", "out", "progress")
+        }
+        if prior is not None:
+            given["prior"] = prior_text(self._design.expand(prior) if self._design else prior)
+        temporary = None if out is not None else tempfile.TemporaryDirectory(prefix="flymc-")
+        path = pathlib.Path(out) if out is not None else pathlib.Path(temporary.name) / "run"
+        run = _core.Run.create(str(path), words(given), self._run)
+        if self._design is not None:
+            self._design.save(path)
+        keeps = [temporary, self]  # its rows are those of this fit
+        return Fit(run, keeps) if watch(run, progress) else conclude_or_raise(run, keeps)
+
+    def resume(self, progress: bool = True) -> Fit:
+        """Goes on where Ctrl-C stopped it; the draws are those of a fit that was never stopped."""
+        if self._stopped is None:
+            return self
+        done = watch(self._stopped, progress)
+        return Fit(self._stopped, self._keeps) if done else conclude_or_raise(self._stopped, self._keeps)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Keeps the run in a folder of its own, for `flymc.load` and for the command."""
+        self._run.copy(str(path))
+        if self._design is not None:
+            self._design.save(pathlib.Path(path))
+
+    def export(self, out: str | os.PathLike[str]) -> list[str]:
+        """Writes the draws as NetCDF (.nc), Stan CSV (.csv) or Parquet, by the file's name; returns the files."""
+        from ._command import PROGRAM, environment
+
+        arguments = [PROGRAM, "export", self.path, "--out", os.fspath(out)]
+        done = subprocess.run(arguments, env=environment(), capture_output=True, text=True)
+        if done.returncode != 0:
+            error = _core.FileError if done.returncode == 3 else _core.InputError
+            raise error(done.stderr.strip().removeprefix("flymc: "))
+        return done.stdout.split("\n")[:-1] or [os.fspath(out)]
+
+
+def load(path: str | os.PathLike[str]) -> Fit:
+    """The fit of a finished run: one that was saved, or one of the command."""
+    return Fit(_core.Run(str(path)))
+
+
+def resume(path: str | os.PathLike[str], progress: bool = True) -> Fit:
+    """Goes on with a run that was stopped, by Ctrl-C or by a crash; the draws are those of one that was not."""
+    run = _core.Run(str(path))
+    return Fit(run) if watch(run, progress) else conclude_or_raise(run, [])
+
+
+def conclude_or_raise(run: _core.Run, keeps: Sequence[Any]) -> Fit:
+    """The fit of what a run that was stopped has drawn. If that is nothing, it was only interrupted."""
+    temporary = tempfile.TemporaryDirectory(prefix="flymc-")
+    path = pathlib.Path(temporary.name) / "run"
+    try:
+        concluded = run.conclude(str(path))
+    except _core.InputError:
+        raise KeyboardInterrupt from None
+    design = pathlib.Path(run.path) / FILE
+    if design.exists():
+        (path / FILE).write_text(design.read_text())
+    settings, asked = concluded.settings, run.settings
+    warnings.warn(
+        f"stopped: {settings['draws'][0]} of {asked['draws'][0]} draws of {settings['chains'][0]} of {asked['chains'][0]} "
+        "chains are here; Fit.resume() goes on",
+        stacklevel=3,
+    )
+    return Fit(concluded, [temporary, *keeps], stopped=run)

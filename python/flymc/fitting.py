@@ -1,0 +1,167 @@
+"""`flymc.fit`: from a formula or a target, and data of any kind, to a Fit."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Any
+
+from . import _core, tables
+from .fits import Fit, conclude_or_raise, words
+from .formulas import Design
+from .priors import Normal, Priors, prior_text
+from .watching import watch
+
+
+def fit(
+    formula: str | None,
+    data: Any,
+    family: str = "logistic",
+    prior: Priors = Normal(0, 2.5),
+    *,
+    columns: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+    categorical: Sequence[str] | None = None,
+    positive: str | None = None,
+    missing: str = "error",
+    delimiter: str | None = None,
+    no_intercept: bool = False,
+    standardise: bool = False,
+    float32: bool = False,
+    nu: float = 4.0,
+    sigma: float = 1.0,
+    chains: int = 4,
+    warmup: int = 1000,
+    draws: int = 1000,
+    target_ess: float = 0.0,
+    seed: int = 1,
+    threads: int = 0,
+    thin: int = 1,
+    bound: str = "auto",
+    sweep: str = "auto",
+    move: str = "auto",
+    regular: bool = False,
+    checkpoint_seconds: float = 30.0,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool = True,
+) -> Fit:
+    """Draws from the posterior of a regression.
+
+    Args:
+        formula: A formula such as `"clicked ~ age + C(region) + age:income"`, or the name of the target, which all other
+            columns (or `columns`) then explain, as with the command. `None` for `(X, y)`: the target is called `y`.
+        data: A path, a pattern or a list of them (Parquet, CSV, Arrow); a pandas, Polars (lazy too) or PyArrow table; a
+            PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; or `(X, y)`.
+            What streams is streamed, unless there is a formula, which is evaluated in memory.
+        family: `logistic`, `softmax` or `student_t`.
+        prior: One for all coefficients, or a dictionary from terms to priors, in which `None` stands for all others.
+        columns: The columns that explain the target. Of an array X, their names.
+        out: The folder of the run, which the command can read too. Without it the run is temporary, and is gone when the
+            Fit is; `Fit.save` keeps it.
+        progress: Whether there is a bar.
+
+    All other arguments are the command's settings of that name: see the reference. Ctrl-C stops the chains and gives a
+    Fit of what was drawn so far.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=(5000, 2))
+    >>> y = rng.random(5000) < 1 / (1 + np.exp(-X @ [1.0, -0.5]))
+    >>> fit = flymc.fit(None, (X, y), prior={None: flymc.Normal(0, 1), "x2": flymc.Laplace(0, 0.5)}, progress=False)
+    >>> fit.summary()["mean"].round(1).to_dict()
+    {'intercept': 0.1, 'x1': 1.0, 'x2': -0.4}
+    """
+    given = {
+        name: value for name, value in locals().items() if name not in ("formula", "data", "prior", "out", "progress")
+    }
+    temporary = None if out is not None else tempfile.TemporaryDirectory(prefix="flymc-")
+    path = pathlib.Path(out) if out is not None else pathlib.Path(temporary.name) / "run"
+    with ExitStack() as stack:
+        # Beside the run: that is the disk that has room for its rows.
+        spool = partial(_spool, stack, prefix=".flymc-", dir=_existing_parent(path))
+        table, settings, design = _prepare(formula, data, given, spool)
+        prior = design.expand(prior) if design else prior
+        with named(table):
+            run = _core.Run.create(str(path), words({**settings, "table": table, "prior": prior_text(prior)}))
+            if design:
+                design.save(path)
+            done = watch(run, progress)
+    return Fit(run, [temporary]) if done else conclude_or_raise(run, [temporary])
+
+
+def plan(formula: str | None, data: Any, family: str = "logistic", **settings: Any) -> str:
+    """What a fit would take: rows, memory, passes and time. Takes what `fit` takes; `print` it.
+
+    >>> print(flymc.plan("defaulted", "examples/data/loans.csv").splitlines()[0])
+    rows          10000
+    """
+    with ExitStack() as stack:
+        prior = settings.pop("prior", Normal(0, 2.5))
+        settings = {"missing": "error", "family": family, **settings}
+        table, settings, _ = _prepare(formula, data, settings, partial(_spool, stack, prefix="flymc-"))
+        with named(table):
+            return _core.plan(words({**settings, "table": table, "prior": prior_text(prior)}))
+
+
+def _prepare(
+    formula: str | None, data: Any, settings: dict[str, Any], spool: Callable[[], pathlib.Path]
+) -> tuple[list[str], dict[str, Any], Design | None]:
+    """The files of the table, the settings for them, and the design of a formula."""
+    settings = dict(settings)
+    if isinstance(data, tuple):
+        if len(data) != 2:
+            raise TypeError(f"data: a tuple of {len(data)}; arrays are given as (X, y)")
+        target = "y" if formula is None or "~" in formula else formula
+        data = tables.table_of_arrays(*data, settings.get("columns"), target)
+        formula = formula or target
+        if "~" not in formula:
+            settings["columns"] = [name for name in data.column_names if name != target]
+    if formula is None:
+        raise TypeError("formula: name the target, or write a formula such as 'y ~ a + b'")
+    if "~" in formula:
+        for name in ("columns", "exclude", "categorical", "no_intercept"):
+            if settings.get(name):
+                raise ValueError(f"{name}: a formula says this itself; leave it out, or name only the target")
+        design, table, target = Design.learn(formula, tables.frame_of(data), settings["missing"])
+        file = spool()
+        tables.write(table, file)
+        settings |= {"target": target, "columns": design.columns, "no_intercept": not design.intercept}
+        return [str(file)], settings, design
+    settings["target"] = formula
+    if (paths := tables.paths_of(data)) is not None:
+        return paths, settings, None
+    only = {*settings["columns"], formula} if settings.get("columns") else None
+    file = spool()
+    tables.write(data, file, only, set(settings.get("exclude") or ()) - {formula})
+    # What was left out is not there to be excluded.
+    settings["exclude"] = None
+    return [str(file)], settings, None
+
+
+def _spool(stack: ExitStack, **where: Any) -> pathlib.Path:
+    """A file for what is not one, until the stack is left."""
+    return pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(**where))) / "data.arrow"
+
+
+def _existing_parent(path: pathlib.Path) -> pathlib.Path:
+    parent = path.absolute().parent
+    while not parent.exists():
+        parent = parent.parent
+    return parent
+
+
+@contextmanager
+def named(files: list[str]) -> Iterator[None]:
+    """Errors speak of `data` where the table was not a file of the caller's."""
+    try:
+        yield
+    except (_core.InputError, _core.FileError) as error:
+        text = str(error)
+        for file in files:
+            if file.endswith("data.arrow"):
+                text = text.replace(file, "data")
+        raise type(error)(text) from None

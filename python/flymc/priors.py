@@ -1,0 +1,84 @@
+"""Priors of coefficients: small objects that say what the command's --prior says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Normal:
+    """A normal prior.
+
+    >>> str(Normal(0, 2.5))
+    'normal(0, 2.5)'
+    """
+
+    location: float = 0.0
+    scale: float = 2.5
+
+    def __str__(self) -> str:
+        return f"normal({self.location}, {self.scale})"
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """A Laplace prior, exp(-|x - location| / scale): many coefficients near zero, some far.
+
+    >>> str(Laplace(0, 1))
+    'laplace(0, 1)'
+    """
+
+    location: float = 0.0
+    scale: float = 1.0
+
+    def __str__(self) -> str:
+        return f"laplace({self.location}, {self.scale})"
+
+
+@dataclass(frozen=True)
+class StudentT:
+    """A Student-t prior with `nu` degrees of freedom: like the normal, with heavier tails.
+
+    >>> str(StudentT(4, 0, 2.5))
+    'student_t(4, 0, 2.5)'
+    """
+
+    nu: float = 4.0
+    location: float = 0.0
+    scale: float = 2.5
+
+    def __str__(self) -> str:
+        return f"student_t({self.nu}, {self.location}, {self.scale})"
+
+
+@dataclass(frozen=True)
+class Flat:
+    """No prior: the likelihood alone. Refused where that is no distribution.
+
+    >>> str(Flat())
+    'flat'
+    """
+
+    def __str__(self) -> str:
+        return "flat"
+
+
+Prior = Normal | Laplace | StudentT | Flat
+# What a fit takes: one for all coefficients, one per term (the key None is for all others), or the command's own text.
+Priors = Prior | Mapping[str | None, Prior] | str
+
+
+def prior_text(prior: Priors) -> str:
+    """As the command's --prior takes it.
+
+    >>> prior_text({None: Normal(0, 1), "age": Flat()})
+    'normal(0, 1); age: flat'
+    """
+    if not isinstance(prior, Mapping):
+        return str(prior)
+    for term in prior:
+        if term is not None and ";" in term:
+            raise ValueError(f"prior: the name '{term}' has a semicolon in it, which separates terms; rename the column")
+    others = prior.get(None, Normal())
+    return "; ".join([str(others), *(f"{term}: {of}" for term, of in prior.items() if term is not None)])

@@ -1,0 +1,145 @@
+"""From whatever holds a table to files that a run reads.
+
+A run reads its table twice, once to learn levels and ranges and once to write the rows, and it can be resumed. So what
+is not a file becomes one: a stream of record batches goes to an Arrow file, a batch at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+KINDS = (
+    "a path or a list of paths, a pandas, Polars or PyArrow table, a DuckDB relation, a PyArrow dataset, "
+    "anything else with __arrow_c_stream__, a dictionary of columns, or (X, y)"
+)
+
+
+def paths_of(data: Any) -> list[str] | None:
+    """The paths, if the data is named by them."""
+    if isinstance(data, str | os.PathLike):
+        return [os.fspath(data)]
+    if isinstance(data, list) and data and all(isinstance(path, str | os.PathLike) for path in data):
+        return [os.fspath(path) for path in data]
+    return None
+
+
+def is_pandas(data: Any) -> bool:
+    pandas = sys.modules.get("pandas")  # whoever has a frame has imported it
+    return pandas is not None and isinstance(data, pandas.DataFrame)
+
+
+def reader_of(data: Any) -> pa.RecordBatchReader:
+    """The rows of a table, a batch at a time; of a source that streams they are never all in memory."""
+    if isinstance(data, pa.RecordBatchReader):
+        return data
+    if isinstance(data, Mapping):
+        return pa.table(dict(data)).to_reader()
+    if is_pandas(data):
+        return pa.Table.from_pandas(data, preserve_index=False).to_reader()
+    if hasattr(data, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(data)
+    if hasattr(data, "collect_batches"):  # a lazy frame of Polars
+        return _reader_of_frames(data.collect_batches(maintain_order=True))
+    if hasattr(data, "scanner"):  # a dataset of PyArrow
+        return data.scanner().to_reader()
+    if hasattr(data, "to_reader"):
+        return data.to_reader()
+    if hasattr(data, "__arrow_c_array__"):
+        return pa.Table.from_batches([pa.record_batch(data)]).to_reader()
+    raise TypeError(f"data: a {type(data).__name__} is not a table; give {KINDS}")
+
+
+def _reader_of_frames(frames: Iterable[Any]) -> pa.RecordBatchReader:
+    def batches() -> Iterator[pa.RecordBatch]:
+        for frame in frames:
+            yield from frame.to_arrow().to_batches()
+
+    rest = batches()
+    first = next(rest, None)
+    if first is None:
+        raise ValueError("data: the table has no rows")
+
+    def all_batches() -> Iterator[pa.RecordBatch]:
+        yield first
+        yield from rest
+
+    return pa.RecordBatchReader.from_batches(first.schema, all_batches())
+
+
+def table_of_arrays(X: Any, y: Any, names: Sequence[str] | None, target: str) -> pa.Table:
+    """The columns of a matrix, and the target if there is one. A frame keeps its names, others are x1, x2, ..."""
+    if hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__"):
+        table = reader_of(X).read_all()
+    else:
+        X = np.asarray(X)
+        if X.ndim != 2:
+            raise ValueError(f"data: X has {X.ndim} dimensions; a row per row and a column per feature are needed")
+        names = list(names) if names else [f"x{j + 1}" for j in range(X.shape[1])]
+        if len(names) != X.shape[1]:
+            raise ValueError(f"columns: {len(names)} names for {X.shape[1]} columns of X")
+        table = pa.table({name: np.ascontiguousarray(X[:, j]) for j, name in enumerate(names)})
+    if y is None:
+        return table
+    if target in table.column_names:
+        raise ValueError(f"data: X has a column '{target}', which is the name of the target; name the target otherwise")
+    y = pa.array(y if hasattr(y, "__arrow_array__") or hasattr(y, "__arrow_c_array__") else np.asarray(y))
+    if len(y) != table.num_rows:
+        raise ValueError(f"data: X has {table.num_rows} rows and y has {len(y)}; each row needs one target")
+    return table.append_column(target, y)
+
+
+def write(data: Any, path: pathlib.Path, only: Iterable[str] | None = None, without: Iterable[str] = ()) -> None:
+    """Writes a table to an Arrow file: the columns `only`, or all but those `without`; names it has not are ignored."""
+    reader = reader_of(data)
+    without = set(without)
+    wanted = None if only is None else set(only)
+    fields = [
+        field for field in reader.schema if field.name not in without and (wanted is None or field.name in wanted)
+    ]
+    # Batches of a stream may have dictionaries of their own, and a file has one: levels are written out.
+    schema = pa.schema(
+        [pa.field(f.name, pa.string()) if pa.types.is_dictionary(f.type) else f.remove_metadata() for f in fields]
+    )
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
+        for batch in reader:
+            columns = [
+                _levels(column) if pa.types.is_dictionary(column.type) else column
+                for column in (batch.column(batch.schema.get_field_index(field.name)) for field in fields)
+            ]
+            writer.write_batch(pa.record_batch(columns, schema=schema))
+
+
+def _levels(column: pa.DictionaryArray) -> pa.Array:
+    values = column.dictionary.cast(pa.string())
+    return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
+
+
+def frame_of(data: Any) -> Any:
+    """The table as a pandas frame, which is what formulas are evaluated on. Paths are read whole."""
+    if is_pandas(data):
+        return data
+    if (paths := paths_of(data)) is not None:
+        import pyarrow.dataset
+
+        files = sorted(file for path in paths for file in _expand(path))
+        if not files:
+            raise FileNotFoundError(f"data: no file matches {', '.join(paths)}")
+        formats = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+        ending = pathlib.Path(files[0]).suffix.lower()
+        return pyarrow.dataset.dataset(files, format=formats.get(ending, "ipc")).to_table().to_pandas()
+    return reader_of(data).read_all().to_pandas()
+
+
+def _expand(path: str) -> list[str]:
+    import glob
+
+    if os.path.isdir(path):
+        return [entry.path for entry in os.scandir(path) if entry.is_file() and entry.name[0] not in "._"]
+    return glob.glob(path) if glob.has_magic(path) else [path]

@@ -1,0 +1,81 @@
+"""Runs a run to its end: with a bar while it goes, and so that Ctrl-C is heard."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from . import _core
+
+
+def watch(run: _core.Run, progress: bool) -> bool:
+    """All stages that are left. False if Ctrl-C stopped them; a second one is raised at once.
+
+    Python hears of Ctrl-C in its main thread and between two of its own steps. So the work is done in another thread,
+    without the interpreter's lock, while this one waits and looks at how far it has come.
+    """
+    problem: list[BaseException] = []
+    result: list[bool] = []
+    over = threading.Event()  # Thread.join, interrupted, takes the thread for dead in Python 3.11
+
+    def work() -> None:
+        try:
+            result.append(run.complete())
+        except BaseException as error:  # noqa: BLE001  raised again below, where it can be caught
+            problem.append(error)
+        finally:
+            over.set()
+
+    thread = threading.Thread(target=work, name="flymc", daemon=True)
+    bar = Bar(run) if progress else None
+    try:
+        thread.start()
+        try:
+            _wait(over, bar)
+        except KeyboardInterrupt:
+            run.stop()
+            _wait(over, bar)
+    finally:
+        if bar is not None:
+            bar.close()
+    if problem:
+        raise problem[0]
+    return result[0]
+
+
+def _wait(over: threading.Event, bar: Bar | None) -> None:
+    while not over.wait(0.1):
+        if bar is not None:
+            bar.update()
+
+
+class Bar:
+    """A bar of tqdm over all iterations of all chains."""
+
+    def __init__(self, run: _core.Run):
+        from tqdm.auto import tqdm
+
+        settings = run.settings
+        self._run = run
+        self._chains, self._warmup, self._draws = (int(settings[name][0]) for name in ("chains", "warmup", "draws"))
+        self._bar: Any = tqdm(total=self._chains * (self._warmup + self._draws), unit="it", unit_scale=True)
+
+    def update(self) -> None:
+        for line in self._run.lines():
+            self._bar.set_description_str(line.strip().split(":")[0].split(",")[0], refresh=False)
+        chains = self._run.progress()
+        if not chains:
+            self._bar.refresh()
+            return
+        done = sum(at if warming_up else self._warmup + at for _, warming_up, at, _, _, _ in chains)
+        # With a target for the ESS there are more rounds than the first.
+        goal = max([self._draws, *(of for _, warming_up, _, of, _, _ in chains if not warming_up)])
+        self._bar.total = self._chains * (self._warmup + goal)
+        self._bar.set_description_str("warm-up" if any(chain[1] for chain in chains) else "sampling", refresh=False)
+        self._bar.set_postfix_str(f"bright rows {sum(chain[4] for chain in chains) / len(chains):.3g}", refresh=False)
+        self._bar.n = done
+        self._bar.refresh()
+
+    def close(self) -> None:
+        self.update()
+        self._bar.close()

@@ -1,0 +1,216 @@
+// The part of the Python package that is C++: a run and its stages. Settings come and go as text, under the names of
+// the command's flags, so that this file knows none of them.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <atomic>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+
+#include "flymc/core/files.hpp"
+#include "flymc/draws/files/draws_file.hpp"
+#include "flymc/run/files/copies.hpp"
+#include "flymc/run/files/inspect.hpp"
+#include "flymc/run/files/plan.hpp"
+#include "flymc/run/files/predict.hpp"
+#include "flymc/run/files/report.hpp"
+#include "flymc/run/files/run.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace flymc {
+namespace {
+
+using Words = std::map<std::string, std::vector<std::string>>;
+
+void apply(const Words& words, Settings& settings) {
+  for (const auto& [name, values] : words) {
+    const auto& all = all_settings();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Setting& s) { return s.name == name; });
+    if (found == all.end()) throw InputError("there is no setting '" + name + "'");
+    found->set(settings, values);
+  }
+  check(settings);
+}
+
+// Keeps what a run says until somebody asks. Chains call from their own threads, the asker from another.
+class Notes final : public Monitor {
+ public:
+  void say(const std::string& line) override {
+    const std::lock_guard lock(mutex_);
+    lines_.push_back(line);
+  }
+  void progress(const ChainProgress& progress) override {
+    const std::lock_guard lock(mutex_);
+    chains_[progress.chain] = progress;
+  }
+  bool stop() const override { return stop_; }
+
+  void set_stop(bool stop) { stop_ = stop; }
+  std::vector<std::string> take_lines() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(lines_, {});
+  }
+  std::vector<ChainProgress> chains() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<ChainProgress> all;
+    for (const auto& [number, progress] : chains_) all.push_back(progress);
+    return all;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::atomic<bool> stop_ = false;
+  std::vector<std::string> lines_;
+  std::map<std::uint64_t, ChainProgress> chains_;
+};
+
+class Run {
+ public:
+  explicit Run(RunDirectory directory) : directory_(std::move(directory)), notes_(std::make_unique<Notes>()) {}
+  explicit Run(const std::string& path) : Run(RunDirectory(path)) {}
+
+  static Run create(const std::string& path, const Words& words, const Run* base) {
+    Settings settings = base ? settings_on(base->directory_, path) : Settings();
+    apply(words, settings);
+    return Run(RunDirectory::create(path, settings, base ? &base->directory_ : nullptr));
+  }
+
+  std::string path() const { return directory_.path().string(); }
+  bool finished() const { return directory_.finished(); }
+  Words settings() const {
+    Words words;
+    for (const Setting& setting : all_settings()) words[setting.name] = setting.get(directory_.settings());
+    return words;
+  }
+
+  bool complete() {
+    notes_->set_stop(false);
+    return flymc::complete(directory_, *notes_);
+  }
+  void ingest() {
+    const RunLock lock(directory_);
+    flymc::ingest(directory_, *notes_);
+  }
+  void stop() { notes_->set_stop(true); }
+  std::vector<std::string> lines() { return notes_->take_lines(); }
+  using Progress = std::tuple<std::uint64_t, bool, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+  std::vector<Progress> progress() const {
+    std::vector<Progress> all;
+    for (const ChainProgress& p : notes_->chains())
+      all.emplace_back(p.chain, p.warming_up, p.done, p.total, p.bright, p.queries);
+    return all;
+  }
+
+  std::string summary(bool json) const {
+    const RunReport report = read_report(directory_);
+    const FitSummary summary = summarise(report, DrawsFile(directory_.draws()));
+    return json ? to_json(summary, report) : summary.text();
+  }
+  std::int64_t predict(const std::vector<std::string>& table, const std::string& out, double interval,
+                       std::int64_t draws, const std::string& missing, const std::string& delimiter) const {
+    return flymc::predict(directory_, {table, delimiter, missing, interval, draws}, out);
+  }
+  RowMatrix log_likelihood(const std::vector<RowId>& rows) const { return flymc::log_likelihood(directory_, rows); }
+  std::vector<std::vector<RowId>> bright_rows(std::uint64_t chain, std::int64_t draws) const {
+    return flymc::bright_rows(directory_, chain, draws);
+  }
+  Run copy(const std::string& path) const { return Run(copy_run(directory_, path)); }
+  Run conclude(const std::string& path) const { return Run(flymc::conclude(directory_, path)); }
+
+ private:
+  RunDirectory directory_;
+  std::unique_ptr<Notes> notes_;
+};
+
+// A matrix as an array that owns it.
+nb::ndarray<nb::numpy, double, nb::ndim<2>> to_numpy(RowMatrix matrix) {
+  auto kept = std::make_unique<RowMatrix>(std::move(matrix));
+  RowMatrix* const at = kept.release();
+  nb::capsule owner(at, [](void* p) noexcept { delete static_cast<RowMatrix*>(p); });
+  return {at->data(), {static_cast<std::size_t>(at->rows()), static_cast<std::size_t>(at->cols())}, owner};
+}
+
+std::string plan(const Words& words, bool json) {
+  Settings settings;
+  apply(words, settings);
+  const Plan made = make_plan(settings);
+  return json ? to_json(made) : made.text();
+}
+
+}  // namespace
+}  // namespace flymc
+
+NB_MODULE(_core, m) {
+  using namespace flymc;
+  using Free = nb::call_guard<nb::gil_scoped_release>;
+  m.doc() = "The C++ of flymc: runs and their stages.";
+
+  nb::exception<InputError>(m, "InputError", PyExc_ValueError).doc() =
+      "Something that was given cannot be used; the message says what, where, and what to do.";
+  const nb::object file_error = nb::exception<FileError>(m, "FileError", PyExc_OSError);
+  file_error.doc() = "A file cannot be read or written: no space, no permission.";
+  nb::exception<BoundViolation>(m, "BoundViolation", PyExc_RuntimeError).doc() =
+      "A defect of flymc: a bound above its likelihood.";
+  nb::register_exception_translator(
+      [](const std::exception_ptr& thrown, void* type) {
+        try {
+          std::rethrow_exception(thrown);
+        } catch (const std::filesystem::filesystem_error& error) {
+          const std::string text =
+              error.path1().string() + ": " + error.code().message() + "; check the name and its permissions";
+          PyErr_SetString(static_cast<PyObject*>(type), text.c_str());
+        }
+      },
+      file_error.ptr());
+
+  m.attr("version") = FLYMC_VERSION;
+  m.def(
+      "settings",
+      [] {
+        std::map<std::string, std::string> all;
+        for (const Setting& setting : all_settings()) all[setting.name] = setting.help;
+        return all;
+      },
+      "Names of all settings, each with a line of help.");
+  m.def("plan", &plan, "settings"_a, "json"_a = false, Free(), "What a fit would take.");
+
+  nb::class_<Run>(m, "Run", "A run on disk.")
+      .def(nb::init<const std::string&>(), "path"_a, "The folder of an earlier run.")
+      .def_static("create", &Run::create, "path"_a, "settings"_a, "base"_a = nb::none(), Free(),
+                  "A new folder with these settings; with a base, those of the base unless given.")
+      .def_prop_ro("path", &Run::path)
+      .def_prop_ro("finished", &Run::finished)
+      .def_prop_ro("settings", &Run::settings)
+      .def("ingest", &Run::ingest, Free(), "The first stage.")
+      .def("complete", &Run::complete, Free(), "All stages that are left. False if it was stopped.")
+      .def("stop", &Run::stop, "Asks the chains to stop after their iteration.")
+      .def("lines", &Run::lines, "What the run has said since the last call.")
+      .def("progress", &Run::progress, "Per chain: number, in warm-up, done, of how many, bright rows, queries.")
+      .def("summary", &Run::summary, "json"_a = false, Free())
+      .def("predict", &Run::predict, "table"_a, "out"_a, "interval"_a, "draws"_a, "missing"_a, "delimiter"_a, Free(),
+           "Predictions for a table's rows, to a file.")
+      .def(
+          "log_likelihood",
+          [](const Run& run, const std::vector<RowId>& rows) {
+            RowMatrix values;
+            {
+              const nb::gil_scoped_release free;
+              values = run.log_likelihood(rows);
+            }
+            return to_numpy(std::move(values));
+          },
+          "rows"_a, "A row per draw, a column per row of the table.")
+      .def("bright_rows", &Run::bright_rows, "chain"_a, "draws"_a, Free(),
+           "Which rows are bright along a chain that goes on.")
+      .def("copy", &Run::copy, "path"_a, Free(), "The run once more, in a folder of its own.")
+      .def("conclude", &Run::conclude, "path"_a, Free(), "A finished run of what this one has drawn so far.");
+}

@@ -1,0 +1,56 @@
+"""scikit-learn's own checks, and that the estimators are the fits they stand for."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import flymc
+
+SHORT = {"chains": 2, "warmup": 300, "draws": 200}
+
+
+@parametrize_with_checks([flymc.FlyMCClassifier(**SHORT), flymc.FlyMCRegressor(**SHORT)])
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def test_classifier_is_the_fit(frame):
+    X, y = frame[["x", "w"]], np.where(frame["clicked"] == 1, "yes", "no")
+    model = flymc.FlyMCClassifier(**SHORT).fit(X, y)
+    fit = flymc.fit(None, (X.to_numpy(), frame["clicked"]), standardise=True, progress=False, **SHORT)
+    np.testing.assert_array_equal(model.draws_[:, 0], fit.array().reshape(-1, 3))
+    np.testing.assert_allclose(model.predict_proba(X[:20])[:, 1], fit.predict(X[:20].to_numpy())["mean"], rtol=1e-9)
+    np.testing.assert_allclose(model.coef_[0], fit.summary()["mean"].iloc[1:], rtol=1e-9)
+    assert list(model.summary_.index) == ["intercept", "x", "w"]
+    assert model.score(X, y) > 0.6
+
+
+def test_more_classes(frame):
+    X = frame[["x", "w"]].to_numpy()
+    model = flymc.FlyMCClassifier(**SHORT).fit(X, frame["region"])
+    probability = model.predict_proba(X)
+    assert probability.shape == (3000, 3) and model.coef_.shape == (3, 2)
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+
+
+def test_in_a_pipeline(frame):
+    model = make_pipeline(StandardScaler(), flymc.FlyMCClassifier(**SHORT))
+    assert cross_val_score(model, frame[["x", "w"]], frame["clicked"], cv=3).mean() > 0.6
+
+
+def test_regressor_resists_outliers():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(1000, 2))
+    y = 100 + 3 * X[:, 0] - X[:, 1] + 0.5 * rng.standard_t(4, size=1000)
+    y[:20] += 500
+    model = flymc.FlyMCRegressor(**SHORT).fit(X, y)
+    np.testing.assert_allclose(model.coef_, [3, -1], atol=0.15)
+    assert abs(model.intercept_ - 100) < 0.15
+
+
+def test_one_class_is_refused(frame):
+    with pytest.raises(ValueError, match="one class only"):
+        flymc.FlyMCClassifier().fit(frame[["x"]], np.ones(len(frame)))

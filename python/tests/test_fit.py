@@ -1,0 +1,249 @@
+"""What a Fit shows, predicts, keeps, and how it goes on."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import sysconfig
+import textwrap
+
+import arviz
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+
+import flymc
+
+matplotlib.use("Agg")
+COMMAND = pathlib.Path(sysconfig.get_path("scripts")) / "flymc"
+
+
+@pytest.fixture(scope="module")
+def fit(frame):
+    return flymc.fit("clicked", frame, chains=4, draws=500, progress=False)
+
+
+def test_summary_is_the_commands(fit, tmp_path):
+    fit.save(tmp_path / "run")
+    said = subprocess.run([COMMAND, "summary", tmp_path / "run"], check=True, capture_output=True, text=True).stdout
+    assert repr(fit) == said
+    summary = fit.summary()
+    assert list(summary.index) == ["intercept", "x", "w", "region[north]", "region[west]", "member"]
+    draws = fit.array()
+    assert draws.shape == (4, 500, 6)
+    np.testing.assert_allclose(summary["mean"], draws.mean(axis=(0, 1)), rtol=1e-12)
+    np.testing.assert_allclose(summary["sd"], draws.reshape(-1, 6).std(axis=0, ddof=1), rtol=1e-9)
+    assert (summary["r_hat"] < 1.02).all()
+
+
+def test_laplace_check(fit):
+    check, summary, laplace = fit.laplace_check(), fit.summary(), fit.laplace()
+    np.testing.assert_allclose(check["shift"], (summary["mean"] - laplace["mean"]) / laplace["sd"], atol=1e-9)
+    np.testing.assert_allclose(check["sd_ratio"], summary["sd"] / laplace["sd"], rtol=1e-9)
+    assert (check["shift"].abs() < 0.5).all()
+
+
+def test_arviz(fit, tmp_path):
+    data = fit.to_arviz(log_likelihood_rows=200)
+    summary = arviz.summary(data, round_to="none")
+    assert [f"theta[{name}]" for name in fit.names] == list(summary.index)
+    np.testing.assert_allclose(summary["mean"], fit.summary()["mean"], rtol=1e-10)
+    np.testing.assert_allclose(summary["r_hat"], fit.summary()["r_hat"], rtol=1e-6)
+    assert arviz.plot_trace(data) is not None
+    assert arviz.plot_forest(data) is not None
+    loo = arviz.loo(data)
+    assert loo.n_data_points == 200 and np.isfinite(loo.elpd_loo) and not loo.warning
+    attributes = data.log_likelihood.attrs
+    assert attributes["sampled_rows"] == 200 and attributes["rows"] == 3000
+    assert "a random 200 of 3000 rows" in attributes["sample"]
+    # All rows: then it is loo itself, and near what the sample says of it.
+    everything = arviz.loo(fit.to_arviz(log_likelihood_rows=3000))
+    assert abs(loo.elpd_loo * 15 - everything.elpd_loo) < 5 * loo.se * 15
+    assert "log_likelihood" not in fit.to_arviz(log_likelihood_rows=0).groups()
+    matplotlib.pyplot.close("all")
+
+
+def test_log_likelihood_is_the_families(fit, frame):
+    rows = [0, 17, 2999]
+    theta = fit.array().reshape(-1, 6)
+    X = np.column_stack(
+        [np.ones(3), frame["x"].iloc[rows], frame["w"].iloc[rows], frame["region"].iloc[rows] == "north",
+         frame["region"].iloc[rows] == "west", frame["member"].iloc[rows]]
+    ).astype(float)  # fmt: skip
+    eta = theta @ X.T
+    sign = np.where(frame["clicked"].iloc[rows] == 1, 1.0, -1.0)
+    np.testing.assert_allclose(fit.log_likelihood(rows), -np.log1p(np.exp(-sign * eta)), rtol=1e-10)
+
+
+def test_predictions_are_those_of_the_draws(fit, frame, parquet):
+    new = frame.iloc[:50].drop(columns="clicked").set_index(np.arange(100, 150))
+    predicted = fit.predict(new, interval=0.8)
+    assert list(predicted.index) == list(new.index)
+    theta = fit.array().reshape(-1, 6)
+    X = np.column_stack([np.ones(50), new["x"], new["w"], new["region"] == "north", new["region"] == "west", new["member"]])
+    probability = 1 / (1 + np.exp(-theta @ X.astype(float).T))
+    np.testing.assert_allclose(predicted["mean"], probability.mean(axis=0), rtol=1e-10)
+    np.testing.assert_allclose(predicted["lower"], np.quantile(probability, 0.1, axis=0), rtol=1e-9)
+    np.testing.assert_allclose(predicted["upper"], np.quantile(probability, 0.9, axis=0), rtol=1e-9)
+    pd.testing.assert_frame_equal(
+        fit.predict(parquet).iloc[:50].reset_index(drop=True), fit.predict(new).reset_index(drop=True)
+    )
+    with pytest.raises(flymc.InputError, match="south"):
+        fit.predict(new.assign(region="south"))
+
+
+def test_predictions_from_arrays(frame, quick):
+    X = frame[["x", "w"]].to_numpy()
+    fit = flymc.fit(None, (X, frame["clicked"]), **quick)
+    by_name = fit.predict(pd.DataFrame(X[:5], columns=["x1", "x2"]))
+    pd.testing.assert_frame_equal(fit.predict(X[:5]), by_name)
+    assert by_name["mean"].between(0, 1).all()
+
+
+def test_resample_touches_no_row(fit):
+    sparse = fit.resample(prior=flymc.Laplace(0, 0.01), draws=300, progress=False)
+    assert sparse.report["anchor_queries"] == sparse.report["bound_queries"] == 0
+    assert abs(sparse.summary().loc["member", "mean"]) < abs(fit.summary().loc["member", "mean"])
+    assert sparse.draws.num_rows == 1200
+    again = fit.resample(prior=flymc.Laplace(0, 0.01), draws=300, progress=False)
+    assert again.draws.equals(sparse.draws)
+    # Per term, and then again from that.
+    tight = sparse.resample(prior={None: flymc.Normal(0, 2.5), "region": flymc.Normal(0, 0.001)}, progress=False)
+    assert (tight.summary().loc[["region[north]", "region[west]"], "sd"] < 0.002).all()
+    assert tight.summary().loc["x", "mean"] > 0.5
+
+
+def test_priors_per_term_may_differ_in_kind(frame, quick):
+    prior = {None: flymc.Normal(0, 2.5), "intercept": flymc.Flat(), "x": flymc.Laplace(0, 0.02), "member": flymc.StudentT(3, 0, 1)}
+    fit = flymc.fit("clicked", frame, prior=prior, **quick)
+    assert fit.settings["prior"] == [
+        "normal(0, 2.5); intercept: flat; x: laplace(0, 0.02); member: student_t(3, 0, 1)"
+    ]
+    plain = flymc.fit("clicked", frame, **quick)
+    assert fit.summary().loc["x", "mean"] < plain.summary().loc["x", "mean"] - 0.01
+    with pytest.raises(flymc.InputError, match="'regoin' is the name of no coefficient"):
+        flymc.fit("clicked", frame, prior={"regoin": flymc.Flat()}, **quick)
+
+
+def test_a_run_is_shared_with_the_command(frame, parquet, quick, tmp_path):
+    fit = flymc.fit("clicked", frame, out=tmp_path / "run", **quick)
+    assert fit.path == tmp_path / "run"
+    said = json.loads(subprocess.run([COMMAND, "summary", "--json", tmp_path / "run"], check=True, capture_output=True).stdout)
+    assert said == fit.report
+    sampled = ["sample", tmp_path / "run", "--seed", "5", "--quiet", "--out", tmp_path / "again"]
+    subprocess.run([COMMAND, *sampled], check=True, capture_output=True)
+    assert flymc.load(tmp_path / "again").draws.equals(fit.resample(seed=5, progress=False).draws)
+    # A copy of what stands on another run stands alone.
+    flymc.load(tmp_path / "again").save(tmp_path / "alone")
+    subprocess.run(["rm", "-r", tmp_path / "run", tmp_path / "again"], check=True)
+    alone = flymc.load(tmp_path / "alone")
+    assert alone.predict(parquet).shape == (3000, 3)
+    assert alone.resample(seed=9, progress=False).draws.num_rows == 300
+    with pytest.raises(flymc.InputError, match="there is a finished run here"):
+        flymc.fit("clicked", frame, out=tmp_path / "alone", **quick)
+
+
+def test_a_temporary_run_goes_with_its_fit(frame, quick):
+    fit = flymc.fit("clicked", frame, **quick)
+    path = fit.path
+    sampled = fit.resample(seed=2, progress=False)
+    del fit
+    assert path.exists()  # the other one uses its rows
+    assert sampled.predict(frame).shape == (3000, 3)
+    del sampled
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("family", ["softmax", "student_t"])
+def test_other_families(family, frame, quick):
+    target = {"softmax": "region", "student_t": "w"}[family]
+    fit = flymc.fit(target, frame, family=family, nu=30, sigma=3, **quick)
+    predicted = fit.predict(frame.drop(columns=target), interval=0.9)
+    if family == "softmax":
+        assert fit.classes == ["east", "north", "west"]
+        assert set(predicted["class"]) <= set(fit.classes)
+        np.testing.assert_allclose(predicted[[f"mean[{c}]" for c in fit.classes]].sum(axis=1), 1.0)
+    else:
+        # The standard error of the share is 0.0055.
+        assert 0.87 < frame["w"].between(predicted["lower"], predicted["upper"]).mean() < 0.93
+    loo = arviz.loo(fit.to_arviz(log_likelihood_rows=100))
+    assert np.isfinite(loo.elpd_loo)
+
+
+def test_bright_rows(fit):
+    bright = fit.bright_rows(draws=100)
+    assert list(bright.columns) == ["draw", "row"]
+    assert bright["draw"].between(0, 99).all() and bright["row"].between(0, 2999).all()
+    pd.testing.assert_frame_equal(bright, fit.bright_rows(draws=100))
+
+
+def test_exports(fit, tmp_path):
+    assert fit.export(tmp_path / "draws.nc") == [str(tmp_path / "draws.nc")]
+    assert fit.export(tmp_path / "draws.csv") == [str(tmp_path / f"draws_{chain}.csv") for chain in (1, 2, 3, 4)]
+    with pytest.raises(flymc.InputError, match="draws are exported as .nc"):
+        fit.export(tmp_path / "draws.xlsx")
+    of_command = arviz.from_netcdf(tmp_path / "draws.nc")
+    np.testing.assert_array_equal(of_command.posterior["theta"], fit.to_arviz(0).posterior["theta"])
+
+
+# A run in a process of its own, which gets Ctrl-C once both chains have draws on the disk.
+INTERRUPTED = """
+    import json, os, pathlib, signal, sys, threading, time, warnings
+    import flymc
+
+    table, out = sys.argv[1:]
+
+    def interrupt():
+        while len({part.name[:9] for part in pathlib.Path(out).glob("parts/*.parquet")}) < 2:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    settings = dict(chains=2, warmup=200, draws=4000000, seed=7, threads=2, checkpoint_seconds=0.1, progress=False)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit = flymc.fit("clicked", table, out=out, **settings)
+    chains, draws, _ = fit.array().shape
+    print(json.dumps({"chains": chains, "draws": draws, "warning": str(caught[0].message),
+                      "first": fit.array()[0, :50].tolist(), "predicted": len(fit.predict(table))}))
+"""
+
+
+def test_ctrl_c_leaves_a_fit_of_what_was_drawn(parquet, tmp_path):
+    program = [sys.executable, "-c", textwrap.dedent(INTERRUPTED), str(parquet), str(tmp_path / "run")]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["chains"] == 2 and 50 < said["draws"] < 4000000
+    assert f"stopped: {said['draws']} of 4000000 draws" in said["warning"]
+    assert said["predicted"] == 3000
+    whole = flymc.fit("clicked", parquet, chains=2, warmup=200, draws=50, seed=7, progress=False)
+    assert whole.array()[0].tolist() == said["first"]
+
+
+def test_a_stopped_fit_goes_on_to_the_same_draws(parquet, tmp_path):
+    """Stopped as Ctrl-C stops it, from another thread."""
+    import threading
+
+    from flymc import _core
+    from flymc.fits import conclude_or_raise, words
+
+    settings = {"target": "clicked", "chains": 2, "warmup": 200, "draws": 20000, "seed": 7, "threads": 1}
+    run = _core.Run.create(str(tmp_path / "run"), words({**settings, "table": [str(parquet)]}))
+
+    def stop_when_it_samples():
+        while not any(not warming and done > 100 for _, warming, done, *_ in run.progress()):
+            pass
+        run.stop()
+
+    thread = threading.Thread(target=stop_when_it_samples)
+    thread.start()
+    assert not run.complete()
+    thread.join()
+    with pytest.warns(UserWarning, match="of 20000 draws of 1 of 2 chains"):
+        stopped = conclude_or_raise(run, [])
+    assert stopped.array().shape[0] == 1
+    whole = flymc.fit("clicked", parquet, progress=False, **{k: v for k, v in settings.items() if k != "target"})
+    assert stopped.resume(progress=False).draws.equals(whole.draws)
+    assert flymc.load(tmp_path / "run").draws.equals(whole.draws)

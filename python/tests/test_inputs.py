@@ -1,0 +1,137 @@
+"""The same draws, bit for bit, from every kind of input, and from the command."""
+
+import pathlib
+import subprocess
+import sysconfig
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet
+import pytest
+
+import flymc
+
+COMMAND = pathlib.Path(sysconfig.get_path("scripts")) / "flymc"
+
+
+def same(fit: flymc.Fit, draws: pa.Table) -> None:
+    assert fit.draws.column_names == draws.column_names
+    for name in draws.column_names:
+        assert fit.draws[name].equals(draws[name]), name
+
+
+@pytest.fixture(scope="module")
+def of_command(parquet, tmp_path_factory) -> pa.Table:
+    """The draws of the command on the Parquet file."""
+    run = tmp_path_factory.mktemp("run") / "run"
+    settings = "--target clicked --chains 2 --warmup 200 --draws 150 --seed 7 --quiet".split()
+    subprocess.run([COMMAND, "fit", parquet, *settings, "--out", run], check=True, capture_output=True)
+    return pa.parquet.read_table(run / "draws.parquet")
+
+
+KINDS = {
+    "pandas": lambda frame, parquet: frame,
+    "pandas with an index": lambda frame, parquet: frame.set_index(np.arange(len(frame)) * 2 + 5),
+    "pandas categories": lambda frame, parquet: frame.astype({"region": "category"}),
+    "polars": lambda frame, parquet: pl.from_pandas(frame),
+    "polars categories": lambda frame, parquet: pl.from_pandas(frame).with_columns(pl.col("region").cast(pl.Categorical)),
+    "polars, lazy": lambda frame, parquet: pl.scan_parquet(parquet),
+    "pyarrow table": lambda frame, parquet: pa.table(frame),
+    "pyarrow batches": lambda frame, parquet: pa.Table.from_pandas(frame).to_reader(max_chunksize=700),
+    "pyarrow dataset": lambda frame, parquet: pyarrow.dataset.dataset(parquet),
+    "duckdb": lambda frame, parquet: duckdb.sql(f"select * from '{parquet}'"),
+    "dictionary": lambda frame, parquet: {name: frame[name].to_numpy() for name in frame.columns},
+    "parquet path": lambda frame, parquet: str(parquet),
+    "pattern": lambda frame, parquet: parquet.parent / "*.parquet",
+    "list of paths": lambda frame, parquet: [parquet],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_draws_from(kind, frame, parquet, quick, of_command):
+    same(flymc.fit("clicked", KINDS[kind](frame, parquet), **quick), of_command)
+
+
+def test_the_same_draws_from_numpy(frame, quick, tmp_path):
+    columns = ["x", "w"]
+    path = tmp_path / "numbers.parquet"
+    pa.parquet.write_table(pa.Table.from_pandas(frame[[*columns, "clicked"]], preserve_index=False), path)
+    of_path = flymc.fit("clicked", path, **quick)
+    X, y = frame[columns].to_numpy(), frame["clicked"].to_numpy()
+    same(flymc.fit("clicked", (X, y), columns=columns, **quick), of_path.draws)
+    same(flymc.fit("clicked", (np.asfortranarray(X), y.astype(bool)), columns=columns, **quick), of_path.draws)
+    same(flymc.fit("clicked", (frame[columns], frame["clicked"]), **quick), of_path.draws)
+    assert flymc.fit(None, (X, y), **quick).names == ["intercept", "x1", "x2"]
+
+
+def test_columns_and_exclude_say_what_is_read(frame, parquet, quick):
+    by_columns = flymc.fit("clicked", frame, columns=["x", "member"], **quick)
+    by_exclude = flymc.fit("clicked", parquet, exclude=["w", "region"], **quick)
+    same(by_columns, by_exclude.draws)
+    same(flymc.fit("clicked", frame, exclude=["w", "region"], **quick), by_exclude.draws)
+    # A column that could not be read is no matter if it is left out.
+    odd = frame.assign(when=pd.Timestamp("2020-01-01"))
+    same(flymc.fit("clicked", odd, exclude=["w", "region", "when"], **quick), by_exclude.draws)
+
+
+def test_settings_are_those_of_the_command(parquet, quick, tmp_path):
+    fit = flymc.fit("clicked", parquet, standardise=True, prior=flymc.StudentT(4, 0, 1), positive="0", float32=True, **quick)
+    run = tmp_path / "run"
+    settings = "--target clicked --chains 2 --warmup 200 --draws 150 --seed 7 --standardise --positive 0 --float32 --quiet"
+    subprocess.run(
+        [COMMAND, "fit", parquet, *settings.split(), "--prior", "student_t(4, 0, 1)", "--out", run],
+        check=True,
+        capture_output=True,
+    )
+    same(fit, pa.parquet.read_table(run / "draws.parquet"))
+
+
+def test_every_setting_of_the_command_is_an_argument():
+    import inspect
+
+    from flymc import _core
+
+    arguments = {name.replace("_", "-") for name in inspect.signature(flymc.fit).parameters}
+    # `table` and `target` are `data` and `formula`; `from` is what `resample` says.
+    assert set(_core.settings()) - {"table", "target", "from"} == arguments - {"formula", "data", "out", "progress"}
+    defaults = {
+        name.replace("_", "-"): parameter.default for name, parameter in inspect.signature(flymc.fit).parameters.items()
+    }
+    from flymc.fits import words
+
+    with_defaults = words({name: value for name, value in defaults.items() if name in _core.settings()})
+    run_defaults = flymc.fit("defaulted", "examples/data/loans.csv", progress=False).settings
+    for name, value in with_defaults.items():
+        if name == "prior":
+            assert value == run_defaults[name]
+        else:
+            assert [float(v) if v.replace(".", "").isdigit() else v for v in value] == [
+                float(v) if v.replace(".", "").isdigit() else v for v in run_defaults[name]
+            ], name
+
+
+@pytest.mark.parametrize("data", [3, object(), (1, 2, 3)])
+def test_what_is_no_table_is_refused(data):
+    with pytest.raises(TypeError, match="data:"):
+        flymc.fit("y", data)
+
+
+def test_errors_say_what_the_command_says(frame, parquet, quick):
+    with pytest.raises(flymc.InputError, match="there is no column 'clickd' .the target.; did you mean 'clicked'?"):
+        flymc.fit("clickd", parquet, **quick)
+    hole = frame.copy()
+    hole.loc[6, "w"] = np.nan
+    with pytest.raises(flymc.InputError, match="^data, column 'w', row 7: the value is missing") as error:
+        flymc.fit("clicked", hole, **quick)
+    assert isinstance(error.value, ValueError)
+    assert flymc.fit("clicked", hole, missing="drop", **quick).rows == len(frame) - 1
+    with pytest.raises(flymc.InputError, match="chains"):
+        flymc.fit("clicked", frame, **{**quick, "chains": 0})
+    with pytest.raises(flymc.InputError, match="draws: '1.5' is not a whole number"):
+        flymc.fit("clicked", frame, **{**quick, "draws": 1.5})
+    with pytest.raises(OSError, match="no_such_folder"):
+        flymc.fit("clicked", parquet, out="/proc/no_such_folder/run", **quick)

@@ -1,0 +1,72 @@
+// Terms are separated by semicolons; the last colon of one ends its name.
+#include "flymc/model/prior_terms.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "flymc/core/error.hpp"
+#include "flymc/core/names.hpp"
+
+namespace flymc {
+namespace {
+
+std::string trimmed(std::string text) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && blank(text.back())) text.pop_back();
+  text.erase(0, static_cast<std::size_t>(std::ranges::find_if_not(text, blank) - text.begin()));
+  return text;
+}
+
+bool is_about(const std::string& term, const std::string& coefficient) {
+  return coefficient == term || (coefficient.starts_with(term) && coefficient[term.size()] == '[');
+}
+
+}  // namespace
+
+PriorTerms PriorTerms::parse(const std::string& text) {
+  PriorTerms all(Prior::parse(text.substr(0, text.find(';'))));
+  for (std::size_t at = text.find(';'); at != std::string::npos;) {
+    const std::size_t next = text.find(';', at + 1);
+    const std::string part = text.substr(at + 1, next == std::string::npos ? next : next - at - 1);
+    const std::size_t colon = part.rfind(':');
+    const std::string name = trimmed(part.substr(0, colon == std::string::npos ? 0 : colon));
+    if (name.empty())
+      throw InputError(
+          fmt::format("prior: '{}' is not a term and its prior, as in 'normal(0, 2.5); age: normal(0, 1)'", part));
+    if (std::ranges::any_of(all.terms_, [&](const auto& term) { return term.first == name; }))
+      throw InputError(fmt::format("prior: the term '{}' is there twice; name it once", name));
+    all.terms_.emplace_back(name, Prior::parse(part.substr(colon + 1)));
+    at = next;
+  }
+  return all;
+}
+
+std::string PriorTerms::describe() const {
+  std::string text = others_.describe();
+  for (const auto& [name, prior] : terms_) text += fmt::format("; {}: {}", name, prior.describe());
+  return text;
+}
+
+bool PriorTerms::proper() const {
+  return others_.proper() && std::ranges::all_of(terms_, [](const auto& term) { return term.second.proper(); });
+}
+
+Prior PriorTerms::of(std::span<const std::string> coefficients) const {
+  if (terms_.empty()) return others_;
+  for (const auto& [name, prior] : terms_)
+    if (std::ranges::none_of(coefficients, [&](const std::string& other) { return is_about(name, other); }))
+      throw InputError(fmt::format("prior: '{}' is the name of no coefficient{}", name,
+                                   did_you_mean(name, {coefficients.begin(), coefficients.end()})));
+  std::vector<Prior> priors;
+  for (const std::string& coefficient : coefficients) {
+    const std::pair<std::string, Prior>* best = nullptr;
+    for (const auto& term : terms_)
+      if (is_about(term.first, coefficient) && (best == nullptr || term.first.size() > best->first.size()))
+        best = &term;
+    priors.push_back(best == nullptr ? others_ : best->second);
+  }
+  return Prior::each(priors);
+}
+
+}  // namespace flymc

@@ -1,0 +1,107 @@
+// Files of a run, copied; parts of a stopped one, cut to one length.
+#include "flymc/run/files/copies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "flymc/core/files.hpp"
+#include "flymc/draws/files/draws_file.hpp"
+#include "run_parts.hpp"
+
+namespace flymc {
+namespace {
+
+namespace fs = std::filesystem;
+
+void copy_over(const fs::path& from, const fs::path& to) {
+  if (!fs::exists(from)) return;
+  std::error_code error;
+  fs::copy(from, to, fs::copy_options::recursive, error);
+  if (error)
+    throw FileError(fmt::format("{}: cannot be copied to {} ({}); check the permissions and the free space",
+                                from.string(), to.string(), error.message()));
+}
+
+void link_or_copy(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::create_hard_link(from, to, error);
+  if (error) copy_over(from, to);
+}
+
+// A new folder with all that is there before the draws are.
+RunDirectory copy_without_draws(const RunDirectory& run, const fs::path& path, Settings settings) {
+  settings.from.clear();
+  const RunDirectory to = RunDirectory::create(path, settings);
+  for (const fs::path file : run.rows_files()) link_or_copy(file, path / file.filename());
+  for (const char* name : {"starts.flymc", "gaps.flymc", "preparation.flymc", "chains"}) copy_over(run.path() / name, path / name);
+  return to;
+}
+
+struct StoppedChain {
+  Checkpoint checkpoint;
+  std::vector<fs::path> parts;
+};
+
+// The length that leaves the most draws, of chains that have at least so many.
+std::int64_t best_length(const std::vector<StoppedChain>& chains) {
+  std::int64_t best = 0, most = 0;
+  for (const StoppedChain& one : chains) {
+    const std::int64_t length = one.checkpoint.draws;
+    const auto all = length * std::ranges::count_if(
+                                  chains, [&](const StoppedChain& other) { return other.checkpoint.draws >= length; });
+    if (all > most) most = all, best = length;
+  }
+  return best;
+}
+
+}  // namespace
+
+RunDirectory copy_run(const RunDirectory& run, const fs::path& path) {
+  const RunLock lock(run);
+  const RunDirectory to = copy_without_draws(run, path, run.settings());
+  // The report last: it says that a run is finished.
+  for (const char* name : {"parts", "draws.parquet", "report.json"}) copy_over(run.path() / name, path / name);
+  return to;
+}
+
+RunDirectory conclude(const RunDirectory& stopped, const fs::path& path) {
+  const RunLock lock(stopped);
+  Settings settings = stopped.settings();
+  std::vector<StoppedChain> chains;
+  for (int i = 0; i < settings.fit.chains; ++i) {
+    const auto chain = static_cast<std::uint64_t>(i);
+    if (auto checkpoint = stopped.load_checkpoint(chain)) {
+      auto parts = stopped.settle_parts(chain, checkpoint->draws);
+      chains.push_back({std::move(*checkpoint), std::move(parts)});
+    }
+  }
+  const std::int64_t length = best_length(chains);
+  if (length == 0)
+    throw InputError(fmt::format("{}: there are no draws yet; `flymc resume {}` goes on", stopped.path().string(),
+                                 stopped.path().string()));
+  std::erase_if(chains, [&](const StoppedChain& chain) { return chain.checkpoint.draws < length; });
+  settings.fit.chains = static_cast<int>(chains.size());
+  settings.fit.draws = static_cast<int>(length);
+  settings.target_ess = 0.0;
+
+  const RunDirectory to = copy_without_draws(stopped, path, settings);
+  const RunParts parts = parts_of(open_rows(to), settings);
+  DrawsWriter writer(to.draws(), parts.names, {{"flymc_settings", to_toml(settings)}});
+  std::vector<ChainReport> reports;
+  for (const StoppedChain& chain : chains) {
+    DrawsFile(chain.parts).scan([&](const DrawsBatch& batch) {
+      for (Index i = 0; i < batch.theta.rows(); ++i)
+        if (const auto at = static_cast<std::size_t>(i); batch.draws[at] < length)
+          writer.append(batch.chains[at], batch.draws[at],
+                        {batch.theta.row(i).data(), static_cast<std::size_t>(batch.theta.cols())}, batch.stats[at]);
+    });
+    reports.push_back(chain.checkpoint.report);
+  }
+  writer.finish();
+  const Preparation preparation = to.load_preparation(parts.model);
+  write_whole(to.report(), to_json(make_report(parts, preparation, settings.fit, std::move(reports), length)));
+  return to;
+}
+
+}  // namespace flymc

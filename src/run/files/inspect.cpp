@@ -1,0 +1,62 @@
+// Rows under the draws, and rows along a chain.
+#include "flymc/run/files/inspect.hpp"
+
+#include <fmt/format.h>
+
+#include "flymc/core/error.hpp"
+#include "flymc/draws/files/draws_file.hpp"
+#include "run_parts.hpp"
+
+namespace flymc {
+RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
+  read_report(run);  // the run must be finished
+  const RunParts parts = parts_of(open_rows(run), run.settings());
+  const Store& store = parts.rows.store;
+  for (const RowId row : rows)
+    if (row < 0 || row >= store.rows())
+      throw InputError(fmt::format("there is no row {}; the run has {}, which count from 0", row, store.rows()));
+  const auto count = static_cast<Index>(rows.size());
+  RowMatrix features(count, store.features());
+  store.copy_rows(rows, {features.data(), static_cast<std::size_t>(features.size())});
+  // Draws are on the scale of the table's columns.
+  features = features * parts.encoding.scale().asDiagonal();
+  features.rowwise() += parts.encoding.shift().transpose();
+  std::vector<double> targets;
+  for (const RowId row : rows) targets.push_back(store.target(row));
+
+  const DrawsFile draws(run.draws());
+  std::int64_t all = 0;
+  for (std::size_t c = 0; c < draws.chains(); ++c) all += draws.draws(c);
+  RowMatrix out(all, count), eta(count, parts.model.predictors());
+  Index at = 0;
+  draws.scan([&](const DrawsBatch& batch) {
+    for (Index i = 0; i < batch.theta.rows(); ++i, ++at) {
+      eta.noalias() = features * by_predictor(batch.theta.row(i).transpose(), parts.model.predictors());
+      parts.model.family().likelihood(targets, {eta.data(), static_cast<std::size_t>(eta.size())},
+                                      {out.row(at).data(), static_cast<std::size_t>(count)}, {}, {});
+    }
+  });
+  return out;
+}
+
+std::vector<std::vector<RowId>> bright_rows(const RunDirectory& run, std::uint64_t chain, std::int64_t draws) {
+  const FitOptions& fit = run.settings().fit;
+  const auto checkpoint = run.load_checkpoint(chain);
+  if (!checkpoint)
+    throw InputError(fmt::format("{}: there is no checkpoint of chain {}; it has {}, which count from 0",
+                                 run.path().string(), chain, fit.chains));
+  const RunParts parts = parts_of(open_rows(run), run.settings());
+  const Preparation preparation = run.load_preparation(parts.model);
+  if (!preparation.bound) throw InputError("a regular run has no bright rows: every row is looked at in every step");
+  const Sampler sampler(parts.rows.store, parts.model, preparation, fit);
+  ChainRun on(chain, sampler.plan(), {fit.warmup, checkpoint->draws + draws, fit.thin, run.seed()}, *checkpoint);
+  std::vector<std::vector<RowId>> bright;
+  NoSink nowhere;
+  on.advance(nowhere, 0, [&](const ChainRun& now) {
+    if (!now.warming_up()) bright.push_back(now.checkpoint().place.bright);
+    return true;
+  });
+  return bright;
+}
+
+}  // namespace flymc
