@@ -78,7 +78,7 @@ class FlyMCClassifier(ClassifierMixin, _Estimator):
     def __init__(
         self,
         *,
-        prior: Priors = Normal(0, 2.5),
+        prior: Priors = "normal(0, 2.5)",
         standardise: bool = True,
         chains: int = 4,
         warmup: int = 1000,
@@ -100,7 +100,7 @@ class FlyMCClassifier(ClassifierMixin, _Estimator):
 
     def fit(self, X: Any, y: Any) -> FlyMCClassifier:
         """Draws from the posterior."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -170,7 +170,7 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
 
     def fit(self, X: Any, y: Any) -> FlyMCRegressor:
         """Draws from the posterior."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         y = y.astype(np.float64)
         spread = float(y.std()) or 1.0
         self.sigma_ = self.sigma if self.sigma is not None else _residual_scale(X, y) or 0.01 * spread

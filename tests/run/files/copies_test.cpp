@@ -91,7 +91,8 @@ TEST_F(Copies, AStoppedRunIsConcludedWithTheDrawsItHas) {
   const RunDirectory run = RunDirectory::create(folder_ / "run", settings());
   Stopper warming_up(50);
   ASSERT_FALSE(complete(run, warming_up));
-  EXPECT_NE(message([&] { conclude(run, folder_ / "none"); }).find("there are no draws yet"), std::string::npos);
+  EXPECT_NE(message<InputError>([&] { conclude(run, folder_ / "none"); }).find("there are no draws yet"),
+            std::string::npos);
 
   Stopper in_the_first(50 + 30);  // one thread: the second chain has not begun
   ASSERT_FALSE(complete(run, in_the_first));
@@ -139,7 +140,7 @@ TEST_F(Copies, LogLikelihoodIsThatOfTheTablesRows) {
         draws.coefficient(0)[1][draw] + draws.coefficient(1)[1][draw] * x + draws.coefficient(2)[1][draw] * w;
     EXPECT_NEAR(values(80 + static_cast<Index>(draw), 0), -std::log1p(std::exp(y > 0.5 ? -eta : eta)), 1e-12);
   }
-  EXPECT_EQ(message([&] { log_likelihood(run, std::vector<RowId>{300}); }),
+  EXPECT_EQ(message<InputError>([&] { log_likelihood(run, std::vector<RowId>{300}); }),
             "there is no row 300; the run has 300, which count from 0");
 }
 
@@ -154,7 +155,8 @@ TEST_F(Copies, BrightRowsAreThoseOfTheChainThatGoesOn) {
   const auto bright = bright_rows(run, 1, 40);
   ASSERT_EQ(bright.size(), 40u);
   for (std::size_t i = 0; i < bright.size(); ++i) EXPECT_EQ(static_cast<double>(bright[i].size()), counts[80 + i]) << i;
-  EXPECT_NE(message([&] { bright_rows(run, 2, 1); }).find("there is no checkpoint of chain 2"), std::string::npos);
+  EXPECT_NE(message<InputError>([&] { bright_rows(run, 2, 1); }).find("there is no checkpoint of chain 2"),
+            std::string::npos);
 }
 
 }  // namespace
