@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet
 
 from . import _core, tables
 from .formulas import FILE, Design
@@ -97,7 +96,9 @@ class Fit:
         >>> flymc.fit("defaulted", "examples/data/loans.csv", progress=False).draws.num_rows
         4000
         """
-        return pyarrow.parquet.read_table(self.path / "draws.parquet")
+        from pyarrow import parquet
+
+        return parquet.read_table(self.path / "draws.parquet")
 
     def array(self) -> np.ndarray:
         """The draws of the coefficients as (chain, draw, coefficient)."""
@@ -227,6 +228,7 @@ class Fit:
         [0.33, 0.03]
         """
         import pandas
+        from pyarrow import parquet
 
         with tempfile.TemporaryDirectory(prefix="flymc-") as folder:
             spool, out = pathlib.Path(folder) / "data.arrow", pathlib.Path(folder) / "predictions.parquet"
@@ -244,7 +246,7 @@ class Fit:
 
             with named(paths):
                 self._run.predict(paths, str(out), interval, draws, missing, delimiter)
-            predictions = pyarrow.parquet.read_table(out, memory_map=False).to_pandas().drop(columns="row")
+            predictions = parquet.read_table(out).to_pandas().drop(columns="row")
         if isinstance(new, pandas.DataFrame):
             predictions.index = new.index
         return predictions

@@ -50,9 +50,9 @@ def test_the_command_is_there():
 
 
 def test_import_is_quick():
-    """The best of five, in new processes; without scikit-learn, ArviZ and formulaic, which come when they are needed."""
-    code = "import time; t = time.perf_counter(); import flymc; print(time.perf_counter() - t)"
-    seconds = [float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout) for _ in range(5)]
+    """Below half a second, without what is not always needed. Of the processor, whatever else the machine does."""
+    code = "import time; t = time.process_time(); import flymc; print(time.process_time() - t)"
+    seconds = [float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout) for _ in range(3)]
     assert min(seconds) < 0.5
     loaded = subprocess.run(
         [sys.executable, "-c", "import sys, flymc; print([m for m in ('sklearn', 'arviz', 'formulaic') if m in sys.modules])"],

@@ -61,12 +61,6 @@ class Stopper final : public Monitor {
   std::atomic<int> left_;
 };
 
-std::vector<std::vector<double>> first(std::vector<std::vector<double>> chains, std::size_t count, std::size_t draws) {
-  chains.resize(count);
-  for (auto& chain : chains) chain.resize(draws);
-  return chains;
-}
-
 TEST_F(Copies, ACopyOfASampledRunNeedsNoOther) {
   const RunDirectory base = finished("base");
   Settings other = settings_on(base, folder_ / "again");
@@ -94,16 +88,16 @@ TEST_F(Copies, AStoppedRunIsConcludedWithTheDrawsItHas) {
   EXPECT_NE(message<InputError>([&] { conclude(run, folder_ / "none"); }).find("there are no draws yet"),
             std::string::npos);
 
-  Stopper in_the_first(50 + 30);  // one thread: the second chain has not begun
-  ASSERT_FALSE(complete(run, in_the_first));
+  Stopper in_one(50 + 30);  // one thread: the other chain has not begun
+  ASSERT_FALSE(complete(run, in_one));
   const RunDirectory one = conclude(run, folder_ / "one");
   EXPECT_EQ(one.settings().fit.chains, 1);
   const int length = one.settings().fit.draws;
   EXPECT_GT(length, 20);
   EXPECT_LT(length, 40);
 
-  Stopper in_the_second(50 + 100 + 60);
-  ASSERT_FALSE(complete(run, in_the_second));
+  Stopper in_the_other(50 + 100 + 60);
+  ASSERT_FALSE(complete(run, in_the_other));
   const RunDirectory two = conclude(run, folder_ / "two");
   EXPECT_EQ(two.settings().fit.chains, 2);
   EXPECT_GT(two.settings().fit.draws, 40);
@@ -111,8 +105,11 @@ TEST_F(Copies, AStoppedRunIsConcludedWithTheDrawsItHas) {
     EXPECT_TRUE(part.finished());
     const DrawsFile draws(part.draws()), all(whole.draws());
     for (Index j = 0; j < all.coefficients(); ++j)
-      EXPECT_EQ(draws.coefficient(j),
-                first(all.coefficient(j), draws.chains(), static_cast<std::size_t>(draws.draws(0))));
+      for (std::size_t c = 0; c < draws.chains(); ++c) {
+        auto expected = all.coefficient(j)[static_cast<std::size_t>(draws.chain_number(c))];
+        expected.resize(static_cast<std::size_t>(draws.draws(c)));
+        EXPECT_EQ(draws.coefficient(j)[c], expected);
+      }
     const RunReport report = read_report(part);
     EXPECT_EQ(report.draws, part.settings().fit.draws);
     EXPECT_EQ(report.laplace_mean, read_report(whole).laplace_mean);

@@ -1,0 +1,77 @@
+"""Pages of the site that are made from what is elsewhere: the README, the notebooks and the C++ headers.
+
+The headers are written to be read: an opening line, a comment over each declaration. So the C++ reference is the public
+headers themselves, by layer, and needs no other tool.
+"""
+
+import pathlib
+import re
+
+import nbconvert
+from mkdocs.structure.files import File
+
+ROOT = pathlib.Path(__file__).parents[2]
+LAYERS = "core comm data model bound anchor bright kernel draws diagnose chain run".split()
+PYTHON = """# Python reference
+
+::: flymc.fit
+::: flymc.plan
+::: flymc.load
+::: flymc.resume
+::: flymc.Fit
+::: flymc.Normal
+::: flymc.Laplace
+::: flymc.StudentT
+::: flymc.Flat
+::: flymc.FlyMCClassifier
+::: flymc.FlyMCRegressor
+"""
+
+
+def on_files(files, config):
+    def add(name, content):
+        files.append(File.generated(config, name, content=content))
+
+    add("index.md", (ROOT / "README.md").read_text())
+    add("contributing.md", (ROOT / "CONTRIBUTING.md").read_text())
+    add("changelog.md", (ROOT / "CHANGELOG.md").read_text())
+    add("api/python.md", PYTHON)
+    add("api/cpp.md", cpp())
+    for notebook in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
+        text, resources = nbconvert.MarkdownExporter().from_filename(str(notebook))
+        for name, picture in resources["outputs"].items():
+            text = text.replace(f"({name})", f"({notebook.stem}_{name})")
+            add(f"notebooks/{notebook.stem}_{name}", picture)
+        add(f"notebooks/{notebook.stem}.md", re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL))
+    return files
+
+
+def on_page_markdown(markdown, page, **_):
+    """Links that hold in the repository hold in the site; to what the site has not, only the words are left."""
+    markdown = markdown.replace("(../README.md)", "(index.md)").replace(".ipynb)", ".md)")
+    if page.file.src_uri in ("index.md", "contributing.md", "changelog.md"):
+        markdown = markdown.replace("](docs/", "](").replace("(CONTRIBUTING.md)", "(contributing.md)")
+    return re.sub(r"\[([^\]]+)\]\((?:\.\./)?(?:examples|tests|CITATION)[^)]*\)", r"\1", markdown)
+
+
+def cpp():
+    include = ROOT / "include" / "flymc"
+    parts = [
+        "# C++ reference\n\nThe public headers, in the order of the layers. `#include <flymc/flymc.hpp>` has all but those in a "
+        "folder `files`, which are for programs that link `flymc::files`.\n"
+    ]
+    for layer in LAYERS:
+        parts.append(f"\n## {layer}\n")
+        for header in sorted((include / layer).rglob("*.hpp"), key=lambda path: (path.parent.name == "files", path.name)):
+            purpose, body = split(header.read_text())
+            parts.append(f"\n### flymc/{header.relative_to(include)}\n\n{purpose}\n\n```cpp\n{body}\n```\n")
+    return "".join(parts)
+
+
+def split(text):
+    """The opening line, and what a reader wants of the rest: not the includes, nor what is private."""
+    first, _, rest = text.partition("\n")
+    rest = re.sub(r"^#(pragma|include).*\n", "", rest, flags=re.MULTILINE)
+    rest = re.sub(r"^ private:\n.*?^(?=\};)", "", rest, flags=re.MULTILINE | re.DOTALL)
+    rest = re.sub(r"^(inline )?namespace.*\{\n|^\}  // namespace.*\n", "", rest, flags=re.MULTILINE)
+    return first.removeprefix("// "), re.sub(r"\n{3,}", "\n\n", rest).strip()
