@@ -23,8 +23,8 @@ PYTHON = """# Python reference
 ::: flymc.Laplace
 ::: flymc.StudentT
 ::: flymc.Flat
-::: flymc.FlyMCClassifier
-::: flymc.FlyMCRegressor
+::: flymc.estimators.FlyMCClassifier
+::: flymc.estimators.FlyMCRegressor
 """
 
 
