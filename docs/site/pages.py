@@ -71,6 +71,7 @@ def cpp():
 def split(text):
     """The opening line, and what a reader wants of the rest: not the includes, nor what is private."""
     first, _, rest = text.partition("\n")
+    rest = re.sub(r"\A//\n", "", rest)
     rest = re.sub(r"^#(pragma|include).*\n", "", rest, flags=re.MULTILINE)
     rest = re.sub(r"^ private:\n.*?^(?=\};)", "", rest, flags=re.MULTILINE | re.DOTALL)
     rest = re.sub(r"^(inline )?namespace.*\{\n|^\}  // namespace.*\n", "", rest, flags=re.MULTILINE)

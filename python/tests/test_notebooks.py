@@ -11,7 +11,7 @@ NOTEBOOKS = sorted((pathlib.Path(__file__).parents[2] / "docs" / "notebooks").gl
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook(path, monkeypatch):
-    monkeypatch.setenv("FLYMC_NOTEBOOK_ROWS", "20000")
+    monkeypatch.setenv("FLYMC_NOTEBOOK_ROWS", "10000")
     notebook = nbformat.read(path, as_version=4)
     kept = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert sum("image/png" in output.get("data", {}) for output in kept) >= 2, "the notebook is kept with its pictures"
