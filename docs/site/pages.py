@@ -57,12 +57,14 @@ def on_page_markdown(markdown, page, **_):
 def cpp():
     include = ROOT / "include" / "flymc"
     parts = [
-        "# C++ reference\n\nThe public headers, in the order of the layers. `#include <flymc/flymc.hpp>` has all but those in a "
-        "folder `files`, which are for programs that link `flymc::files`.\n"
+        "# C++ reference\n\nThe public headers, in the order of the layers. `#include <flymc/flymc.hpp>` has all but "
+        "those in a folder `files`, which are for programs that link `flymc::files`.\n"
     ]
     for layer in LAYERS:
         parts.append(f"\n## {layer}\n")
-        for header in sorted((include / layer).rglob("*.hpp"), key=lambda path: (path.parent.name == "files", path.name)):
+        for header in sorted(
+            (include / layer).rglob("*.hpp"), key=lambda path: (path.parent.name == "files", path.name)
+        ):
             purpose, body = split(header.read_text())
             parts.append(f"\n### flymc/{header.relative_to(include)}\n\n{purpose}\n\n```cpp\n{body}\n```\n")
     return "".join(parts)

@@ -13,11 +13,10 @@ import sysconfig
 import tempfile
 import time
 
+import flymc
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
-
-import flymc
 
 COMMAND = pathlib.Path(sysconfig.get_path("scripts")) / "flymc"
 
@@ -34,7 +33,9 @@ def main() -> None:
         ways = {
             "flymc.fit": lambda out: str(flymc.fit(None, (X, y), out=out)),
             "the command": lambda out: subprocess.run(
-                [COMMAND, "fit", folder / "table.parquet", "--target", "y", "--out", out], check=True, capture_output=True
+                [COMMAND, "fit", folder / "table.parquet", "--target", "y", "--out", out],
+                check=True,
+                capture_output=True,
             ),
         }
         best: dict[str, float] = {}

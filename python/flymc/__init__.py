@@ -15,9 +15,22 @@ from .fitting import fit, plan
 from .priors import Flat, Laplace, Normal, StudentT
 
 __all__ = [
-    "BoundViolation", "FileError", "Fit", "Flat", "FlyMCClassifier", "FlyMCRegressor", "InputError", "Laplace", "Normal",
-    "StudentT", "fit", "load", "plan", "resume",
-]  # fmt: skip
+    "BoundViolation",
+    "FileError",
+    "Fit",
+    "Flat",
+    "FlyMCClassifier",
+    "FlyMCRegressor",
+    "InputError",
+    "Laplace",
+    "Normal",
+    "StudentT",
+    "__version__",
+    "fit",
+    "load",
+    "plan",
+    "resume",
+]
 
 
 def __getattr__(name: str):

@@ -5,7 +5,6 @@ import os
 import pathlib
 import sys
 
-
 HERE = pathlib.Path(__file__).parent
 PROGRAM = HERE / "bin" / "flymc"
 

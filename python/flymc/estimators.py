@@ -122,15 +122,16 @@ class FlyMCClassifier(ClassifierMixin, _Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)] if hasattr(self, "classes_") else self.predict_proba(X)
+        probability = self.predict_proba(X)  # says so if there was no fit
+        return self.classes_[probability.argmax(axis=1)]
 
 
 class FlyMCRegressor(RegressorMixin, _Estimator):
     """Regression with Student-t residuals of `nu` degrees of freedom: outliers pull less than with least squares.
 
     The residuals' scale is not drawn but given. `sigma=None` takes it from the residuals of least squares, by their
-    median absolute value; the prior `None` is normal with 2.5 standard deviations of y for each standardised column, and
-    around the mean of y for the intercept.
+    median absolute value; the prior `None` is normal with 2.5 standard deviations of y for each standardised column,
+    and around the mean of y for the intercept.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)

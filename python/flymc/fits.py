@@ -231,20 +231,17 @@ class Fit:
         from pyarrow import parquet
 
         with tempfile.TemporaryDirectory(prefix="flymc-") as folder:
-            spool, out = pathlib.Path(folder) / "data.arrow", pathlib.Path(folder) / "predictions.parquet"
+            spool, out = pathlib.Path(folder) / tables.SPOOL, pathlib.Path(folder) / "predictions.parquet"
             paths = tables.paths_of(new)
             if isinstance(new, np.ndarray | list) and paths is None:
                 new = tables.table_of_arrays(new, None, self.settings["columns"], "")
             if self._design is not None:
-                frame = tables.frame_of(new)
-                tables.write(self._design.apply(frame), spool)
+                tables.write(self._design.apply(tables.frame_of(new, delimiter)), spool)
                 paths = [str(spool)]
             elif paths is None:
                 tables.write(new, spool)
                 paths = [str(spool)]
-            from .fitting import named
-
-            with named(paths):
+            with tables.named(paths):
                 self._run.predict(paths, str(out), interval, draws, missing, delimiter)
             predictions = parquet.read_table(out).to_pandas().drop(columns="row")
         if isinstance(new, pandas.DataFrame):
@@ -281,9 +278,7 @@ class Fit:
         >>> sparse.report["anchor_queries"]
         0
         """
-        given = {
-            name: value for name, value in locals().items() if name not in ("self", "prior", "out", "progress")
-        }
+        given = {name: value for name, value in locals().items() if name not in ("self", "prior", "out", "progress")}
         if prior is not None:
             given["prior"] = prior_text(self._design.expand(prior) if self._design else prior)
         temporary = None if out is not None else tempfile.TemporaryDirectory(prefix="flymc-")
@@ -336,15 +331,18 @@ def conclude_or_raise(run: _core.Run, keeps: Sequence[Any]) -> Fit:
     path = pathlib.Path(temporary.name) / "run"
     try:
         concluded = run.conclude(str(path))
-    except _core.InputError:
+    except _core.InputError as error:
+        if "there are no draws yet" not in str(error):
+            raise
         raise KeyboardInterrupt from None
     design = pathlib.Path(run.path) / FILE
     if design.exists():
         (path / FILE).write_text(design.read_text())
-    settings, asked = concluded.settings, run.settings
+    (draws, chains), (all_draws, all_chains) = (
+        [of.settings[name][0] for name in ("draws", "chains")] for of in (concluded, run)
+    )
     warnings.warn(
-        f"stopped: {settings['draws'][0]} of {asked['draws'][0]} draws of {settings['chains'][0]} of {asked['chains'][0]} "
-        "chains are here; Fit.resume() goes on",
+        f"stopped: {draws} of {all_draws} draws of {chains} of {all_chains} chains are here; Fit.resume() goes on",
         stacklevel=3,
     )
     return Fit(concluded, [temporary, *keeps], stopped=run)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import pathlib
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
@@ -52,16 +52,16 @@ def fit(
     """Draws from the posterior of a regression.
 
     Args:
-        formula: A formula such as `"clicked ~ age + C(region) + age:income"`, or the name of the target, which all other
-            columns (or `columns`) then explain, as with the command. `None` for `(X, y)`: the target is called `y`.
+        formula: A formula such as `"clicked ~ age + C(region) + age:income"`, or the name of the target, which all
+            other columns (or `columns`) then explain, as with the command. `None` for `(X, y)`: the target is then `y`.
         data: A path, a pattern or a list of them (Parquet, CSV, Arrow); a pandas, Polars (lazy too) or PyArrow table; a
-            PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; or `(X, y)`.
+            PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`.
             What streams is streamed, unless there is a formula, which is evaluated in memory.
         family: `logistic`, `softmax` or `student_t`.
         prior: One for all coefficients, or a dictionary from terms to priors, in which `None` stands for all others.
         columns: The columns that explain the target. Of an array X, their names.
-        out: The folder of the run, which the command can read too. Without it the run is temporary, and is gone when the
-            Fit is; `Fit.save` keeps it.
+        out: The folder of the run, which the command can read too. Without it the run is temporary, and is gone when
+            the Fit is; `Fit.save` keeps it.
         progress: Whether there is a bar.
 
     All other arguments are the command's settings of that name: see the reference. Ctrl-C stops the chains and gives a
@@ -85,7 +85,7 @@ def fit(
         spool = partial(_spool, stack, prefix=".flymc-", dir=_existing_parent(path))
         table, settings, design = _prepare(formula, data, given, spool)
         prior = design.expand(prior) if design else prior
-        with named(table):
+        with tables.named(table):
             run = _core.Run.create(str(path), words({**settings, "table": table, "prior": prior_text(prior)}))
             if design:
                 design.save(path)
@@ -103,7 +103,7 @@ def plan(formula: str | None, data: Any, family: str = "logistic", **settings: A
         prior = settings.pop("prior", Normal(0, 2.5))
         settings = {"missing": "error", "family": family, **settings}
         table, settings, _ = _prepare(formula, data, settings, partial(_spool, stack, prefix="flymc-"))
-        with named(table):
+        with tables.named(table):
             return _core.plan(words({**settings, "table": table, "prior": prior_text(prior)}))
 
 
@@ -126,7 +126,8 @@ def _prepare(
         for name in ("columns", "exclude", "categorical", "no_intercept"):
             if settings.get(name):
                 raise ValueError(f"{name}: a formula says this itself; leave it out, or name only the target")
-        design, table, target = Design.learn(formula, tables.frame_of(data), settings["missing"])
+        frame = tables.frame_of(data, settings.get("delimiter"))
+        design, table, target = Design.learn(formula, frame, settings["missing"])
         file = spool()
         tables.write(table, file)
         settings |= {"target": target, "columns": design.columns, "no_intercept": not design.intercept}
@@ -144,7 +145,7 @@ def _prepare(
 
 def _spool(stack: ExitStack, **where: Any) -> pathlib.Path:
     """A file for what is not one, until the stack is left."""
-    return pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(**where))) / "data.arrow"
+    return pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(**where))) / tables.SPOOL
 
 
 def _existing_parent(path: pathlib.Path) -> pathlib.Path:
@@ -152,16 +153,3 @@ def _existing_parent(path: pathlib.Path) -> pathlib.Path:
     while not parent.exists():
         parent = parent.parent
     return parent
-
-
-@contextmanager
-def named(files: list[str]) -> Iterator[None]:
-    """Errors speak of `data` where the table was not a file of the caller's."""
-    try:
-        yield
-    except (_core.InputError, _core.FileError) as error:
-        text = str(error)
-        for file in files:
-            if file.endswith("data.arrow"):
-                text = text.replace(file, "data")
-        raise type(error)(text) from None

@@ -118,9 +118,7 @@ class Design:
             materializer="pandas",
             output="pandas",
             transform_state=_from_json(kept["transforms"]),
-            encoder_state={
-                factor: (Factor.Kind(kind), _from_json(state)) for factor, kind, state in kept["encoders"]
-            },
+            encoder_state={factor: (Factor.Kind(kind), _from_json(state)) for factor, kind, state in kept["encoders"]},
         )
         return cls(spec, dict(kept["columns"]))
 
@@ -146,7 +144,8 @@ def _materialise(side: Any, frame: pandas.DataFrame, missing: str) -> Any:
         raise InputError(f"formula: {error}") from None
 
 
-# State is numbers, texts, lists and dictionaries; keys may be numbers, which JSON has not: a dictionary is a list of pairs.
+# State is numbers, texts, lists and dictionaries. Keys may be numbers, which JSON has not: a dictionary is a list of
+# pairs.
 def _to_json(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {"pairs": [[_to_json(key), _to_json(item)] for key, item in value.items()]}

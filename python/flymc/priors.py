@@ -79,6 +79,8 @@ def prior_text(prior: Priors) -> str:
         return str(prior)
     for term in prior:
         if term is not None and ";" in term:
-            raise ValueError(f"prior: the name '{term}' has a semicolon in it, which separates terms; rename the column")
+            raise ValueError(
+                f"prior: the name '{term}' has a semicolon in it, which separates terms; rename the column"
+            )
     others = prior.get(None, Normal())
     return "; ".join([str(others), *(f"{term}: {of}" for term, of in prior.items() if term is not None)])

@@ -10,11 +10,15 @@ import os
 import pathlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from ._core import FileError, InputError
+
+SPOOL = "data.flymc.arrow"  # the file of what was not a file
 KINDS = (
     "a path or a list of paths, a pandas, Polars or PyArrow table, a DuckDB relation, a PyArrow dataset, "
     "anything else with __arrow_c_stream__, a dictionary of columns, or (X, y)"
@@ -121,20 +125,22 @@ def _levels(column: pa.DictionaryArray) -> pa.Array:
     return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
 
 
-def frame_of(data: Any) -> Any:
+def frame_of(data: Any, delimiter: str | None = None) -> Any:
     """The table as a pandas frame, which is what formulas are evaluated on. Paths are read whole."""
     if is_pandas(data):
         return data
-    if (paths := paths_of(data)) is not None:
-        import pyarrow.dataset
+    if (paths := paths_of(data)) is None:
+        return reader_of(data).read_all().to_pandas()
+    from pyarrow import csv, dataset
 
-        files = sorted(file for path in paths for file in _expand(path))
-        if not files:
-            raise FileNotFoundError(f"data: no file matches {', '.join(paths)}")
-        formats = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
-        ending = pathlib.Path(files[0]).suffix.lower()
-        return pyarrow.dataset.dataset(files, format=formats.get(ending, "ipc")).to_table().to_pandas()
-    return reader_of(data).read_all().to_pandas()
+    files = sorted(file for path in paths for file in _expand(path))
+    if not files:
+        raise InputError(f"{', '.join(paths)}: there is no such file; check the name")
+    ending = pathlib.Path(files[0].lower().removesuffix(".gz")).suffix
+    tab = "\t" if delimiter == "\\t" or ending == ".tsv" else ","
+    text = dataset.CsvFileFormat(csv.ParseOptions(delimiter=tab if delimiter in (None, "", "\\t") else delimiter))
+    formats = {".csv": text, ".tsv": text, ".txt": text, ".parquet": "parquet", ".pq": "parquet"}
+    return dataset.dataset(files, format=formats.get(ending, "ipc")).to_table().to_pandas()
 
 
 def _expand(path: str) -> list[str]:
@@ -143,3 +149,16 @@ def _expand(path: str) -> list[str]:
     if os.path.isdir(path):
         return [entry.path for entry in os.scandir(path) if entry.is_file() and entry.name[0] not in "._"]
     return glob.glob(path) if glob.has_magic(path) else [path]
+
+
+@contextmanager
+def named(files: list[str]) -> Iterator[None]:
+    """Errors speak of `data` where the table was not a file of the caller's."""
+    try:
+        yield
+    except (InputError, FileError) as error:
+        text = str(error)
+        for file in files:
+            if pathlib.Path(file).name == SPOOL:
+                text = text.replace(file, "data")
+        raise type(error)(text) from None

@@ -20,7 +20,13 @@ def frame() -> pd.DataFrame:
     member = rng.random(n) < 0.4
     eta = 0.8 * x - 0.1 * (w - 10) + 0.5 * (region == "north") - 0.7 * member
     return pd.DataFrame(
-        {"x": x, "w": w, "region": region, "member": member, "clicked": (rng.random(n) < 1 / (1 + np.exp(-eta))).astype(int)}
+        {
+            "x": x,
+            "w": w,
+            "region": region,
+            "member": member,
+            "clicked": (rng.random(n) < 1 / (1 + np.exp(-eta))).astype(int),
+        }
     )
 
 

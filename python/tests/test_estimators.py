@@ -1,13 +1,12 @@
 """scikit-learn's own checks, and that the estimators are the fits they stand for."""
 
+import flymc
 import numpy as np
 import pytest
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-
-import flymc
 
 SHORT = {"chains": 2, "warmup": 300, "draws": 200}
 

@@ -8,12 +8,11 @@ import sysconfig
 import textwrap
 
 import arviz
+import flymc
 import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
-
-import flymc
 
 matplotlib.use("Agg")
 COMMAND = pathlib.Path(sysconfig.get_path("scripts")) / "flymc"
@@ -81,7 +80,9 @@ def test_predictions_are_those_of_the_draws(fit, frame, parquet):
     predicted = fit.predict(new, interval=0.8)
     assert list(predicted.index) == list(new.index)
     theta = fit.array().reshape(-1, 6)
-    X = np.column_stack([np.ones(50), new["x"], new["w"], new["region"] == "north", new["region"] == "west", new["member"]])
+    X = np.column_stack(
+        [np.ones(50), new["x"], new["w"], new["region"] == "north", new["region"] == "west", new["member"]]
+    )
     probability = 1 / (1 + np.exp(-theta @ X.astype(float).T))
     np.testing.assert_allclose(predicted["mean"], probability.mean(axis=0), rtol=1e-10)
     np.testing.assert_allclose(predicted["lower"], np.quantile(probability, 0.1, axis=0), rtol=1e-9)
@@ -115,11 +116,14 @@ def test_resample_touches_no_row(fit):
 
 
 def test_priors_per_term_may_differ_in_kind(frame, quick):
-    prior = {None: flymc.Normal(0, 2.5), "intercept": flymc.Flat(), "x": flymc.Laplace(0, 0.02), "member": flymc.StudentT(3, 0, 1)}
+    prior = {
+        None: flymc.Normal(0, 2.5),
+        "intercept": flymc.Flat(),
+        "x": flymc.Laplace(0, 0.02),
+        "member": flymc.StudentT(3, 0, 1),
+    }
     fit = flymc.fit("clicked", frame, prior=prior, **quick)
-    assert fit.settings["prior"] == [
-        "normal(0, 2.5); intercept: flat; x: laplace(0, 0.02); member: student_t(3, 0, 1)"
-    ]
+    assert fit.settings["prior"] == ["normal(0, 2.5); intercept: flat; x: laplace(0, 0.02); member: student_t(3, 0, 1)"]
     plain = flymc.fit("clicked", frame, **quick)
     assert fit.summary().loc["x", "mean"] < plain.summary().loc["x", "mean"] - 0.01
     with pytest.raises(flymc.InputError, match="'regoin' is the name of no coefficient"):
@@ -129,7 +133,9 @@ def test_priors_per_term_may_differ_in_kind(frame, quick):
 def test_a_run_is_shared_with_the_command(frame, parquet, quick, tmp_path):
     fit = flymc.fit("clicked", frame, out=tmp_path / "run", **quick)
     assert fit.path == tmp_path / "run"
-    said = json.loads(subprocess.run([COMMAND, "summary", "--json", tmp_path / "run"], check=True, capture_output=True).stdout)
+    said = json.loads(
+        subprocess.run([COMMAND, "summary", "--json", tmp_path / "run"], check=True, capture_output=True).stdout
+    )
     assert said == fit.report
     sampled = ["sample", tmp_path / "run", "--seed", "5", "--quiet", "--out", tmp_path / "again"]
     subprocess.run([COMMAND, *sampled], check=True, capture_output=True)

@@ -1,12 +1,11 @@
 """Formulas: the columns are those of formulaic, names kept, and new rows get the same ones."""
 
+import flymc
 import formulaic
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-
-import flymc
 
 FORMULAS = {
     "clicked ~ x + w": ["intercept", "x", "w"],
@@ -28,7 +27,11 @@ def test_columns_are_formulaics(formula, frame, quick, tmp_path):
     theta = fit.array().reshape(-1, len(fit.names))
     expected = (1 / (1 + np.exp(-theta @ np.asarray(matrix, dtype=float)[:40].T))).mean(axis=0)
     fit.save(tmp_path / "run")
-    for of in (fit, flymc.load(tmp_path / "run"), flymc.load(tmp_path / "run").resample(seed=3, draws=20, progress=False)):
+    for of in (
+        fit,
+        flymc.load(tmp_path / "run"),
+        flymc.load(tmp_path / "run").resample(seed=3, draws=20, progress=False),
+    ):
         predicted = of.predict(frame.iloc[:40].drop(columns="clicked"))["mean"]
         tolerance = 1e-9 if of.draws.num_rows == 300 else 0.2
         np.testing.assert_allclose(predicted, expected, rtol=tolerance)
@@ -43,6 +46,20 @@ def test_the_draws_are_those_of_the_same_columns(frame, parquet, quick):
         assert flymc.fit("clicked ~ x + w", data, **quick).draws.equals(by_columns.draws)
 
 
+def test_text_files(frame, quick, tmp_path):
+    plain = flymc.fit("clicked ~ x + C(region)", frame, **quick)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_csv(tmp_path / "b.tsv", index=False, sep="\t")
+    frame.to_csv(tmp_path / "c.csv.gz", index=False)
+    frame.to_csv(tmp_path / "d.csv", index=False, sep=";")
+    for name, settings in {"a.csv": {}, "b.tsv": {}, "c.csv.gz": {}, "d.csv": {"delimiter": ";"}}.items():
+        fit = flymc.fit("clicked ~ x + C(region)", tmp_path / name, **settings, **quick)
+        assert fit.draws.equals(plain.draws), name
+        assert fit.predict(tmp_path / name, **settings)["mean"].notna().all()
+    with pytest.raises(flymc.InputError, match="there is no such file"):
+        flymc.fit("clicked ~ x", tmp_path / "*.parquet", **quick)
+
+
 def test_targets(frame, quick):
     text = frame.assign(clicked=np.where(frame["clicked"] == 1, "yes", "no"))
     assert flymc.fit("clicked ~ x", text, **quick).draws.equals(flymc.fit("clicked ~ x", frame, **quick).draws)
@@ -52,10 +69,18 @@ def test_targets(frame, quick):
 
 
 def test_priors_per_term(frame, quick):
-    prior = {None: flymc.Normal(0, 2.5), "C(region)": flymc.Normal(0, 0.001), "x:w": flymc.Flat(), "Intercept": flymc.Normal(0, 9)}
+    prior = {
+        None: flymc.Normal(0, 2.5),
+        "C(region)": flymc.Normal(0, 0.001),
+        "x:w": flymc.Flat(),
+        "Intercept": flymc.Normal(0, 9),
+    }
     fit = flymc.fit("clicked ~ x*w + C(region)", frame, prior=prior, **quick)
     assert (fit.summary().loc[["C(region)[T.north]", "C(region)[T.west]"], "sd"] < 0.002).all()
-    assert fit.settings["prior"][0].endswith("x:w: flat; intercept: normal(0, 9)") or "x:w: flat" in fit.settings["prior"][0]
+    assert (
+        fit.settings["prior"][0].endswith("x:w: flat; intercept: normal(0, 9)")
+        or "x:w: flat" in fit.settings["prior"][0]
+    )
     again = fit.resample(prior={"C(region)": flymc.Normal(0, 1)}, progress=False)
     assert (again.summary().loc[["C(region)[T.north]", "C(region)[T.west]"], "sd"] > 0.05).all()
 

@@ -5,6 +5,7 @@ import subprocess
 import sysconfig
 
 import duckdb
+import flymc
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,8 +13,6 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet
 import pytest
-
-import flymc
 
 COMMAND = pathlib.Path(sysconfig.get_path("scripts")) / "flymc"
 
@@ -38,7 +37,9 @@ KINDS = {
     "pandas with an index": lambda frame, parquet: frame.set_index(np.arange(len(frame)) * 2 + 5),
     "pandas categories": lambda frame, parquet: frame.astype({"region": "category"}),
     "polars": lambda frame, parquet: pl.from_pandas(frame),
-    "polars categories": lambda frame, parquet: pl.from_pandas(frame).with_columns(pl.col("region").cast(pl.Categorical)),
+    "polars categories": lambda frame, parquet: pl.from_pandas(frame).with_columns(
+        pl.col("region").cast(pl.Categorical)
+    ),
     "polars, lazy": lambda frame, parquet: pl.scan_parquet(parquet),
     "pyarrow table": lambda frame, parquet: pa.table(frame),
     "pyarrow batches": lambda frame, parquet: pa.Table.from_pandas(frame).to_reader(max_chunksize=700),
@@ -79,9 +80,13 @@ def test_columns_and_exclude_say_what_is_read(frame, parquet, quick):
 
 
 def test_settings_are_those_of_the_command(parquet, quick, tmp_path):
-    fit = flymc.fit("clicked", parquet, standardise=True, prior=flymc.StudentT(4, 0, 1), positive="0", float32=True, **quick)
+    fit = flymc.fit(
+        "clicked", parquet, standardise=True, prior=flymc.StudentT(4, 0, 1), positive="0", float32=True, **quick
+    )
     run = tmp_path / "run"
-    settings = "--target clicked --chains 2 --warmup 200 --draws 150 --seed 7 --standardise --positive 0 --float32 --quiet"
+    settings = (
+        "--target clicked --chains 2 --warmup 200 --draws 150 --seed 7 --standardise --positive 0 --float32 --quiet"
+    )
     subprocess.run(
         [COMMAND, "fit", parquet, *settings.split(), "--prior", "student_t(4, 0, 1)", "--out", run],
         check=True,

@@ -9,9 +9,8 @@ import subprocess
 import sys
 import sysconfig
 
-import pytest
-
 import flymc
+import pytest
 from flymc import _core
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -52,10 +51,16 @@ def test_the_command_is_there():
 def test_import_is_quick():
     """Below half a second, without what is not always needed. Of the processor, whatever else the machine does."""
     code = "import time; t = time.process_time(); import flymc; print(time.process_time() - t)"
-    seconds = [float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout) for _ in range(3)]
+    seconds = [
+        float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout) for _ in range(3)
+    ]
     assert min(seconds) < 0.5
     loaded = subprocess.run(
-        [sys.executable, "-c", "import sys, flymc; print([m for m in ('sklearn', 'arviz', 'formulaic') if m in sys.modules])"],
+        [
+            sys.executable,
+            "-c",
+            "import sys, flymc; print([m for m in ('sklearn', 'arviz', 'formulaic') if m in sys.modules])",
+        ],
         check=True,
         capture_output=True,
         text=True,
@@ -65,8 +70,13 @@ def test_import_is_quick():
 
 def test_no_second_openssl():
     """Libraries that bring the system's OpenSSL would bind it to the one inside pyarrow, and hashlib would crash."""
-    code = "import flymc, hashlib; print(hashlib.sha1(b'').hexdigest()[:4], 'libcurl' in open('/proc/self/maps').read())"
-    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "da39 False\n"
+    code = (
+        "import flymc, hashlib; print(hashlib.sha1(b'').hexdigest()[:4], 'libcurl' in open('/proc/self/maps').read())"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+        == "da39 False\n"
+    )
 
 
 def test_the_interpreter_runs_on_while_chains_do():

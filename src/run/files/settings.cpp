@@ -157,8 +157,7 @@ std::vector<Setting> make_settings() {
       "sigma", "S", Group::model, "student_t: scale of the residuals (default: 1)",
       [](auto& s) -> auto& { return s.sigma; }));
   all.push_back(text(
-      "prior", "PRIOR", Group::sampling,
-      "of each coefficient (default: 'normal(0, 2.5)'), or of some: 'normal(0, 2.5); age: flat'",
+      "prior", "PRIOR", Group::sampling, "of coefficients (default: 'normal(0, 2.5)'); one apart: '...; age: flat'",
       [](auto& s) -> auto& { return s.prior; }));
   // Sampling.
   all.push_back(number(
