@@ -41,6 +41,7 @@ class Design:
         import formulaic
 
         formula = formulaic.Formula(text)
+        frame = frame.reset_index(drop=True)  # rows are found by their numbers below
         if not hasattr(formula, "lhs") or len(formula.lhs) != 1:
             raise InputError(f"'{text}' needs one target on its left side, as in 'y ~ a + b'")
         target = str(formula.lhs[0])
@@ -65,13 +66,24 @@ class Design:
         """The columns of new rows. Rows with something missing are kept, as missing."""
         import warnings
 
+        from formulaic.errors import FactorEvaluationError
+
+        # A missing level would become the reference level.
+        used = [name for name in self.spec.required_variables if name in frame.columns]
+        whole = frame[used].notna().all(axis=1).to_numpy()
         with warnings.catch_warnings():
             # A level that is new would become missing in silence.
             warnings.filterwarnings("error", message="Data has categories outside of the nominated levels")
             try:
-                return self._table(self.spec.get_model_matrix(frame, na_action="ignore"))
+                table = self._table(self.spec.get_model_matrix(frame[whole], na_action="ignore"))
             except formulaic_mismatch() as error:
                 raise InputError(f"data: a level is there that the fit has not seen ({error})") from None
+            except FactorEvaluationError as error:
+                raise InputError(f"data: {error}") from None
+        if whole.all():
+            return table
+        at = np.where(whole, np.cumsum(whole) - 1, -1)
+        return table.take(pa.array(at, mask=at < 0))
 
     def expand(self, prior: Any) -> Any:
         """A prior per term as a prior per column."""

@@ -97,6 +97,19 @@ def test_missing_values(frame, quick):
     assert predicted["mean"].isna().tolist() == [i in (4, 9) for i in range(10)]
     with pytest.raises(flymc.InputError, match="row 5"):
         dropped.predict(hole.iloc[:10])
+    # A level that is missing is no level, and an index that repeats itself is no row number.
+    levels = flymc.fit("clicked ~ x + C(region)", hole.set_index(hole.index % 7), missing="drop", **quick)
+    assert levels.rows == len(frame) - 3
+    new = frame.iloc[:6].copy()
+    new.loc[2, "region"] = None
+    assert levels.predict(new, missing="drop")["mean"].isna().tolist() == [i == 2 for i in range(6)]
+    with pytest.raises(flymc.InputError, match="row 3"):
+        levels.predict(new)
+    np.testing.assert_array_equal(
+        levels.predict(new, missing="drop")["mean"].drop(2), levels.predict(frame.iloc[[0, 1, 3, 4, 5]])["mean"]
+    )
+    with pytest.raises(flymc.InputError, match="region"):
+        levels.predict(new[["x"]])
 
 
 def test_bad_formulas(frame, quick):

@@ -66,7 +66,9 @@ def test_the_same_draws_from_numpy(frame, quick, tmp_path):
     same(flymc.fit("clicked", (X, y), columns=columns, **quick), of_path.draws)
     same(flymc.fit("clicked", (np.asfortranarray(X), y.astype(bool)), columns=columns, **quick), of_path.draws)
     same(flymc.fit("clicked", (frame[columns], frame["clicked"]), **quick), of_path.draws)
+    same(flymc.fit("clicked", (X, np.where(y, "yes", "no")), columns=columns, **quick), of_path.draws)
     assert flymc.fit(None, (X, y), **quick).names == ["intercept", "x1", "x2"]
+    assert flymc.fit("y ~ x1*x2", (X, y), **quick).names == ["intercept", "x1", "x2", "x1:x2"]
 
 
 def test_columns_and_exclude_say_what_is_read(frame, parquet, quick):

@@ -17,6 +17,7 @@
 #include "flymc/model/prior_terms.hpp"
 #include "gaps_file.hpp"
 #include "record.hpp"
+#include "run_parts.hpp"
 
 namespace flymc {
 namespace {
@@ -114,6 +115,8 @@ void check_seal(const fs::path& path) {
 
 RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings, const RunDirectory* base) {
   check_vacant(path);
+  // Before there is a folder: the prior may name a coefficient that the rows have not.
+  if (base && fs::exists(base->rows())) parts_of(open_store(base->rows().string(), Verify::metadata), settings);
   make_folder(path);
   if (base) copy_from(*base, path, settings);
   // A run may be resumed from another folder.

@@ -65,6 +65,12 @@ TEST_F(Copies, ACopyOfASampledRunNeedsNoOther) {
   const RunDirectory base = finished("base");
   Settings other = settings_on(base, folder_ / "again");
   other.prior = "normal(0, 1); x: laplace(0, 0.1)";
+  Settings misspelt = other;
+  misspelt.prior = "normal(0, 1); X: flat";
+  EXPECT_NE(
+      message<InputError>([&] { RunDirectory::create(folder_ / "again", misspelt, &base); }).find("'X' is the name"),
+      std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "again"));
   const RunDirectory again = RunDirectory::create(folder_ / "again", other, &base);
   ASSERT_TRUE(complete(again, quiet_));
   const RunDirectory copy = copy_run(again, folder_ / "copy");
