@@ -63,6 +63,18 @@ def test_arviz(fit, tmp_path):
     matplotlib.pyplot.close("all")
 
 
+def test_arviz_that_has_moved_on(fit, monkeypatch):
+    """Without InferenceData, as in ArviZ 1: a DataTree of the same groups."""
+    import xarray
+
+    data = fit.to_arviz(log_likelihood_rows=10)
+    monkeypatch.delattr(arviz, "InferenceData")
+    tree = fit.to_arviz(log_likelihood_rows=10)
+    assert isinstance(tree, xarray.DataTree)
+    assert set(tree.children) == {"posterior", "sample_stats", "log_likelihood"} == set(data.groups())
+    np.testing.assert_array_equal(tree["posterior"]["theta"], data.posterior["theta"])
+
+
 def test_log_likelihood_is_the_families(fit, frame):
     rows = [0, 17, 2999]
     theta = fit.array().reshape(-1, 6)

@@ -71,6 +71,25 @@ def test_the_same_draws_from_numpy(frame, quick, tmp_path):
     assert flymc.fit("y ~ x1*x2", (X, y), **quick).names == ["intercept", "x1", "x2", "x1:x2"]
 
 
+def test_what_streams_is_streamed(tmp_path):
+    """Forty batches pass by, of which never more than a few are in memory."""
+    from flymc import tables
+
+    size, batches, most = 100_000, 40, 0
+    before = pa.total_allocated_bytes()
+
+    def stream():
+        nonlocal most
+        for _ in range(batches):
+            most = max(most, pa.total_allocated_bytes() - before)
+            yield pa.record_batch({"x": pa.array(range(size), pa.float64())})
+
+    reader = pa.RecordBatchReader.from_batches(pa.schema({"x": pa.float64()}), stream())
+    tables.write(reader, tmp_path / "x.arrow")
+    assert 0 < most < 5 * 8 * size
+    assert pa.ipc.open_file(tmp_path / "x.arrow").num_record_batches == batches
+
+
 def test_columns_and_exclude_say_what_is_read(frame, parquet, quick):
     by_columns = flymc.fit("clicked", frame, columns=["x", "member"], **quick)
     by_exclude = flymc.fit("clicked", parquet, exclude=["w", "region"], **quick)
