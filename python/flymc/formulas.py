@@ -39,8 +39,12 @@ class Design:
     def learn(cls, text: str, frame: pandas.DataFrame, missing: str = "error") -> tuple[Design, pa.Table, str]:
         """The design, the table of its columns and of the target, and the target's name."""
         import formulaic
+        import formulaic.errors
 
-        formula = formulaic.Formula(text)
+        try:
+            formula = formulaic.Formula(text)
+        except formulaic.errors.FormulaicError as error:
+            raise InputError(f"formula '{text}': {str(error).splitlines()[0]}") from None
         frame = frame.reset_index(drop=True)  # rows are found by their numbers below
         if not hasattr(formula, "lhs") or len(formula.lhs) != 1:
             raise InputError(f"'{text}' needs one target on its left side, as in 'y ~ a + b'")

@@ -115,6 +115,8 @@ def test_missing_values(frame, quick):
 def test_bad_formulas(frame, quick):
     with pytest.raises(flymc.InputError, match="needs one target"):
         flymc.fit("~ x", frame, **quick)
+    with pytest.raises(flymc.InputError, match="formula 'clicked ~ x w': Missing operator"):
+        flymc.fit("clicked ~ x w", frame, **quick)
     with pytest.raises(flymc.InputError, match="nothing_like_it"):
         flymc.fit("clicked ~ nothing_like_it", frame, **quick)
     with pytest.raises(ValueError, match="a formula says this itself"):
