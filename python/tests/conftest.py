@@ -1,6 +1,9 @@
 """A table with numbers, truth values and texts, in every form that a fit takes."""
 
+import os
 import pathlib
+
+os.environ["SCIPY_ARRAY_API"] = "1"  # before SciPy is imported: else scikit-learn skips one of its checks
 
 import numpy as np
 import pandas as pd
