@@ -44,7 +44,9 @@ def test_the_command_is_there(tmp_path):
     command = pathlib.Path(sysconfig.get_path("scripts")) / "flymc"
     said = subprocess.run([command, "--version"], check=True, capture_output=True, text=True).stdout
     assert said.strip() == flymc.__version__ == _core.version
-    bad = subprocess.run([command, "fit", "nowhere.csv", "--target", "y", "--out", "nowhere"], capture_output=True, cwd=tmp_path)
+    bad = subprocess.run(
+        [command, "fit", "nowhere.csv", "--target", "y", "--out", "nowhere"], capture_output=True, cwd=tmp_path
+    )
     assert bad.returncode == 1
 
 
