@@ -34,7 +34,8 @@ RunDirectory copy_without_draws(const RunDirectory& run, const fs::path& path, S
   settings.from.clear();
   const RunDirectory to = RunDirectory::create(path, settings);
   for (const fs::path file : run.rows_files()) link_or_copy(file, path / file.filename());
-  for (const char* name : {"starts.flymc", "gaps.flymc", "preparation.flymc", "chains"}) copy_over(run.path() / name, path / name);
+  for (const char* name : {"starts.flymc", "gaps.flymc", "preparation.flymc", "chains"})
+    copy_over(run.path() / name, path / name);
   return to;
 }
 
