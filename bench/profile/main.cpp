@@ -1,6 +1,5 @@
 // Does an iteration cost the same at 10^4 and at 10^6 rows? Times sweeps and moves of a MAP-anchored logistic chain
-// with q N held fixed, and what reading a random row costs beside them. "unforeseen" is the random walk without asking
-// memory for the next sweep's rows before the move.
+// with q N held fixed, and what reading a random row costs beside them.
 //
 //   flymc_profile [--rows 10000,100000,1000000] [--iterations 5000] [--json]
 //
@@ -115,8 +114,8 @@ struct ChainTimes {
 // Warm-up tunes the move's step; the sweep's q is given. Kernels are applied by hand, as a chain does, with a clock
 // around each.
 template <class Move>
-ChainTimes time_chain(std::string name, const JointDensity& density, const Anchor& anchor, State state, int iterations,
-                      bool foresees) {
+ChainTimes time_chain(std::string name, const JointDensity& density, const Anchor& anchor, State state,
+                      int iterations) {
   const auto d = static_cast<double>(density.dimension());
   const auto n = static_cast<double>(density.rows());
   const auto metric = std::make_shared<const Metric>(anchor.metric);
@@ -138,7 +137,6 @@ ChainTimes time_chain(std::string name, const JointDensity& density, const Ancho
     for (int i = 0; i < batch; ++i, ++state.iteration) {
       const auto first = Clock::now();
       const Info z = sweep.step(state, random(0));
-      if (foresees) sweep.foresee(PhiloxRandom(data_seed, 0, state.iteration + 1, 0));
       const auto second = Clock::now();
       const Info theta = move->step(state, random(1));
       const auto third = Clock::now();
@@ -207,9 +205,8 @@ Profile profile(RowId rows, int iterations) {
   out.passes = static_cast<int>(queries / rows);
 
   out.reads = time_reads(store);
-  out.chains.push_back(time_chain<RandomWalk>("random walk", density, anchor, state, iterations, true));
-  out.chains.push_back(time_chain<RandomWalk>("unforeseen", density, anchor, state, iterations, false));
-  out.chains.push_back(time_chain<Mala>("mala", density, anchor, state, iterations, true));
+  out.chains.push_back(time_chain<RandomWalk>("random walk", density, anchor, state, iterations));
+  out.chains.push_back(time_chain<Mala>("mala", density, anchor, state, iterations));
   return out;
 }
 

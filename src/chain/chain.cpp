@@ -18,10 +18,8 @@ constexpr std::uint32_t start_slot = std::numeric_limits<std::uint32_t>::max();
 template <class Steppers>
 Info iterate(ChainId id, State& state, Steppers& steppers) {
   Info sum;
-  for (std::uint32_t slot = 0; slot < steppers.size(); ++slot) {
+  for (std::uint32_t slot = 0; slot < steppers.size(); ++slot)
     sum += steppers[slot]->step(state, PhiloxRandom(id.seed, id.chain, state.iteration, slot));
-    steppers[slot]->foresee(PhiloxRandom(id.seed, id.chain, state.iteration + 1, slot));
-  }
   ++state.iteration;
   return sum;
 }

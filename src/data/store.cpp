@@ -164,31 +164,23 @@ double Store::value(RowId row, Index column) const {
   return out;
 }
 
-void Store::fetch_row(RowId row) const {
-  with_row(row, [&](const auto* x) {
-    const auto* bytes = reinterpret_cast<const char*>(x);
-    const auto size = static_cast<std::size_t>(features()) * sizeof(*x);
-    for (std::size_t at = 0; at < std::min<std::size_t>(size, 1024); at += 64) __builtin_prefetch(bytes + at);
-  });
-}
-
-void Store::fetch(std::span<const RowId> rows) const {
-  constexpr std::size_t most = 64;  // the cache has no room for more
-  for (const RowId row : rows.first(std::min(rows.size(), most))) {
-    fetch_row(row);
-    __builtin_prefetch(&blocks_[static_cast<std::size_t>(row >> block_shift_)].view.targets_[row & (block_rows_ - 1)]);
-  }
-}
-
 // Calls visit with a typed pointer to each row's features, one row after another. Rows far apart come from memory and
 // not from the cache: ask for the next few while this one is visited, so that a row costs about the same in a table of
 // any size.
 template <class Visit>
 void Store::with_rows(std::span<const RowId> rows, Visit&& visit) const {
   constexpr std::size_t ahead = 6;
-  for (std::size_t i = 0; i < std::min(ahead, rows.size()); ++i) fetch_row(rows[i]);
+  const auto prefetch = [&](std::size_t i) {
+    if (i >= rows.size()) return;
+    with_row(rows[i], [&](const auto* x) {
+      const auto* bytes = reinterpret_cast<const char*>(x);
+      const auto size = static_cast<std::size_t>(features()) * sizeof(*x);
+      for (std::size_t at = 0; at < std::min<std::size_t>(size, 1024); at += 64) __builtin_prefetch(bytes + at);
+    });
+  };
+  for (std::size_t i = 0; i < ahead; ++i) prefetch(i);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i + ahead < rows.size()) fetch_row(rows[i + ahead]);
+    prefetch(i + ahead);
     with_row(rows[i], visit);
   }
 }

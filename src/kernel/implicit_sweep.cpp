@@ -14,23 +14,17 @@ ImplicitSweep::ImplicitSweep(const JointDensity& density, double q) : density_(&
   if (!(q > 0.0 && q <= 1.0)) throw InputError(fmt::format("an implicit sweep needs 0 < q <= 1, not {}", q));
 }
 
-// Skips run over row ids, not over the order in memory, so that a sweep depends on which rows are bright and not on how
-// they came to be.
-std::vector<RowId> ImplicitSweep::propose(const Random& random) const {
-  std::vector<RowId> rows;
+Info ImplicitSweep::step(State& state, const Random& random) const {
+  // Skips run over row ids, not over the order in memory, so that a sweep depends on which rows are bright and not on
+  // how they came to be.
+  std::vector<RowId> proposed;
   const auto n = static_cast<std::uint64_t>(density_->rows());
   for (std::uint64_t row = 0, jump = 0; row < n; ++row, ++jump) {
     row += random.skip(Purpose::skip, jump, q_, n - row);
-    if (row < n && density_->owns(static_cast<RowId>(row))) rows.push_back(static_cast<RowId>(row));
+    if (row < n && density_->owns(static_cast<RowId>(row))) proposed.push_back(static_cast<RowId>(row));
   }
-  return rows;
+  return flip_by_proposals(*density_, state, random, std::move(proposed), [this](RowId) { return q_; });
 }
-
-Info ImplicitSweep::step(State& state, const Random& random) const {
-  return flip_by_proposals(*density_, state, random, propose(random), [this](RowId) { return q_; });
-}
-
-void ImplicitSweep::foresee(const Random& next) const { density_->store().fetch(propose(next)); }
 
 double ImplicitSweepTuner::q() const {
   const auto n = static_cast<double>(density_->rows());

@@ -18,6 +18,4 @@ Info RowSweep::step(State& state, const Random& random, std::vector<RowId> propo
                            [this](RowId row) { return proposals_->q(row); });
 }
 
-void RowSweep::foresee(const Random& next) const { density_->store().fetch(proposals_->draw(next)); }
-
 }  // namespace flymc

@@ -79,8 +79,6 @@ class Store {
   double target(RowId row) const;
   // Feature `column` of a row; for messages and tests, not for sums.
   double value(RowId row, Index column) const;
-  // Asks for rows that will be needed soon; a hint to the processor.
-  void fetch(std::span<const RowId> rows) const;
   // out[i D + j] = feature j of rows[i]: a copy in double, for sums that need whole rows.
   void copy_rows(std::span<const RowId> rows, std::span<double> out) const;
   // eta[i K + k] = x_{rows[i]}' theta_k. A row gives the same bits alone as in any company.
@@ -118,7 +116,6 @@ class Store {
   void with_row(RowId row, Visit&& visit) const;
   template <class Visit>
   void with_rows(std::span<const RowId> rows, Visit&& visit) const;
-  void fetch_row(RowId row) const;
 
   RowId rows_ = 0;
   Index block_rows_ = 0;

@@ -13,12 +13,9 @@ class ImplicitSweep final : public Kernel {
  public:
   ImplicitSweep(const JointDensity& density, double q);
   Info step(State& state, const Random& random) const override;
-  void foresee(const Random& next) const override;
   double q() const { return q_; }
 
  private:
-  std::vector<RowId> propose(const Random& random) const;
-
   const JointDensity* density_;
   double q_;
 };
@@ -30,7 +27,6 @@ class ImplicitSweepTuner final : public Tuner {
  public:
   explicit ImplicitSweepTuner(const JointDensity& density) : density_(&density) {}
   Info step(State& state, const Random& random) override;
-  void foresee(const Random& next) const override { ImplicitSweep(*density_, q()).foresee(next); }
   std::unique_ptr<const Kernel> freeze() const override;
   std::vector<double> memory() const override { return {bright_.count(), bright_.value()}; }
   void recall(std::span<const double> memory) override {

@@ -25,9 +25,6 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual Info step(State& state, const Random& random) const = 0;
-  // Asks memory for the rows that a step with these random numbers is likely to look at, so that they come while
-  // another kernel works. A hint: no draw depends on it.
-  virtual void foresee(const Random&) const {}
 };
 
 // A kernel that learns its settings while it steps, during warm-up only. Another type, so that what samples cannot
@@ -36,7 +33,6 @@ class Tuner {
  public:
   virtual ~Tuner() = default;
   virtual Info step(State& state, const Random& random) = 0;
-  virtual void foresee(const Random&) const {}
   virtual std::unique_ptr<const Kernel> freeze() const = 0;
   // What it has learnt so far, as numbers, and the way back: a tuner that recalls another's memory goes on as that one.
   virtual std::vector<double> memory() const = 0;
@@ -52,7 +48,6 @@ class Untuned final : public Tuner {
  public:
   explicit Untuned(K kernel) : kernel_(std::move(kernel)) {}
   Info step(State& state, const Random& random) override { return kernel_.step(state, random); }
-  void foresee(const Random& next) const override { kernel_.foresee(next); }
   std::unique_ptr<const Kernel> freeze() const override { return std::make_unique<K>(kernel_); }
   std::vector<double> memory() const override { return {}; }
   void recall(std::span<const double> memory) override { check_memory(memory, 0); }

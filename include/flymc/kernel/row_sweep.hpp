@@ -15,7 +15,6 @@ class RowSweep final : public Kernel {
  public:
   RowSweep(const JointDensity& density, std::shared_ptr<const Proposals> proposals);
   Info step(State& state, const Random& random) const override;
-  void foresee(const Random& next) const override;
   // The same with proposals that were drawn before: distinct rows, in order.
   Info step(State& state, const Random& random, std::vector<RowId> proposed) const;
 
