@@ -232,7 +232,7 @@ TEST_F(RunOnDisk, ACheckpointBelongsToItsPreparation) {
 TEST_F(RunOnDisk, AnUndefinedEssDoesNotReachTheTarget) {
   Settings s = settings();
   s.fit.draws = 3;
-  s.target_ess = 40.0;
+  s.target_ess = 80.0;  // draws that alternate around the mean may be worth more than as many independent ones
   const RunDirectory run = RunDirectory::create(folder_ / "run", s);
   ASSERT_TRUE(complete(run, quiet_));
   EXPECT_GT(read_report(run).draws, 20);
