@@ -224,7 +224,8 @@ INTERRUPTED = """
         fit = flymc.fit("clicked", table, out=out, **settings)
     chains, draws, _ = fit.array().shape
     print(json.dumps({"chains": chains, "draws": draws, "warning": str(caught[0].message),
-                      "first": fit.array()[0, :50].tolist(), "predicted": len(fit.predict(table))}))
+                      "first": fit.array()[0, :50].tolist(), "chain": fit.draws["chain"][0].as_py(),
+                      "predicted": len(fit.predict(table))}))
 """
 
 
@@ -233,11 +234,12 @@ def test_ctrl_c_leaves_a_fit_of_what_was_drawn(parquet, tmp_path):
     done = subprocess.run(program, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert said["chains"] == 2 and 50 < said["draws"] < 4000000
-    assert f"stopped: {said['draws']} of 4000000 draws" in said["warning"]
+    # A chain that had come much further than the other is kept alone: which, the machine decides.
+    assert said["chains"] in (1, 2) and 50 < said["draws"] < 4000000
+    assert f"stopped: {said['draws']} of 4000000 draws of {said['chains']} of 2 chains" in said["warning"]
     assert said["predicted"] == 3000
     whole = flymc.fit("clicked", parquet, chains=2, warmup=200, draws=50, seed=7, progress=False)
-    assert whole.array()[0].tolist() == said["first"]
+    assert whole.array()[said["chain"]].tolist() == said["first"]
 
 
 def test_a_stopped_fit_goes_on_to_the_same_draws(parquet, tmp_path):

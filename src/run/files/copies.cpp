@@ -87,7 +87,7 @@ RunDirectory conclude(const RunDirectory& stopped, const fs::path& path) {
   settings.target_ess = 0.0;
 
   const RunDirectory to = copy_without_draws(stopped, path, settings);
-  const RunParts parts = parts_of(open_rows(to), settings);
+  const RunParts parts = open_parts(to);
   DrawsWriter writer(to.draws(), parts.names, {{"flymc_settings", to_toml(settings)}});
   std::vector<ChainReport> reports;
   for (const StoppedChain& chain : chains) {

@@ -10,7 +10,7 @@
 namespace flymc {
 RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
   read_report(run);  // the run must be finished
-  const RunParts parts = parts_of(open_rows(run), run.settings());
+  const RunParts parts = open_parts(run);
   const Store& store = parts.rows.store;
   for (const RowId row : rows)
     if (row < 0 || row >= store.rows())
@@ -45,7 +45,7 @@ std::vector<std::vector<RowId>> bright_rows(const RunDirectory& run, std::uint64
   if (!checkpoint)
     throw InputError(fmt::format("{}: there is no checkpoint of chain {}; it has {}, which count from 0",
                                  run.path().string(), chain, fit.chains));
-  const RunParts parts = parts_of(open_rows(run), run.settings());
+  const RunParts parts = open_parts(run);
   const Preparation preparation = run.load_preparation(parts.model);
   if (!preparation.bound) throw InputError("a regular run has no bright rows: every row is looked at in every step");
   const Sampler sampler(parts.rows.store, parts.model, preparation, fit);

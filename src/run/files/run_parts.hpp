@@ -1,9 +1,12 @@
 // What a run is made of once its rows are there, and its report: shared by all that works on a run.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
+#include "flymc/core/error.hpp"
 #include "flymc/data/files/encoding.hpp"
 #include "flymc/data/files/store_file.hpp"
 #include "flymc/run/files/report.hpp"
@@ -18,18 +21,20 @@ struct RunParts {
   Model model;
 };
 
-// The rows of a run whose numbers are not to be verified: a few of them will be looked at.
-inline StoreFile open_rows(const RunDirectory& run) {
-  const Threads threads(1);
-  const std::vector<std::string> files = run.rows_files();
-  return open_store(files.empty() ? std::vector{run.rows().string()} : files, Verify::metadata, {threads});
-}
-
 inline RunParts parts_of(StoreFile rows, const Settings& settings) {
   Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
   auto names = coefficient_names(encoding.feature_names(), encoding.classes(), settings);
   Model model = make_model(settings, static_cast<int>(encoding.classes().size()), names);
   return {std::move(rows), std::move(encoding), std::move(names), std::move(model)};
+}
+
+// Of a run that has rows. Their numbers are not verified.
+inline RunParts open_parts(const RunDirectory& run) {
+  const std::vector<std::string> files = run.rows_files();
+  if (files.empty())
+    throw InputError(fmt::format("{}: its rows are not there; `flymc resume {}` makes them", run.path().string(),
+                                 run.path().string()));
+  return parts_of(open_store(files, Verify::metadata, {Threads(1)}), run.settings());
 }
 
 // What is known of a run when `draws` draws of each chain are there.
