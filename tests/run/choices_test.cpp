@@ -72,8 +72,7 @@ TEST(Choices, AreSaidWithTheirReasons) {
 TEST(Choices, OfASweepNeedABound) {
   const problems::Problem problem = problems::make(Model(Logistic{}, Prior::normal(0.0, 1.0)), 40, 60, 119);
   const Threads threads(1);
-  const LocalCommunicator alone;
-  const Preparation preparation = prepare(problem.store, problem.model, {}, {threads, alone});
+  const Preparation preparation = prepare(problem.store, problem.model, {}, {threads});
   EXPECT_FALSE(preparation.bound);
   EXPECT_NO_THROW(Sampler(problem.store, problem.model, preparation, {.move = MoveKind::mala}));
   EXPECT_EQ(problems::message_of<InputError>(
