@@ -38,7 +38,7 @@ def full_disk_at_each_file_of_a_run(bench):
             ((*started, "preparation.flymc", "rows.arrow"), "rows.arrow", 0),
             ((*started, "preparation.flymc", "rows.arrow"), "rows.arrow", size("rows.arrow") // 2),
             ((*started, "preparation.flymc", "rows.arrow"), "rows.arrow", size("rows.arrow") - 1),
-            ((*started, "preparation.flymc"), "preparation.flymc", 600),
+            ((*started, "preparation.flymc", "gaps.flymc"), "gaps.flymc", 600),
             (started, "chains/chain-00", 200),  # or the first part, where warm-up is over before the first checkpoint
             (started, "parts/chain-00", min(parts) - 1),
             (started, "draws.parquet", size("draws.parquet") - 1),

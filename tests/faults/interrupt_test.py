@@ -87,7 +87,7 @@ def folders_without_permission(bench):
     locked.mkdir(0o555)
     bench.expect_code(3, bench.fit(locked / "run", before=before), locked / "run")
     for leave_out, name in ((("chains", "parts", "rows.arrow"), "rows.arrow"),
-                            (("chains", "parts", "preparation.flymc"), "preparation.flymc"),
+                            (("chains", "parts", "preparation.flymc"), "gaps.flymc"),
                             (("chains", "parts"), "chains"), ((), "parts")):
         run = bench.copy(bench.stopped, *leave_out)
         there = runs.contents(run)

@@ -43,7 +43,9 @@ std::vector<std::uint64_t> write_gaps(const std::filesystem::path& path, const E
 
 ExpectedGaps read_gaps(const std::filesystem::path& path, RowId rows, Index block_rows,
                        const std::vector<std::uint64_t>& checksums, const Communicator& communicator) {
-  if (!std::filesystem::exists(path)) throw InputError(fmt::format("{}: is not there", path.string()));
+  std::error_code unknown;
+  if (const auto size = std::filesystem::file_size(path, unknown); unknown || size != static_cast<std::uintmax_t>(rows))
+    throw InputError(fmt::format("{}: is not there, cut short, or of another preparation", path.string()));
   const Share own = own_share(checksums.size(), communicator);
   const auto row_of = [&](std::size_t block) { return std::min(static_cast<RowId>(block) * block_rows, rows); };
   std::vector<std::uint8_t> levels(static_cast<std::size_t>(row_of(own.last) - row_of(own.first)));
