@@ -170,7 +170,7 @@ int explain(const std::filesystem::path& run) {
   } catch (const InputError& error) {
     say(error.what());
     // It failed where the prior matters, or was asked for anew. Reading the table again can be spared.
-    if (has("rows.arrow") && !has("preparation.flymc"))
+    if (has("settings.toml") && !has("preparation.flymc") && !RunDirectory(run).rows_files().empty())
       say(fmt::format("its rows are kept; `flymc sample {} --prior PRIOR --out OTHER` tries another prior on them",
                       run.string()));
     if (const auto draws = run / "draws.parquet"; std::string_view(error.what()).starts_with(draws.string() + ":"))

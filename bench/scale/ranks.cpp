@@ -3,9 +3,9 @@
 //   mpirun -n 2 flymc_ranks [--rows N] [--features N] [--iterations N]
 //
 // Prints a JSON object: seconds of the set-up (anchor and bound) on these ranks with one thread each and with two, the
-// fastest of five; microseconds per iteration of one chain, and beside them the bare latency of a collective of the same
-// size, MPI_Allgather of a letter of 1024 bytes and MPI_Allreduce of as many, in the same run. Every rank makes the same
-// table, in memory.
+// fastest of five; microseconds per iteration of one chain, and beside them the bare latency of a collective of the
+// same size, MPI_Allgather of a letter of 1024 bytes and MPI_Allreduce of as many, in the same run. Every rank makes
+// the same table, in memory.
 #include <fmt/format.h>
 #include <mpi.h>
 

@@ -1,9 +1,12 @@
 // The joint density from the collapsed bound and the bright rows, and the posterior from all rows.
 #include "flymc/bright/density.hpp"
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 #include <unordered_map>
 
 #include "flymc/core/numerics.hpp"
@@ -30,12 +33,36 @@ struct LikelihoodSum {
 
 }  // namespace
 
+namespace {
+
+// A number that stands for a theta and its density.
+std::uint64_t place_of(const Vector& theta, double log_density) {
+  std::uint64_t out = std::bit_cast<std::uint64_t>(log_density);
+  for (const double x : theta) out = (out ^ std::bit_cast<std::uint64_t>(x)) * 0x9e3779b97f4a7c15u;
+  return out;
+}
+
+// Ranks compute the same chain, each for itself. Where one of them does not (another library of mathematics, or another
+// checkpoint), their draws would be of no posterior.
+[[noreturn]] void come_apart() {
+  throw std::runtime_error(
+      "the ranks of a chain have come apart; they need the same flymc on the same kind of processor, with the same C "
+      "library");
+}
+
+}  // namespace
+
 FullDensity::FullDensity(const Store& store, const Model& model, const Communicator& communicator)
     : store_(store), model_(model), communicator_(communicator) {
   model_.check(store, {one_, communicator_});
 }
 
 RowId FullDensity::evaluate(const Vector& theta, const BrightRows&, bool with_gradient, Evaluation& out) const {
+  if (communicator_.size() > 1) {
+    const std::uint64_t own = place_of(theta, 0.0);
+    for (const std::uint64_t place : gather_all(communicator_, std::span<const std::uint64_t>(&own, 1)))
+      if (place != own) come_apart();
+  }
   const Index k = model_.predictors();
   const Matrix weights = by_predictor(theta, k);
   const LikelihoodSum zero{0.0, Matrix::Zero(with_gradient ? store_.features() : 0, k)};
@@ -197,9 +224,10 @@ void take(std::span<const std::byte>& letter, std::size_t count, std::vector<T>&
   letter = letter.subspan(count * sizeof(T));
 }
 
-// How many rows a letter tells of, and how many queries they took.
+// How many rows a letter tells of, how many queries they took, and where the chain is that they belong to.
 struct Head {
   RowId bright = 0, dark = 0, queries = 0;
+  std::uint64_t place = 0;
 };
 
 // What rows are, as they go from the rank that has them to the others.
@@ -220,7 +248,8 @@ RowId JointDensity::flip(State& state, const Flips& flips) const {
     return flips.queries;
   }
   std::vector<std::byte> letter;
-  const Head own{static_cast<RowId>(flips.bright.size()), static_cast<RowId>(flips.dark.size()), flips.queries};
+  const Head own{static_cast<RowId>(flips.bright.size()), static_cast<RowId>(flips.dark.size()), flips.queries,
+                 place_of(state.theta, state.at.log_density)};
   put(letter, std::span<const Head>(&own, 1));
   put(letter, std::span<const RowId>(flips.dark));
   put_rows(letter, flips.bright);
@@ -234,6 +263,7 @@ RowId JointDensity::flip(State& state, const Flips& flips) const {
     std::span<const std::byte> rest(from);
     std::vector<Head> head;
     take(rest, 1, head);
+    if (head[0].place != own.place) come_apart();
     const auto rows = static_cast<std::size_t>(head[0].bright);
     queries += head[0].queries;
     take(rest, static_cast<std::size_t>(head[0].dark), dark);

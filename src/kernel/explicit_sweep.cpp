@@ -22,7 +22,6 @@ std::vector<RowId> ExplicitSweep::choose_rows(const State& state, const Random& 
   const auto n = static_cast<std::uint64_t>(density_->rows());
   const auto count = static_cast<std::uint64_t>(count_);
   std::vector<RowId> rows;
-  rows.reserve(count);
   switch (choice_) {
     case Choice::with_replacement:
       for (std::uint64_t i = 0; i < count; ++i) rows.push_back(static_cast<RowId>(random.choose(Purpose::pick, i, n)));
@@ -43,7 +42,8 @@ std::vector<RowId> ExplicitSweep::choose_rows(const State& state, const Random& 
     }
     case Choice::consecutive: {
       const std::uint64_t first = (state.iteration % n) * count % n;
-      for (std::uint64_t i = 0; i < count; ++i) rows.push_back(static_cast<RowId>((first + i) % n));
+      for (std::uint64_t i = 0; i < count; ++i)
+        if (const auto row = static_cast<RowId>((first + i) % n); density_->owns(row)) rows.push_back(row);
       std::rotate(rows.begin(), std::min_element(rows.begin(), rows.end()), rows.end());
       break;
     }

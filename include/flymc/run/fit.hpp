@@ -45,7 +45,8 @@ struct Fit {
 };
 
 // Throws InputError if the rows, the model or the options cannot be used. Every rank of a communicator calls it with
-// the same table, model and options, reads its own blocks only, and gets the same fit.
+// the same table, model and options, reads its own blocks only, and gets the same fit. What one rank
+// alone finds wrong, such as a target of its rows, it throws alone: whoever catches it must end the others, which wait.
 Fit fit(const Store& store, const Model& model, const FitOptions& options = {},
         const Communicator& communicator = Communicator::alone());
 

@@ -260,12 +260,18 @@ StoreFile open_store(const std::string& path, Verify verify) {
 }
 
 StoreFile open_store(const std::vector<std::string>& paths, Verify verify, const Execution& execution) {
+  if (paths.empty()) throw InputError("no file of rows is named");
   StoreFile result;
   MappedFile all;  // of the first file, and then the blocks of the others
   const auto owner = std::make_shared<std::vector<std::shared_ptr<arrow::Buffer>>>();
   std::vector<std::size_t> last;  // block of each file, and one more
   for (const std::string& path : paths) {
     MappedFile file = map_file(path);
+    const std::string part = fmt::format("{} of {}", last.size() + 1, paths.size());
+    if (const auto own = file.metadata.find("part"); own != file.metadata.end()) {
+      if (own->second != part) foreign(path, fmt::format("it is part {} of a table and not {}", own->second, part));
+      file.metadata.erase(own);
+    }
     owner->push_back(file.mapping);
     result.mapped.push_back(
         std::as_bytes(std::span(file.mapping->data(), static_cast<std::size_t>(file.mapping->size()))));
@@ -280,6 +286,9 @@ StoreFile open_store(const std::vector<std::string>& paths, Verify verify, const
     last.push_back(all.blocks.size());
   }
   result.metadata = all.metadata;
+  std::string sums;
+  for (const std::string& one : all.checksums) sums += one;
+  result.fingerprint = fmt::format("{:016x}", XXH3_64bits(sums.data(), sums.size()));
   if (verify == Verify::numbers) {
     result.expect(Access::in_order);
     const std::size_t row_bytes =

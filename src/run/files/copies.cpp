@@ -68,6 +68,7 @@ RunDirectory copy_run(const RunDirectory& run, const fs::path& path) {
 
 RunDirectory conclude(const RunDirectory& stopped, const fs::path& path) {
   const RunLock lock(stopped);
+  if (stopped.finished()) throw InputError(fmt::format("{}: the run is finished", stopped.path().string()));
   Settings settings = stopped.settings();
   std::vector<StoppedChain> chains;
   for (int i = 0; i < settings.fit.chains; ++i) {
@@ -91,16 +92,21 @@ RunDirectory conclude(const RunDirectory& stopped, const fs::path& path) {
   DrawsWriter writer(to.draws(), parts.names, {{"flymc_settings", to_toml(settings)}});
   std::vector<ChainReport> reports;
   for (const StoppedChain& chain : chains) {
+    std::int64_t kept = 0;
     DrawsFile(chain.parts).scan([&](const DrawsBatch& batch) {
       for (Index i = 0; i < batch.theta.rows(); ++i)
-        if (const auto at = static_cast<std::size_t>(i); batch.draws[at] < length)
+        if (const auto at = static_cast<std::size_t>(i); batch.draws[at] < length && ++kept > 0)
           writer.append(batch.chains[at], batch.draws[at],
                         {batch.theta.row(i).data(), static_cast<std::size_t>(batch.theta.cols())}, batch.stats[at]);
     });
+    if (kept != length)
+      throw InputError(
+          fmt::format("{}: of {} draws of a chain, {} are there; `flymc resume {}` says which to draw again",
+                      (stopped.path() / "parts").string(), length, kept, stopped.path().string()));
     reports.push_back(chain.checkpoint.report);
   }
   writer.finish();
-  const Preparation preparation = to.load_preparation(parts.model);
+  const Preparation preparation = to.load_preparation(parts.model, parts.rows);
   write_whole(to.report(), to_json(make_report(parts, preparation, settings.fit, std::move(reports), length)));
   return to;
 }

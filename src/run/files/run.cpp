@@ -227,7 +227,8 @@ void write_part(const RunDirectory& directory, const Table& table, const Encodin
   RowId to_give = (block - before % block) % block;
   std::vector<double> given;
   StoreWriter writer(directory.rows(rank, ranks).string(), names,
-                     settings.float32 ? Precision::float32 : Precision::float64, {{"encoding", encoding.to_json()}});
+                     settings.float32 ? Precision::float32 : Precision::float64,
+                     {{"encoding", encoding.to_json()}, {"part", fmt::format("{} of {}", rank + 1, ranks)}});
   encoding.encode(table, execution, [&](std::span<const double> x, double y, const RowPlace&) {
     if (to_give == 0) return writer.append(x, y);
     given.insert(given.end(), x.begin(), x.end());
@@ -267,7 +268,8 @@ void ingest(const RunDirectory& directory, Monitor& monitor, const Communicator&
   const auto names = coefficient_names(encoding.feature_names(), encoding.classes(), settings);
   check_coefficient_names(names);
   make_model(settings, static_cast<int>(encoding.classes().size()), names);  // the prior may name what is not there
-  // Ranks write a part each if each has a block to itself. A table for which that is not so is small.
+  // Ranks write a part each if each has a block to itself; else the table is small, or has few pieces to share out, and
+  // the first rank writes it alone.
   const RowId own = encoding.own_rows();
   const std::vector<RowId> rows = gather_all(communicator, std::span<const RowId>(&own, 1));
   RowId before = 0;
@@ -311,14 +313,14 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
     monitor.say(regular ? "prepare: anchor" : "prepare: anchor and bound");
     parts.rows.expect(Access::in_order);
     const Preparation made = prepare(store, model, settings.fit, execution);
-    directory.save(made, store, communicator);
+    directory.save(made, parts.rows, communicator);
     const RowId queries = (made.anchor ? made.anchor->queries : 0) + (made.bound ? made.bound->queries() : 0);
     monitor.say(
         fmt::format("         {} passes over the rows, {:.1f} s", queries / store.rows(), seconds_since(began)));
   }
   if (stopped()) return false;
   parts.rows.expect(regular ? Access::in_order : Access::here_and_there);
-  const Preparation preparation = directory.load_preparation(model, communicator);
+  const Preparation preparation = directory.load_preparation(model, parts.rows, communicator);
   const Sampler sampler(store, model, preparation, settings.fit, communicator);
   ChainPlan plan = sampler.plan();
   start_where_others_ended(directory, plan);

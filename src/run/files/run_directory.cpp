@@ -10,7 +10,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
+#include <map>
+#include <set>
 
 #include "chain_report_json.hpp"
 #include "flymc/core/files.hpp"
@@ -116,7 +119,7 @@ void check_seal(const fs::path& path) {
 RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings, const RunDirectory* base) {
   check_vacant(path);
   // Before there is a folder: the prior may name a coefficient that the rows have not.
-  if (base && fs::exists(base->rows())) parts_of(open_store(base->rows().string(), Verify::metadata), settings);
+  if (base && !base->rows_files().empty()) parts_of(open_store(base->a_rows_file(), Verify::metadata), settings);
   make_folder(path);
   if (base) copy_from(*base, path, settings);
   // A run may be resumed from another folder.
@@ -143,14 +146,32 @@ fs::path RunDirectory::rows(int part, int parts) const {
   return base() / (parts == 1 ? "rows.arrow" : fmt::format("rows-{}-of-{}.arrow", part + 1, parts));
 }
 
+namespace {
+
+// Which part of how many a file of rows is; nothing if it is none.
+std::optional<std::pair<int, int>> part_of(std::string_view name) {
+  if (name == "rows.arrow") return std::pair(0, 1);
+  int part = 0, parts = 0, end = 0;
+  const std::string text(name);
+  if (std::sscanf(text.c_str(), "rows-%d-of-%d.arrow%n", &part, &parts, &end) < 2 ||
+      end != static_cast<int>(text.size()))
+    return std::nullopt;
+  return std::pair(part - 1, parts);
+}
+
+}  // namespace
+
 std::vector<std::string> RunDirectory::rows_files() const {
-  constexpr int most_parts = 4096;
-  for (int parts = 1; parts <= most_parts; ++parts) {
-    if (!fs::exists(rows(0, parts))) continue;
+  std::map<int, std::set<int>> found;  // from the number of parts to those that are there
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(base(), none))
+    if (const auto part = part_of(entry.path().filename().string())) found[part->second].insert(part->first);
+  for (const auto& [parts, there] : found) {
+    if (there.size() != static_cast<std::size_t>(parts) || *there.begin() != 0 || *there.rbegin() != parts - 1)
+      continue;
     std::vector<std::string> files;
-    for (int part = 0; part < parts && fs::exists(rows(part, parts)); ++part)
-      files.push_back(rows(part, parts).string());
-    if (files.size() == static_cast<std::size_t>(parts)) return files;
+    for (const int part : there) files.push_back(rows(part, parts).string());
+    return files;
   }
   return {};
 }
@@ -161,11 +182,12 @@ std::string RunDirectory::a_rows_file() const {
 }
 
 void RunDirectory::remove_rows() const {
-  if (!fs::exists(base())) return;
-  for (const auto& entry : fs::directory_iterator(base()))
-    if (const std::string name = entry.path().filename().string();
-        name.starts_with("rows") && name.find(".arrow") != std::string::npos)
-      fs::remove(entry.path());
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(base(), none)) {
+    fs::path name = entry.path().filename();
+    if (name.extension() == ".partial") name.replace_extension();
+    if (part_of(name.string())) fs::remove(entry.path());
+  }
 }
 
 void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, const Settings& settings) {
@@ -181,6 +203,7 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
   for (const char* part : {"anchor", "bound"})
     if (value.contains(part)) value[part]["queries"] = 0;  // this run made none
   if (value.contains("bound") && value["bound"].contains("gaps")) {
+    if (!fs::exists(base.gaps())) return;  // the new run makes its own
     PendingFile copy(path / "gaps.flymc");
     std::error_code error;
     fs::copy_file(base.gaps(), copy.path(), fs::copy_options::overwrite_existing, error);
@@ -211,12 +234,13 @@ std::uint64_t RunDirectory::seed() const {
   return XXH64(lineage.data(), lineage.size(), 0);
 }
 
-void RunDirectory::save(const Preparation& preparation, const Store& store, const Communicator& communicator) const {
+void RunDirectory::save(const Preparation& preparation, const StoreFile& rows, const Communicator& communicator) const {
+  const Store& store = rows.store;
   const bool with_gaps = preparation.bound && preparation.bound->expected_gaps().known();
   std::vector<std::uint64_t> checksums;
   if (with_gaps) checksums = write_gaps(gaps(), preparation.bound->expected_gaps(), store.block_rows(), communicator);
   if (communicator.rank() != 0) return;
-  json value = {{"prior", PriorTerms::parse(settings_.prior).describe()}};
+  json value = {{"prior", PriorTerms::parse(settings_.prior).describe()}, {"rows", rows.fingerprint}};
   if (const auto& anchor = preparation.anchor)
     value["anchor"] = {{"theta", flymc::pack(anchor->theta)},
                        {"metric", flymc::pack(anchor->metric.lower())},
@@ -240,10 +264,13 @@ void RunDirectory::save(const Preparation& preparation, const Store& store, cons
   write_record(this->preparation(), "preparation", value);
 }
 
-Preparation RunDirectory::load_preparation(const Model& model, const Communicator& communicator) const {
+Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& rows,
+                                           const Communicator& communicator) const {
   const fs::path path = preparation();
   return reading(path, fmt::format("delete {}, and `flymc resume` makes it again from the rows", path.string()), [&] {
     const json value = read_record(path, "preparation");
+    if (value.at("rows").get<std::string>() != rows.fingerprint)
+      throw InputError(fmt::format("{}: it was made from other rows than are here now", path.string()));
     Preparation out;
     if (value.contains("anchor")) {
       const json& a = value.at("anchor");

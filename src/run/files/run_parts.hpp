@@ -23,6 +23,10 @@ struct RunParts {
 
 inline RunParts parts_of(StoreFile rows, const Settings& settings) {
   Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
+  if (encoding.rows() != rows.store.rows())
+    throw InputError(
+        fmt::format("the files of rows hold {} of {} rows; delete them, and `flymc resume` makes them again",
+                    rows.store.rows(), encoding.rows()));
   auto names = coefficient_names(encoding.feature_names(), encoding.classes(), settings);
   Model model = make_model(settings, static_cast<int>(encoding.classes().size()), names);
   return {std::move(rows), std::move(encoding), std::move(names), std::move(model)};

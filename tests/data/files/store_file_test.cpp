@@ -75,6 +75,34 @@ TEST_P(StoreFileOfEachPrecision, GivesTheBitsOfMemory) {
 INSTANTIATE_TEST_SUITE_P(StoreFile, StoreFileOfEachPrecision, testing::Values(Precision::float64, Precision::float32),
                          [](const auto& test) { return test.param == Precision::float64 ? "float64" : "float32"; });
 
+TEST(StoreFile, PartsFollowEachOther) {
+  const Folder folder;
+  const Index block = StoreBuilder::rows_per_block(7);
+  const RowMatrix x = some_features(2 * block + 5, 7);
+  const auto write_part = [&](int part, Index first, Index last) {
+    StoreWriter writer(folder(fmt::format("{}", part)), {"a", "b", "c", "d", "e", "f", "g"}, Precision::float64,
+                       {{"part", fmt::format("{} of 2", part)}});
+    for (Index i = first; i < last; ++i) writer.append({x.row(i).data(), 7}, std::cos(static_cast<double>(i)));
+    writer.finish();
+  };
+  write_part(1, 0, block);
+  write_part(2, block, x.rows());
+  const Threads threads(2);
+  const auto open = [&](const std::vector<std::string>& names) {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) paths.push_back(folder(name));
+    return open_store(paths, Verify::numbers, {threads});
+  };
+  const StoreFile both = open({"1", "2"});
+  ASSERT_EQ(both.store.rows(), x.rows());
+  for (const RowId row : {RowId{0}, RowId{block - 1}, RowId{block}, RowId{2 * block + 4}})
+    EXPECT_EQ(both.store.value(row, 3), x(row, 3));
+  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"2", "1"}, {"1", "1"}, {"1"}, {}})
+    EXPECT_THROW(open(wrong), InputError);
+  write_part(1, 1, block + 1);
+  EXPECT_NE(open({"1", "2"}).fingerprint, both.fingerprint);
+}
+
 TEST(StoreFile, OutlivesTheNameOfItsFile) {
   const Folder folder;
   write_store(folder("a.store"), some_features(1000, 3), Precision::float64);

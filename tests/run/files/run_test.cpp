@@ -228,6 +228,20 @@ TEST_F(RunOnDisk, ACheckpointBelongsToItsPreparation) {
   EXPECT_TRUE(complete(run, quiet_));
 }
 
+// Rows that are made again from a table that has changed have another bound.
+TEST_F(RunOnDisk, APreparationBelongsToItsRows) {
+  const RunDirectory run = RunDirectory::create(folder_ / "run", settings(2, 1));
+  Stopper stopper(130);
+  ASSERT_FALSE(complete(run, stopper));
+  std::string text = read_whole(run.settings().table.front());
+  text[text.find("red,") + 4] = '7';
+  write_whole(run.settings().table.front(), text);
+  std::filesystem::remove(run.rows());
+  const std::string said = message<InputError>([&] { complete(run, quiet_); });
+  EXPECT_NE(said.find("preparation.flymc: it was made from other rows than are here now; delete"), std::string::npos)
+      << said;
+}
+
 // Too few draws to tell are not enough.
 TEST_F(RunOnDisk, AnUndefinedEssDoesNotReachTheTarget) {
   Settings s = settings();

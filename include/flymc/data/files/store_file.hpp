@@ -45,6 +45,7 @@ enum class Access { in_order, here_and_there };
 struct StoreFile {
   Store store;
   std::map<std::string, std::string> metadata;
+  std::string fingerprint;                         // of all numbers, by the checksums of the blocks
   std::vector<std::span<const std::byte>> mapped;  // kept by the store
   void expect(Access access) const;
 };
@@ -56,8 +57,8 @@ enum class Verify { numbers, metadata };
 
 // Maps a file that a StoreWriter wrote. Throws InputError, naming it, if it is damaged or something else.
 StoreFile open_store(const std::string& path, Verify verify = Verify::numbers);
-// The same for several files that follow each other, as ranks write them: each begins at a block. A rank verifies the
-// numbers of its own blocks.
+// The same for several files that follow each other, as ranks write them: each begins at a block, and says in its
+// metadata which `part` it is ("2 of 4"). A rank verifies the numbers of its own blocks.
 StoreFile open_store(const std::vector<std::string>& paths, Verify verify, const Execution& execution);
 
 }  // namespace flymc

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "flymc/data/files/store_file.hpp"
 #include "flymc/run/files/settings.hpp"
 #include "flymc/run/sampler.hpp"
 
@@ -57,9 +58,11 @@ class RunDirectory {
   bool finished() const { return std::filesystem::exists(report()) && std::filesystem::exists(draws()); }
 
   // Every rank of a communicator calls them. The first writes what all have, each its rows' share of the gaps.
-  void save(const Preparation& preparation, const Store& store,
+  void save(const Preparation& preparation, const StoreFile& rows,
             const Communicator& communicator = Communicator::alone()) const;
-  Preparation load_preparation(const Model& model, const Communicator& communicator = Communicator::alone()) const;
+  // Throws InputError if it is damaged, or was made from other rows.
+  Preparation load_preparation(const Model& model, const StoreFile& rows,
+                               const Communicator& communicator = Communicator::alone()) const;
 
   // Where chains begin; none: around the anchor.
   std::vector<Place> load_starts() const;
