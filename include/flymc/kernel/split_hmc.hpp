@@ -43,6 +43,7 @@ class SplitHmcTuner final : public Tuner {
   void recall(std::span<const double> memory) override;
 
  private:
+  double angle() const;
   SplitHmc kernel(std::size_t arm) const;
   std::size_t best() const;
   double cost(std::size_t arm) const;
