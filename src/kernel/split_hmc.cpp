@@ -98,8 +98,8 @@ SplitHmcTuner::SplitHmcTuner(const JointDensity& density, std::shared_ptr<const 
 SplitHmcTuner::SplitHmcTuner(const FullDensity& density, std::shared_ptr<const SplitFrame> frame)
     : joint_(nullptr), full_(&density), frame_(std::move(frame)), accepted_(step_counts.size()) {}
 
-// A little more than a quarter turn, so that draws alternate around the mean (docs/mathematics.md, "Split HMC"); but not
-// where many rows are bright: the slowest coordinate waits for z there, and the longer way costs more.
+// A little more than a quarter turn, so that draws alternate around the mean (docs/mathematics.md, "Split HMC"); but
+// not where many rows are bright: the slowest coordinate waits for z there, and the longer way costs more.
 double SplitHmcTuner::angle() const {
   constexpr double many = 5.0;
   return bright_.value() > many ? quarter : 1.15 * quarter;
