@@ -165,12 +165,20 @@ int explain(const std::filesystem::path& run) {
     std::error_code unknown;
     return !run.empty() && std::filesystem::exists(run / file, unknown);
   };
+  const auto has_rows = [&] {
+    std::error_code unknown;
+    if (!run.empty())
+      for (const auto& entry : std::filesystem::directory_iterator(run, unknown))
+        if (const auto name = entry.path().filename().string(); name.starts_with("rows") && name.ends_with(".arrow"))
+          return true;
+    return false;
+  };
   try {
     throw;
   } catch (const InputError& error) {
     say(error.what());
     // It failed where the prior matters, or was asked for anew. Reading the table again can be spared.
-    if (has("settings.toml") && !has("preparation.flymc") && !RunDirectory(run).rows_files().empty())
+    if (has_rows() && !has("preparation.flymc"))
       say(fmt::format("its rows are kept; `flymc sample {} --prior PRIOR --out OTHER` tries another prior on them",
                       run.string()));
     if (const auto draws = run / "draws.parquet"; std::string_view(error.what()).starts_with(draws.string() + ":"))
