@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include "flymc/core/files.hpp"
-#include "flymc/data/files/store_file.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/draws/files/netcdf.hpp"
 #include "flymc/draws/files/stan_csv.hpp"
 #include "flymc/run/files/report.hpp"
+#include "run_parts.hpp"
 
 namespace flymc {
 namespace {
@@ -27,7 +27,7 @@ void write_netcdf(const RunDirectory& directory, const RunReport& report, const 
   options.sampling_seconds = sampling_seconds(report);
   std::vector<double> targets;
   if (report.rows <= most_observed) {
-    const StoreFile rows = open_store(directory.a_rows_file(), Verify::metadata);
+    const StoreFile rows = open_unverified(directory);
     for (std::size_t b = 0; b < rows.store.blocks(); ++b) {
       const auto part = rows.store.block(b).targets();
       targets.insert(targets.end(), part.begin(), part.end());

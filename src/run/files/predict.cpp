@@ -8,10 +8,10 @@
 
 #include "encoding_options.hpp"
 #include "flymc/core/error.hpp"
-#include "flymc/data/files/store_file.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/report.hpp"
 #include "prediction_writer.hpp"
+#include "run_parts.hpp"
 
 namespace flymc {
 namespace {
@@ -117,8 +117,7 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
   check(options);
   const Settings& settings = directory.settings();
   read_report(directory);  // the run must be finished
-  const Encoding encoding =
-      Encoding::from_json(open_store(directory.a_rows_file(), Verify::metadata).metadata.at("encoding"));
+  const Encoding encoding = Encoding::from_json(open_unverified(directory).metadata.at("encoding"));
   const RowMatrix theta = read_draws(DrawsFile(directory.draws()), options.draws);
   RowPredictor predictor(settings, make_model(settings, static_cast<int>(encoding.classes().size())),
                          encoding.classes(), options.interval);

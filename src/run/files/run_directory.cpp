@@ -119,7 +119,7 @@ void check_seal(const fs::path& path) {
 RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings, const RunDirectory* base) {
   check_vacant(path);
   // Before there is a folder: the prior may name a coefficient that the rows have not.
-  if (base && !base->rows_files().empty()) parts_of(open_store(base->a_rows_file(), Verify::metadata), settings);
+  if (base && !base->rows_files().empty()) parts_of(open_unverified(*base), settings);
   make_folder(path);
   if (base) copy_from(*base, path, settings);
   // A run may be resumed from another folder.
@@ -174,11 +174,6 @@ std::vector<std::string> RunDirectory::rows_files() const {
     return files;
   }
   return {};
-}
-
-std::string RunDirectory::a_rows_file() const {
-  const std::vector<std::string> files = rows_files();
-  return files.empty() ? rows().string() : files.front();
 }
 
 void RunDirectory::remove_rows() const {

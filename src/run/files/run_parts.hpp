@@ -21,6 +21,13 @@ struct RunParts {
   Model model;
 };
 
+// All rows of a run, however many files they are in. Their numbers are not verified: few of them will be looked at.
+inline StoreFile open_unverified(const RunDirectory& run) {
+  std::vector<std::string> files = run.rows_files();
+  if (files.empty()) files.push_back(run.rows().string());  // which is then said not to be there
+  return open_store(files, Verify::metadata, {Threads(1)});
+}
+
 inline RunParts parts_of(StoreFile rows, const Settings& settings) {
   Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
   if (encoding.rows() != rows.store.rows())
@@ -34,11 +41,10 @@ inline RunParts parts_of(StoreFile rows, const Settings& settings) {
 
 // Of a run that has rows. Their numbers are not verified.
 inline RunParts open_parts(const RunDirectory& run) {
-  const std::vector<std::string> files = run.rows_files();
-  if (files.empty())
+  if (run.rows_files().empty())
     throw InputError(fmt::format("{}: its rows are not there; `flymc resume {}` makes them", run.path().string(),
                                  run.path().string()));
-  return parts_of(open_store(files, Verify::metadata, {Threads(1)}), run.settings());
+  return parts_of(open_unverified(run), run.settings());
 }
 
 // What is known of a run when `draws` draws of each chain are there.

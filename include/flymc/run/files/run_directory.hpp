@@ -48,8 +48,6 @@ class RunDirectory {
   std::filesystem::path rows(int part = 0, int parts = 1) const;
   // The files that hold the rows, in order; none if they are not all there.
   std::vector<std::string> rows_files() const;
-  // One of them, for what stands beside the rows in each.
-  std::string a_rows_file() const;
   // Removes files of rows: they are to be made anew.
   void remove_rows() const;
   std::filesystem::path preparation() const { return path_ / "preparation.flymc"; }
