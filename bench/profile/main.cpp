@@ -1,9 +1,11 @@
 // Does an iteration cost the same at 10^4 and at 10^6 rows? Times sweeps and moves of a MAP-anchored logistic chain
 // with q N held fixed, and what reading a random row costs beside them.
 //
-//   flymc_profile [--rows 10000,100000,1000000] [--iterations 5000] [--json]
+//   flymc_profile [--rows 10000,100000,1000000,10000] [--rounds 31] [--iterations 2000] [--json]
 //
-// A chain's result is checked before its times are printed.
+// A processor's speed changes from second to second, by more than what is looked for. So the tables take turns, batch
+// by batch, and a round's times are compared with each other; the first size comes twice, with other rows, which shows
+// what is noise. A chain's result is checked before its times are printed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +13,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "flymc/anchor/anchor.hpp"
@@ -31,7 +36,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Index column_count = 51;            // an intercept and 50 features
 constexpr double proposals_per_sweep = 20.0;  // q N: dark rows that a sweep proposes
-constexpr int batch_count = 20;               // times are medians over batches
 constexpr std::uint64_t data_seed = 1;
 
 double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
@@ -43,20 +47,20 @@ double median(std::vector<double> values) {
 
 // Features are AR(1) with correlation 0.5, coefficients normal with standard deviation 0.3. Row by row: what is held is
 // the store and nothing else.
-Store simulate(RowId rows) {
+Store simulate(RowId rows, std::uint64_t seed) {
   std::vector<std::string> names = {"intercept"};
   for (Index j = 1; j < column_count; ++j) names.push_back(fmt::format("x{}", j));
   std::vector<double> theta(column_count), x(column_count);
-  PhiloxRandom(data_seed, 1, 0).normals(Purpose::simulate, 0, theta);
+  PhiloxRandom(data_seed, 1, 0).normals(Purpose::simulate, 0, theta);  // the same for all tables
   for (double& t : theta) t *= 0.3;
   StoreBuilder builder(names);
   for (RowId row = 0; row < rows; ++row) {
     const auto index = static_cast<std::uint64_t>(row);
-    PhiloxRandom(data_seed, 2, index).normals(Purpose::simulate, 0, x);
+    PhiloxRandom(seed, 2, index).normals(Purpose::simulate, 0, x);
     x[0] = 1.0;
     for (std::size_t j = 2; j < x.size(); ++j) x[j] = 0.5 * x[j - 1] + std::sqrt(0.75) * x[j];
     const double eta = dot(x.data(), theta.data(), column_count);
-    builder.append(x, Logistic{}.simulate({&eta, 1}, PhiloxRandom(data_seed, 3, 0), index));
+    builder.append(x, Logistic{}.simulate({&eta, 1}, PhiloxRandom(seed, 3, 0), index));
   }
   return builder.finish();
 }
@@ -104,150 +108,200 @@ ReadTimes time_reads(const Store& store) {
   return out;
 }
 
-struct ChainTimes {
-  std::string move;
-  double iteration = 0.0, sweep = 0.0, step = 0.0;  // microseconds, medians over batches
-  double fastest = 0.0;                             // the iteration's, in the fastest batch: least disturbed by others
-  double bright = 0.0, queries = 0.0, acceptance = 0.0;
-};
-
-// Warm-up tunes the move's step; the sweep's q is given. Kernels are applied by hand, as a chain does, with a clock
-// around each.
-template <class Move>
-ChainTimes time_chain(std::string name, const JointDensity& density, const Anchor& anchor, State state,
-                      int iterations) {
-  const auto d = static_cast<double>(density.dimension());
-  const auto n = static_cast<double>(density.rows());
-  const auto metric = std::make_shared<const Metric>(anchor.metric);
-  const ImplicitSweep sweep(density, std::min(1.0, proposals_per_sweep / n));
-  StepTuner<Move> tuner(density, metric, 1.0 / std::sqrt(d));
-  const auto random = [&](std::uint32_t slot) { return PhiloxRandom(data_seed, 0, state.iteration, slot); };
-  for (; state.iteration < 1000; ++state.iteration) {
-    sweep.step(state, random(0));
-    tuner.step(state, random(1));
-  }
-  const auto move = tuner.freeze();
-
-  ChainTimes out{.move = std::move(name)};
-  std::vector<double> sweeps, moves, both;
-  double distance = 0.0;
-  const int batch = std::max(1, iterations / batch_count);
-  for (int b = 0; b < batch_count; ++b) {
-    double swept = 0.0, moved = 0.0;
-    for (int i = 0; i < batch; ++i, ++state.iteration) {
-      const auto first = Clock::now();
-      const Info z = sweep.step(state, random(0));
-      const auto second = Clock::now();
-      const Info theta = move->step(state, random(1));
-      const auto third = Clock::now();
-      swept += 1e6 * std::chrono::duration<double>(second - first).count();
-      moved += 1e6 * std::chrono::duration<double>(third - second).count();
-      out.bright += static_cast<double>(state.z.set.bright_count());
-      out.queries += static_cast<double>(z.queries + theta.queries);
-      out.acceptance += theta.acceptance;
-      distance += metric->whiten(state.theta - anchor.theta).squaredNorm();
+// A chain with its kernels frozen, whose sweeps and moves can be timed.
+class TimedChain {
+ public:
+  // Warm-up tunes the move's step; the sweep's q is given.
+  template <class Move>
+  TimedChain(std::in_place_type_t<Move>, std::string name, const JointDensity& density, const Anchor& anchor,
+             const State& state)
+      : name_(std::move(name)),
+        density_(&density),
+        anchor_(&anchor),
+        sweep_(density, std::min(1.0, proposals_per_sweep / static_cast<double>(density.rows()))),
+        state_(state) {
+    StepTuner<Move> tuner(density, std::make_shared<const Metric>(anchor.metric),
+                          1.0 / std::sqrt(static_cast<double>(density.dimension())));
+    for (; state_.iteration < warm_up; ++state_.iteration) {
+      sweep_.step(state_, random(0));
+      tuner.step(state_, random(1));
     }
-    sweeps.push_back(swept / batch);
-    moves.push_back(moved / batch);
-    both.push_back((swept + moved) / batch);
+    move_ = tuner.freeze();
   }
-  const double count = static_cast<double>(batch) * batch_count;
-  out.sweep = median(sweeps);
-  out.step = median(moves);
-  out.iteration = median(both);
-  out.fastest = *std::min_element(both.begin(), both.end());
-  out.bright /= count;
-  out.queries /= count;
-  out.acceptance /= count;
+
+  // A batch: its first iterations bring the chain and its rows back into the caches, as far as they fit, and are not
+  // timed.
+  void run(int iterations) {
+    for (int i = 0; i < iterations / 4; ++i) step();
+    for (int i = 0; i < iterations; ++i) timed_step();
+    sweeps.push_back(swept_ / iterations);
+    moves.push_back(moved_ / iterations);
+    both.push_back((swept_ + moved_) / iterations);
+    swept_ = moved_ = 0.0;
+  }
 
   // The state is what (theta, z) say it is, and the chain stays where a normal posterior has its mass: rho^2 is then
   // chi-squared with D degrees of freedom, of which a short chain sees a wide average.
-  Evaluation again;
-  density.evaluate(state.theta, state.z, state.at.gradient.size() > 0, again);
-  if (again.log_density != state.at.log_density) throw InputError("check failed: the state is not settled");
-  if (iterations >= 2000 && std::abs(distance / count / d - 1.0) > 0.5)
-    throw InputError(fmt::format("check failed: mean rho^2 is {:.1f} in {} dimensions", distance / count, d));
-  return out;
-}
+  void check() const {
+    Evaluation again;
+    density_->evaluate(state_.theta, state_.z, state_.at.gradient.size() > 0, again);
+    if (again.log_density != state_.at.log_density) throw InputError("check failed: the state is not settled");
+    const auto d = static_cast<double>(density_->dimension());
+    if (count_ >= 2000 && std::abs(distance_ / count_ / d - 1.0) > 0.5)
+      throw InputError(fmt::format("check failed: mean rho^2 is {:.1f} in {} dimensions", distance_ / count_, d));
+  }
 
-struct Profile {
-  RowId rows = 0;
-  double simulate = 0.0, anchor = 0.0, bound = 0.0, start = 0.0;  // seconds
-  int passes = 0;                                                 // of the set-up: anchor, bound and start
-  ReadTimes reads;
-  std::vector<ChainTimes> chains;
-  double set_up() const { return anchor + bound + start; }
+  const std::string& name() const { return name_; }
+  double bright() const { return bright_ / count_; }
+  double queries() const { return queries_ / count_; }
+  double acceptance() const { return acceptance_ / count_; }
+  std::vector<double> sweeps, moves, both;  // microseconds per iteration, a number per batch
+
+ private:
+  static constexpr std::uint64_t warm_up = 1000;
+  PhiloxRandom random(std::uint32_t slot) const { return {data_seed, 0, state_.iteration, slot}; }
+
+  void step() {
+    sweep_.step(state_, random(0));
+    move_->step(state_, random(1));
+    ++state_.iteration;
+  }
+
+  // Kernels are applied by hand, as a chain does, with a clock around each.
+  void timed_step() {
+    const auto first = Clock::now();
+    const Info z = sweep_.step(state_, random(0));
+    const auto second = Clock::now();
+    const Info theta = move_->step(state_, random(1));
+    const auto third = Clock::now();
+    ++state_.iteration;
+    swept_ += 1e6 * std::chrono::duration<double>(second - first).count();
+    moved_ += 1e6 * std::chrono::duration<double>(third - second).count();
+    count_ += 1.0;
+    bright_ += static_cast<double>(state_.z.set.bright_count());
+    queries_ += static_cast<double>(z.queries + theta.queries);
+    acceptance_ += theta.acceptance;
+    distance_ += anchor_->metric.whiten(state_.theta - anchor_->theta).squaredNorm();
+  }
+
+  std::string name_;
+  const JointDensity* density_;
+  const Anchor* anchor_;
+  ImplicitSweep sweep_;
+  std::unique_ptr<const Kernel> move_;
+  State state_;
+  double swept_ = 0.0, moved_ = 0.0;  // of the batch
+  double count_ = 0.0, bright_ = 0.0, queries_ = 0.0, acceptance_ = 0.0, distance_ = 0.0;
 };
 
-Profile profile(RowId rows, int iterations) {
-  Profile out;
-  out.rows = rows;
+// A table with all that its chains need. Chains hold its address.
+struct Problem {
+  Problem(RowId rows, std::uint64_t seed);
+  Problem(const Problem&) = delete;
+  Problem& operator=(const Problem&) = delete;
+
+  RowId rows() const { return store.rows(); }
+  double seconds() const { return anchor_seconds + bound_seconds + start_seconds; }
+
+  Store store;
+  std::optional<Anchor> anchor;
+  std::optional<Bound> bound;
+  std::optional<JointDensity> density;
+  std::vector<TimedChain> chains;
+  double anchor_seconds = 0.0, bound_seconds = 0.0, start_seconds = 0.0;
+  int passes = 0;  // of the set-up: anchor, bound and start
+  ReadTimes reads;
+};
+
+Problem::Problem(RowId rows, std::uint64_t seed) : store(simulate(rows, seed)) {
   const Threads threads;
   const Execution execution{threads};
   const Model model(Logistic{}, Prior::normal(0.0, 2.0));
-
   auto began = Clock::now();
   const auto lap = [&began] {
     const double seconds = seconds_since(began);
     began = Clock::now();
     return seconds;
   };
-  const Store store = simulate(rows);
-  out.simulate = lap();
-  const Anchor anchor = find_anchor(store, model, execution);
-  out.anchor = lap();
-  const Bound bound(store, model, std::make_shared<AnchoredRule>(), anchor.theta, execution);
-  out.bound = lap();
-  const JointDensity density(store, bound);
-  RowId queries = anchor.queries + bound.queries();
-  const State state = start_joint(density, anchor.theta, {data_seed, 0}, queries);
-  out.start = lap();
-  out.passes = static_cast<int>(queries / rows);
+  anchor.emplace(find_anchor(store, model, execution));
+  anchor_seconds = lap();
+  bound.emplace(store, model, std::make_shared<AnchoredRule>(), anchor->theta, execution);
+  bound_seconds = lap();
+  density.emplace(store, *bound);
+  RowId queries = anchor->queries + bound->queries();
+  const State state = start_joint(*density, anchor->theta, {data_seed, 0}, queries);
+  start_seconds = lap();
+  passes = static_cast<int>(queries / rows);
 
-  out.reads = time_reads(store);
-  out.chains.push_back(time_chain<RandomWalk>("random walk", density, anchor, state, iterations));
-  out.chains.push_back(time_chain<Mala>("mala", density, anchor, state, iterations));
-  return out;
+  reads = time_reads(store);
+  chains.emplace_back(std::in_place_type<RandomWalk>, "random walk", *density, *anchor, state);
+  chains.emplace_back(std::in_place_type<Mala>, "mala", *density, *anchor, state);
 }
 
-void print_tables(const std::vector<Profile>& profiles) {
+// Batch by batch, how many times longer an iteration took than the same round's of the first table.
+struct Growth {
+  double median = 1.0, low = 1.0, high = 1.0;  // over the rounds; the tenth and the ninetieth percentile
+};
+
+Growth growth(const TimedChain& chain, const TimedChain& first) {
+  std::vector<double> ratios;
+  for (std::size_t b = 0; b < chain.both.size(); ++b) ratios.push_back(chain.both[b] / first.both[b]);
+  std::sort(ratios.begin(), ratios.end());
+  const auto at = [&](double share) {
+    return ratios[static_cast<std::size_t>(share * static_cast<double>(ratios.size() - 1) + 0.5)];
+  };
+  return {at(0.5), at(0.1), at(0.9)};
+}
+
+using Problems = std::vector<std::unique_ptr<Problem>>;
+
+void print_tables(const Problems& problems) {
   fmt::print("{:>9}  {:>8}  {:>6}  {:>8}  {:>7}  {:>7}\n", "rows", "set-up s", "passes", "anchor s", "bound s",
              "start s");
-  for (const Profile& p : profiles)
-    fmt::print("{:>9}  {:>8.2f}  {:>6}  {:>8.2f}  {:>7.2f}  {:>7.2f}\n", p.rows, p.set_up(), p.passes, p.anchor,
-               p.bound, p.start);
-  fmt::print("\n{:>9}  {:<11}  {:>12}  {:>7}  {:>8}  {:>7}  {:>6}  {:>17}  {:>10}\n", "rows", "move", "us/iteration",
-             "fastest", "sweep us", "move us", "bright", "queries/iteration", "acceptance");
-  for (const Profile& p : profiles)
-    for (const ChainTimes& c : p.chains)
-      fmt::print("{:>9}  {:<11}  {:>12.1f}  {:>7.1f}  {:>8.1f}  {:>7.1f}  {:>6.1f}  {:>17.1f}  {:>10.2f}\n", p.rows,
-                 c.move, c.iteration, c.fastest, c.sweep, c.step, c.bright, c.queries, c.acceptance);
+  for (const auto& p : problems)
+    fmt::print("{:>9}  {:>8.2f}  {:>6}  {:>8.2f}  {:>7.2f}  {:>7.2f}\n", p->rows(), p->seconds(), p->passes,
+               p->anchor_seconds, p->bound_seconds, p->start_seconds);
+  fmt::print("\n{:>9}  {:<11}  {:>12}  {:>8}  {:>7}  {:>6}  {:>17}  {:>10}  {:>14}  {:>12}\n", "rows", "move",
+             "us/iteration", "sweep us", "move us", "bright", "queries/iteration", "acceptance", "times the first",
+             "10 % to 90 %");
+  for (std::size_t c = 0; c < problems[0]->chains.size(); ++c)
+    for (const auto& p : problems) {
+      const TimedChain& chain = p->chains[c];
+      const Growth times = growth(chain, problems[0]->chains[c]);
+      fmt::print(
+          "{:>9}  {:<11}  {:>12.1f}  {:>8.1f}  {:>7.1f}  {:>6.1f}  {:>17.1f}  {:>10.2f}  {:>15.2f}  {:>4.2f} to "
+          "{:>4.2f}\n",
+          p->rows(), chain.name(), median(chain.both), median(chain.sweeps), median(chain.moves), chain.bright(),
+          chain.queries(), chain.acceptance(), times.median, times.low, times.high);
+    }
   fmt::print("\n{:>9}  {:>9}  {:>18}  {:>9}  {:>19}  {:>9}\n", "rows", "store MiB", "ns/row, same rows", "at random",
              "ns/is_bright, same", "at random");
-  for (const Profile& p : profiles)
-    fmt::print("{:>9}  {:>9.0f}  {:>18.1f}  {:>9.1f}  {:>19.2f}  {:>9.2f}\n", p.rows,
-               static_cast<double>(p.rows) * column_count * 8.0 / (1 << 20), p.reads.same_row, p.reads.random_row,
-               p.reads.same_bit, p.reads.random_bit);
+  for (const auto& p : problems)
+    fmt::print("{:>9}  {:>9.0f}  {:>18.1f}  {:>9.1f}  {:>19.2f}  {:>9.2f}\n", p->rows(),
+               static_cast<double>(p->rows()) * column_count * 8.0 / (1 << 20), p->reads.same_row, p->reads.random_row,
+               p->reads.same_bit, p->reads.random_bit);
 }
 
-void print_json(const std::vector<Profile>& profiles) {
+void print_json(const Problems& problems) {
   fmt::print("[");
-  for (std::size_t i = 0; i < profiles.size(); ++i) {
-    const Profile& p = profiles[i];
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    const Problem& p = *problems[i];
     fmt::print(
         "{}\n  {{\"rows\": {}, \"columns\": {}, \"setup_passes\": {}, \"anchor_s\": {:.4f}, \"bound_s\": {:.4f}, ",
-        i ? "," : "", p.rows, column_count, p.passes, p.anchor, p.bound);
-    fmt::print("\"start_s\": {:.4f}, \"same_row_ns\": {:.2f}, \"random_row_ns\": {:.2f}, ", p.start, p.reads.same_row,
-               p.reads.random_row);
+        i ? "," : "", p.rows(), column_count, p.passes, p.anchor_seconds, p.bound_seconds);
+    fmt::print("\"start_s\": {:.4f}, \"same_row_ns\": {:.2f}, \"random_row_ns\": {:.2f}, ", p.start_seconds,
+               p.reads.same_row, p.reads.random_row);
     fmt::print("\"same_is_bright_ns\": {:.3f}, \"random_is_bright_ns\": {:.3f}, \"chains\": [", p.reads.same_bit,
                p.reads.random_bit);
-    for (std::size_t j = 0; j < p.chains.size(); ++j) {
-      const ChainTimes& c = p.chains[j];
-      fmt::print("{}{{\"move\": \"{}\", \"iteration_us\": {:.2f}, \"fastest_us\": {:.2f}, ", j ? ", " : "", c.move,
-                 c.iteration, c.fastest);
-      fmt::print("\"sweep_us\": {:.2f}, \"move_us\": {:.2f}, ", c.sweep, c.step);
-      fmt::print("\"bright\": {:.2f}, \"queries_per_iteration\": {:.2f}, \"acceptance\": {:.3f}}}", c.bright, c.queries,
-                 c.acceptance);
+    for (std::size_t c = 0; c < p.chains.size(); ++c) {
+      const TimedChain& chain = p.chains[c];
+      const Growth times = growth(chain, problems[0]->chains[c]);
+      fmt::print("{}{{\"move\": \"{}\", \"iteration_us\": {:.2f}, \"sweep_us\": {:.2f}, \"move_us\": {:.2f}, ",
+                 c ? ", " : "", chain.name(), median(chain.both), median(chain.sweeps), median(chain.moves));
+      fmt::print("\"growth\": {:.3f}, \"growth_low\": {:.3f}, \"growth_high\": {:.3f}, ", times.median, times.low,
+                 times.high);
+      fmt::print("\"bright\": {:.2f}, \"queries_per_iteration\": {:.2f}, \"acceptance\": {:.3f}}}", chain.bright(),
+                 chain.queries(), chain.acceptance());
     }
     fmt::print("]}}");
   }
@@ -266,8 +320,8 @@ RowId take_number(std::string_view& text) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  std::vector<RowId> rows = {10000, 100000, 1000000};
-  int iterations = 5000;
+  std::vector<RowId> rows = {10000, 100000, 1000000, 10000};
+  int iterations = 2000, rounds = 31;
   bool json = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
@@ -275,8 +329,8 @@ int main(int argc, char** argv) try {
       json = true;
       continue;
     }
-    if ((flag != "--rows" && flag != "--iterations") || i + 1 == argc)
-      throw InputError("usage: flymc_profile [--rows a,b,c] [--iterations n] [--json]");
+    if ((flag != "--rows" && flag != "--iterations" && flag != "--rounds") || i + 1 == argc)
+      throw InputError("usage: flymc_profile [--rows a,b,c] [--rounds n] [--iterations n] [--json]");
     std::string_view text = argv[++i];
     if (flag == "--rows") {
       rows = {take_number(text)};
@@ -285,13 +339,18 @@ int main(int argc, char** argv) try {
         rows.push_back(take_number(text));
       }
     } else {
-      iterations = static_cast<int>(take_number(text));
+      (flag == "--rounds" ? rounds : iterations) = static_cast<int>(take_number(text));
     }
     if (!text.empty()) throw InputError(fmt::format("'{}' is left over after a number", text));
   }
-  std::vector<Profile> profiles;
-  for (const RowId n : rows) profiles.push_back(profile(n, iterations));
-  json ? print_json(profiles) : print_tables(profiles);
+  Problems problems;
+  for (std::size_t i = 0; i < rows.size(); ++i) problems.push_back(std::make_unique<Problem>(rows[i], i + 1));
+  for (int round = 0; round < rounds; ++round)
+    for (std::size_t c = 0; c < problems[0]->chains.size(); ++c)
+      for (const auto& p : problems) p->chains[c].run(iterations);
+  for (const auto& p : problems)
+    for (const TimedChain& chain : p->chains) chain.check();
+  json ? print_json(problems) : print_tables(problems);
 } catch (const InputError& error) {
   fmt::print(stderr, "flymc_profile: {}\n", error.what());
   return 1;

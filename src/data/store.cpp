@@ -303,58 +303,47 @@ void check_row(const std::vector<std::string>& columns, Precision precision, Row
     throw InputError(fmt::format("row {}: the target {} is not a finite number", row, target));
 }
 
-// One block being filled: features in one of the two vectors, and targets.
-struct StoreBuilder::Buffer {
-  std::vector<double> doubles;
-  std::vector<float> floats;
-  std::vector<double> targets;
-};
-
 StoreBuilder::StoreBuilder(std::vector<std::string> columns, Precision precision)
-    : store_(std::move(columns), precision) {
-  open_block();
-}
+    : store_(std::move(columns), precision), arena_(std::make_shared<Arena>()) {}
 
 Index StoreBuilder::rows_per_block(Index features) {
   const auto rows = static_cast<std::uint64_t>(std::max<Index>(1, (Index{1} << 18) / features));
   return std::clamp<Index>(static_cast<Index>(std::bit_floor(rows)), 256, 16384);
 }
 
-void StoreBuilder::open_block() { buffer_ = std::make_shared<Buffer>(); }
+// A whole block's room: features, then targets. What a last, short block does not use is never touched.
+void StoreBuilder::open_block() {
+  const auto rows = static_cast<std::size_t>(store_.block_rows_);
+  const std::size_t row_bytes = store_.columns_.size() * (store_.precision_ == Precision::float64 ? 8 : 4);
+  auto* memory = static_cast<std::byte*>(arena_->allocate(rows * (row_bytes + sizeof(double))));
+  values_ = memory;
+  targets_ = reinterpret_cast<double*>(memory + rows * row_bytes);
+}
 
 void StoreBuilder::close_block() {
-  // A last, short block gives back what it did not use.
-  buffer_->doubles.shrink_to_fit();
-  buffer_->floats.shrink_to_fit();
-  buffer_->targets.shrink_to_fit();
-  Store::ForeignBlock block;
-  block.values = store_.precision_ == Precision::float64 ? static_cast<const void*>(buffer_->doubles.data())
-                                                         : static_cast<const void*>(buffer_->floats.data());
-  block.targets = buffer_->targets.data();
-  block.rows = static_cast<Index>(buffer_->targets.size());
-  store_.add_block(block, buffer_);
+  store_.add_block({.values = values_, .targets = targets_, .rows = filled_}, arena_);
+  filled_ = 0;
 }
 
 void StoreBuilder::append(std::span<const double> features, double target) {
-  if (!buffer_) throw InputError("the store is finished; rows cannot be added");
-  check_row(store_.columns_, store_.precision_, store_.rows_ + static_cast<RowId>(buffer_->targets.size()), features,
-            target);
+  if (!arena_) throw InputError("the store is finished; rows cannot be added");
+  check_row(store_.columns_, store_.precision_, store_.rows_ + filled_, features, target);
+  if (filled_ == 0) open_block();
+  const Index offset = filled_ * store_.features();
   if (store_.precision_ == Precision::float32)
-    for (const double value : features) buffer_->floats.push_back(static_cast<float>(value));
+    std::transform(features.begin(), features.end(), static_cast<float*>(values_) + offset,
+                   [](double value) { return static_cast<float>(value); });
   else
-    buffer_->doubles.insert(buffer_->doubles.end(), features.begin(), features.end());
-  buffer_->targets.push_back(target);
-  if (static_cast<Index>(buffer_->targets.size()) == store_.block_rows_) {
-    close_block();
-    open_block();
-  }
+    std::copy(features.begin(), features.end(), static_cast<double*>(values_) + offset);
+  targets_[filled_] = target;
+  if (++filled_ == store_.block_rows_) close_block();
 }
 
 Store StoreBuilder::finish() {
-  if (!buffer_) throw InputError("the store is finished already");
-  if (!buffer_->targets.empty()) close_block();
+  if (!arena_) throw InputError("the store is finished already");
+  if (filled_ > 0) close_block();
   if (store_.rows_ == 0) throw InputError("the table has no rows");
-  buffer_.reset();
+  arena_.reset();
   return std::move(store_);
 }
 

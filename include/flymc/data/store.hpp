@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "flymc/comm/communicator.hpp"
+#include "flymc/core/arena.hpp"
 #include "flymc/core/linear.hpp"
 
 namespace flymc {
@@ -148,12 +149,14 @@ class StoreBuilder {
   static Index rows_per_block(Index features);
 
  private:
-  struct Buffer;
   void open_block();
   void close_block();
 
   Store store_;
-  std::shared_ptr<Buffer> buffer_;
+  std::shared_ptr<Arena> arena_;  // of all blocks; none when finished
+  void* values_ = nullptr;        // of the block that is being filled
+  double* targets_ = nullptr;
+  Index filled_ = 0;  // its rows so far
 };
 
 }  // namespace flymc
