@@ -31,10 +31,6 @@ struct LikelihoodSum {
   }
 };
 
-}  // namespace
-
-namespace {
-
 // A number that stands for a theta and its density.
 std::uint64_t place_of(const Vector& theta, double log_density) {
   std::uint64_t out = std::bit_cast<std::uint64_t>(log_density);
@@ -238,6 +234,14 @@ void put_rows(std::vector<std::byte>& letter, const BoundRows& rows) {
     put(letter, std::span<const double>(rows.x.row(0), rows.size() * static_cast<std::size_t>(rows.x.features())));
 }
 
+// And back: rows, with their features in `x`, behind those of the letters before.
+void take_rows(std::span<const std::byte>& letter, std::size_t count, Index features, BoundRows& rows,
+               std::vector<double>& x) {
+  take(letter, count, rows.row);
+  take(letter, count, rows.y);
+  take(letter, count * static_cast<std::size_t>(features), x);
+}
+
 }  // namespace
 
 RowId JointDensity::flip(State& state, const Flips& flips) const {
@@ -264,12 +268,9 @@ RowId JointDensity::flip(State& state, const Flips& flips) const {
     std::vector<Head> head;
     take(rest, 1, head);
     if (head[0].place != own.place) come_apart();
-    const auto rows = static_cast<std::size_t>(head[0].bright);
     queries += head[0].queries;
     take(rest, static_cast<std::size_t>(head[0].dark), dark);
-    take(rest, rows, bright.row);
-    take(rest, rows, bright.y);
-    take(rest, rows * static_cast<std::size_t>(store_.features()), x);
+    take_rows(rest, static_cast<std::size_t>(head[0].bright), store_.features(), bright, x);
   }
   if (bright.size() > 0) {
     bright.x.assign(store_.features(), x);
@@ -296,10 +297,7 @@ void JointDensity::fetch(std::span<const RowId> rows, BoundRows& out) const {
   std::vector<double> x;
   for (const std::vector<std::byte>& from : communicator_.gather(letter)) {
     std::span<const std::byte> rest(from);
-    const std::size_t count = from.size() / (sizeof(RowId) + (1 + features) * sizeof(double));
-    take(rest, count, all.row);
-    take(rest, count, all.y);
-    take(rest, count * features, x);
+    take_rows(rest, from.size() / (sizeof(RowId) + (1 + features) * sizeof(double)), store_.features(), all, x);
   }
   // From the order of the ranks to that of the caller.
   std::unordered_map<RowId, std::size_t> place;

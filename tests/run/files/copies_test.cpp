@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
 #include <fstream>
 
@@ -14,11 +13,13 @@
 #include "flymc/run/files/inspect.hpp"
 #include "flymc/run/files/report.hpp"
 #include "flymc/run/files/run.hpp"
+#include "run/files/stopper.hpp"
 
 namespace flymc {
 namespace {
 
 using flymc::testing::message;
+using flymc::testing::Stopper;
 
 class Copies : public flymc::testing::ScratchFolder {
  protected:
@@ -49,16 +50,6 @@ class Copies : public flymc::testing::ScratchFolder {
     return run;
   }
   Monitor quiet_;
-};
-
-class Stopper final : public Monitor {
- public:
-  explicit Stopper(int after) : left_(after) {}
-  void progress(const ChainProgress&) override { --left_; }
-  bool stop() const override { return left_ <= 0; }
-
- private:
-  std::atomic<int> left_;
 };
 
 TEST_F(Copies, ACopyOfASampledRunNeedsNoOther) {

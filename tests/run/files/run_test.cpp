@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <fstream>
 
 #include "draws/files/scratch_folder.hpp"
@@ -16,11 +15,13 @@
 #include "flymc/run/files/predict.hpp"
 #include "flymc/run/files/report.hpp"
 #include "problems/problems.hpp"
+#include "run/files/stopper.hpp"
 
 namespace flymc {
 namespace {
 
 using flymc::testing::message;
+using flymc::testing::Stopper;
 
 class RunOnDisk : public flymc::testing::ScratchFolder {
  protected:
@@ -53,17 +54,6 @@ class RunOnDisk : public flymc::testing::ScratchFolder {
     return s;
   }
   Monitor quiet_;
-};
-
-// Stops a run after a number of iterations.
-class Stopper final : public Monitor {
- public:
-  explicit Stopper(int after) : left_(after) {}
-  void progress(const ChainProgress&) override { --left_; }
-  bool stop() const override { return left_ <= 0; }
-
- private:
-  std::atomic<int> left_;
 };
 
 void expect_same_draws(const RunDirectory& a, const RunDirectory& b) {
