@@ -139,6 +139,8 @@ Store select(const Store& store, std::span<const RowId> own, const Communicator&
 class StoreBuilder {
  public:
   explicit StoreBuilder(std::vector<std::string> columns, Precision precision = Precision::float64);
+  StoreBuilder(StoreBuilder&&) = default;  // and no copies: two would fill the same block
+  StoreBuilder& operator=(StoreBuilder&&) = default;
 
   // Throws InputError, and takes nothing, if the row does not pass check_row.
   void append(std::span<const double> features, double target);
