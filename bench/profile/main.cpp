@@ -1,11 +1,13 @@
 // Does an iteration cost the same at 10^4 and at 10^6 rows? Times sweeps and moves of a MAP-anchored logistic chain
-// with q N held fixed, and what reading a random row costs beside them.
+// with q N held fixed, as they are and with the sweep's rows at hand, and what reading a random row costs beside them.
 //
 //   flymc_profile [--rows 10000,100000,1000000,10000] [--rounds 31] [--iterations 2000] [--json]
 //
 // A processor's speed changes from second to second, by more than what is looked for. So the tables take turns, batch
 // by batch, and a round's times are compared with each other; the first size comes twice, with other rows, which shows
-// what is noise. A chain's result is checked before its times are printed.
+// what is noise. Every second batch has its rows at hand: what a sweep will propose is read before the clock starts, so
+// that what is left of a growth is the program's and not the memory's. A chain's result is checked before its times are
+// printed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,7 +67,7 @@ Store simulate(RowId rows, std::uint64_t seed) {
   return builder.finish();
 }
 
-// Nanoseconds to read one row: a product with all its features, in batches of 20 as a sweep makes them. Rows of the
+// Nanoseconds to copy one row, in batches of 20 as a sweep makes them. Rows of the
 // first batch again and again, then rows at random; and the same for asking whether a row is bright.
 struct ReadTimes {
   double same_row = 0.0, random_row = 0.0;
@@ -78,9 +80,8 @@ ReadTimes time_reads(const Store& store) {
   const PhiloxRandom random(data_seed, 4, 0);
   std::vector<RowId> rows(batch * batches);
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<RowId>(random.choose(Purpose::pick, i, n));
-  const Matrix theta = Matrix::Ones(store.features(), 1);
   const BrightSet z(store.rows());
-  std::vector<double> eta(batch);
+  std::vector<double> features(batch * static_cast<std::size_t>(store.features())), targets(batch);
   double kept = 0.0;  // so that nothing is optimised away
   RowId bright = 0;
   const auto per_row = [&](const auto& read) {
@@ -92,30 +93,37 @@ ReadTimes time_reads(const Store& store) {
     }
     return median(times);
   };
-  const auto predict = [&](std::size_t b) {
-    store.predict({rows.data() + b * batch, batch}, theta, eta);
-    kept += eta[0];
+  const auto copy = [&](std::size_t b) {
+    store.copy_rows({rows.data() + b * batch, batch}, features, targets);
+    kept += features[0];
   };
   const auto ask = [&](std::size_t b) {
     for (std::size_t i = 0; i < batch; ++i) bright += z.is_bright(rows[b * batch + i]) ? 1 : 0;
   };
   ReadTimes out;
-  out.same_row = per_row([&](std::size_t) { predict(0); });
-  out.random_row = per_row(predict);
+  out.same_row = per_row([&](std::size_t) { copy(0); });
+  out.random_row = per_row(copy);
   out.same_bit = per_row([&](std::size_t) { ask(0); });
   out.random_bit = per_row(ask);
   if (!std::isfinite(kept) || bright != 0) throw InputError("check failed: a feature or a bit that cannot be");
   return out;
 }
 
+// What iterations took, in microseconds each.
+struct Batch {
+  double sweep = 0.0, move = 0.0;
+  double both() const { return sweep + move; }
+};
+
 // A chain with its kernels frozen, whose sweeps and moves can be timed.
 class TimedChain {
  public:
   // Warm-up tunes the move's step; the sweep's q is given.
   template <class Move>
-  TimedChain(std::in_place_type_t<Move>, std::string name, const JointDensity& density, const Anchor& anchor,
-             const State& state)
+  TimedChain(std::in_place_type_t<Move>, std::string name, const Store& store, const JointDensity& density,
+             const Anchor& anchor, const State& state)
       : name_(std::move(name)),
+        store_(&store),
         density_(&density),
         anchor_(&anchor),
         sweep_(density, std::min(1.0, proposals_per_sweep / static_cast<double>(density.rows()))),
@@ -129,15 +137,10 @@ class TimedChain {
     move_ = tuner.freeze();
   }
 
-  // A batch: its first iterations bring the chain and its rows back into the caches, as far as they fit, and are not
-  // timed.
+  // A batch as it is and one with its rows at hand.
   void run(int iterations) {
-    for (int i = 0; i < iterations / 4; ++i) step();
-    for (int i = 0; i < iterations; ++i) timed_step();
-    sweeps.push_back(swept_ / iterations);
-    moves.push_back(moved_ / iterations);
-    both.push_back((swept_ + moved_) / iterations);
-    swept_ = moved_ = 0.0;
+    from_memory.push_back(batch(iterations, false));
+    at_hand.push_back(batch(iterations, true));
   }
 
   // The state is what (theta, z) say it is, and the chain stays where a normal posterior has its mass: rho^2 is then
@@ -155,28 +158,32 @@ class TimedChain {
   double bright() const { return bright_ / count_; }
   double queries() const { return queries_ / count_; }
   double acceptance() const { return acceptance_ / count_; }
-  std::vector<double> sweeps, moves, both;  // microseconds per iteration, a number per batch
+  std::vector<Batch> from_memory, at_hand;  // one per round
 
  private:
   static constexpr std::uint64_t warm_up = 1000;
   PhiloxRandom random(std::uint32_t slot) const { return {data_seed, 0, state_.iteration, slot}; }
 
-  void step() {
-    sweep_.step(state_, random(0));
-    move_->step(state_, random(1));
-    ++state_.iteration;
+  // The first iterations bring the chain and its rows back into the caches, as far as they fit, and do not count.
+  Batch batch(int iterations, bool rows_at_hand) {
+    Batch out;
+    for (int i = 0; i < iterations / 4; ++i) step(rows_at_hand, out);
+    out = {};
+    for (int i = 0; i < iterations; ++i) step(rows_at_hand, out);
+    return {out.sweep / iterations, out.move / iterations};
   }
 
   // Kernels are applied by hand, as a chain does, with a clock around each.
-  void timed_step() {
+  void step(bool rows_at_hand, Batch& batch) {
+    if (rows_at_hand) looked_at_.fetch(*store_, sweep_.proposed(random(0)));
     const auto first = Clock::now();
     const Info z = sweep_.step(state_, random(0));
     const auto second = Clock::now();
     const Info theta = move_->step(state_, random(1));
     const auto third = Clock::now();
     ++state_.iteration;
-    swept_ += 1e6 * std::chrono::duration<double>(second - first).count();
-    moved_ += 1e6 * std::chrono::duration<double>(third - second).count();
+    batch.sweep += 1e6 * std::chrono::duration<double>(second - first).count();
+    batch.move += 1e6 * std::chrono::duration<double>(third - second).count();
     count_ += 1.0;
     bright_ += static_cast<double>(state_.z.set.bright_count());
     queries_ += static_cast<double>(z.queries + theta.queries);
@@ -185,12 +192,13 @@ class TimedChain {
   }
 
   std::string name_;
+  const Store* store_;
   const JointDensity* density_;
   const Anchor* anchor_;
   ImplicitSweep sweep_;
   std::unique_ptr<const Kernel> move_;
   State state_;
-  double swept_ = 0.0, moved_ = 0.0;  // of the batch
+  BoundRows looked_at_;
   double count_ = 0.0, bright_ = 0.0, queries_ = 0.0, acceptance_ = 0.0, distance_ = 0.0;
 };
 
@@ -234,23 +242,36 @@ Problem::Problem(RowId rows, std::uint64_t seed) : store(simulate(rows, seed)) {
   passes = static_cast<int>(queries / rows);
 
   reads = time_reads(store);
-  chains.emplace_back(std::in_place_type<RandomWalk>, "random walk", *density, *anchor, state);
-  chains.emplace_back(std::in_place_type<Mala>, "mala", *density, *anchor, state);
+  chains.emplace_back(std::in_place_type<RandomWalk>, "random walk", store, *density, *anchor, state);
+  chains.emplace_back(std::in_place_type<Mala>, "mala", store, *density, *anchor, state);
 }
 
-// Batch by batch, how many times longer an iteration took than the same round's of the first table.
-struct Growth {
-  double median = 1.0, low = 1.0, high = 1.0;  // over the rounds; the tenth and the ninetieth percentile
+// Medians over the rounds; and, round by round, how many times longer an iteration took than the first table's.
+struct Times {
+  Times(const std::vector<Batch>& batches, const std::vector<Batch>& first);
+
+  Batch batch;
+  double both = 0.0;
+  double growth = 0.0, low = 0.0, high = 0.0;  // the median, the tenth and the ninetieth percentile
 };
 
-Growth growth(const TimedChain& chain, const TimedChain& first) {
-  std::vector<double> ratios;
-  for (std::size_t b = 0; b < chain.both.size(); ++b) ratios.push_back(chain.both[b] / first.both[b]);
+Times::Times(const std::vector<Batch>& batches, const std::vector<Batch>& first) {
+  std::vector<double> sweeps, moves, sums, ratios;
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    sweeps.push_back(batches[b].sweep);
+    moves.push_back(batches[b].move);
+    sums.push_back(batches[b].both());
+    ratios.push_back(batches[b].both() / first[b].both());
+  }
+  batch = {median(sweeps), median(moves)};
+  both = median(sums);
   std::sort(ratios.begin(), ratios.end());
   const auto at = [&](double share) {
     return ratios[static_cast<std::size_t>(share * static_cast<double>(ratios.size() - 1) + 0.5)];
   };
-  return {at(0.5), at(0.1), at(0.9)};
+  growth = at(0.5);
+  low = at(0.1);
+  high = at(0.9);
 }
 
 using Problems = std::vector<std::unique_ptr<Problem>>;
@@ -261,19 +282,26 @@ void print_tables(const Problems& problems) {
   for (const auto& p : problems)
     fmt::print("{:>9}  {:>8.2f}  {:>6}  {:>8.2f}  {:>7.2f}  {:>7.2f}\n", p->rows(), p->seconds(), p->passes,
                p->anchor_seconds, p->bound_seconds, p->start_seconds);
-  fmt::print("\n{:>9}  {:<11}  {:>12}  {:>8}  {:>7}  {:>6}  {:>17}  {:>10}  {:>14}  {:>12}\n", "rows", "move",
-             "us/iteration", "sweep us", "move us", "bright", "queries/iteration", "acceptance", "times the first",
-             "10 % to 90 %");
-  for (std::size_t c = 0; c < problems[0]->chains.size(); ++c)
-    for (const auto& p : problems) {
-      const TimedChain& chain = p->chains[c];
-      const Growth times = growth(chain, problems[0]->chains[c]);
-      fmt::print(
-          "{:>9}  {:<11}  {:>12.1f}  {:>8.1f}  {:>7.1f}  {:>6.1f}  {:>17.1f}  {:>10.2f}  {:>15.2f}  {:>4.2f} to "
-          "{:>4.2f}\n",
-          p->rows(), chain.name(), median(chain.both), median(chain.sweeps), median(chain.moves), chain.bright(),
-          chain.queries(), chain.acceptance(), times.median, times.low, times.high);
-    }
+  const auto each_chain = [&](const auto& print) {
+    for (std::size_t c = 0; c < problems[0]->chains.size(); ++c)
+      for (const auto& p : problems) print(p->rows(), p->chains[c], problems[0]->chains[c]);
+  };
+  fmt::print("\n{:>9}  {:<11}  {:>6}  {:>17}  {:>10}\n", "rows", "move", "bright", "queries/iteration", "acceptance");
+  each_chain([](RowId rows, const TimedChain& chain, const TimedChain&) {
+    fmt::print("{:>9}  {:<11}  {:>6.1f}  {:>17.1f}  {:>10.2f}\n", rows, chain.name(), chain.bright(), chain.queries(),
+               chain.acceptance());
+  });
+  const auto print_times = [&](const char* title, std::vector<Batch> TimedChain::*batches) {
+    fmt::print("\n{}\n{:>9}  {:<11}  {:>12}  {:>8}  {:>7}  {:>15}  {:>12}\n", title, "rows", "move", "us/iteration",
+               "sweep us", "move us", "times the first", "10 % to 90 %");
+    each_chain([batches](RowId rows, const TimedChain& chain, const TimedChain& first) {
+      const Times times(chain.*batches, first.*batches);
+      fmt::print("{:>9}  {:<11}  {:>12.1f}  {:>8.1f}  {:>7.1f}  {:>15.2f}  {:>4.2f} to {:>4.2f}\n", rows, chain.name(),
+                 times.both, times.batch.sweep, times.batch.move, times.growth, times.low, times.high);
+    });
+  };
+  print_times("As it is:", &TimedChain::from_memory);
+  print_times("With the sweep's rows at hand, read before the clock starts:", &TimedChain::at_hand);
   fmt::print("\n{:>9}  {:>9}  {:>18}  {:>9}  {:>19}  {:>9}\n", "rows", "store MiB", "ns/row, same rows", "at random",
              "ns/is_bright, same", "at random");
   for (const auto& p : problems)
@@ -283,6 +311,12 @@ void print_tables(const Problems& problems) {
 }
 
 void print_json(const Problems& problems) {
+  const auto print_times = [](const char* prefix, const Times& times) {
+    fmt::print("\"{0}iteration_us\": {1:.2f}, \"{0}sweep_us\": {2:.2f}, \"{0}move_us\": {3:.2f}, ", prefix, times.both,
+               times.batch.sweep, times.batch.move);
+    fmt::print("\"{0}growth\": {1:.3f}, \"{0}growth_low\": {2:.3f}, \"{0}growth_high\": {3:.3f}, ", prefix,
+               times.growth, times.low, times.high);
+  };
   fmt::print("[");
   for (std::size_t i = 0; i < problems.size(); ++i) {
     const Problem& p = *problems[i];
@@ -295,11 +329,10 @@ void print_json(const Problems& problems) {
                p.reads.random_bit);
     for (std::size_t c = 0; c < p.chains.size(); ++c) {
       const TimedChain& chain = p.chains[c];
-      const Growth times = growth(chain, problems[0]->chains[c]);
-      fmt::print("{}{{\"move\": \"{}\", \"iteration_us\": {:.2f}, \"sweep_us\": {:.2f}, \"move_us\": {:.2f}, ",
-                 c ? ", " : "", chain.name(), median(chain.both), median(chain.sweeps), median(chain.moves));
-      fmt::print("\"growth\": {:.3f}, \"growth_low\": {:.3f}, \"growth_high\": {:.3f}, ", times.median, times.low,
-                 times.high);
+      const TimedChain& first = problems[0]->chains[c];
+      fmt::print("{}{{\"move\": \"{}\", ", c ? ", " : "", chain.name());
+      print_times("", Times(chain.from_memory, first.from_memory));
+      print_times("at_hand_", Times(chain.at_hand, first.at_hand));
       fmt::print("\"bright\": {:.2f}, \"queries_per_iteration\": {:.2f}, \"acceptance\": {:.3f}}}", chain.bright(),
                  chain.queries(), chain.acceptance());
     }

@@ -48,8 +48,7 @@ Quadratic quadratic(const double* c, const double* delta, std::size_t k) {
 void BoundRows::fetch(const Store& store, std::span<const RowId> rows) {
   row.assign(rows.begin(), rows.end());
   y.resize(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) y[i] = store.target(rows[i]);
-  x.copy(store, rows);
+  x.copy(store, rows, y);
 }
 
 void BoundRows::clear() {

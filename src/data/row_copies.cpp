@@ -7,10 +7,10 @@
 
 namespace flymc {
 
-void RowCopies::copy(const Store& store, std::span<const RowId> rows) {
+void RowCopies::copy(const Store& store, std::span<const RowId> rows, std::span<double> targets) {
   features_ = store.features();
   values_.resize(rows.size() * static_cast<std::size_t>(features_));
-  store.copy_rows(rows, values_);
+  store.copy_rows(rows, values_, targets);
 }
 
 void RowCopies::assign(Index features, std::span<const double> values) {

@@ -73,7 +73,7 @@ void Block::add_grams(std::span<GramSum> sums, const Block* next) const {
   const auto panel = [&](Index p) { return packed.data() + p * panel_size; };
 
   constexpr Index line = 64;
-  const auto row_bytes = features_ * static_cast<Index>(precision_ == Precision::float64 ? 8 : 4);
+  const auto row_bytes = features_ * static_cast<Index>(bytes_per_number(precision_));
   const Index slice_tiles = tiles * static_cast<Index>(sums.size());
   const Index fetched_at_once = (slice * row_bytes + slice_tiles - 1) / slice_tiles;
   Index fetched = 0;
@@ -164,37 +164,39 @@ double Store::value(RowId row, Index column) const {
   return out;
 }
 
-// Calls visit with a typed pointer to each row's features, one row after another. Rows far apart come from memory and
-// not from the cache: ask for the next few while this one is visited, so that a row costs about the same in a table of
-// any size.
-template <class Visit>
-void Store::with_rows(std::span<const RowId> rows, Visit&& visit) const {
-  constexpr std::size_t ahead = 6;
-  const auto prefetch = [&](std::size_t i) {
-    if (i >= rows.size()) return;
-    with_row(rows[i], [&](const auto* x) {
-      const auto* bytes = reinterpret_cast<const char*>(x);
-      const auto size = static_cast<std::size_t>(features()) * sizeof(*x);
-      for (std::size_t at = 0; at < std::min<std::size_t>(size, 1024); at += 64) __builtin_prefetch(bytes + at);
-    });
-  };
-  for (std::size_t i = 0; i < ahead; ++i) prefetch(i);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    prefetch(i + ahead);
-    with_row(rows[i], visit);
-  }
+// Asks memory for a row that is read soon. A long row's first lines are enough: a processor goes on by itself.
+void Store::ask_for(RowId row) const {
+  constexpr std::size_t line = 64, most = 1024;
+  const Block& block = blocks_[static_cast<std::size_t>(row >> block_shift_)].view;
+  const auto in_block = static_cast<std::size_t>(row & (block_rows_ - 1));
+  const std::size_t size = columns_.size() * bytes_per_number(precision_);
+  const auto* first = static_cast<const char*>(block.values_) + in_block * size;
+  const auto* last = first + std::min(size, most) - 1;  // a row need not begin where a line does
+  for (const char* at = first; at < last; at += line) __builtin_prefetch(at);
+  __builtin_prefetch(last);
+  __builtin_prefetch(block.targets_ + in_block);
+  // GCC takes a function that does nothing but prefetch for one without effect, and leaves out calls of it.
+  asm volatile("");
 }
 
-void Store::copy_rows(std::span<const RowId> rows, std::span<double> out) const {
-  double* to = out.data();
-  with_rows(rows, [&](const auto* x) { to = std::copy_n(x, features(), to); });
+// Rows far apart come from memory and not from the cache: while one is copied, the next few are under way.
+void Store::copy_rows(std::span<const RowId> rows, std::span<double> features, std::span<double> targets) const {
+  constexpr std::size_t ahead = 6;
+  for (std::size_t i = 0; i < std::min(ahead, rows.size()); ++i) ask_for(rows[i]);
+  double* to = features.data();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i + ahead < rows.size()) ask_for(rows[i + ahead]);
+    with_row(rows[i], [&](const auto* x) { to = std::copy_n(x, columns_.size(), to); });
+    targets[i] = target(rows[i]);
+  }
 }
 
 void Store::predict(std::span<const RowId> rows, const Matrix& theta, std::span<double> eta) const {
   std::size_t out = 0;
-  with_rows(rows, [&](const auto* x) {
-    for (Index k = 0; k < theta.cols(); ++k) eta[out++] = dot(x, theta.col(k).data(), features());
-  });
+  for (const RowId row : rows)
+    with_row(row, [&](const auto* x) {
+      for (Index k = 0; k < theta.cols(); ++k) eta[out++] = dot(x, theta.col(k).data(), features());
+    });
 }
 
 void Store::add_weighted_rows(std::span<const RowId> rows, std::span<const double> weight, Matrix& out) const {
@@ -224,9 +226,8 @@ RowRange own_rows(const Store& store, const Communicator& communicator) {
 Store select(const Store& store, std::span<const RowId> own, const Communicator& communicator) {
   if (communicator.size() == 1) return store.select(own);
   const auto features = static_cast<std::size_t>(store.features());
-  std::vector<double> x(own.size() * features), y;
-  store.copy_rows(own, x);
-  for (const RowId row : own) y.push_back(store.target(row));
+  std::vector<double> x(own.size() * features), y(own.size());
+  store.copy_rows(own, x, y);
   x = gather_all(communicator, std::span<const double>(x));
   y = gather_all(communicator, std::span<const double>(y));
   StoreBuilder builder(store.columns(), store.precision());
@@ -314,7 +315,7 @@ Index StoreBuilder::rows_per_block(Index features) {
 // A whole block's room: features, then targets. What a last, short block does not use is never touched.
 void StoreBuilder::open_block() {
   const auto rows = static_cast<std::size_t>(store_.block_rows_);
-  const std::size_t row_bytes = store_.columns_.size() * (store_.precision_ == Precision::float64 ? 8 : 4);
+  const std::size_t row_bytes = store_.columns_.size() * bytes_per_number(store_.precision_);
   auto* memory = static_cast<std::byte*>(arena_->allocate(rows * (row_bytes + sizeof(double))));
   values_ = memory;
   targets_ = reinterpret_cast<double*>(memory + rows * row_bytes);

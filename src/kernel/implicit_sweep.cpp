@@ -15,15 +15,19 @@ ImplicitSweep::ImplicitSweep(const JointDensity& density, double q) : density_(&
 }
 
 Info ImplicitSweep::step(State& state, const Random& random) const {
-  // Skips run over row ids, not over the order in memory, so that a sweep depends on which rows are bright and not on
-  // how they came to be.
-  std::vector<RowId> proposed;
+  return flip_by_proposals(*density_, state, random, proposed(random), [this](RowId) { return q_; });
+}
+
+// Skips run over row ids, not over the order in memory, so that a sweep depends on which rows are bright and not on how
+// they came to be.
+std::vector<RowId> ImplicitSweep::proposed(const Random& random) const {
+  std::vector<RowId> rows;
   const auto n = static_cast<std::uint64_t>(density_->rows());
   for (std::uint64_t row = 0, jump = 0; row < n; ++row, ++jump) {
     row += random.skip(Purpose::skip, jump, q_, n - row);
-    if (row < n && density_->owns(static_cast<RowId>(row))) proposed.push_back(static_cast<RowId>(row));
+    if (row < n && density_->owns(static_cast<RowId>(row))) rows.push_back(static_cast<RowId>(row));
   }
-  return flip_by_proposals(*density_, state, random, std::move(proposed), [this](RowId) { return q_; });
+  return rows;
 }
 
 double ImplicitSweepTuner::q() const {

@@ -110,10 +110,10 @@ TEST(Sharp, ReachHoldsForColumnsThatAreNearlyDependent) {
       const Spread spread(*metric, 1);
       for (RowId row = 0; row < rows; ++row) {
         double variance = 0.0, delta = 0.0;
-        RowCopies copy;
-        copy.copy(store, {&row, 1});
-        spread.of(copy, {&variance, 1});
         const Vector own = x.row(row);
+        RowCopies copy;
+        copy.assign(columns, {own.data(), static_cast<std::size_t>(columns)});
+        spread.of(copy, {&variance, 1});
         const Matrix offset = metric->unwhiten(metric->whiten_gradient(own));
         store.predict({&row, 1}, offset, {&delta, 1});
         EXPECT_LE(delta, reach_of(variance) * metric->whiten(offset).norm()) << columns << " columns, row " << row;

@@ -19,7 +19,8 @@ Metric some_metric(Index dimension, std::uint64_t seed) {
 
 RowCopies copies(const Store& store, std::span<const RowId> rows) {
   RowCopies out;
-  out.copy(store, rows);
+  std::vector<double> targets(rows.size());
+  out.copy(store, rows, targets);
   return out;
 }
 

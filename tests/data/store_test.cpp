@@ -141,16 +141,21 @@ TEST_P(StoreOfEachPrecision, GramsAreExplicitSumsForWeightsOfAnySign) {
 }
 
 TEST_P(StoreOfEachPrecision, CopiesRows) {
-  const Store store = Store::from_matrix(some_features(40000, 7), Vector::Zero(40000), {}, GetParam());
-  const std::vector<RowId> chosen = {39999, 0, 5, 20000, 5};
-  RowMatrix out(5, 7);
-  store.copy_rows(chosen, {out.data(), 35});
-  for (std::size_t i = 0; i < chosen.size(); ++i)
+  const Store store = Store::from_matrix(some_features(40000, 7), Vector::LinSpaced(40000, 0.0, 1.0), {}, GetParam());
+  const std::vector<RowId> chosen = {39999, 0, 5, 20000, 5, 1, 2, 3, 39998};
+  RowMatrix out(9, 7);
+  std::vector<double> targets(9);
+  store.copy_rows(chosen, {out.data(), 63}, targets);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
     for (Index j = 0; j < 7; ++j) EXPECT_EQ(out(static_cast<Index>(i), j), store.value(chosen[i], j));
+    EXPECT_EQ(targets[i], store.target(chosen[i]));
+  }
 
   // As a list that changes: the same sums, bit for bit, as the store's own rows.
   RowCopies all, kept;
-  all.copy(store, chosen);
+  std::vector<double> copied(chosen.size());
+  all.copy(store, chosen, copied);
+  EXPECT_EQ(copied, targets);
   for (const std::size_t i : {1u, 2u, 3u, 0u}) kept.append(all, i);
   kept.remove(1);
   const std::vector<RowId> left = {0, 39999, 20000};

@@ -229,7 +229,7 @@ Vector reference_kick(const World& world, const SplitFrame& frame, const BrightR
   for (std::size_t i = 0; i < z.fixed.size(); ++i) {
     const double outer = 1.0 / -std::expm1(-gaps.gap[i]);  // d log expm1(g) / d g
     Vector x(world.store.features());
-    world.store.copy_rows({&z.fixed.row[i], 1}, {x.data(), static_cast<std::size_t>(x.size())});
+    for (Index j = 0; j < x.size(); ++j) x[j] = world.store.value(z.fixed.row[i], j);
     for (std::size_t j = 0; j < k; ++j)
       out += frame.to_theta.middleRows(static_cast<Index>(j) * x.size(), x.size()).transpose() * x *
              (outer * gaps.slope[i * k + j]);

@@ -15,8 +15,8 @@ class Store;
 // rows.
 class RowCopies {
  public:
-  // Takes these rows instead of those it had.
-  void copy(const Store& store, std::span<const RowId> rows);
+  // Takes these rows' features instead of those it had, and gives their targets.
+  void copy(const Store& store, std::span<const RowId> rows, std::span<double> targets);
   // Takes rows that were copied elsewhere: one after the other, `features` numbers each.
   void assign(Index features, std::span<const double> values);
 

@@ -15,6 +15,10 @@ namespace flymc {
 // How features are kept. Targets and all arithmetic are double either way.
 enum class Precision { float64, float32 };
 
+constexpr std::size_t bytes_per_number(Precision precision) {
+  return precision == Precision::float64 ? sizeof(double) : sizeof(float);
+}
+
 // Throws InputError, naming row and column, if a row does not have one finite number per column and a finite target, or
 // if a number does not fit the precision.
 void check_row(const std::vector<std::string>& columns, Precision precision, RowId row,
@@ -80,8 +84,9 @@ class Store {
   double target(RowId row) const;
   // Feature `column` of a row; for messages and tests, not for sums.
   double value(RowId row, Index column) const;
-  // out[i D + j] = feature j of rows[i]: a copy in double, for sums that need whole rows.
-  void copy_rows(std::span<const RowId> rows, std::span<double> out) const;
+  // features[i D + j] = feature j of rows[i], and targets[i] its target: copies in double, for sums that need whole
+  // rows.
+  void copy_rows(std::span<const RowId> rows, std::span<double> features, std::span<double> targets) const;
   // eta[i K + k] = x_{rows[i]}' theta_k. A row gives the same bits alone as in any company.
   void predict(std::span<const RowId> rows, const Matrix& theta, std::span<double> eta) const;
   // out(:, k) += sum_i weight[i K + k] x_{rows[i]}, in the order of `rows`.
@@ -115,8 +120,7 @@ class Store {
   };
   template <class Visit>
   void with_row(RowId row, Visit&& visit) const;
-  template <class Visit>
-  void with_rows(std::span<const RowId> rows, Visit&& visit) const;
+  void ask_for(RowId row) const;
 
   RowId rows_ = 0;
   Index block_rows_ = 0;

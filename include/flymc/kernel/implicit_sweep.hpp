@@ -1,6 +1,8 @@
 // Implicit resampling of z (the paper's Algorithm 2, corrected): proposals with one global q.
 #pragma once
 
+#include <vector>
+
 #include "flymc/kernel/kernel.hpp"
 
 namespace flymc {
@@ -14,6 +16,8 @@ class ImplicitSweep final : public Kernel {
   ImplicitSweep(const JointDensity& density, double q);
   Info step(State& state, const Random& random) const override;
   double q() const { return q_; }
+  // This rank's rows that a sweep proposes to make bright, in order; it passes over those that are bright already.
+  std::vector<RowId> proposed(const Random& random) const;
 
  private:
   const JointDensity* density_;

@@ -235,7 +235,7 @@ MappedFile map_file(const std::string& path) {
   if (!reader->schema()->Equals(*schema_of(out.columns.size(), out.precision), false))
     foreign(path, "its columns are not `features` and `target`");
   check_metadata(*reader->schema(), path);
-  const std::size_t width = out.precision == Precision::float64 ? sizeof(double) : sizeof(float);
+  const std::size_t width = bytes_per_number(out.precision);
   for (int b = 0; b < reader->num_record_batches(); ++b) {
     const auto [batch, notes] = readable(reader->ReadRecordBatchWithCustomMetadata(b), path, "cannot be read");
     if (const auto status = batch->Validate(); !status.ok()) foreign(path, arrow_message(status));
@@ -291,8 +291,7 @@ StoreFile open_store(const std::vector<std::string>& paths, Verify verify, const
   result.fingerprint = fmt::format("{:016x}", XXH3_64bits(sums.data(), sums.size()));
   if (verify == Verify::numbers) {
     result.expect(Access::in_order);
-    const std::size_t row_bytes =
-        all.columns.size() * (all.precision == Precision::float64 ? sizeof(double) : sizeof(float));
+    const std::size_t row_bytes = all.columns.size() * bytes_per_number(all.precision);
     const Share own = own_share(all.blocks.size(), execution.communicator);
     execution.threads.run(own.last - own.first, [&](std::size_t i) {
       const std::size_t b = own.first + i;

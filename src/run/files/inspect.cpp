@@ -17,12 +17,11 @@ RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
       throw InputError(fmt::format("there is no row {}; the run has {}, which count from 0", row, store.rows()));
   const auto count = static_cast<Index>(rows.size());
   RowMatrix features(count, store.features());
-  store.copy_rows(rows, {features.data(), static_cast<std::size_t>(features.size())});
+  std::vector<double> targets(rows.size());
+  store.copy_rows(rows, {features.data(), static_cast<std::size_t>(features.size())}, targets);
   // Draws are on the scale of the table's columns.
   features = features * parts.encoding.scale().asDiagonal();
   features.rowwise() += parts.encoding.shift().transpose();
-  std::vector<double> targets;
-  for (const RowId row : rows) targets.push_back(store.target(row));
 
   const DrawsFile draws(run.draws());
   std::int64_t all = 0;
