@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -19,7 +18,6 @@ namespace flymc {
 
 namespace {
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t min_draws = 4;  // of a chain: two halves that each have a variance
 constexpr Index min_half = 5;         // of a half: one pair of lags beyond the first
 
@@ -93,7 +91,7 @@ double variance(const Eigen::Ref<const Vector>& x) {
 
 // sqrt((W (n - 1) / n + B / n) / W), with B / n the variance between and W the mean variance within the chains.
 double potential_scale_reduction(const Matrix& chains) {
-  if (is_constant(chains)) return not_a_number;
+  if (is_constant(chains)) return NAN;
   const double n = static_cast<double>(chains.rows());
   double within = 0.0;
   for (Index chain = 0; chain < chains.cols(); ++chain)
@@ -109,7 +107,7 @@ double potential_scale_reduction(const Matrix& chains) {
 // use the chains together: chains that disagree make V large and every rho_t close to 1.
 double effective_size(const Matrix& chains) {
   const Index n = chains.rows();
-  if (n < min_half || is_constant(chains)) return not_a_number;
+  if (n < min_half || is_constant(chains)) return NAN;
   MeanAutocovariance gamma(chains);
   const double within = gamma(0) * static_cast<double>(n) / static_cast<double>(n - 1);
   const double total = gamma(0) + variance(chains.colwise().mean().transpose());
@@ -150,7 +148,7 @@ double effective_size_of_quantile(const Matrix& chains, const std::vector<double
 
 double r_hat(ChainDraws draws) {
   const std::optional<Matrix> chains = usable(draws);
-  if (!chains) return not_a_number;
+  if (!chains) return NAN;
   const double median = sorted_quantile(sorted(*chains), 0.5);
   const Matrix folded = (chains->array() - median).abs().matrix();
   // fmax: draws at two values fold to a constant, which says nothing about the scale and must not hide the location.
@@ -160,39 +158,39 @@ double r_hat(ChainDraws draws) {
 
 double ess_bulk(ChainDraws draws) {
   const std::optional<Matrix> chains = usable(draws);
-  return chains ? effective_size(rank_normalised(split(*chains))) : not_a_number;
+  return chains ? effective_size(rank_normalised(split(*chains))) : NAN;
 }
 
 double ess_tail(ChainDraws draws) {
   const std::optional<Matrix> chains = usable(draws);
-  if (!chains) return not_a_number;
+  if (!chains) return NAN;
   const std::vector<double> values = sorted(*chains);
   const double lower = effective_size_of_quantile(*chains, values, 0.05);
   const double upper = effective_size_of_quantile(*chains, values, 0.95);
-  return std::isnan(lower) || std::isnan(upper) ? not_a_number : std::min(lower, upper);
+  return std::isnan(lower) || std::isnan(upper) ? NAN : std::min(lower, upper);
 }
 
 double ess_mean(ChainDraws draws) {
   const std::optional<Matrix> chains = usable(draws);
-  return chains ? effective_size(split(*chains)) : not_a_number;
+  return chains ? effective_size(split(*chains)) : NAN;
 }
 
 double ess_quantile(ChainDraws draws, double prob) {
   check_probability(prob);
   const std::optional<Matrix> chains = usable(draws);
-  return chains ? effective_size_of_quantile(*chains, sorted(*chains), prob) : not_a_number;
+  return chains ? effective_size_of_quantile(*chains, sorted(*chains), prob) : NAN;
 }
 
 double mcse_mean(ChainDraws draws) {
   const std::optional<Matrix> chains = usable(draws);
-  if (!chains) return not_a_number;
+  if (!chains) return NAN;
   return std::sqrt(variance(chains->reshaped()) / effective_size(split(*chains)));
 }
 
 // The delta method: with s = (x - mean)^2, Var(sd) = Var(mean of s) / (4 E s).
 double mcse_sd(ChainDraws draws) {
   const std::optional<Matrix> chains = usable(draws);
-  if (!chains) return not_a_number;
+  if (!chains) return NAN;
   const Matrix squares = (chains->array() - chains->mean()).square().matrix();
   const double mean_square = squares.mean();
   const double spread = (squares.array() - mean_square).square().mean();
@@ -205,10 +203,10 @@ double mcse_sd(ChainDraws draws) {
 double mcse_quantile(ChainDraws draws, double prob) {
   check_probability(prob);
   const std::optional<Matrix> chains = usable(draws);
-  if (!chains) return not_a_number;
+  if (!chains) return NAN;
   const std::vector<double> values = sorted(*chains);
   const double effective = effective_size_of_quantile(*chains, values, prob);
-  if (std::isnan(effective)) return not_a_number;
+  if (std::isnan(effective)) return NAN;
   const double a = effective * prob + 1.0, b = effective * (1.0 - prob) + 1.0, n = static_cast<double>(values.size());
   const double low = std::max(std::floor(beta_quantile(0.1586553, a, b) * n), 1.0);
   const double high = std::min(std::ceil(beta_quantile(0.8413447, a, b) * n), n);
@@ -219,8 +217,7 @@ double quantile(ChainDraws draws, double prob) {
   check_probability(prob);
   std::vector<double> values;
   for (const std::vector<double>& chain : draws) values.insert(values.end(), chain.begin(), chain.end());
-  if (values.empty() || std::any_of(values.begin(), values.end(), [](double x) { return std::isnan(x); }))
-    return not_a_number;
+  if (values.empty() || std::any_of(values.begin(), values.end(), [](double x) { return std::isnan(x); })) return NAN;
   std::sort(values.begin(), values.end());
   return sorted_quantile(values, prob);
 }

@@ -4,7 +4,6 @@
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 namespace flymc {
@@ -16,7 +15,7 @@ using Policy = boost::math::policies::policy<boost::math::policies::promote_doub
 }  // namespace
 
 double normal_quantile(double p) {
-  if (!(p >= 0.0 && p <= 1.0)) return std::numeric_limits<double>::quiet_NaN();
+  if (!(p >= 0.0 && p <= 1.0)) return NAN;
   if (p == 0.0 || p == 1.0) return (p - 0.5) * HUGE_VAL;
   return -std::numbers::sqrt2 * boost::math::erfc_inv(2.0 * p, Policy());
 }
@@ -28,8 +27,7 @@ double beta_probability(double x, double a, double b) {
 }
 
 double beta_quantile(double p, double a, double b) {
-  if (!(p >= 0.0 && p <= 1.0 && a > 0.0 && b > 0.0 && std::isfinite(a + b)))
-    return std::numeric_limits<double>::quiet_NaN();
+  if (!(p >= 0.0 && p <= 1.0 && a > 0.0 && b > 0.0 && std::isfinite(a + b))) return NAN;
   return boost::math::ibeta_inv(a, b, p, Policy());
 }
 

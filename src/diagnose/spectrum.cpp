@@ -13,8 +13,6 @@ namespace flymc {
 
 namespace {
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
 // Whether the least-squares line through (i, x_i) leaves nothing but rounding.
 bool is_straight_line(const Vector& x) {
   const Index n = x.size();
@@ -61,7 +59,7 @@ double spectrum_at_zero(const Vector& x) {
 
 double ess_spectral(std::span<const double> chain) {
   const Vector x = Vector::Map(chain.data(), static_cast<Index>(chain.size()));
-  if (x.size() < 2 || !x.allFinite()) return not_a_number;
+  if (x.size() < 2 || !x.allFinite()) return NAN;
   if (is_straight_line(x)) return 0.0;
   const double size = static_cast<double>(x.size());
   const double variance = (x.array() - x.mean()).square().sum() / (size - 1.0);
@@ -69,7 +67,7 @@ double ess_spectral(std::span<const double> chain) {
 }
 
 double ess_spectral(ChainDraws draws) {
-  double sum = draws.empty() ? not_a_number : 0.0;
+  double sum = draws.empty() ? NAN : 0.0;
   for (const std::vector<double>& chain : draws) sum += ess_spectral(std::span<const double>(chain));
   return sum;
 }

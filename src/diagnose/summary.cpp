@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -110,7 +109,6 @@ std::string readable_name(std::string name) {
 }
 
 ParameterSummary summarise(std::string name, ChainDraws draws) {
-  constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
   // Sums are taken from the first draw on, so that draws that are all the same have exactly no spread.
   const double origin = draws.empty() || draws.front().empty() ? 0.0 : draws.front().front();
   double sum = 0.0, count = 0.0, squares = 0.0;
@@ -118,10 +116,10 @@ ParameterSummary summarise(std::string name, ChainDraws draws) {
     for (const double x : chain) sum += x - origin;
     count += static_cast<double>(chain.size());
   }
-  const double mean = count > 0.0 ? origin + sum / count : not_a_number;
+  const double mean = count > 0.0 ? origin + sum / count : NAN;
   for (const std::vector<double>& chain : draws)
     for (const double x : chain) squares += (x - mean) * (x - mean);
-  const double sd = count > 1.0 ? std::sqrt(squares / (count - 1.0)) : not_a_number;
+  const double sd = count > 1.0 ? std::sqrt(squares / (count - 1.0)) : NAN;
   return {.name = std::move(name),
           .mean = mean,
           .sd = sd,
