@@ -67,8 +67,8 @@ Store simulate(RowId rows, std::uint64_t seed) {
   return builder.finish();
 }
 
-// Nanoseconds to copy one row, in batches of 20 as a sweep makes them. Rows of the
-// first batch again and again, then rows at random; and the same for asking whether a row is bright.
+// Nanoseconds to copy one row, in batches of 20 as a sweep makes them. Rows of the first batch again and again, then
+// rows at random; and the same for asking whether a row is bright.
 struct ReadTimes {
   double same_row = 0.0, random_row = 0.0;
   double same_bit = 0.0, random_bit = 0.0;
@@ -139,7 +139,7 @@ class TimedChain {
 
   // A batch as it is and one with its rows at hand.
   void run(int iterations) {
-    from_memory.push_back(batch(iterations, false));
+    as_it_is.push_back(batch(iterations, false));
     at_hand.push_back(batch(iterations, true));
   }
 
@@ -158,7 +158,7 @@ class TimedChain {
   double bright() const { return bright_ / count_; }
   double queries() const { return queries_ / count_; }
   double acceptance() const { return acceptance_ / count_; }
-  std::vector<Batch> from_memory, at_hand;  // one per round
+  std::vector<Batch> as_it_is, at_hand;  // one per round
 
  private:
   static constexpr std::uint64_t warm_up = 1000;
@@ -300,7 +300,7 @@ void print_tables(const Problems& problems) {
                  times.both, times.batch.sweep, times.batch.move, times.growth, times.low, times.high);
     });
   };
-  print_times("As it is:", &TimedChain::from_memory);
+  print_times("As it is:", &TimedChain::as_it_is);
   print_times("With the sweep's rows at hand, read before the clock starts:", &TimedChain::at_hand);
   fmt::print("\n{:>9}  {:>9}  {:>18}  {:>9}  {:>19}  {:>9}\n", "rows", "store MiB", "ns/row, same rows", "at random",
              "ns/is_bright, same", "at random");
@@ -331,7 +331,7 @@ void print_json(const Problems& problems) {
       const TimedChain& chain = p.chains[c];
       const TimedChain& first = problems[0]->chains[c];
       fmt::print("{}{{\"move\": \"{}\", ", c ? ", " : "", chain.name());
-      print_times("", Times(chain.from_memory, first.from_memory));
+      print_times("", Times(chain.as_it_is, first.as_it_is));
       print_times("at_hand_", Times(chain.at_hand, first.at_hand));
       fmt::print("\"bright\": {:.2f}, \"queries_per_iteration\": {:.2f}, \"acceptance\": {:.3f}}}", chain.bright(),
                  chain.queries(), chain.acceptance());
