@@ -143,20 +143,24 @@ void Block::add_rows_beyond(const Vector& weight, const Vector& limit, std::vect
   });
 }
 
+inline Store::Place Store::place(RowId row) const {
+  const Block& block = blocks_[static_cast<std::size_t>(row >> block_shift_)].view;
+  const auto in_block = static_cast<std::size_t>(row & (block_rows_ - 1));
+  const std::size_t row_bytes = columns_.size() * bytes_per_number(precision_);
+  return {static_cast<const std::byte*>(block.values_) + in_block * row_bytes, block.targets_ + in_block};
+}
+
 // Calls visit with a typed pointer to one row's features.
 template <class Visit>
 void Store::with_row(RowId row, Visit&& visit) const {
-  const Block& block = blocks_[static_cast<std::size_t>(row >> block_shift_)].view;
-  const Index offset = (row & (block_rows_ - 1)) * features();
+  const void* features = place(row).features;
   if (precision_ == Precision::float64)
-    visit(static_cast<const double*>(block.values_) + offset);
+    visit(static_cast<const double*>(features));
   else
-    visit(static_cast<const float*>(block.values_) + offset);
+    visit(static_cast<const float*>(features));
 }
 
-double Store::target(RowId row) const {
-  return blocks_[static_cast<std::size_t>(row >> block_shift_)].view.targets_[row & (block_rows_ - 1)];
-}
+double Store::target(RowId row) const { return *place(row).target; }
 
 double Store::value(RowId row, Index column) const {
   double out = 0.0;
@@ -167,14 +171,12 @@ double Store::value(RowId row, Index column) const {
 // Asks memory for a row that is read soon. A long row's first lines are enough: a processor goes on by itself.
 void Store::ask_for(RowId row) const {
   constexpr std::size_t line = 64, most = 1024;
-  const Block& block = blocks_[static_cast<std::size_t>(row >> block_shift_)].view;
-  const auto in_block = static_cast<std::size_t>(row & (block_rows_ - 1));
-  const std::size_t size = columns_.size() * bytes_per_number(precision_);
-  const auto* first = static_cast<const char*>(block.values_) + in_block * size;
-  const auto* last = first + std::min(size, most) - 1;  // a row need not begin where a line does
-  for (const char* at = first; at < last; at += line) __builtin_prefetch(at);
+  const auto [features, target] = place(row);
+  const std::size_t row_bytes = columns_.size() * bytes_per_number(precision_);
+  const std::byte* last = features + std::min(row_bytes, most) - 1;  // a row need not begin where a line does
+  for (const std::byte* at = features; at < last; at += line) __builtin_prefetch(at);
   __builtin_prefetch(last);
-  __builtin_prefetch(block.targets_ + in_block);
+  __builtin_prefetch(target);
   // GCC takes a function that does nothing but prefetch for one without effect, and leaves out calls of it.
   asm volatile("");
 }

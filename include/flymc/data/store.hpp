@@ -1,6 +1,7 @@
 // The immutable rows of a regression, in blocks of a fixed number of rows.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -118,6 +119,12 @@ class Store {
     Block view;
     std::shared_ptr<const void> owner;  // keeps the block's memory
   };
+  // Where a row lies.
+  struct Place {
+    const std::byte* features;
+    const double* target;
+  };
+  Place place(RowId row) const;
   template <class Visit>
   void with_row(RowId row, Visit&& visit) const;
   void ask_for(RowId row) const;
