@@ -45,6 +45,11 @@ void flush(const std::filesystem::path& path, int flags) {
 
 }  // namespace
 
+void cannot_write(const std::filesystem::path& path, std::string_view why) {
+  throw FileError(fmt::format(
+      "{}: cannot be written ({}); see that the folder exists, may be written and has space left", path.string(), why));
+}
+
 PendingFile::PendingFile(std::filesystem::path target) : target_(std::move(target)), partial_(target_) {
   partial_ += ".partial";
 }
@@ -63,16 +68,16 @@ void PendingFile::commit() {
 
 void write_at(const std::filesystem::path& path, std::uint64_t offset, std::span<const std::byte> bytes) {
   Descriptor file(path, O_WRONLY | O_CREAT);
-  if (!file.open()) fail("cannot be written", path, errno);
+  if (!file.open()) cannot_write(path, std::strerror(errno));
   while (!bytes.empty()) {
     const ssize_t written = ::pwrite(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("cannot be written", path, errno);
+    if (written < 0) cannot_write(path, std::strerror(errno));
     bytes = bytes.subspan(static_cast<std::size_t>(written));
     offset += static_cast<std::uint64_t>(written);
   }
   if (::fsync(file.number()) != 0) fail("cannot be flushed to the disk", path, errno);
-  if (!file.close()) fail("cannot be written", path, errno);
+  if (!file.close()) cannot_write(path, std::strerror(errno));
 }
 
 void read_at(const std::filesystem::path& path, std::uint64_t offset, std::span<std::byte> bytes) {
@@ -91,14 +96,14 @@ void read_at(const std::filesystem::path& path, std::uint64_t offset, std::span<
 void write_whole(const std::filesystem::path& target, std::string_view bytes) {
   PendingFile pending(target);
   Descriptor file(pending.path(), O_WRONLY | O_CREAT | O_TRUNC);
-  if (!file.open()) fail("cannot be written", target, errno);
+  if (!file.open()) cannot_write(target, std::strerror(errno));
   while (!bytes.empty()) {
     const ssize_t written = ::write(file.number(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("cannot be written", target, errno);
+    if (written < 0) cannot_write(target, std::strerror(errno));
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
-  if (!file.close()) fail("cannot be written", target, errno);
+  if (!file.close()) cannot_write(target, std::strerror(errno));
   pending.commit();
 }
 

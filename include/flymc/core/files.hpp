@@ -18,6 +18,9 @@ class FileError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Throws FileError: the file, why it cannot be written, and what to look at.
+[[noreturn]] void cannot_write(const std::filesystem::path& path, std::string_view why);
+
 // A file on its way: write to path(), then commit(). Until then whatever stood at `target` stands; without a commit
 // what was written is removed. A process that dies leaves at most a file that ends in ".partial".
 class PendingFile {

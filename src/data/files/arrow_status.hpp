@@ -5,6 +5,7 @@
 #include <arrow/status.h>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -13,42 +14,39 @@
 
 namespace flymc {
 
-// Arrow's message on one line, without the place in its source that some builds append.
+// Why, on one line: what the system said ("[errno 2] No such file or directory" without the number) if it was asked, or
+// else Arrow's message without the place in its source that some builds append.
 inline std::string arrow_message(const arrow::Status& status) {
-  std::string text = status.message();
+  std::string text = status.detail() ? status.detail()->ToString() : status.message();
+  if (text.starts_with("[errno ")) text.erase(0, text.find("] ") + 2);
   text = text.substr(0, text.find('\n'));
   while (text.ends_with('.')) text.pop_back();
-  if (status.detail() != nullptr) text += ": " + status.detail()->ToString();
   return text;
 }
 
-// The value of a result; if there is none, throws Error: path, what could not be done, why, and what to do.
-template <class Error, class Value>
-Value value_or_throw(arrow::Result<Value> result, const std::string& path, const char* what, const char* advice) {
-  if (!result.ok()) throw Error(fmt::format("{}: {} ({}); {}", path, what, arrow_message(result.status()), advice));
+// What is read is input: throws InputError with the path and what could not be done.
+inline void must_read(const arrow::Status& status, const std::string& path, const char* what) {
+  if (!status.ok())
+    throw InputError(fmt::format("{}: {} ({}); the file may be cut short, damaged or of another format; write it again",
+                                 path, what, arrow_message(status)));
+}
+
+// The value of a result that must have been read.
+template <class Value>
+Value readable(arrow::Result<Value> result, const std::string& path, const char* what) {
+  must_read(result.status(), path, what);
   return std::move(result).ValueUnsafe();
 }
 
-// What is read is input.
+// What is written is a file: throws FileError.
+inline void must_write(const arrow::Status& status, const std::filesystem::path& path) {
+  if (!status.ok()) cannot_write(path, arrow_message(status));
+}
+
 template <class Value>
-Value readable(arrow::Result<Value> result, const std::string& path, const char* what,
-               const char* advice = "the file may be cut short, damaged or of another format; write it again") {
-  return value_or_throw<InputError>(std::move(result), path, what, advice);
-}
-
-inline void must_read(const arrow::Status& status, const std::string& path, const char* what) {
-  if (!status.ok()) readable(arrow::Result<bool>(status), path, what);
-}
-
-// What is written is a file.
-template <class Value>
-Value writable(arrow::Result<Value> result, const std::string& path) {
-  return value_or_throw<FileError>(std::move(result), path, "cannot be written",
-                                   "check the folder, its permissions and the free space");
-}
-
-inline void must_write(const arrow::Status& status, const std::string& path) {
-  if (!status.ok()) writable(arrow::Result<bool>(status), path);
+Value writable(arrow::Result<Value> result, const std::filesystem::path& path) {
+  must_write(result.status(), path);
+  return std::move(result).ValueUnsafe();
 }
 
 }  // namespace flymc

@@ -21,12 +21,6 @@ namespace {
 
 namespace columns = draws_columns;
 
-[[noreturn]] void fail(const std::filesystem::path& path, const arrow::Status& status) {
-  throw FileError(
-      fmt::format("{}: cannot be written ({}); see that the folder exists, may be written and has space left",
-                  path.string(), status.message()));
-}
-
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
@@ -149,10 +143,10 @@ class DrawsWriter::Implementation {
       step();
     } catch (const parquet::ParquetStatusException& error) {
       abandon();
-      fail(target_, error.status());
+      cannot_write(target_, error.status().message());
     } catch (const parquet::ParquetException& error) {
       abandon();
-      fail(target_, arrow::Status::IOError(error.what()));
+      cannot_write(target_, error.what());
     }
   }
 

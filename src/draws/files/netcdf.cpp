@@ -25,19 +25,13 @@ namespace {
 
 using Attributes = std::map<std::string, std::string>;
 
-[[noreturn]] void fail(const std::filesystem::path& target, const char* why) {
-  throw FileError(
-      fmt::format("{}: cannot be written ({}); see that the folder exists, may be written and has space left",
-                  target.string(), why));
-}
-
 // Throws unless the disk has so many bytes for this file.
 void require_space(const std::filesystem::path& path, const std::filesystem::path& target, std::int64_t bytes) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) fail(target, std::strerror(errno));
+  if (file < 0) cannot_write(target, std::strerror(errno));
   const int error = ::posix_fallocate(file, 0, bytes);
   ::close(file);
-  if (error == ENOSPC || error == EFBIG || error == EDQUOT) fail(target, std::strerror(error));
+  if (error == ENOSPC || error == EFBIG || error == EDQUOT) cannot_write(target, std::strerror(error));
 }
 
 // A NetCDF file that is being written.
@@ -59,7 +53,7 @@ class NetcdfFile {
   void check(int status) {
     if (status == NC_NOERR) return;
     open_ = false;
-    fail(target_, nc_strerror(status));
+    cannot_write(target_, nc_strerror(status));
   }
 
   int group(const char* name) {

@@ -44,11 +44,7 @@ class TextFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
-  [[noreturn]] void fail() const {
-    throw FileError(
-        fmt::format("{}: cannot be written ({}); see that the folder exists, may be written and has space left",
-                    target_.string(), std::strerror(errno)));
-  }
+  [[noreturn]] void fail() const { cannot_write(target_, std::strerror(errno)); }
 
   void flush() {
     if (std::fwrite(text_.data(), 1, text_.size(), file_.get()) != text_.size()) fail();

@@ -60,10 +60,7 @@ std::vector<std::filesystem::path> export_draws(const RunDirectory& directory, c
     std::error_code error;
     std::filesystem::copy_file(directory.draws(), pending.path(), std::filesystem::copy_options::overwrite_existing,
                                error);
-    if (error)
-      throw FileError(
-          fmt::format("{}: cannot be written ({}); see that the folder exists, may be written and has space left",
-                      out.string(), error.message()));
+    if (error) cannot_write(out, error.message());
     pending.commit();
     return {out};
   }

@@ -20,9 +20,7 @@ void ensure(const arrow::Status& status, const std::filesystem::path& path) {
   // "[errno 2] No such file or directory" without the number.
   std::string why = status.detail() ? status.detail()->ToString() : status.message();
   if (why.starts_with('[')) why.erase(0, why.find("] ") + 2);
-  throw FileError(fmt::format(
-      "{}: predictions cannot be written ({}); see that the folder exists, may be written and has space left",
-      path.string(), why));
+  cannot_write(path, why);
 }
 
 template <class T>
