@@ -34,10 +34,10 @@ TEST(Statistics, ScoresBeyondTheirLimitsAndScoresThatAreNoNumberFail) {
     scores.compare("a mean", one, other);
     scores.expect_all_within_limits();
   };
-  // P(|T_63| > 4.15) is about 1e-4.
-  judge({4.1, 1.0, 63.0}, known(0.0));
-  EXPECT_NONFATAL_FAILURE(judge({4.5, 1.0, 63.0}, known(0.0)), "a mean: 4.5");
-  EXPECT_NONFATAL_FAILURE(judge({-4.5, 1.0, 63.0}, known(0.0)), "score -4.5");
+  // P(|T_63| > 4.80) is about 1e-5.
+  judge({4.75, 1.0, 63.0}, known(0.0));
+  EXPECT_NONFATAL_FAILURE(judge({5.0, 1.0, 63.0}, known(0.0)), "a mean: 5.0");
+  EXPECT_NONFATAL_FAILURE(judge({-5.0, 1.0, 63.0}, known(0.0)), "score -5");
   EXPECT_NONFATAL_FAILURE(judge({0.0, 0.0, 63.0}, known(0.0)), "nan");
   EXPECT_NONFATAL_FAILURE(judge({std::nan(""), 1.0, 63.0}, known(0.0)), "nan");
 }

@@ -37,8 +37,7 @@ struct World {
   std::string name;
   Model model;
   Vector location, scale;  // of the prior, per coefficient
-  double unit_variance;    // of the prior at location 0 and scale 1
-  double unit_median;      // of |theta| there
+  double unit_median;      // of |theta| at location 0 and scale 1
   RowMatrix x;
   Vector anchor;
   std::shared_ptr<const BoundRule> rule;
@@ -158,7 +157,6 @@ inline World make_world(Target target) {
               Model(Logistic{}, Prior::normal(list(location), list(scale))),
               location,
               scale,
-              1.0,
               normal_median,
               problems::features(8, 2, 1),
               Vector{{-2.0, 1.5}},
@@ -192,7 +190,6 @@ inline World make_world(Target target) {
       world.name = "StudentT";
       world.scale = Vector{{1.0, 1.5}};
       world.model = Model(StudentT{student_nu, student_sigma}, Prior::laplace(list(location), list(world.scale)));
-      world.unit_variance = 2.0;
       world.unit_median = std::numbers::ln2;
       world.x = problems::features(6, 2, 3);
       world.anchor = Vector{{-1.5, 1.5}};
@@ -205,12 +202,11 @@ inline World make_world(Target target) {
       world.terms = sharp_terms(Logistic{}, zone, logistic_anchored);
       return world;
     case Target::softmax_sharp: {
-      // With a prior that is not normal. Its ninth degree of freedom keeps the squares' variance finite.
+      // With a prior that is not normal.
       constexpr double nu = 9.0;
       world = make_world(Target::softmax);
       world.name = "SoftmaxSharp";
       world.model = Model(Softmax{3}, Prior::student_t(nu, list(world.location), list(world.scale)));
-      world.unit_variance = nu / (nu - 2.0);
       world.unit_median = student_t_median(nu);
       world.rule = std::make_shared<SharpRule>(zone);
       world.metric = Metric::from_precision(0.6 * Matrix::Identity(6, 6) + Matrix::Constant(6, 6, 0.05));
