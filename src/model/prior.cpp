@@ -165,6 +165,10 @@ double Prior::log_density(const Vector& theta, Vector* gradient) const {
   return sum;
 }
 
+namespace {
+constexpr double corner = 0.01;  // |u| becomes sqrt(u^2 + corner)
+}  // namespace
+
 double Prior::surrogate(const Vector& theta, Vector& gradient, Vector& curvature) const {
   if (all(Kind::flat)) return 0.0;
   double sum = 0.0;
@@ -179,8 +183,8 @@ double Prior::surrogate(const Vector& theta, Vector& gradient, Vector& curvature
         weight = 1.0;
         break;
       case Kind::laplace:
-        sum -= std::sqrt(u * u + 0.01);
-        weight = 1.0 / std::sqrt(u * u + 0.01);
+        sum -= std::sqrt(u * u + corner);
+        weight = 1.0 / std::sqrt(u * u + corner);
         break;
       case Kind::student_t:
         sum -= 0.5 * (nu + 1.0) * std::log1p(u * u / nu);
@@ -193,6 +197,26 @@ double Prior::surrogate(const Vector& theta, Vector& gradient, Vector& curvature
     curvature[j] += weight / (s * s);
   }
   return sum;
+}
+
+Vector Prior::surrogate_bend(const Vector& theta) const {
+  Vector bend = Vector::Zero(theta.size());
+  if (all(Kind::flat)) return bend;
+  for (Index j = 0; j < theta.size(); ++j) {
+    const Term& of = term(j);
+    const double s = of.scale, nu = of.nu;
+    const double u = (theta[j] - of.location) / s;
+    if (of.kind == Kind::normal) bend[j] = 1.0;
+    if (of.kind == Kind::laplace) bend[j] = corner / std::pow(u * u + corner, 1.5);
+    if (of.kind == Kind::student_t) bend[j] = (nu + 1.0) * (nu - u * u) / ((nu + u * u) * (nu + u * u));
+    bend[j] /= s * s;
+  }
+  return bend;
+}
+
+double Prior::strain(Index j, double theta) const {
+  const Term& of = term(j);
+  return of.kind == Kind::normal ? std::abs(theta - of.location) / of.scale : 0.0;
 }
 
 Vector Prior::simulate(Index coefficients, const Random& random, Purpose purpose) const {

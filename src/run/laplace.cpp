@@ -10,21 +10,27 @@ namespace flymc {
 
 std::optional<Laplace> laplace_of(const Model& model, const Preparation& preparation) {
   if (!preparation.anchor) return std::nullopt;
-  const Vector& anchor = preparation.anchor->theta;
-  const Index d = anchor.size();
-  Metric metric = preparation.anchor->metric;
-  Laplace out{anchor, {}};
-  if (const auto& bound = preparation.bound; bound && bound->rule().touches() && bound->anchor() == anchor) {
-    Vector slope = bound->sums().slope, curvature = Vector::Zero(d);
-    model.prior().surrogate(anchor, slope, curvature);
-    if (const Matrix& lower = bound->sums().hessian; lower.size() > 0) {
-      Matrix precision = lower.selfadjointView<Eigen::Lower>();
-      precision.diagonal() += curvature;
-      if (auto exact = Metric::from_precision(precision)) metric = *std::move(exact);
-    }
-    out.mean += metric.unwhiten(metric.whiten_gradient(slope));
+  const Anchor& anchor = *preparation.anchor;
+  const Bound* bound = preparation.bound ? &*preparation.bound : nullptr;
+  const bool has_slope = bound && bound->rule().touches() && bound->anchor() == anchor.theta;
+  if (!has_slope && anchor.distance > AnchorOptions{}.tolerance) return std::nullopt;
+
+  const Index d = anchor.theta.size();
+  Vector slope = Vector::Zero(d), stand_in = Vector::Zero(d);
+  model.prior().surrogate(anchor.theta, slope, stand_in);
+  Matrix precision;
+  if (has_slope && bound->sums().hessian.size() > 0) {
+    precision = bound->sums().hessian.selfadjointView<Eigen::Lower>();
+  } else {
+    precision = anchor.metric.precision();
+    precision.diagonal() -= stand_in;
   }
-  out.factor = metric.lower().transpose().triangularView<Eigen::Upper>().solve(Matrix::Identity(d, d));
+  precision.diagonal() += model.prior().surrogate_bend(anchor.theta);
+  const auto metric = Metric::from_precision(precision);
+  if (!metric) return std::nullopt;
+  Laplace out{anchor.theta, {}};
+  if (has_slope) out.mean += metric->unwhiten(metric->whiten_gradient(slope + bound->sums().slope));
+  out.factor = metric->lower().transpose().triangularView<Eigen::Upper>().solve(Matrix::Identity(d, d));
   return out;
 }
 

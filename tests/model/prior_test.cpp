@@ -106,6 +106,7 @@ TEST(Prior, FlatHasNoSay) {
   Vector gradient = Vector::Constant(3, 1.0), curvature = Vector::Constant(3, 2.0);
   EXPECT_EQ(prior.log_density(Vector::Constant(3, 1e9), &gradient), 0.0);
   EXPECT_EQ(prior.surrogate(Vector::Constant(3, 1e9), gradient, curvature), 0.0);
+  EXPECT_EQ(prior.surrogate_bend(gradient), Vector::Zero(3));
   EXPECT_EQ(gradient, Vector::Constant(3, 1.0));
   EXPECT_EQ(curvature, Vector::Constant(3, 2.0));
   EXPECT_NO_THROW(prior.check(1000));
@@ -133,9 +134,10 @@ TEST(Prior, SurrogateIsThePriorUpToAConstantButForTheLaplace) {
       // For the Laplace, sqrt(u^2 + 0.01) - |u| <= 0.1.
       EXPECT_NEAR(drop, prior_drop, c.name == "laplace" ? 0.1 : 1e-13 * (1.0 + std::abs(prior_drop)))
           << c.name << " at " << x;
+      const double bend = (surrogate(prior, x - h).gradient - surrogate(prior, x + h).gradient) / (2.0 * h);
+      EXPECT_NEAR(prior.surrogate_bend(Vector::Constant(1, x))[0], bend, 1e-8) << c.name << " at " << x;
       if (c.name == "normal") {
-        EXPECT_NEAR(at.curvature, (surrogate(prior, x - h).gradient - surrogate(prior, x + h).gradient) / (2.0 * h),
-                    1e-9);
+        EXPECT_NEAR(at.curvature, bend, 1e-9);
       }
     }
   }

@@ -40,6 +40,12 @@ class Prior {
   // over the corner. The curvature of the Laplace and the t is that of the quadratic which touches there and lies below
   // (their Gaussian scale mixture's), never negative.
   double surrogate(const Vector& theta, Vector& gradient, Vector& curvature) const;
+  // The surrogate's own curvature, minus its second derivative: negative in the tails of a t.
+  Vector surrogate_bend(const Vector& theta) const;
+
+  // How many of its standard deviations a normal prior's centre is away from coefficient j; 0 for others, whose tails
+  // give way.
+  double strain(Index j, double theta) const;
 
   // A draw from a proper prior, from addresses (purpose, 0 ... 2 coefficients).
   Vector simulate(Index coefficients, const Random& random, Purpose purpose) const;

@@ -18,8 +18,10 @@ struct Laplace {
   Vector sd() const { return factor.rowwise().norm(); }
 };
 
-// One Newton step from the anchor, with the rows' own curvature where the bound has summed it and the anchor's metric
-// where not. Nothing if there is no anchor.
+// One Newton step from the anchor where the bound has summed the rows' slopes there, or else the anchor itself if its
+// search went on to the mode. The curvature is the rows' own where the bound has summed it; where not it is the
+// anchor's, which may be that of a subsample, and good to a few percent. Nothing if there is no such anchor, or no mode
+// where it is.
 std::optional<Laplace> laplace_of(const Model& model, const Preparation& preparation);
 
 // What a person who had stopped at the Laplace approximation would have got wrong about one coefficient, in its own

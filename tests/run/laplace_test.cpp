@@ -1,0 +1,68 @@
+// The Laplace approximation against modes and curvatures found without it.
+#include "flymc/run/laplace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "flymc/core/numerics.hpp"
+#include "flymc/run/fit.hpp"
+#include "problems/problems.hpp"
+
+namespace flymc {
+namespace {
+
+// log posterior of one coefficient with x = 1: `ones` of n targets are 1.
+double log_posterior(const Prior& prior, double theta, double ones, double n) {
+  return ones * theta - n * std::log1p(std::exp(theta)) + prior.log_density(Vector::Constant(1, theta));
+}
+
+TEST(Laplace, HasTheCurvatureOfThePriorItself) {
+  // Under a t the mode lies where the prior bends the other way.
+  const Prior prior = Prior::student_t(2.0, 0.0, 0.3);
+  const double n = 12.0, ones = 9.0;
+  double mode = 0.0;
+  for (double theta = 0.0; theta < 2.0; theta += 1e-5)
+    if (log_posterior(prior, theta, ones, n) > log_posterior(prior, mode, ones, n)) mode = theta;
+  const double h = 1e-3;
+  const double bend = (2.0 * log_posterior(prior, mode, ones, n) - log_posterior(prior, mode + h, ones, n) -
+                       log_posterior(prior, mode - h, ones, n)) /
+                      (h * h);
+  Vector y = Vector::Zero(12);
+  y.head(9).setOnes();
+  const Store store = Store::from_matrix(RowMatrix::Ones(12, 1), y);
+  const problems::Machine machine(1);
+  for (const bool regular : {false, true}) {
+    FitOptions options;
+    options.regular = regular;
+    options.bound = BoundKind::sharp;
+    const Model model(Logistic{}, prior);
+    const auto laplace = laplace_of(model, prepare(store, model, options, machine.execution()));
+    ASSERT_TRUE(laplace);
+    EXPECT_NEAR(laplace->sd()[0], 1.0 / std::sqrt(bend), 2e-2 / std::sqrt(bend)) << regular;
+    EXPECT_NEAR(laplace->mean[0], mode, 2e-2 / std::sqrt(bend)) << regular;
+  }
+}
+
+TEST(Laplace, IsAtTheModeOrThereIsNone) {
+  // Large enough for an anchor by a subsample, which is only near the mode.
+  const problems::Problem problem = problems::make(Model(Logistic{}, Prior::normal(0.0, 2.0)), 50000, 4, 118);
+  const problems::Machine machine(1);
+  const Anchor exact = find_anchor(problem.store, problem.model, machine.execution(), {.tolerance = 1e-9});
+  const auto laplace = [&](BoundKind bound, bool regular) {
+    FitOptions options;
+    options.bound = bound;
+    options.regular = regular;
+    return laplace_of(problem.model, prepare(problem.store, problem.model, options, machine.execution()));
+  };
+  for (const BoundKind bound : {BoundKind::sharp, BoundKind::anchored}) {
+    const auto found = laplace(bound, false);
+    ASSERT_TRUE(found);
+    EXPECT_LT(exact.metric.whiten(found->mean - exact.theta).norm(), 0.03);
+  }
+  EXPECT_FALSE(laplace(BoundKind::sharp, true));
+  EXPECT_FALSE(laplace(BoundKind::untuned, false));
+}
+
+}  // namespace
+}  // namespace flymc
