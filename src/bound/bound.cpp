@@ -185,24 +185,29 @@ void Bound::check_parts(Index dimension) {
   if (metric_) spread_.emplace(*metric_, model_.predictors());
 }
 
-BoundPoint Bound::at(const Vector& theta, bool with_gradient) const {
-  const Vector offset = theta - anchor_;
+BoundPoint Bound::at_offset(Vector offset) const {
   BoundPoint point;
   point.offset = by_predictor(offset, model_.predictors());
+  if (model_.family().only_differences()) point.offset.colwise() -= Vector(point.offset.col(0));
+  point.from_anchor = std::move(offset);
+  return point;
+}
+
+BoundPoint Bound::at(const Vector& theta, bool with_gradient) const {
+  BoundPoint point = at_offset(theta - anchor_);
   if (!uses_rho()) return point;
-  const Vector white = metric_->whiten(offset);
+  const Vector white = metric_->whiten(point.from_anchor);
   point.rho = white.norm();
   point.outside = point.rho > rule_->radius();
   if (with_gradient && rule_->grows() && !point.outside)
     // d ||L'offset|| / d theta = L (L'offset) / rho; at the anchor itself rho multiplies terms that vanish.
     point.rho_gradient = point.rho > 0.0 ? Vector(metric_->lower().triangularView<Eigen::Lower>() * (white / point.rho))
-                                         : Vector::Zero(offset.size());
+                                         : Vector::Zero(theta.size());
   return point;
 }
 
 BoundPoint Bound::at_distance(const Vector& offset, double rho) const {
-  BoundPoint point;
-  point.offset = by_predictor(offset, model_.predictors());
+  BoundPoint point = at_offset(offset);
   if (!uses_rho()) return point;
   point.rho = rho;
   point.outside = rho > rule_->radius();

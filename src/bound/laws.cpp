@@ -156,8 +156,8 @@ class Table {
   }
   static std::span<const double> as_span(const Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
 
-  // remainder, slope, curvature: laws of the family alone, at each row's predictors. Lengths are measured in
-  // 1 / sqrt(C), C the largest global curvature, so that nothing depends on units.
+  // differences, remainder, slope, curvature: laws of the family alone, at each row's predictors. Lengths are measured
+  // in 1 / sqrt(C), C the largest global curvature, so that nothing depends on units.
   void check_family() {
     const Index k = model_.predictors();
     for (std::size_t i = 0; i < fixed_.size(); ++i) {
@@ -171,6 +171,13 @@ class Table {
         fail("curvature", i, "the global curvature is not a symmetric positive matrix");
       const double unit = 1.0 / std::sqrt(c);
       const Vector u = dice_.normals(k).normalized();
+
+      if (model_.family().only_differences()) {
+        const double here = value(y, eta), moved = value(y, eta.array() + unit);
+        const double size = std::abs(here) + slope(y, eta).cwiseAbs().sum() * (eta.norm() + unit);
+        if (!(std::abs(moved - here) <= 1e3 * epsilon * size))
+          fail("differences", i, fmt::format("{:.9g} after {:.9g} when all predictors move", moved, here));
+      }
 
       for (const double length : {1e-7, 1e-3, 1.0, 50.0}) {
         const Vector delta = length * unit * u;

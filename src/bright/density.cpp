@@ -88,7 +88,10 @@ RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with
     out.b = frame_->position(theta);
     const Vector offset = theta - bound_.anchor();
     out.point = bound_.at_distance(offset, frame_->rho(out.b));
-    out.base = prior.log_density(theta) + frame_->log_sum(out.b, offset, out.point.rho, out.point.outside);
+    // The frame's matrices are of the prior, too, and good to its largest offsets, not to differences.
+    out.base = prior.log_density(theta) + (bound_.model().family().only_differences()
+                                               ? bound_.log_sum(out.point)
+                                               : frame_->log_sum(out.b, offset, out.point.rho, out.point.outside));
   } else {
     out.point = bound_.at(theta, with_gradient);
     out.base_gradient.setZero(with_gradient ? dimension() : 0);
@@ -103,17 +106,14 @@ RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with
 // base + sum of log expm1(gap) over the bright rows, in their order. The same sum, bit for bit, whether the rows' terms
 // are new or kept, so a chain that resumes from theta and z (in its order) goes on as if it had never stopped.
 void JointDensity::add_up(const BrightRows& z, bool with_gradient, Evaluation& at) const {
-  double sum = 0.0, gaps = 0.0;
-  for (const double gap : at.bright.gap) {
-    sum += log_expm1(gap);
-    gaps += gap;
-  }
+  double sum = 0.0;
+  for (const double gap : at.bright.gap) sum += log_expm1(gap);
   at.log_density = at.base + sum;
-  // Far from the anchor the bound falls away quadratically and the gaps of the bright rows give back what it lost.
-  // Where so little is left of so much that rounding could sway a decision, the density cannot be computed, and says
-  // so.
+  // Far from the anchor the bound falls away quadratically and the gaps of the bright rows give back what it lost, at
+  // most all of it. Where so little could be left of so much that rounding would sway a decision, the density cannot be
+  // computed, and says so. That depends on theta alone: a sweep never leads there.
   constexpr double worst_rounding = 1e-5;
-  if (!(std::numeric_limits<double>::epsilon() * (std::abs(at.base) + gaps) < worst_rounding))
+  if (!(std::numeric_limits<double>::epsilon() * 2.0 * std::abs(at.base) < worst_rounding))
     at.log_density = std::numeric_limits<double>::quiet_NaN();
   if (!with_gradient) {
     at.gradient.resize(0);
@@ -152,8 +152,7 @@ Vector JointDensity::rest(const SplitFrame& frame, const Vector& b, const BoundP
   if (!bright && prior.quadratic()) return frame.rest(b, point.rho, point.outside, 0.0);
   double rho_slope = 0.0;
   Vector gradient = bright ? bright_gradient(z, gaps, rho_slope) : Vector(Vector::Zero(b.size()));
-  if (!prior.quadratic())
-    gradient += frame.prior_rest(prior, Eigen::Map<const Vector>(point.offset.data(), point.offset.size()));
+  if (!prior.quadratic()) gradient += frame.prior_rest(prior, point.from_anchor);
   return frame.rest(b, point.rho, point.outside, rho_slope) + frame.pull(gradient);
 }
 

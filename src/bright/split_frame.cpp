@@ -23,8 +23,8 @@ SplitFrame collapsed_frame(const Bound& bound) {
   if (!metric)
     throw InputError(
         "split HMC needs a collapsed bound that is Gaussian, and this one is not: the anchor is far from the mode, or "
-        "the "
-        "prior leaves a coefficient undetermined; use another move, such as mala");
+        "the prior is flat or so wide that a coefficient is undetermined beside the data; use a narrower prior, or "
+        "another move, such as mala");
   // With A = L L' and L^-1 Q L^-T = U diag(growth) U': V = L^-T U, V^-1 = U'L'.
   Matrix rotation = Matrix::Identity(d, d);
   if (sums.growth.size() > 0) {

@@ -17,7 +17,7 @@ std::vector<std::string> Model::names(const Store& store) const {
 
 void Model::check(const Store& store, const Execution& execution) const {
   prior_.check(coefficients(store));
-  if (family_->needs_proper_prior() && !prior_.proper())
+  if (family_->only_differences() && !prior_.proper())
     throw InputError(
         fmt::format("the {} likelihood depends on differences between its predictors alone, so a flat prior has "
                     "no posterior; use a proper prior",

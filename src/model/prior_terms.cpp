@@ -25,7 +25,12 @@ bool is_about(const std::string& term, const std::string& coefficient) {
 }  // namespace
 
 PriorTerms PriorTerms::parse(const std::string& text) {
-  PriorTerms all(Prior::parse(text.substr(0, text.find(';'))));
+  const std::string others = text.substr(0, text.find(';'));
+  if (others.find(':') != std::string::npos)
+    throw InputError(
+        fmt::format("prior: '{}' is of one term; begin with that of all others, as in 'normal(0, 2.5); {}'",
+                    trimmed(others), trimmed(others)));
+  PriorTerms all(Prior::parse(others));
   for (std::size_t at = text.find(';'); at != std::string::npos;) {
     const std::size_t next = text.find(';', at + 1);
     const std::string part = text.substr(at + 1, next == std::string::npos ? next : next - at - 1);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <numbers>
+#include <numeric>
 
 #include "bright/support.hpp"
 #include "flymc/core/error.hpp"
@@ -388,6 +389,44 @@ TEST(JointDensity, SaysWhereRoundingWouldDecide) {
   EXPECT_TRUE(std::isfinite(at.log_density));
   joint.evaluate(Vector::Constant(2, 1e6), dark, false, at);
   EXPECT_FALSE(std::isfinite(at.log_density));
+}
+
+// Whether a density can be computed must not depend on z, or a sweep could lead to where no move leads away.
+TEST(JointDensity, NoSweepLeadsToWhereRoundingWouldDecide) {
+  const World world(Logistic{}, Prior::normal(0.0, 1e9), 6, 1, 24);
+  int finite = 0;
+  for (double far = 1e3; far < 1e6; far *= 1.05) {
+    const Vector theta = world.anchor.theta + Vector::Constant(1, far);
+    const bool dark = std::isfinite(world.state(theta, 0).at.log_density);
+    EXPECT_EQ(std::isfinite(world.state(theta, 1).at.log_density), dark) << far;
+    finite += dark ? 1 : 0;
+  }
+  EXPECT_GT(finite, 10);  // and the limit is among these
+  EXPECT_LT(finite, 140);
+}
+
+// All classes may move together as far as the prior allows. Dark rows and gaps are the full density there, too.
+TEST(JointDensity, ClassesThatMoveTogetherLeaveNothingThatCancels) {
+  for (const double wide : {1e2, 1e5, 1e6})
+    for (const bool framed : {false, true}) {
+      if (framed && wide > 1e5) continue;  // beside the data such a prior is not seen, and the frame says so
+      const World world(Softmax{3}, Prior::normal(0.0, wide), 3000, 2, 25, std::make_shared<SharpRule>(Zone{3.0, 6.0}));
+      const JointDensity density(world.store, world.bound,
+                                 framed ? std::make_shared<const SplitFrame>(collapsed_frame(world.bound)) : nullptr);
+      const Vector theta = world.theta(0.01).array() + wide;
+      Evaluation dark, full;
+      State state(theta, world.store.rows());
+      density.evaluate(theta, state.z, true, state.at);
+      world.full.evaluate(theta, BrightRows(0), false, full);
+      std::vector<RowId> rows(static_cast<std::size_t>(world.store.rows()));
+      std::iota(rows.begin(), rows.end(), 0);
+      BoundRows fixed;
+      Gaps gaps;
+      density.look(state, rows, fixed, gaps);
+      Long sum = state.at.log_density;
+      for (const double gap : gaps.gap) sum += gap;
+      EXPECT_NEAR(static_cast<double>(sum), full.log_density, 1e-6) << wide << " framed " << framed;
+    }
 }
 
 }  // namespace

@@ -72,6 +72,12 @@ struct StrangeTargets : Logistic {
 };
 TEST(BrokenLaws, TargetsThatDoNotFit) { expect_caught(check_laws(StrangeTargets{}, some), "refused"); }
 
+// One predictor, and so no differences that the likelihood could be of.
+struct NoDifferences : Logistic {
+  bool only_differences() const { return true; }
+};
+TEST(BrokenLaws, MoreThanDifferencesMatter) { expect_caught(check_laws(NoDifferences{}, some), "differences"); }
+
 // A rule whose bound lies a thousandth above the likelihood for a few rows.
 class RaisedRule final : public BoundRule {
  public:

@@ -35,6 +35,10 @@ struct Counted {
     if constexpr (requires { family.target_classes(); }) return family.target_classes();
     return 0;
   }
+  bool only_differences() const {
+    if constexpr (requires { family.only_differences(); }) return family.only_differences();
+    return false;
+  }
   std::string target_problem(double y) const { return family.target_problem(y); }
   double log_likelihood(double y, Predictor eta) const {
     queries->fetch_add(1, std::memory_order_relaxed);

@@ -36,9 +36,12 @@ struct BoundRows {
   void remove(std::size_t i);
 };
 
-// What one theta means to the bound: its offset from the anchor and how far that is.
+// What one theta means to the bound: its offset from the anchor and how far that is. Of a likelihood that knows
+// differences between predictors alone, rows see the offset less its first column: the same likelihood, and a prior
+// that lets all columns move far together leaves no large numbers that cancel.
 struct BoundPoint {
-  Matrix offset;         // theta - anchor, one column per predictor
+  Vector from_anchor;    // theta - anchor
+  Matrix offset;         // the same as rows see it, one column per predictor
   double rho = 0.0;      // ||L'(theta - anchor)||, if the rule uses it
   bool outside = false;  // rho > radius
   Vector rho_gradient;   // d rho / d theta, if asked for and used
@@ -108,6 +111,7 @@ class Bound {
   // Throws InputError unless rule, anchor and metric fit each other; then prepares for spread.
   void check_parts(Index dimension);
   void complete(bool with_spread, BoundRows& rows) const;
+  BoundPoint at_offset(Vector offset) const;
 
   Model model_;
   std::shared_ptr<const BoundRule> rule_;

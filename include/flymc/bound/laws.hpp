@@ -20,6 +20,7 @@ struct LawOptions {
 //              inside and outside the radius; the gap agrees with the plain difference as far as that has digits
 //   tight      a bound without drops touches the likelihood at the anchor: the gap there is exactly 0
 //   remainder  the family's remainder is l(eta + delta) - l(eta) - l'(eta)'delta, and stays accurate as delta vanishes
+//   differences  a family with only_differences() gives the same likelihood when all predictors move together
 //   slope, curvature, gap slope    the derivatives agree with finite differences
 //   refused    the library would not even take the table: a target that the family's own simulate() gave does not fit
 //   it,

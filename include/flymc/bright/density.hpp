@@ -75,13 +75,14 @@ class JointDensity final : public Density {
 
   // For sweeps. Looks at rows of this rank that may be dark, at the state's theta: one query each.
   RowId look(const State& state, std::span<const RowId> rows, BoundRows& fixed, Gaps& gaps) const;
-  // Sets z of row i of a `look` to bright, or of a bright row to dark. `settle` must follow before the next move.
+  // The parts of `flip`, on this rank alone. Sets z of row i of a `look` to bright, or of a bright row to dark;
+  // `settle` must follow before the next move.
   void brighten(State& state, const BoundRows& fixed, const Gaps& gaps, std::size_t i) const;
   void darken(State& state, RowId row) const;
   // Adds the density up again after z has changed; no query.
   void settle(State& state) const;
-  // All of it, for the flips of all ranks: rows become bright, then rows go dark, each in their order. Returns the
-  // queries of all ranks.
+  // How a sweep ends, for the flips of all ranks: rows become bright, then rows go dark, each in their order. Returns
+  // the queries of all ranks.
   RowId flip(State& state, const Flips& flips) const;
 
  private:

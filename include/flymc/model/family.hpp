@@ -41,9 +41,10 @@ using Predictor = std::span<const double>;
 //   largest_third_derivative()        of one predictor: at least the third derivative of l, for every y and eta
 // A family with neither is bounded by its global curvature.
 //
-// A family whose likelihood leaves some direction of eta undetermined says so by a member needs_proper_prior() that
-// returns true. One whose targets are the classes 0 ... C - 1 says so by a member target_classes() that returns C: a
-// subsample of the rows then takes care that no class is missing.
+// A family whose likelihood knows differences between predictors alone, so that adding a number to all of them changes
+// nothing, says so by a member only_differences() that returns true: its prior must be proper. One whose targets are
+// the classes 0 ... C - 1 says so by a member target_classes() that returns C: a subsample of the rows then takes care
+// that no class is missing.
 template <class F>
 concept Family = requires(const F& f, double y, Predictor eta, Predictor delta, std::span<double> out,
                           const Random& random, std::uint64_t index) {

@@ -22,7 +22,7 @@ class BatchedFamily {
   virtual ~BatchedFamily() = default;
   virtual std::string name() const = 0;
   virtual Index predictors() const = 0;
-  virtual bool needs_proper_prior() const = 0;
+  virtual bool only_differences() const = 0;
   // C if targets are classes 0 ... C - 1, else 0.
   virtual Index target_classes() const = 0;
   virtual std::string target_problem(double y) const = 0;
@@ -51,8 +51,8 @@ class BatchedAdapter final : public BatchedFamily {
   explicit BatchedAdapter(F family) : family_(std::move(family)) {}
   std::string name() const override { return family_.name(); }
   Index predictors() const override { return family_.predictors(); }
-  bool needs_proper_prior() const override {
-    if constexpr (requires { family_.needs_proper_prior(); }) return family_.needs_proper_prior();
+  bool only_differences() const override {
+    if constexpr (requires { family_.only_differences(); }) return family_.only_differences();
     return false;
   }
   Index target_classes() const override {

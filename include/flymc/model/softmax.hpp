@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct Softmax {
   }
 
   std::string name() const { return "softmax"; }
-  bool needs_proper_prior() const { return true; }
+  bool only_differences() const { return true; }
   Index predictors() const { return classes; }
   Index target_classes() const { return classes; }
   std::string target_problem(double y) const {
@@ -117,7 +118,9 @@ struct Softmax {
     double widest = 0.0, centred = 0.0;  // of variances: the largest of a difference; the mean of ||delta - mean||^2
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < i; ++j) {
-        const double variance = spread[i * n + i] + spread[j * n + j] - 2.0 * spread[i * n + j];
+        const double both = spread[i * n + i] + spread[j * n + j];
+        // Under a wide prior little is left of much; what rounding may have taken off is given back.
+        const double variance = both - 2.0 * spread[i * n + j] + 64.0 * std::numeric_limits<double>::epsilon() * both;
         widest = std::max(widest, variance);
         centred += variance / static_cast<double>(n);
       }

@@ -232,11 +232,13 @@ void check(const Settings& settings) {
     throw InputError(fmt::format("delimiter: '{}' is not one character", settings.delimiter));
   if (!settings.positive.empty() && settings.family != "logistic")
     throw InputError("positive: only the logistic family has a level that counts as 1");
+  if (settings.family != "student_t" && (settings.nu != Settings{}.nu || settings.sigma != Settings{}.sigma))
+    throw InputError(fmt::format("nu, sigma: they are of the student_t family, and this is {}", settings.family));
   if (!(settings.target_ess >= 0.0)) throw InputError("target-ess must be 0 or more");
   if (!(settings.checkpoint_seconds >= 0.0)) throw InputError("checkpoint-seconds must be 0 or more");
   if (settings.standardise && settings.no_intercept)
     throw InputError("standardise: centred columns need an intercept; drop --no-intercept");
-  if (make_model(settings, 2).family().needs_proper_prior() && !PriorTerms::parse(settings.prior).proper())
+  if (make_model(settings, 2).family().only_differences() && !PriorTerms::parse(settings.prior).proper())
     throw InputError(
         fmt::format("prior: {} has no posterior under a flat prior, since adding a number to all classes "
                     "changes nothing; use a proper one, such as normal(0, 2.5)",
