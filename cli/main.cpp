@@ -245,9 +245,10 @@ int main(int argc, char** argv) {
   std::function<int()> command;
   std::string run_of_command;  // what it makes; empty: it reads `run_path`
 
+  const auto add_quiet = [&](CLI::App& to) { to.add_flag("--quiet", output.quiet, "print no progress"); };
   const auto add_output = [&](CLI::App& to) {
     to.add_flag("--json", output.json, "print one JSON object");
-    to.add_flag("--quiet", output.quiet, "print no progress");
+    add_quiet(to);
   };
   const auto settings_of_flags = [&] {
     Settings settings;
@@ -289,7 +290,7 @@ int main(int argc, char** argv) {
   add_table(ingest_command);
   ingest_command.add_option("--out", out, "the folder of the run (made new)")->type_name("RUN")->required();
   flags.add_to(ingest_command, all_groups);
-  add_output(ingest_command);
+  add_quiet(ingest_command);
   ingest_command.footer(
       "Example (resume does the rest):\n  flymc ingest clicks.csv --target clicked --out run\n  flymc resume run");
   ingest_command.callback([&] {

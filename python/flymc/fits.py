@@ -20,6 +20,8 @@ from .formulas import FILE, Design
 from .priors import Priors, prior_text
 from .watching import watch
 
+_NO_LAPLACE = "there is no Laplace approximation of this run: its set-up did not reach the mode"
+
 
 def words(settings: Mapping[str, Any]) -> dict[str, list[str]]:
     """Settings as the lines of settings.toml have them; those that are None are not said.
@@ -110,10 +112,14 @@ class Fit:
     def summary(self) -> Any:
         """A data frame with a row per coefficient: mean, sd, median, 5% and 95% quantiles, and diagnostics.
 
+        Reasons not to trust the draws yet, as the command prints them, come as warnings.
+
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
         >>> bool((fit.summary()["r_hat"] < 1.01).all())
         True
         """
+        for reason in self._report["warnings"]:
+            warnings.warn(reason, stacklevel=2)
         columns = ["mean", "sd", "median", "q5", "q95", "mcse_mean", "ess_bulk", "ess_tail", "r_hat"]
         return self._frame([{name: p[name] for name in columns} for p in self._report["parameters"]])
 
@@ -123,12 +129,14 @@ class Fit:
         `shift` is (mean - its mean) / its sd and `sd_ratio` is sd / its sd, each with its Monte Carlo error.
         """
         if "laplace" not in self._report["parameters"][0]:
-            raise _core.InputError("there is no Laplace approximation of this run: it was made without an anchor")
+            raise _core.InputError(_NO_LAPLACE)
         return self._frame([p["laplace"] for p in self._report["parameters"]])
 
     def laplace(self) -> Any:
         """The Laplace approximation itself: its mean and its standard deviation, a row per coefficient."""
         means, sds = self._report["laplace_mean"], self._report["laplace_sd"]
+        if not means:
+            raise _core.InputError(_NO_LAPLACE)
         return self._frame([{"mean": mean, "sd": sd} for mean, sd in zip(means, sds, strict=True)])
 
     def _frame(self, rows: list[dict[str, Any]]) -> Any:

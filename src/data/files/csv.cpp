@@ -119,9 +119,9 @@ class CsvFile final : public TableFile {
     if (header.find(delimiter_) == std::string::npos)
       for (const char other : {';', '\t', '|', ','})
         if (header.find(other) != std::string::npos)
-          throw InputError(fmt::format("{}: the header has no {} but looks separated by {}; say --delimiter {}", path_,
-                                       in_words(delimiter_), in_words(other),
-                                       other == '\t' ? "'\\t'" : in_words(other)));
+          throw InputError(
+              fmt::format("{}: the header is not separated by {} but looks separated by {}; say --delimiter {}", path_,
+                          in_words(delimiter_), in_words(other), other == '\t' ? "'\\t'" : in_words(other)));
   }
 
   arrow::Result<std::shared_ptr<arrow::csv::StreamingReader>> make_reader(const arrow::csv::ConvertOptions& convert,

@@ -332,6 +332,12 @@ void EncodingLearner::add_levels(const TableBatch& batch, std::size_t j, std::sp
 void EncodingLearner::check_levels(std::size_t j, const LevelSums& sums) const {
   if (sums.hashes.size() <= Encoding::most_levels) return;
   check_spoilt_numbers(j, sums);
+  if (std::ranges::all_of(sums.index, [](const auto& level) { return is_number(level.first); }))
+    throw InputError(fmt::format(
+        "{}: column '{}' is read as text, and yet its first {} values are numbers; if one further on is not "
+        "(a word, a currency sign, a comma between thousands), correct it, or leave it empty if it is "
+        "missing; if these are numbers of things, leave the column out (--exclude {})",
+        table_.files().front(), names_[j], sums.index.size(), names_[j]));
   throw InputError(
       fmt::format("{}: column '{}' has more than {} levels, as names or numbers of things have; leave it out "
                   "(--exclude {}) or merge the rare ones",

@@ -24,6 +24,7 @@ std::string to_json(const RunReport& report) {
                         {"bound_queries", report.bound_queries},
                         {"draws", report.draws},
                         {"choices", report.choices},
+                        {"warnings", report.warnings},
                         {"laplace_mean", report.laplace_mean},
                         {"laplace_sd", report.laplace_sd},
                         {"chains", ordered_json::array()}};
@@ -31,6 +32,27 @@ std::string to_json(const RunReport& report) {
     value["chains"].push_back(ordered_json::parse(nlohmann::json(chain).dump()));
   return value.dump(2) + "\n";
 }
+
+namespace {
+
+// A prior that data of many rows pull far from its centre says something that nobody meant, and bends other
+// coefficients: above all an intercept's, if columns are not centred.
+std::vector<std::string> prior_warnings(const Prior& prior, const std::vector<std::string>& names, const Vector& mean) {
+  constexpr double limit = 4.0;
+  std::size_t strained = 0;
+  Index worst = 0;
+  for (Index j = 0; j < mean.size(); ++j) {
+    strained += prior.strain(j, mean[j]) > limit ? 1 : 0;
+    if (prior.strain(j, mean[j]) > prior.strain(worst, mean[worst])) worst = j;
+  }
+  if (strained == 0) return {};
+  return {
+      fmt::format("the prior strains against the data: '{}' is {:.1f} of its standard deviations from its centre ({} "
+                  "of {} coefficients); centre the columns (--standardise), or widen the prior (--prior)",
+                  names[static_cast<std::size_t>(worst)], prior.strain(worst, mean[worst]), strained, names.size())};
+}
+
+}  // namespace
 
 RunReport make_report(const RunParts& parts, const Preparation& preparation, const FitOptions& options,
                       std::vector<ChainReport> chains, std::int64_t draws) {
@@ -42,7 +64,11 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
   if (preparation.anchor) report.anchor_queries = preparation.anchor->queries;
   if (preparation.bound) report.bound_queries = preparation.bound->queries();
   report.choices = describe_choices(options, {report.rows, parts.model.coefficients(parts.rows.store)});
+  if (const auto& classes = report.classes;
+      parts.model.family().name() == "logistic" && classes != std::vector<std::string>{"0", "1"})
+    report.choices += fmt::format("\n'{}' counts as 1 and '{}' as 0", classes.at(1), classes.at(0));
   if (const auto laplace = laplace_of(parts.model, preparation)) {
+    report.warnings = prior_warnings(parts.model.prior(), parts.names, laplace->mean);
     // To the scale of the table, which is a linear map.
     const auto original = [&](const Vector& theta) {
       return parts.encoding.to_original(theta, parts.model.predictors());
@@ -73,6 +99,7 @@ RunReport read_report(const RunDirectory& directory) {
     value.at("bound_queries").get_to(report.bound_queries);
     value.at("draws").get_to(report.draws);
     value.at("choices").get_to(report.choices);
+    report.warnings = value.value("warnings", report.warnings);
     value.at("laplace_mean").get_to(report.laplace_mean);
     value.at("laplace_sd").get_to(report.laplace_sd);
     value.at("chains").get_to(report.chains);
@@ -97,6 +124,7 @@ FitSummary summarise(const RunReport& report, const DrawsFile& draws) {
   summary.choices = report.choices;
   summary.cost = describe_cost(report.chains, report.draws, report.rows, report.anchor_queries, report.bound_queries);
   summary.warnings = convergence_warnings(summary.parameters, report.chains.size());
+  summary.warnings.insert(summary.warnings.end(), report.warnings.begin(), report.warnings.end());
   return summary;
 }
 

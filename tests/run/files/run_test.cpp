@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "draws/files/scratch_folder.hpp"
@@ -63,6 +64,33 @@ void expect_same_draws(const RunDirectory& a, const RunDirectory& b) {
   for (Index j = 0; j < one.coefficients(); ++j) ASSERT_EQ(one.coefficient(j), other.coefficient(j)) << j;
   for (const char* name : {"log_density__", "bright__", "queries__", "acceptance__"})
     ASSERT_EQ(one.statistic(name), other.statistic(name)) << name;
+}
+
+// Years that are not centred pull the intercept far from its prior, and with it their own coefficient from the truth.
+TEST_F(RunOnDisk, SaysWhichClassCountsAndWhereThePriorStrains) {
+  {
+    std::ofstream out(folder_ / "years.csv");
+    out << "year,y\n";
+    const PhiloxRandom random(6, 0, 0);
+    for (std::uint64_t i = 0; i < 4000; ++i) {
+      const double year = 2000.0 + static_cast<double>(i % 20);
+      const double p = 1.0 / (1.0 + std::exp(-0.3 * (year - 2010.0)));
+      out << year << ',' << (random.uniform(Purpose::simulate, i) < p ? "bad" : "good") << '\n';
+    }
+  }
+  Settings s = settings(2, 1);
+  s.table = {(folder_ / "years.csv").string()};
+  const auto text = [&](const char* name, bool standardise) {
+    s.standardise = standardise;
+    const RunDirectory run = RunDirectory::create(folder_ / name, s);
+    EXPECT_TRUE(complete(run, quiet_));
+    return summarise(read_report(run), DrawsFile(run.draws())).text();
+  };
+  const std::string plain = text("plain", false), centred = text("centred", true);
+  EXPECT_NE(plain.find("'good' counts as 1 and 'bad' as 0"), std::string::npos) << plain;
+  EXPECT_NE(plain.find("warning: the prior strains against the data: 'intercept' is "), std::string::npos) << plain;
+  EXPECT_NE(plain.find("(1 of 2 coefficients)"), std::string::npos) << plain;
+  EXPECT_EQ(centred.find("strains"), std::string::npos) << centred;
 }
 
 TEST_F(RunOnDisk, MakesTheDrawsOfTheSameFitInMemory) {

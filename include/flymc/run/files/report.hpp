@@ -19,7 +19,8 @@ struct RunReport {
   RowId anchor_queries = 0, bound_queries = 0;
   std::vector<ChainReport> chains;
   std::int64_t draws = 0;                        // per chain
-  std::string choices;                           // of bound, sweep and move, in words
+  std::string choices;                           // of bound, sweep, move and what counts as 1, in words
+  std::vector<std::string> warnings;             // about the model, known without draws
   std::vector<double> laplace_mean, laplace_sd;  // of each coefficient as it is reported
 };
 std::string to_json(const RunReport& report);
