@@ -36,6 +36,14 @@ def test_summary_is_the_commands(fit, tmp_path):
     assert (summary["r_hat"] < 1.02).all()
 
 
+def test_summary_warns_as_the_command_does(fit):
+    few = fit.resample(draws=10, progress=False)
+    with pytest.warns(UserWarning, match="coefficients") as caught:
+        few.summary()
+    assert [str(warning.message) for warning in caught] == few.report["warnings"]
+    assert all(f"warning: {warning.message}" in repr(few) for warning in caught)
+
+
 def test_laplace_check(fit):
     check, summary, laplace = fit.laplace_check(), fit.summary(), fit.laplace()
     np.testing.assert_allclose(check["shift"], (summary["mean"] - laplace["mean"]) / laplace["sd"], atol=1e-9)
