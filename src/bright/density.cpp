@@ -86,12 +86,12 @@ RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with
   const Prior& prior = bound_.model().prior();
   if (frame_) {
     out.b = frame_->position(theta);
-    const Vector offset = theta - bound_.anchor();
-    out.point = bound_.at_distance(offset, frame_->rho(out.b));
+    out.point = bound_.at_distance(theta - bound_.anchor(), frame_->rho(out.b));
     // The frame's matrices are of the prior, too, and good to its largest offsets, not to differences.
-    out.base = prior.log_density(theta) + (bound_.model().family().only_differences()
-                                               ? bound_.log_sum(out.point)
-                                               : frame_->log_sum(out.b, offset, out.point.rho, out.point.outside));
+    out.base = prior.log_density(theta) +
+               (bound_.model().family().only_differences()
+                    ? bound_.log_sum(out.point)
+                    : frame_->log_sum(out.b, out.point.from_anchor, out.point.rho, out.point.outside));
   } else {
     out.point = bound_.at(theta, with_gradient);
     out.base_gradient.setZero(with_gradient ? dimension() : 0);

@@ -414,7 +414,7 @@ TEST(JointDensity, ClassesThatMoveTogetherLeaveNothingThatCancels) {
       const JointDensity density(world.store, world.bound,
                                  framed ? std::make_shared<const SplitFrame>(collapsed_frame(world.bound)) : nullptr);
       const Vector theta = world.theta(0.01).array() + wide;
-      Evaluation dark, full;
+      Evaluation full;
       State state(theta, world.store.rows());
       density.evaluate(theta, state.z, true, state.at);
       world.full.evaluate(theta, BrightRows(0), false, full);

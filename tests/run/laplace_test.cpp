@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "flymc/core/numerics.hpp"
 #include "flymc/run/fit.hpp"
 #include "problems/problems.hpp"
 
