@@ -309,7 +309,7 @@ int main(int argc, char** argv) {
   });
 
   CLI::App& sample =
-      *app.add_subcommand("sample", "again from a run, without a pass: another prior, seed or number of draws");
+      *app.add_subcommand("sample", "again from a run, without its set-up: another prior, seed or number of draws");
   sample.add_option("run", run_path, "an earlier run")->type_name("RUN")->required();
   sample.add_option("--out", out, "the folder of the new run")->type_name("RUN")->required();
   flags.add_to(sample, {Group::sampling, Group::chains});

@@ -204,7 +204,8 @@ class Fit:
     def bright_rows(self, draws: int = 200, chain: int = 0) -> Any:
         """Which rows are bright along a chain, as a data frame of `draw` and `row`, one line per bright row.
 
-        The chain goes on from where it ended, for so many draws that are not kept.
+        The chain goes on from where it ended, for so many draws that are not kept. Regular MCMC, as below 1,000 rows, has
+        no bright rows.
         """
         import pandas
 
@@ -277,7 +278,7 @@ class Fit:
         out: str | os.PathLike[str] | None = None,
         progress: bool = True,
     ) -> Fit:
-        """Draws again without touching the data: under another prior, or another seed, or more draws.
+        """Draws again without another set-up: under another prior, or another seed, or more draws.
 
         What is not given is as before. Chains begin where those of this fit ended.
 

@@ -33,7 +33,7 @@ def fit(
     standardise: bool = False,
     float32: bool = False,
     nu: float = 4.0,
-    sigma: float = 1.0,
+    sigma: float | None = None,
     chains: int = 4,
     warmup: int = 1000,
     draws: int = 1000,
@@ -57,7 +57,7 @@ def fit(
         data: A path, a pattern or a list of them (Parquet, CSV, Arrow); a pandas, Polars (lazy too) or PyArrow table; a
             PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`.
             What streams is streamed, unless there is a formula, which is evaluated in memory.
-        family: `logistic`, `softmax` or `student_t`.
+        family: `logistic`, `softmax` or `student_t`, which needs the scale `sigma` of the residuals.
         prior: One for all coefficients, or a dictionary from terms to priors, in which `None` stands for all others.
         columns: The columns that explain the target. Of an array X, their names.
         out: The folder of the run, which the command can read too. Without it the run is temporary, and is gone when

@@ -48,6 +48,7 @@ def test_regressor_resists_outliers():
     model = flymc.FlyMCRegressor(**SHORT).fit(X, y)
     np.testing.assert_allclose(model.coef_, [3, -1], atol=0.15)
     assert abs(model.intercept_ - 100) < 0.15
+    assert 0.4 < model.sigma_ < 0.65
 
 
 def test_one_class_is_refused(frame):

@@ -16,6 +16,10 @@ bool leaves_rows(const FitOptions& options) {
   return !options.regular && options.bound == BoundKind::automatic && options.sweep == SweepKind::automatic;
 }
 
+// Here all rows cost a fraction of a millisecond, and the posterior need not look like the normal that the bound is
+// made for: bright rows then hold the chain back, by up to ten times where classes hardly overlap or one is rare.
+constexpr RowId small_table = 1000;
+
 // A product with a D x D matrix.
 double product_cost(double d) { return 0.06 * d * d; }
 
@@ -44,7 +48,8 @@ double expected_regular_cost(const TableShape& shape) {
 }
 
 FitOptions chosen(FitOptions options, const TableShape& shape) {
-  if (leaves_rows(options) && expected_regular_cost(shape) < expected_cost(shape)) options.regular = true;
+  if (leaves_rows(options) && (shape.rows < small_table || expected_regular_cost(shape) < expected_cost(shape)))
+    options.regular = true;
   if (options.bound == BoundKind::automatic) options.bound = BoundKind::sharp;
   if (options.sweep == SweepKind::automatic)
     options.sweep = options.bound == BoundKind::untuned ? SweepKind::implicit : SweepKind::rows;
@@ -76,6 +81,9 @@ std::string describe_choices(const FitOptions& asked, const TableShape& shape) {
     }
     throw InputError("unknown move");
   }();
+  if (options.regular && !asked.regular && shape.rows < small_table)
+    return fmt::format("regular MCMC (fewer than {} rows, so that all of them cost next to nothing), {}", small_table,
+                       move);
   if (options.regular && !asked.regular)
     return fmt::format("regular MCMC (about {:.0f} of {} rows would be bright, which costs more), {}",
                        expected_bright(shape), shape.rows, move);

@@ -37,7 +37,7 @@ def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     write({"t.csv": csv()}, folder)
     for command, name in (("fit", "done"), ("ingest", "ingested")):
-        made = flymc([command, "t.csv", "--target", "bought", "--out", name, *QUICK], folder)
+        made = flymc([command, "t.csv", "--target", "bought", "--out", name, "--bound", "sharp", *QUICK], folder)
         assert made.returncode == 0, made.stderr
     return {DONE: str(folder / "done"), INGESTED: str(folder / "ingested")}
 
@@ -68,10 +68,12 @@ def test_is_refused_in_plain_words(case, runs, tmp_path):
         assert again.returncode == 0 or "flymc sample run --prior" in message, again.stderr
 
 
+# As a person has it, which on tables so small is regular MCMC, and with a bound.
+@pytest.mark.parametrize("bound", ["auto", "sharp"])
 @given(WORKING)
-def test_works(case, tmp_path):
+def test_works(case, bound, tmp_path):
     write(case.files, tmp_path)
-    result = flymc([*case.words, "--json"], tmp_path)
+    result = flymc([*case.words, "--bound", bound, "--json"], tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
     parameters = {p["name"]: p for p in json.loads(result.stdout)["parameters"]}
     for name in case.says:

@@ -214,7 +214,7 @@ TEST_P(Moment, AgreesWithRegularMcmc) {
   std::vector<Setting> settings = {{"anchored", BoundKind::anchored, SweepKind::implicit, 0.4},
                                    {"untuned", BoundKind::untuned, SweepKind::implicit, 5.0}};
   if (c.move == MoveKind::split_hmc)
-    settings = {{"defaults", BoundKind::automatic, SweepKind::automatic, 0.2},
+    settings = {{"defaults", BoundKind::sharp, SweepKind::rows, 0.2},
                 {"anchored by rows", BoundKind::anchored, SweepKind::rows, 0.4},
                 {"untuned", BoundKind::untuned, SweepKind::implicit, 5.0}};
   expect_same_moments(make_problem(c.family), c.move, settings,
@@ -249,8 +249,10 @@ TEST(Moments, AgreeForSinglePrecisionFeatures) {
                       {{"float32", BoundKind::untuned, SweepKind::implicit, 5.0}}, 42, 2500);
 }
 
+// Those of large tables: for small ones the program would take regular MCMC.
 FitOptions defaults(int draws, std::uint64_t seed) {
   FitOptions options;
+  options.bound = BoundKind::sharp;
   options.chains = chains;
   options.warmup = draws / 2;
   options.draws = draws;
@@ -304,7 +306,7 @@ TEST(Moments, AgreeWhereTheBoundHasTheLikelihoodsOwnCurvature) {
     tail += std::abs(t) > 1.5 ? density : 0.0;
   }
   Scores scores;
-  for (const BoundKind bound : {BoundKind::automatic, BoundKind::anchored}) {
+  for (const BoundKind bound : {BoundKind::sharp, BoundKind::anchored}) {
     FitOptions options = defaults(6000, 4400 + static_cast<std::uint64_t>(bound));
     options.bound = bound;
     const Fit fitted = fit(store, model, options);

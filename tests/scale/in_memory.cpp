@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   // As tests/scale/ranks.py has them for the command.
   Settings settings;
   settings.family = argv[4];
+  settings.sigma = 1.0;
   settings.fit.bound = BoundKind::anchored;
   settings.fit.chains = 2;
   settings.fit.warmup = 120;

@@ -54,7 +54,8 @@ def on_ranks(ranks, program, *arguments):
 
 def fit_arguments(table, family):
     target, others = FAMILIES[family]
-    return ["fit", table, "--target", target, "--exclude", others, "--family", family, *SETTINGS]
+    scale = ["--sigma", "1"] if family == "student_t" else []
+    return ["fit", table, "--target", target, "--exclude", others, "--family", family, *scale, *SETTINGS]
 
 
 def succeed(words, limit=300):

@@ -1,4 +1,5 @@
-// What `automatic` means: the cheaper way for a table of this shape, in expectation, and why.
+// What `automatic` means for a table of this shape: the way that is cheaper in expectation, and regular MCMC where all
+// rows are few; and why.
 #pragma once
 
 #include <string>

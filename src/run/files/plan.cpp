@@ -95,11 +95,18 @@ double seconds_per_row(Index features) {
 std::string size(double bytes) {
   const char* unit = "B";
   for (const char* next : {"KiB", "MiB", "GiB", "TiB"}) {
-    if (bytes < 1024.0) break;
+    if (bytes < 999.5) break;  // of which three digits are shown
     bytes /= 1024.0;
     unit = next;
   }
   return fmt::format("{:.3g} {}", bytes, unit);
+}
+
+// 33000 and not 3.3e+04.
+std::string two_digits(double x) {
+  if (x < 100.0) return fmt::format("{:.2g}", x);
+  const double last = std::pow(10.0, std::floor(std::log10(x)) - 1.0);
+  return fmt::format("{:.0f}", std::round(x / last) * last);
 }
 
 std::string duration(double seconds) {
@@ -156,14 +163,20 @@ Plan make_plan(const Settings& settings) {
   // chain say which rows are bright. Then the subsample and a few matrices of the coefficients.
   plan.memory_bytes = (options.regular ? 0.0 : (by_rows ? 1.4 : 8.0 * chains)) * rows +
                       (small ? 0.0 : 8.0 * subsample * d) + 8.0 * p * p * (8.0 + threads * 5.0);
-  const double iterations = static_cast<double>(settings.fit.warmup) +
-                            static_cast<double>(settings.fit.draws) * static_cast<double>(settings.fit.thin);
+  const double warmup = static_cast<double>(settings.fit.warmup),
+               sampling = static_cast<double>(settings.fit.draws) * static_cast<double>(settings.fit.thin);
+  const double iterations = warmup + sampling;
   const double anchor_passes = small ? newton_steps : 1.0 + newton_steps * subsample / rows;
   const double bound_passes = options.regular ? 0.0 : 1.0;
   plan.setup_passes = anchor_passes + bound_passes + (by_rows ? 0.0 : chains);
-  // A sweep by rows proposes, and a move looks at, some ten rows; other sweeps as many as there are coefficients.
-  const double queries = options.regular ? rows : std::min(rows, by_rows ? 10.0 : 2.0 * p);
-  plan.sampling_passes = chains * iterations * queries / rows;
+  // With the sharp bound a sweep by rows proposes, and a move looks at, some ten rows per bright one; else it is about
+  // as many as there are coefficients.
+  // Regular MCMC looks at all rows in every evaluation; warm-up tries trajectories of split HMC of many steps.
+  const bool splits = options.move == MoveKind::split_hmc;
+  const double evaluations = options.regular && splits ? 6.0 * warmup + 1.5 * sampling : iterations;
+  const bool few = by_rows && options.bound == BoundKind::sharp;
+  const double queries = options.regular ? rows : std::min(rows, few ? 1.0 + 10.0 * expected_bright(shape) : 2.0 * p);
+  plan.sampling_passes = chains * evaluations * queries / rows;
   plan.ingest_seconds = 2.0 * look.seconds * rows / static_cast<double>(look.rows);
   // A Newton step sums one matrix, the statistics pass up to four, the gradient pass none.
   const double row_seconds = seconds_per_row(plan.features) * static_cast<double>(predictors * predictors);
@@ -174,7 +187,7 @@ Plan make_plan(const Settings& settings) {
   const double iteration_seconds = 5e-6 + 6.0 * p * p * 1e-9;
   const double waves = std::ceil(chains / threads);
   plan.sample_seconds = waves * (iterations * iteration_seconds + (by_rows ? 0.0 : rows * d * 2e-9));
-  if (options.regular) plan.sample_seconds = waves * iterations * rows * d * 2e-9;
+  if (options.regular) plan.sample_seconds = waves * evaluations * rows * d * 2e-9;
   return plan;
 }
 
@@ -186,11 +199,12 @@ std::string Plan::text() const {
       "rows.arrow    {}, written once and mapped\n"
       "memory        {} beyond that\n"
       "chosen        {}\n"
-      "passes        about {:.2g} over the rows to begin with, and {:.2g} for all iterations{}\n"
+      "passes        about {} over the rows to begin with, and {} for all iterations{}\n"
       "time          ingest {}, prepare {}, sample {}\n",
       rows, rows_are_exact ? "" : ", about", features, coefficients, size(table_bytes), size(store_bytes),
-      size(memory_bytes), choices, setup_passes, sampling_passes, open_ended ? " of a first round" : "",
-      duration(ingest_seconds), duration(prepare_seconds), duration(sample_seconds));
+      size(memory_bytes), choices, two_digits(setup_passes), two_digits(sampling_passes),
+      open_ended ? " of a first round" : "", duration(ingest_seconds), duration(prepare_seconds),
+      duration(sample_seconds));
 }
 
 std::string to_json(const Plan& plan) {

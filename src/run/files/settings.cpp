@@ -154,7 +154,7 @@ std::vector<Setting> make_settings() {
   all.push_back(number(
       "nu", "N", Group::model, "student_t: degrees of freedom (default: 4)", [](auto& s) -> auto& { return s.nu; }));
   all.push_back(number(
-      "sigma", "S", Group::model, "student_t: scale of the residuals (default: 1)",
+      "sigma", "S", Group::model, "student_t: scale of the residuals (needed)",
       [](auto& s) -> auto& { return s.sigma; }));
   all.push_back(text(
       "prior", "PRIOR", Group::sampling, "of coefficients (default: 'normal(0, 2.5)'); one apart: '...; age: flat'",
@@ -234,6 +234,11 @@ void check(const Settings& settings) {
     throw InputError("positive: only the logistic family has a level that counts as 1");
   if (settings.family != "student_t" && (settings.nu != Settings{}.nu || settings.sigma != Settings{}.sigma))
     throw InputError(fmt::format("nu, sigma: they are of the student_t family, and this is {}", settings.family));
+  if (settings.family == "student_t" && settings.sigma == 0.0)
+    throw InputError(
+        "sigma: student_t needs the scale of the residuals, which is not drawn; 1.5 times the median size of residuals "
+        "of "
+        "a least-squares fit, perhaps of some of the rows, is a start");
   if (!(settings.target_ess >= 0.0)) throw InputError("target-ess must be 0 or more");
   if (!(settings.checkpoint_seconds >= 0.0)) throw InputError("checkpoint-seconds must be 0 or more");
   if (settings.standardise && settings.no_intercept)

@@ -42,12 +42,14 @@ class RunOnDisk : public flymc::testing::ScratchFolder {
     }
     return path.string();
   }
-  // With one chain, a number of iterations is a moment of the run.
+  // With a bound, although a table so small does without. With one chain, a number of iterations is a moment of the
+  // run.
   Settings settings(int classes = 2, int chains = 2) {
     Settings s;
     s.table = {table(classes)};
     s.target = "y";
     if (classes > 2) s.family = "softmax";
+    s.fit.bound = BoundKind::sharp;
     s.fit.chains = chains;
     s.fit.warmup = 100;
     s.fit.draws = 60;
@@ -111,10 +113,16 @@ TEST_F(RunOnDisk, MakesTheDrawsOfTheSameFitInMemory) {
 }
 
 TEST_F(RunOnDisk, GoesOnAfterAnyStop) {
-  for (const int classes : {2, 3}) {
-    const RunDirectory whole = RunDirectory::create(folder_ / fmt::format("whole{}", classes), settings(classes));
+  struct Case {
+    int classes;
+    bool regular;
+  };
+  for (const Case& c : {Case{2, false}, Case{3, false}, Case{2, true}, Case{3, true}}) {
+    Settings s = settings(c.classes);
+    s.fit.regular = c.regular;
+    const RunDirectory whole = RunDirectory::create(folder_ / fmt::format("whole{}{}", c.classes, c.regular), s);
     ASSERT_TRUE(complete(whole, quiet_));
-    const RunDirectory run = RunDirectory::create(folder_ / fmt::format("stopped{}", classes), settings(classes));
+    const RunDirectory run = RunDirectory::create(folder_ / fmt::format("stopped{}{}", c.classes, c.regular), s);
     int stops = 0;
     for (;; ++stops) {
       Stopper stopper(37);

@@ -65,9 +65,11 @@ TEST(Settings, AreChecked) {
   EXPECT_EQ(checking([](Settings& s) { s.standardise = s.no_intercept = true; }),
             "standardise: centred columns need an intercept; drop --no-intercept");
   EXPECT_NE(checking([](Settings& s) { s.prior = "cauchy(0, 1)"; }).find("is none of normal"), std::string::npos);
+  EXPECT_TRUE(checking([](Settings& s) { s.family = "student_t"; }).starts_with("sigma: student_t needs the scale"));
   EXPECT_EQ(checking([](Settings& s) {
               s.family = "student_t";
               s.nu = 0.0;
+              s.sigma = 1.0;
             }),
             "student_t: the degrees of freedom, nu, must be positive");
 }

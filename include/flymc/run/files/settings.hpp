@@ -26,7 +26,7 @@ struct Settings {
   // Model.
   std::string family = "logistic";
   double nu = 4.0;
-  double sigma = 1.0;
+  double sigma = 0.0;  // of student_t, where it must be given
   std::string prior = "normal(0, 2.5)";
   // Sampling.
   FitOptions fit;
