@@ -18,6 +18,7 @@
 #include "chain_report_json.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/model/prior_terms.hpp"
+#include "flymc/run/choices.hpp"
 #include "gaps_file.hpp"
 #include "record.hpp"
 #include "run_parts.hpp"
@@ -118,10 +119,15 @@ void check_seal(const fs::path& path) {
 
 RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings, const RunDirectory* base) {
   check_vacant(path);
-  // Before there is a folder: the prior may name a coefficient that the rows have not.
-  if (base && !base->rows_files().empty()) parts_of(open_unverified(*base), settings);
+  bool needs_bound = false;
+  if (base && !base->rows_files().empty()) {
+    // Before there is a folder: the prior may name a coefficient that the rows have not.
+    const RunParts parts = parts_of(open_unverified(*base), settings);
+    const Store& store = parts.rows.store;
+    needs_bound = !chosen(settings.fit, {store.rows(), parts.model.coefficients(store)}).regular;
+  }
   make_folder(path);
-  if (base) copy_from(*base, path, settings);
+  if (base) copy_from(*base, path, settings, needs_bound);
   // A run may be resumed from another folder.
   Settings kept = settings;
   for (std::string& table : kept.table) table = fs::absolute(table).lexically_normal().string();
@@ -185,14 +191,18 @@ void RunDirectory::remove_rows() const {
   }
 }
 
-void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, const Settings& settings) {
+void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, const Settings& settings,
+                             bool needs_bound) {
+  json value;
+  if (fs::exists(base.preparation()))
+    value = reading(base.preparation(), "delete it, and the new run makes its own",
+                    [&] { return read_record(base.preparation(), "preparation"); });
+  if (needs_bound && !value.is_null() && !value.contains("bound")) return;  // of regular MCMC: no z either
   json starts = json::array();
   for (std::uint64_t chain = 0; const auto checkpoint = base.load_checkpoint(chain); ++chain)
     starts.push_back(to_json(checkpoint->place));
   if (!starts.empty()) write_record(path / "starts.flymc", "starts", starts);
-  if (!fs::exists(base.preparation())) return;
-  json value = reading(base.preparation(), "delete it, and the new run makes its own",
-                       [&] { return read_record(base.preparation(), "preparation"); });
+  if (value.is_null()) return;
   const PriorTerms prior = PriorTerms::parse(settings.prior);
   if (!prior.proper() && value.at("prior") != prior.describe()) return;
   for (const char* part : {"anchor", "bound"})

@@ -220,6 +220,21 @@ TEST_F(RunOnDisk, SamplingCountsThePassesItMakes) {
   EXPECT_FALSE(std::filesystem::exists(first.preparation()));
 }
 
+// What was prepared for regular MCMC does not do for a sweep.
+TEST_F(RunOnDisk, ASweepAfterRegularMcmcMakesItsBound) {
+  Settings s = settings();
+  s.fit.bound = BoundKind::automatic;
+  const RunDirectory first = RunDirectory::create(folder_ / "first", s);
+  ASSERT_TRUE(complete(first, quiet_));
+  EXPECT_EQ(read_report(first).bound_queries, 0);
+  s = settings_on(first, folder_ / "second");
+  s.fit.sweep = SweepKind::rows;
+  const RunDirectory second = RunDirectory::create(folder_ / "second", s, &first);
+  ASSERT_TRUE(complete(second, quiet_));
+  EXPECT_EQ(read_report(second).bound_queries, 400);
+  EXPECT_TRUE(read_report(second).choices.starts_with("sharp bound"));
+}
+
 // A flat prior on separated classes has no posterior, whatever was prepared under another prior.
 TEST_F(RunOnDisk, AFlatPriorIsLookedAtAnew) {
   Settings separated = settings();

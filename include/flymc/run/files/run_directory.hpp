@@ -83,7 +83,8 @@ class RunDirectory {
 
  private:
   // Copies what a run takes from another before it has settings: from then on it is a run.
-  static void copy_from(const RunDirectory& base, const std::filesystem::path& path, const Settings& settings);
+  static void copy_from(const RunDirectory& base, const std::filesystem::path& path, const Settings& settings,
+                        bool needs_bound);
   std::filesystem::path starts() const { return path_ / "starts.flymc"; }
   std::filesystem::path gaps() const { return path_ / "gaps.flymc"; }
   std::filesystem::path checkpoint(std::uint64_t chain) const;
