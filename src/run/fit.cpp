@@ -64,12 +64,13 @@ std::string describe_cost(std::span<const ChainReport> chains, std::int64_t draw
   }
   const auto passes = [&](RowId queries) { return static_cast<double>(queries) / static_cast<double>(rows); };
   std::string text = fmt::format(
-      "{} chains of {} draws from {} rows; {:.1f} bright rows on average, acceptance {:.2f}\n"
+      "{} chains of {} draws from {} rows; {}acceptance {:.2f}\n"
       "{:.1f} passes over the data: anchor {:.1f}, bound {:.1f}, starts {:.1f}, warm-up {:.1f}, sampling {:.1f} "
       "({:.1f} queries per iteration)\n",
-      chains.size(), draws, rows, bright, acceptance,
-      passes(anchor_queries + bound_queries + start + warmup + sampling), passes(anchor_queries), passes(bound_queries),
-      passes(start), passes(warmup), passes(sampling), static_cast<double>(sampling) / static_cast<double>(iterations));
+      chains.size(), draws, rows, bright > 0.0 ? fmt::format("{:.1f} bright rows on average, ", bright) : "",
+      acceptance, passes(anchor_queries + bound_queries + start + warmup + sampling), passes(anchor_queries),
+      passes(bound_queries), passes(start), passes(warmup), passes(sampling),
+      static_cast<double>(sampling) / static_cast<double>(iterations));
   if (not_finite > 0)
     text += fmt::format("{} proposals had a density that could not be computed and were rejected\n", not_finite);
   return text;

@@ -179,6 +179,9 @@ TEST(Fit, SummarySaysNamesAndCost) {
         "against the Laplace approximation", "sharp bound", "split HMC", "queries per iteration", "bright rows"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   EXPECT_EQ(text.find("could not be computed"), std::string::npos);
+  FitOptions regular = few();
+  regular.regular = true;
+  EXPECT_EQ(fit(store, model, regular).summary().text().find("bright"), std::string::npos);
   std::ostringstream printed;
   printed << summary;
   EXPECT_EQ(printed.str(), text);
