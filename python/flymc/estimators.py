@@ -196,16 +196,18 @@ def _residual_scale(X: np.ndarray, y: np.ndarray, nu: float) -> float:
         X, y = X[rows], y[rows]
     with_ones = np.column_stack([np.ones(len(X)), X])
     free = len(y) - with_ones.shape[1]  # what the coefficients leave: the most likely scale is too small without it
-    spread = float(y.std()) or 1.0
+    without_residuals = 0.01 * (float(y.std()) or 1.0)
+    if free < 1:
+        return without_residuals
     weight = np.ones(len(y))
     scale = 0.0
     for _ in range(200):
         root = np.sqrt(weight)
         theta = np.linalg.lstsq(root[:, None] * with_ones, root * y, rcond=None)[0]
         squares = (y - with_ones @ theta) ** 2
-        before, scale = scale, float(np.sqrt(np.sum(weight * squares) / max(free, 1)))
-        if free < 1 or scale < 1e-6 * spread:
-            return 0.01 * spread
+        before, scale = scale, float(np.sqrt(np.sum(weight * squares) / free))
+        if scale < 1e-4 * without_residuals:
+            return without_residuals
         if abs(scale - before) < 1e-4 * scale:
             break
         weight = (nu + 1) / (nu + squares / scale**2)

@@ -204,8 +204,8 @@ class Fit:
     def bright_rows(self, draws: int = 200, chain: int = 0) -> Any:
         """Which rows are bright along a chain, as a data frame of `draw` and `row`, one line per bright row.
 
-        The chain goes on from where it ended, for so many draws that are not kept. Regular MCMC, as below 1,000 rows, has
-        no bright rows.
+        The chain goes on from where it ended, for so many draws that are not kept. Regular MCMC, as below 1,000 rows,
+        has no bright rows.
         """
         import pandas
 

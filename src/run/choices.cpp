@@ -81,12 +81,14 @@ std::string describe_choices(const FitOptions& asked, const TableShape& shape) {
     }
     throw InputError("unknown move");
   }();
-  if (options.regular && !asked.regular && shape.rows < small_table)
-    return fmt::format("regular MCMC (fewer than {} rows, so that all of them cost next to nothing), {}", small_table,
-                       move);
-  if (options.regular && !asked.regular)
-    return fmt::format("regular MCMC (about {:.0f} of {} rows would be bright, which costs more), {}",
-                       expected_bright(shape), shape.rows, move);
+  if (options.regular && !asked.regular) {
+    const std::string why =
+        shape.rows < small_table
+            ? fmt::format("fewer than {} rows, so that all of them cost next to nothing", small_table)
+            : fmt::format("about {:.0f} of {} rows would be bright, which costs more", expected_bright(shape),
+                          shape.rows);
+    return fmt::format("regular MCMC ({}), {}", why, move);
+  }
   if (options.regular) return fmt::format("regular MCMC: {}", move);
   const std::string bound = options.bound == BoundKind::sharp
                                 ? with_reason("sharp bound", asked.bound == BoundKind::automatic, "fewest bright rows")

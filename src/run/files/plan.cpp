@@ -169,13 +169,13 @@ Plan make_plan(const Settings& settings) {
   const double anchor_passes = small ? newton_steps : 1.0 + newton_steps * subsample / rows;
   const double bound_passes = options.regular ? 0.0 : 1.0;
   plan.setup_passes = anchor_passes + bound_passes + (by_rows ? 0.0 : chains);
-  // With the sharp bound a sweep by rows proposes, and a move looks at, some ten rows per bright one; else it is about
-  // as many as there are coefficients.
   // Regular MCMC looks at all rows in every evaluation; warm-up tries trajectories of split HMC of many steps.
   const bool splits = options.move == MoveKind::split_hmc;
   const double evaluations = options.regular && splits ? 6.0 * warmup + 1.5 * sampling : iterations;
-  const bool few = by_rows && options.bound == BoundKind::sharp;
-  const double queries = options.regular ? rows : std::min(rows, few ? 1.0 + 10.0 * expected_bright(shape) : 2.0 * p);
+  // With the sharp bound a sweep by rows proposes, and a move looks at, some ten rows per bright one; else it is about
+  // as many as there are coefficients.
+  const bool sharp = by_rows && options.bound == BoundKind::sharp;
+  const double queries = options.regular ? rows : std::min(rows, sharp ? 1.0 + 10.0 * expected_bright(shape) : 2.0 * p);
   plan.sampling_passes = chains * evaluations * queries / rows;
   plan.ingest_seconds = 2.0 * look.seconds * rows / static_cast<double>(look.rows);
   // A Newton step sums one matrix, the statistics pass up to four, the gradient pass none.

@@ -237,8 +237,7 @@ void check(const Settings& settings) {
   if (settings.family == "student_t" && settings.sigma == 0.0)
     throw InputError(
         "sigma: student_t needs the scale of the residuals, which is not drawn; 1.5 times the median size of residuals "
-        "of "
-        "a least-squares fit, perhaps of some of the rows, is a start");
+        "of a least-squares fit, perhaps of some of the rows, is a start");
   if (!(settings.target_ess >= 0.0)) throw InputError("target-ess must be 0 or more");
   if (!(settings.checkpoint_seconds >= 0.0)) throw InputError("checkpoint-seconds must be 0 or more");
   if (settings.standardise && settings.no_intercept)
