@@ -1,0 +1,195 @@
+// The models: where bounds, searches for modes and diagnostics have reason to go wrong, and some where they have none.
+#include "models.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "flymc/model/logistic.hpp"
+#include "flymc/model/softmax.hpp"
+#include "flymc/model/student_t.hpp"
+
+namespace flymc::truth {
+namespace {
+
+using Rows = std::vector<RowCount>;
+
+PriorSpec normal(double scale) { return {PriorKind::normal, scale}; }
+PriorSpec laplace(double scale) { return {PriorKind::laplace, scale}; }
+PriorSpec student_t(double nu, double scale) { return {PriorKind::student_t, scale, nu}; }
+
+// An intercept alone: so many ones and so many zeros.
+Rows ones_and_zeros(std::int64_t ones, std::int64_t zeros) {
+  Rows rows;
+  if (ones > 0) rows.push_back({{1.0}, 1.0, ones});
+  rows.push_back({{1.0}, 0.0, zeros});
+  return rows;
+}
+
+// An intercept and an indicator of a level: ones and zeros outside it, ones and zeros within it.
+Rows level(std::int64_t ones, std::int64_t zeros, std::int64_t level_ones, std::int64_t level_zeros) {
+  Rows rows;
+  for (const RowCount& row : {RowCount{{1.0, 0.0}, 1.0, ones}, RowCount{{1.0, 0.0}, 0.0, zeros},
+                              RowCount{{1.0, 1.0}, 1.0, level_ones}, RowCount{{1.0, 1.0}, 0.0, level_zeros}})
+    if (row.count > 0) rows.push_back(row);
+  return rows;
+}
+
+// Zeros where x < 0 and ones where x > 0.
+Rows separated() { return {{{1, -1.0}, 0, 400}, {{1, -0.5}, 0, 600}, {{1, 0.5}, 1, 600}, {{1, 1.0}, 1, 400}}; }
+
+// One row of far-off x among 2,000.
+Rows leverage(double x) { return {{{1, 0}, 0, 990}, {{1, 0}, 1, 1000}, {{1, 1}, 1, 9}, {{1, x}, 1, 1}}; }
+
+// Columns as a Cauchy distribution has them: tan of equally spaced angles. The targets follow a logistic regression
+// with the coefficients 0.3 and 0.5, its uniforms being the fractions of multiples of the golden ratio.
+Rows cauchy_column() {
+  constexpr int n = 2000;
+  Rows rows;
+  for (int i = 0; i < n; ++i) {
+    const double x = std::tan(std::numbers::pi * ((i + 0.5) / n - 0.5));
+    const double u = std::fmod((i + 1) * std::numbers::phi, 1.0);
+    rows.push_back({{1.0, x}, u < 1.0 / (1.0 + std::exp(-0.3 - 0.5 * x)) ? 1.0 : 0.0});
+  }
+  return rows;
+}
+
+// Three ones in 5,000, two columns.
+Rows three_coefficients() {
+  return {{{1, 0, -1}, 0, 1000}, {{1, 0, 0}, 0, 1200}, {{1, 0, 1}, 0, 800}, {{1, 1, -1}, 0, 600}, {{1, 1, 0}, 0, 800},
+          {{1, 1, 1}, 0, 597},   {{1, 0, 1}, 1, 1},    {{1, 1, 0}, 1, 1},   {{1, 1, 1}, 1, 1}};
+}
+
+Rows regular_logistic() {
+  const std::int64_t ones[] = {100, 170, 249, 314, 356};
+  Rows rows;
+  for (int i = 0; i < 5; ++i) {
+    rows.push_back({{1.0, i - 2.0}, 1.0, ones[i]});
+    rows.push_back({{1.0, i - 2.0}, 0.0, 400 - ones[i]});
+  }
+  return rows;
+}
+
+// Around 1 + x / 2.
+Rows regular_student_t() {
+  const RowCount errors[] = {{{}, -3.0, 20}, {{}, -1.0, 80}, {{}, -0.3, 150},
+                             {{}, 0.3, 150}, {{}, 1.0, 80},  {{}, 3.0, 20}};
+  Rows rows;
+  for (int i = -1; i <= 2; ++i)
+    for (const RowCount& error : errors) rows.push_back({{1.0, 1.0 * i}, 1.0 + 0.5 * i + error.y, error.count});
+  return rows;
+}
+
+TruthModel logistic(std::string name, std::string title, PriorSpec prior, Rows rows, std::vector<Axis> axes) {
+  return {std::move(name), std::move(title), FamilyKind::logistic, prior, std::move(rows), std::move(axes)};
+}
+
+TruthModel robust(std::string name, std::string title, PriorSpec prior, Rows rows, std::vector<Axis> axes) {
+  return {std::move(name), std::move(title), FamilyKind::student_t, prior, std::move(rows), std::move(axes)};
+}
+
+TruthModel softmax(std::string name, std::string title, int classes, PriorSpec prior, Rows rows,
+                   std::vector<Axis> axes) {
+  return {std::move(name), std::move(title), FamilyKind::softmax, prior, std::move(rows), std::move(axes), classes};
+}
+
+std::vector<TruthModel> make_models() {
+  const Axis base{-1.05, -0.65};  // the intercept of 20,000 rows of which three in ten are ones
+  std::vector<TruthModel> out = {
+      logistic("regular_logistic", "2,000 rows, a slope", normal(2.5), regular_logistic(), {{0.1, 1.1}, {0.4, 1.2}}),
+      logistic("one_in_2000", "one 1 in 2,000", normal(10), ones_and_zeros(1, 1999), {{-60, 6}}),
+      logistic("one_in_10000", "one 1 in 10,000", normal(10), ones_and_zeros(1, 9999), {{-60, 6}}),
+      logistic("one_in_100000", "one 1 in 100,000", normal(10), ones_and_zeros(1, 99999), {{-70, 0}}),
+      logistic("one_in_1000000", "one 1 in 1,000,000", normal(10), ones_and_zeros(1, 999999), {{-75, -3}}),
+      logistic("none_in_2000", "no 1 in 2,000", normal(10), ones_and_zeros(0, 2000), {{-95, 6}}),
+      logistic("five_in_20000", "five 1 in 20,000", normal(10), ones_and_zeros(5, 19995), {{-40, 2}}),
+      logistic("five_in_20000_t", "the same, Student-t prior", student_t(4, 2.5), ones_and_zeros(5, 19995), {{-40, 2}}),
+      logistic("level_20_of_1000", "a level of 20 rows, all 1, among 1,000", normal(2.5), level(20, 960, 20, 0),
+               {{-6.5, -1.5}, {-8, 30}}),
+      logistic("level_20_of_1000_t", "the same, Student-t prior", student_t(10, 2.5), level(20, 960, 20, 0),
+               {{-6.5, -1.5}, {-8, 60}}),
+      logistic("level_50_of_20000", "a level of 50 rows, all 1, among 20,000", normal(2.5), level(5985, 13965, 50, 0),
+               {base, {-6, 30}}),
+      logistic("level_500_of_20000", "a level of 500 rows, all 1, among 20,000", normal(2.5),
+               level(5850, 13650, 500, 0), {base, {-6, 30}}),
+      logistic("level_500_wide", "the same, wide prior", normal(25), level(5850, 13650, 500, 0), {base, {-6, 220}}),
+      logistic("level_50_with_a_zero", "a level of 49 ones and one 0 among 20,000", normal(2.5),
+               level(5985, 13965, 49, 1), {base, {-6, 20}}),
+      logistic("level_50_with_a_zero_t", "the same, Student-t prior", student_t(4, 2.5), level(5985, 13965, 49, 1),
+               {base, {-6, 20}}),
+      logistic("three_in_2000", "three 1 in 2,000, all in a level of 1,000", normal(2.5), level(0, 1000, 3, 997),
+               {{-25, -3}, {-12, 22}}),
+      logistic("three_coefficients", "three 1 in 5,000, two columns", normal(2.5), three_coefficients(),
+               {{-15, -4}, {-7, 7}, {-4, 7}}),
+      logistic("separated_wide", "separated by a column, wide prior", normal(25), separated(), {{-90, 90}, {-30, 230}}),
+      logistic("separated_laplace", "separated by a column, Laplace prior", laplace(2.5), separated(),
+               {{-40, 40}, {-10, 100}}),
+      logistic("leverage_100", "one row of x = 100 among 2,000", normal(2.5), leverage(1e2), {{-0.4, 0.4}, {-2, 22}}),
+      logistic("leverage_10000", "one row of x = 10,000 among 2,000", normal(2.5), leverage(1e4),
+               {{-0.4, 0.4}, {-2, 22}}),
+      logistic("cauchy_column", "2,000 rows, a column like Cauchy's distribution", normal(2.5), cauchy_column(),
+               {{-0.15, 0.75, 6}, {0.2, 0.8, 6}}),
+      robust("regular_student_t", "2,000 rows, a slope", normal(5), regular_student_t(), {{0.7, 1.3}, {0.2, 0.8}}),
+      robust("two_modes_14", "two groups of 7 rows, 12 apart", normal(10),
+             {{{1}, 0.0, 4}, {{1}, 0.4, 3}, {{1}, 12.0, 4}, {{1}, 12.4, 3}}, {{-40, 50}}),
+      robust("two_modes_2000", "two groups of 1,000 rows, 12 apart", normal(10),
+             {{{1}, 0.0, 500}, {{1}, 0.4, 500}, {{1}, 12.0, 500}, {{1}, 12.4, 500}}, {{-5, 17}}),
+      robust("far_targets", "2,000 rows around 300, prior of sd 50", normal(50),
+             {{{1}, 298, 100}, {{1}, 299, 500}, {{1}, 300, 800}, {{1}, 301, 500}, {{1}, 302, 100}}, {{290, 310}}),
+      robust("outliers_of_a_slope", "90 rows on a line, 10 far off it", normal(5),
+             {{{1, 0}, 0.0, 30}, {{1, 1}, 1.0, 30}, {{1, 2}, 2.1, 30}, {{1, 3}, 30.0, 10}}, {{-3, 3}, {-3, 14}}),
+      softmax("regular_softmax", "three classes, 2,000 rows", 3, normal(2.5),
+              {{{1}, 0, 700}, {{1}, 1, 800}, {{1}, 2, 500}}, {{-0.4, 0.7}, {-0.9, 0.2}}),
+      softmax("softmax_class_of_two", "three classes, one of two rows among 1,000", 3, normal(5),
+              {{{1}, 0, 600}, {{1}, 1, 398}, {{1}, 2, 2}}, {{-1.1, 0.3}, {-20, 0}}),
+      softmax("softmax_rare_class", "three classes, one of three rows among 2,000, a column", 3, normal(5),
+              {{{1}, 0, 700}, {{1}, 1, 297}, {{1}, 2, 3}, {{2}, 0, 800}, {{2}, 1, 200}}, {{-1.3, -0.3}, {-16, -1}}),
+      softmax("softmax_two_classes", "two classes, three 1 in 2,000, all in a level of 1,000", 2, normal(2.5),
+              level(0, 1000, 3, 997), {{-25, -3}, {-12, 22}}),
+  };
+  for (TruthModel& model : out) model.large = model.table_rows() >= 1'000'000;
+  return out;
+}
+
+}  // namespace
+
+std::int64_t TruthModel::table_rows() const {
+  std::int64_t sum = 0;
+  for (const RowCount& row : rows) sum += row.count;
+  return sum;
+}
+
+std::size_t TruthModel::identified() const {
+  return family == FamilyKind::softmax ? static_cast<std::size_t>(classes - 1) * features() : features();
+}
+
+const std::vector<TruthModel>& models() {
+  static const std::vector<TruthModel> all = make_models();
+  return all;
+}
+
+Store make_store(const TruthModel& model) {
+  std::vector<std::string> columns;
+  for (std::size_t j = 0; j < model.features(); ++j) columns.push_back("x" + std::to_string(j));
+  StoreBuilder builder(columns);
+  for (const RowCount& row : model.rows)
+    for (std::int64_t i = 0; i < row.count; ++i) builder.append(row.x, row.y);
+  return builder.finish();
+}
+
+Model make_model(const TruthModel& model) {
+  const PriorSpec& p = model.prior;
+  const Prior prior = p.kind == PriorKind::normal    ? Prior::normal(0.0, p.scale)
+                      : p.kind == PriorKind::laplace ? Prior::laplace(0.0, p.scale)
+                                                     : Prior::student_t(p.nu, 0.0, p.scale);
+  switch (model.family) {
+    case FamilyKind::logistic:
+      return Model(Logistic{}, prior);
+    case FamilyKind::student_t:
+      return Model(StudentT{model.nu, model.sigma}, prior);
+    case FamilyKind::softmax:
+      break;
+  }
+  return Model(Softmax{model.classes}, prior);
+}
+
+}  // namespace flymc::truth

@@ -1,0 +1,55 @@
+// Small regressions whose posteriors are known without a sampler: data are counts of distinct rows, or a formula.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "flymc/data/store.hpp"
+#include "flymc/model/model.hpp"
+#include "quadrature.hpp"
+
+namespace flymc::truth {
+
+enum class FamilyKind { logistic, student_t, softmax };
+enum class PriorKind { normal, laplace, student_t };
+
+// Of every coefficient; centred at 0.
+struct PriorSpec {
+  PriorKind kind = PriorKind::normal;
+  double scale = 1.0;
+  double nu = 0.0;  // of the Student-t
+};
+
+// So many equal rows. x holds all columns; an intercept is a column of ones.
+struct RowCount {
+  std::vector<double> x;
+  double y = 0.0;
+  std::int64_t count = 1;
+};
+
+struct TruthModel {
+  std::string name;
+  std::string title;
+  FamilyKind family = FamilyKind::logistic;
+  PriorSpec prior;
+  std::vector<RowCount> rows;
+  std::vector<Axis> axes;        // where the quadrature looks first, for each identified coefficient
+  int classes = 2;               // of a softmax
+  double nu = 4.0, sigma = 1.0;  // of a Student-t likelihood
+  bool large = false;            // only run when it is asked for by its whole name, or in long runs
+
+  std::size_t features() const { return rows.front().x.size(); }
+  std::int64_t table_rows() const;
+  // What the likelihood knows: every coefficient, or for a softmax the differences of the other classes from class 0,
+  // class after class.
+  std::size_t identified() const;
+};
+
+const std::vector<TruthModel>& models();
+
+// As flymc takes them.
+Store make_store(const TruthModel& model);
+Model make_model(const TruthModel& model);
+
+}  // namespace flymc::truth

@@ -1,0 +1,93 @@
+// Textbook formulas, summed over distinct rows.
+#include "reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace flymc::truth {
+namespace {
+
+// log(1 + exp(x)).
+double log_one_plus_exp(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+
+double log_prior(const PriorSpec& prior, double theta) {
+  const double u = theta / prior.scale;
+  switch (prior.kind) {
+    case PriorKind::normal:
+      return -0.5 * u * u;
+    case PriorKind::laplace:
+      return -std::abs(u);
+    case PriorKind::student_t:
+      break;
+  }
+  return -0.5 * (prior.nu + 1.0) * std::log1p(u * u / prior.nu);
+}
+
+// K classes with independent N(0, s^2) coefficients of one column. Their K - 1 differences d from class 0 are jointly
+// normal with covariance s^2 (I + 11'), whose inverse is (I - 11' / K) / s^2.
+double log_prior_of_differences(const TruthModel& model, std::span<const double> theta) {
+  const std::size_t features = model.features();
+  double out = 0.0;
+  for (std::size_t j = 0; j < features; ++j) {
+    double sum = 0.0, squares = 0.0;
+    for (std::size_t i = j; i < theta.size(); i += features) {
+      sum += theta[i];
+      squares += theta[i] * theta[i];
+    }
+    out -= 0.5 * (squares - sum * sum / model.classes) / (model.prior.scale * model.prior.scale);
+  }
+  return out;
+}
+
+double predictor(const std::vector<double>& x, const double* theta) {
+  double eta = 0.0;
+  for (std::size_t j = 0; j < x.size(); ++j) eta += x[j] * theta[j];
+  return eta;
+}
+
+double log_likelihood(const TruthModel& model, const RowCount& row, std::span<const double> theta) {
+  switch (model.family) {
+    case FamilyKind::logistic: {
+      const double eta = predictor(row.x, theta.data());
+      return row.y == 1.0 ? -log_one_plus_exp(-eta) : -log_one_plus_exp(eta);
+    }
+    case FamilyKind::student_t: {
+      const double r = (row.y - predictor(row.x, theta.data())) / model.sigma;
+      return -0.5 * (model.nu + 1.0) * std::log1p(r * r / model.nu);
+    }
+    case FamilyKind::softmax:
+      break;
+  }
+  // Class 0 has the predictor 0.
+  double own = 0.0, top = 0.0;
+  double eta[8] = {};
+  for (int k = 1; k < model.classes; ++k) {
+    eta[k] = predictor(row.x, theta.data() + static_cast<std::size_t>(k - 1) * row.x.size());
+    top = std::max(top, eta[k]);
+    if (row.y == k) own = eta[k];
+  }
+  double sum = 0.0;
+  for (int k = 0; k < model.classes; ++k) sum += std::exp(eta[k] - top);
+  return own - top - std::log(sum);
+}
+
+}  // namespace
+
+double log_posterior(const TruthModel& model, std::span<const double> theta) {
+  double out = 0.0;
+  if (model.family == FamilyKind::softmax)
+    out = log_prior_of_differences(model, theta);
+  else
+    for (const double t : theta) out += log_prior(model.prior, t);
+  for (const RowCount& row : model.rows) out += static_cast<double>(row.count) * log_likelihood(model, row, theta);
+  return out;
+}
+
+Quadrature reference(const TruthModel& model) {
+  std::vector<Axis> axes = model.axes;
+  if (model.prior.kind == PriorKind::laplace)  // its density has a corner
+    for (Axis& axis : axes) axis.breaks.push_back(0.0);
+  return integrate([&model](std::span<const double> theta) { return log_posterior(model, theta); }, axes);
+}
+
+}  // namespace flymc::truth

@@ -1,0 +1,15 @@
+// The posterior of a model by quadrature. Its likelihoods and priors are written out anew: nothing here calls flymc's.
+#pragma once
+
+#include "models.hpp"
+#include "quadrature.hpp"
+
+namespace flymc::truth {
+
+// Up to a constant, at the identified coefficients.
+double log_posterior(const TruthModel& model, std::span<const double> theta);
+
+// The marginal distribution of each identified coefficient.
+Quadrature reference(const TruthModel& model);
+
+}  // namespace flymc::truth
