@@ -1,7 +1,7 @@
 // flymc's draws against posteriors that no sampler made.
 //
 //   flymc_truth [--models REGEX] [--seeds 20] [--draws 1000] [--auto|--sharp] [--long] [--threads 0]
-//               [--json|--markdown] [--list]
+//               [--unwarned 0] [--json|--markdown] [--list]
 //
 // Every model is fitted with the seeds 1 ... S and the default settings (--auto), or with the sharp bound and sweeps by
 // rows however few rows there are (--sharp). --draws is of each of four chains. --long is one run of a million draws in
@@ -21,7 +21,8 @@
 // right fails with a probability of 1e-4. In a long run z is as good as normal, and |z| of mean, sd and both quantiles
 // must be at most 4: a probability of 6.3e-5 for each, 2 % for the 270 or so of all models.
 //
-// Exit code: 0 if all is well, 1 if a model is wrong without a warning, 2 if an argument is.
+// Exit code: 0 if all is well, 1 if a model is wrong without a warning or has fewer than --unwarned runs that no one
+// was warned of, 2 if an argument is wrong.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -43,6 +44,7 @@ enum class Output { table, json, markdown };
 struct Arguments {
   std::string models = ".*";
   int seeds = 0, draws = 0, threads = 0;  // 0: what is usual
+  int unwarned = 0;
   bool sharp = false, long_run = false, list = false;
   Output output = Output::table;
 };
@@ -69,6 +71,8 @@ Arguments parse(int argc, char** argv) {
       out.seeds = whole_number(flag, value());
     else if (flag == "--draws")
       out.draws = whole_number(flag, value());
+    else if (flag == "--unwarned")
+      out.unwarned = whole_number(flag, value());
     else if (flag == "--threads")
       out.threads = whole_number(flag, value());
     else if (flag == "--auto" || flag == "--sharp")
@@ -248,7 +252,7 @@ void list(const TruthModel& model) {
 }
 
 int run_all(const Arguments& arguments) {
-  std::vector<std::string> wrong, refused;
+  std::vector<std::string> wrong, warned, refused;
   std::size_t tried = 0;
   if (!arguments.list) print_heading(arguments.output, arguments.long_run);
   for (const TruthModel& model : models()) {
@@ -265,6 +269,7 @@ int run_all(const Arguments& arguments) {
     if (arguments.output == Output::json) print_json(trial, line, arguments);
     std::fflush(stdout);
     if (trial.wrong(arguments.long_run)) wrong.push_back(model.name);
+    if (line.unwarned < static_cast<std::size_t>(arguments.unwarned)) warned.push_back(model.name);
     for (const Run& run : trial.runs)
       if (!run.refused.empty()) {
         refused.push_back(model.name + ": " + run.refused);
@@ -274,7 +279,8 @@ int run_all(const Arguments& arguments) {
   if (tried == 0) throw InputError(fmt::format("no model is called '{}'", arguments.models));
   for (const std::string& r : refused) std::cerr << "refused: " << r << "\n";
   for (const std::string& name : wrong) std::cerr << "wrong without a warning: " << name << "\n";
-  return wrong.empty() ? 0 : 1;
+  for (const std::string& name : warned) std::cerr << "warned of too often: " << name << "\n";
+  return wrong.empty() && warned.empty() ? 0 : 1;
 }
 
 }  // namespace
