@@ -117,10 +117,21 @@ struct Line {
   double z[4] = {NAN, NAN, NAN, NAN};  // of a long run: mean, sd, 5 %, 95 %
 };
 
+std::string family_of(const TruthModel& model) {
+  return model.family == FamilyKind::logistic    ? "logistic"
+         : model.family == FamilyKind::student_t ? "Student-t"
+                                                 : "softmax";
+}
+
 Line line_of(const Trial& trial, bool long_run) {
   const TruthModel& model = *trial.model;
-  Line out{model.name,         model.title,       "right",         model.table_rows(),
-           model.identified(), trial.runs.size(), trial.unwarned()};
+  Line out{model.name,
+           family_of(model) + ": " + model.title,
+           "right",
+           model.table_rows(),
+           model.identified(),
+           trial.runs.size(),
+           trial.unwarned()};
   if (trial.found.empty())
     out.verdict = "warned";
   else if (trial.wrong(long_run))

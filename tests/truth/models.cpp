@@ -135,6 +135,10 @@ std::vector<TruthModel> make_models() {
              {{{1}, 0.0, 500}, {{1}, 0.4, 500}, {{1}, 12.0, 500}, {{1}, 12.4, 500}}, {{-5, 17}}),
       robust("far_targets", "2,000 rows around 300, prior of sd 50", normal(50),
              {{{1}, 298, 100}, {{1}, 299, 500}, {{1}, 300, 800}, {{1}, 301, 500}, {{1}, 302, 100}}, {{290, 310}}),
+      // Half-way, where the pull of the rows is weakest, the prior's is stronger: there is a second mode near 110,
+      // lower by thousands, and a search that starts at 0 meets it first.
+      robust("far_targets_narrow", "1,000 rows around 400, prior of sd 2.5", normal(2.5),
+             {{{1}, 399, 300}, {{1}, 400, 400}, {{1}, 401, 300}}, {{-20, 420, 400}}),
       robust("outliers_of_a_slope", "90 rows on a line, 10 far off it", normal(5),
              {{{1, 0}, 0.0, 30}, {{1, 1}, 1.0, 30}, {{1, 2}, 2.1, 30}, {{1, 3}, 30.0, 10}}, {{-3, 3}, {-3, 14}}),
       softmax("regular_softmax", "three classes, 2,000 rows", 3, normal(2.5),
