@@ -4,13 +4,14 @@
 //                   [--prior "laplace(0, 0.3)"]
 //   flymc_bench mnist|covtype|flights --data DIR
 //   options: [--json] [--alone] [--draws N] [--warmup N] [--chains N] [--seed N] [--s S] [--bound B] [--sweep S]
-//   [--move M]
+//   [--move M] [--lit none|auto|SPREAD]
 //
 // --alone leaves out the baselines: regular MCMC by the same split HMC on the full-data posterior, and independence
 // Metropolis from the Laplace approximation. Exit code 77: no data.
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <string_view>
 
@@ -82,7 +83,11 @@ Arguments parse(int argc, char** argv) {
       out.fit.seed = static_cast<std::uint64_t>(number(value()));
     else if (flag == "--s")
       out.fit.s = number(value());
-    else if (flag == "--bound")
+    else if (flag == "--lit") {
+      const std::string text = value();
+      out.fit.lit =
+          text == "auto" ? Lighting{.automatic = true} : Lighting{.above = text == "none" ? HUGE_VAL : number(text)};
+    } else if (flag == "--bound")
       out.fit.bound = word<BoundKind>({{"sharp", BoundKind::sharp}, {"anchored", BoundKind::anchored}}, value());
     else if (flag == "--sweep")
       out.fit.sweep = word<SweepKind>({{"rows", SweepKind::rows}, {"implicit", SweepKind::implicit}}, value());

@@ -65,7 +65,6 @@ void check(const Store& store, const Bound& bound) {
   };
   check_one(fixed.coefficients.curvature, bound.sums().curvature);
   check_one(fixed.coefficients.growth, bound.sums().growth);
-  check_one(fixed.outer_curvature, bound.sums().outer_curvature);
 }
 
 // One sum over all blocks, with a weight for every row.

@@ -11,12 +11,14 @@ constexpr int top = 251;  // the level of 1
 
 }  // namespace
 
-double ExpectedGaps::value(std::uint8_t level) { return std::exp2(0.25 * (static_cast<int>(level) - top)); }
+double ExpectedGaps::value(std::uint8_t level) {
+  return level == 0 ? 0.0 : std::exp2(0.25 * (static_cast<int>(level) - top));
+}
 
 std::uint8_t ExpectedGaps::level_of(double gap) {
-  if (!(gap > 0.0)) return 0;
+  if (!(gap > 0.0)) return 1;
   const double level = std::ceil(4.0 * std::log2(gap)) + top;
-  return static_cast<std::uint8_t>(std::clamp(level, 0.0, 255.0));
+  return static_cast<std::uint8_t>(std::clamp(level, 1.0, 255.0));
 }
 
 }  // namespace flymc

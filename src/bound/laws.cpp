@@ -244,11 +244,11 @@ class Table {
       fail("collapse", 0, fmt::format("{:.17g} instead of {:.17g}", bound_->log_sum(point), sum));
   }
 
-  // The curvature beyond the radius, where the rule has one.
   Matrix global(std::size_t i) const {
     const Index k = model_.predictors();
-    if (fixed_.outer_curvature.empty()) return Matrix::Zero(k, k);
-    return Eigen::Map<const Matrix>(fixed_.outer_curvature.data() + i * static_cast<std::size_t>(k * k), k, k);
+    Matrix out(k, k);
+    model_.family().global_curvature({&fixed_.y[i], 1}, etas(i), {out.data(), static_cast<std::size_t>(k * k)});
+    return out;
   }
 
   // v + s'delta - delta'(c + k rho) delta / 2 from its coefficients, and the size of its terms.
@@ -263,8 +263,8 @@ class Table {
     const Coefficients& c = fixed_.coefficients;
     double v = value(fixed_.y[i], eta);
     Vector s = slope(fixed_.y[i], eta);
-    Matrix bend = point.outside ? Matrix(at(fixed_.outer_curvature)) : Matrix(at(c.curvature));
-    if (rule_->grows() && !point.outside) bend += point.rho * at(c.growth);
+    Matrix bend = at(c.curvature);
+    if (rule_->grows()) bend += point.rho * at(c.growth);
     if (!c.value_drop.empty()) v -= c.value_drop[i];
     if (!c.slope_drop.empty()) s -= Eigen::Map<const Vector>(c.slope_drop.data() + i * static_cast<std::size_t>(k), k);
     const double form = 0.5 * delta.dot(bend * delta);
@@ -280,6 +280,7 @@ class Table {
     const BoundPoint point = bound_->at(theta, true);
     Vector gradient = Vector::Zero(theta.size());
     bound_->log_sum(point, &gradient);
+    point.pull_to_theta(gradient);
     const double along = gradient.dot(u);
     const double difference = (sum_at(h) - sum_at(-h)) / (2.0 * h);
     const double size = std::abs(sum_at(0.0)) + gradient.cwiseAbs().dot(u.cwiseAbs()) + 1.0;
@@ -288,11 +289,15 @@ class Table {
 
     // Row by row, with a step that moves the row's predictors by a small part of its own unit of length.
     const auto k = static_cast<std::size_t>(model_.predictors());
+    // How the zone's point moves: beyond the radius along the border, and more slowly than theta.
+    Vector point_move = u;
+    if (point.outside())
+      point_move = (u - point.from_anchor * (point.rho_gradient.dot(u) / (point.beyond * point.rho))) / point.beyond;
     for (std::size_t i = 0; i < fixed_.size(); ++i) {
       BoundRows row;
       row.append(fixed_, i);
       std::vector<double> move(k), delta(k);
-      store_->predict(row.row, by_predictor(u, model_.predictors()), move);
+      store_->predict(row.row, by_predictor(point_move, model_.predictors()), move);
       store_->predict(row.row, point.offset, delta);
       const auto gaps_at = [&](double t, bool slopes) {
         Gaps gaps;
@@ -305,9 +310,8 @@ class Table {
       for (std::size_t j = 0; j < k; ++j) eta[j] = row.eta_anchor[j] + delta[j];
       model_.family().global_curvature(row.y, eta, bend);
       bend.insert(bend.end(), row.coefficients.curvature.begin(), row.coefficients.curvature.end());
-      bend.insert(bend.end(), row.outer_curvature.begin(), row.outer_curvature.end());
       const double c = *std::max_element(bend.begin(), bend.end());
-      double slope = here.rho_slope.empty() ? 0.0 : here.rho_slope[0] * point.rho_gradient.dot(u);
+      double slope = here.rho_slope.empty() ? 0.0 : here.rho_slope[0] * point.rho_gradient.dot(point_move);
       double length = 0.0, terms = here.gap[0];
       for (std::size_t j = 0; j < k; ++j) {
         slope += here.slope[j] * move[j];

@@ -21,7 +21,7 @@ void AnchoredRule::coefficients(const BatchedFamily& family, std::span<const dou
 
 Zone SharpRule::usual_zone(Index coefficients) {
   const double typical = std::sqrt(static_cast<double>(coefficients));
-  return {typical, typical + 3.0};
+  return {typical, typical + 4.0};
 }
 
 void SharpRule::coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,

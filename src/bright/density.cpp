@@ -1,52 +1,14 @@
 // The joint density from the collapsed bound and the bright rows, and the posterior from all rows.
 #include "flymc/bright/density.hpp"
 
-#include <bit>
 #include <cmath>
-#include <cstdint>
-#include <cstring>
 #include <limits>
-#include <stdexcept>
-#include <unordered_map>
+#include <numeric>
 
+#include "flymc/bright/all_rows.hpp"
 #include "flymc/core/numerics.hpp"
 
 namespace flymc {
-
-namespace {
-
-// Of one theta: the sum of the rows' log likelihoods, and its gradient where asked for.
-struct LikelihoodSum {
-  double value = 0.0;
-  Matrix gradient;
-  LikelihoodSum& operator+=(const LikelihoodSum& other) {
-    value += other.value;
-    gradient += other.gradient;
-    return *this;
-  }
-  template <class F>
-  void each_part(const F& f) {
-    f(std::span<double>(&value, 1));
-    f(std::span<double>(gradient.data(), static_cast<std::size_t>(gradient.size())));
-  }
-};
-
-// A number that stands for a theta and its density.
-std::uint64_t place_of(const Vector& theta, double log_density) {
-  std::uint64_t out = std::bit_cast<std::uint64_t>(log_density);
-  for (const double x : theta) out = (out ^ std::bit_cast<std::uint64_t>(x)) * 0x9e3779b97f4a7c15u;
-  return out;
-}
-
-// Ranks compute the same chain, each for itself. Where one of them does not (another library of mathematics, or another
-// checkpoint), their draws would be of no posterior.
-[[noreturn]] void come_apart() {
-  throw std::runtime_error(
-      "the ranks of a chain have come apart; they need the same flymc on the same kind of processor, with the same C "
-      "library");
-}
-
-}  // namespace
 
 FullDensity::FullDensity(const Store& store, const Model& model, const Communicator& communicator)
     : store_(store), model_(model), communicator_(communicator) {
@@ -54,53 +16,79 @@ FullDensity::FullDensity(const Store& store, const Model& model, const Communica
 }
 
 RowId FullDensity::evaluate(const Vector& theta, const BrightRows&, bool with_gradient, Evaluation& out) const {
-  if (communicator_.size() > 1) {
-    const std::uint64_t own = place_of(theta, 0.0);
-    for (const std::uint64_t place : gather_all(communicator_, std::span<const std::uint64_t>(&own, 1)))
-      if (place != own) come_apart();
-  }
-  const Index k = model_.predictors();
-  const Matrix weights = by_predictor(theta, k);
-  const LikelihoodSum zero{0.0, Matrix::Zero(with_gradient ? store_.features() : 0, k)};
-  RowMatrix eta, slope;
-  std::vector<double> value;
-  const LikelihoodSum sum =
-      Execution{one_, communicator_}.reduce(store_.blocks(), zero, [&](LikelihoodSum& part, std::size_t b) {
-        const Block& block = store_.block(b);
-        const auto n = static_cast<std::size_t>(block.rows());
-        const auto entries = n * static_cast<std::size_t>(k);
-        block.predict(weights, eta);
-        value.resize(n);
-        if (with_gradient) slope.resize(block.rows(), k);
-        model_.family().likelihood(block.targets(), {eta.data(), entries}, value,
-                                   with_gradient ? std::span<double>(slope.data(), entries) : std::span<double>(), {});
-        for (const double v : value) part.value += v;
-        if (with_gradient) block.add_weighted_rows(slope, part.gradient);
-      });
+  const LikelihoodSum sum = sum_of_likelihoods(store_, model_, theta, with_gradient, {one_, communicator_});
   out.gradient = Eigen::Map<const Vector>(sum.gradient.data(), sum.gradient.size());
   out.log_density = sum.value + model_.prior().log_density(theta, with_gradient ? &out.gradient : nullptr);
   return store_.rows();
 }
 
+namespace {
+
+// Adds sum_n (slope_n (x) x_n), the gradient in theta of what rows add.
+void add_slopes(const BoundRows& rows, std::span<const double> slope, Index k, Vector& gradient) {
+  Eigen::Map<Matrix> out(gradient.data(), gradient.size() / k, k);
+  Matrix sum = Matrix::Zero(out.rows(), k);
+  rows.x.add_weighted(slope, sum);
+  out += sum;
+}
+
+}  // namespace
+
+double JointDensity::lit_sum(const BoundPoint& point, Vector* gradient) const {
+  if (bound_.lit().size() == 0) return 0.0;
+  Gaps gaps;
+  bound_.lit_gaps(point, gradient != nullptr, gaps);
+  if (gradient) add_slopes(bound_.lit().fixed, gaps.slope, bound_.model().predictors(), *gradient);
+  return std::accumulate(gaps.gap.begin(), gaps.gap.end(), 0.0);
+}
+
+// Inside the zone log prior + collapsed bound + lit rows. Beyond, z is that of the nearest point of the zone, so
+// log p(theta, z) = log p(nearest, z) + log posterior(theta) - log posterior(nearest), by two passes.
+RowId JointDensity::base_at(const Vector& theta, const BoundPoint& point, double& base, Vector* gradient) const {
+  RowId queries = static_cast<RowId>(bound_.lit().size());
+  base = bound_.log_sum(point, gradient) + lit_sum(point, gradient);
+  if (point.outside()) {
+    const auto all = [&](const Vector& at) {
+      return sum_of_likelihoods(store_, bound_.model(), at, gradient != nullptr, {one_, communicator_});
+    };
+    const auto flat = [](const Matrix& m) { return Eigen::Map<const Vector>(m.data(), m.size()); };
+    const LikelihoodSum here = all(theta), nearest = all(bound_.anchor() + point.from_anchor / point.beyond);
+    base += here.value - nearest.value;
+    queries += 2 * store_.rows();
+    if (gradient) {
+      *gradient -= flat(nearest.gradient);
+      point.pull_to_theta(*gradient);
+      *gradient += flat(here.gradient);
+    }
+  }
+  base += bound_.model().prior().log_density(theta, gradient);
+  return queries;
+}
+
 RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with_gradient, Evaluation& out) const {
   const Prior& prior = bound_.model().prior();
+  RowId queries = z.set.bright_count();
   if (frame_) {
     out.b = frame_->position(theta);
     out.point = bound_.at_distance(theta - bound_.anchor(), frame_->rho(out.b));
+  }
+  if (frame_ && !out.point.outside()) {
     // The frame's matrices are of the prior, too, and good to its largest offsets, not to differences.
-    out.base = prior.log_density(theta) +
-               (bound_.model().family().only_differences()
-                    ? bound_.log_sum(out.point)
-                    : frame_->log_sum(out.b, out.point.from_anchor, out.point.rho, out.point.outside));
+    out.base = prior.log_density(theta) + (bound_.model().family().only_differences()
+                                               ? bound_.log_sum(out.point)
+                                               : frame_->log_sum(out.b, out.point.from_anchor, out.point.rho));
+    // Of the base's gradient a frame needs the lit rows' alone.
+    out.base_gradient.setZero(with_gradient && bound_.lit().size() > 0 ? dimension() : 0);
+    out.base += lit_sum(out.point, out.base_gradient.size() > 0 ? &out.base_gradient : nullptr);
+    queries += static_cast<RowId>(bound_.lit().size());
   } else {
     out.point = bound_.at(theta, with_gradient);
     out.base_gradient.setZero(with_gradient ? dimension() : 0);
-    Vector* gradient = with_gradient ? &out.base_gradient : nullptr;
-    out.base = prior.log_density(theta, gradient) + bound_.log_sum(out.point, gradient);
+    queries += base_at(theta, out.point, out.base, with_gradient ? &out.base_gradient : nullptr);
   }
   bound_.gaps(z.fixed, out.point, with_gradient, out.bright);
   add_up(z, with_gradient, out);
-  return z.set.bright_count();
+  return queries;
 }
 
 // base + sum of log expm1(gap) over the bright rows, in their order. The same sum, bit for bit, whether the rows' terms
@@ -115,61 +103,83 @@ void JointDensity::add_up(const BrightRows& z, bool with_gradient, Evaluation& a
   constexpr double worst_rounding = 1e-5;
   if (!(std::numeric_limits<double>::epsilon() * 2.0 * std::abs(at.base) < worst_rounding))
     at.log_density = std::numeric_limits<double>::quiet_NaN();
-  if (!with_gradient) {
+  if (!with_gradient)
     at.gradient.resize(0);
-    return;
-  }
-  if (frame_) {
-    at.gradient = rest(*frame_, at.b, at.point, z, at.bright);
-    return;
-  }
-  double rho_slope = 0.0;
-  at.gradient = at.base_gradient + bright_gradient(z, at.bright, rho_slope);
-  if (at.point.rho_gradient.size() > 0) at.gradient += rho_slope * at.point.rho_gradient;
+  else if (frame_ && !at.point.outside())
+    at.gradient = rest(*frame_, at.b, at.point, at.base_gradient, z, at.bright);
+  else if (frame_)
+    at.gradient = without_gaussian(*frame_, at.b, at.base_gradient + bright_gradient(z, at.point, at.bright));
+  else
+    at.gradient = at.base_gradient + bright_gradient(z, at.point, at.bright);
 }
 
-// The sum of log_expm1'(gap) times the gap's slope in theta, and likewise in rho.
-Vector JointDensity::bright_gradient(const BrightRows& z, const Gaps& gaps, double& rho_slope) const {
-  const Index k = bound_.model().predictors();
+// The sum of log_expm1'(gap) times the gap's slope in the zone's point, and likewise in rho.
+Vector JointDensity::point_gradient(const BrightRows& z, const Gaps& gaps, double& rho_slope) const {
+  const auto k = static_cast<std::size_t>(bound_.model().predictors());
   std::vector<double> weight(gaps.slope.size());
   for (std::size_t i = 0; i < gaps.gap.size(); ++i) {
     const double outer = log_expm1_slope(gaps.gap[i]);
-    for (std::size_t j = 0; j < static_cast<std::size_t>(k); ++j) {
-      const std::size_t e = i * static_cast<std::size_t>(k) + j;
-      weight[e] = outer * gaps.slope[e];
-    }
+    for (std::size_t e = i * k; e < (i + 1) * k; ++e) weight[e] = outer * gaps.slope[e];
     if (!gaps.rho_slope.empty()) rho_slope += outer * gaps.rho_slope[i];
   }
-  Matrix rows = Matrix::Zero(dimension() / k, k);
-  z.fixed.x.add_weighted(weight, rows);
-  return Eigen::Map<const Vector>(rows.data(), rows.size());
+  Vector out = Vector::Zero(dimension());
+  add_slopes(z.fixed, weight, bound_.model().predictors(), out);
+  return out;
 }
 
-Vector JointDensity::rest(const SplitFrame& frame, const Vector& b, const BoundPoint& point, const BrightRows& z,
-                          const Gaps& gaps) const {
+Vector JointDensity::bright_gradient(const BrightRows& z, const BoundPoint& point, const Gaps& gaps) const {
+  if (z.fixed.size() == 0) return Vector::Zero(dimension());
+  double rho_slope = 0.0;
+  Vector out = point_gradient(z, gaps, rho_slope);
+  if (bound_.rule().grows()) out += rho_slope * point.rho_gradient;
+  point.pull_to_theta(out);
+  return out;
+}
+
+Vector JointDensity::rest(const SplitFrame& frame, const Vector& b, const BoundPoint& point, const Vector& lit,
+                          const BrightRows& z, const Gaps& gaps) const {
   const Prior& prior = bound_.model().prior();
   const bool bright = z.fixed.size() > 0;
-  if (!bright && prior.quadratic()) return frame.rest(b, point.rho, point.outside, 0.0);
+  if (!bright && lit.size() == 0 && prior.quadratic()) return frame.rest(b, point.rho, 0.0);
   double rho_slope = 0.0;
-  Vector gradient = bright ? bright_gradient(z, gaps, rho_slope) : Vector(Vector::Zero(b.size()));
+  Vector gradient = bright ? point_gradient(z, gaps, rho_slope) : Vector(Vector::Zero(b.size()));
+  if (lit.size() > 0) gradient += lit;
   if (!prior.quadratic()) gradient += frame.prior_rest(prior, point.from_anchor);
-  return frame.rest(b, point.rho, point.outside, rho_slope) + frame.pull(gradient);
+  return frame.rest(b, point.rho, rho_slope) + frame.pull(gradient);
+}
+
+Vector JointDensity::without_gaussian(const SplitFrame& frame, const Vector& b, const Vector& gradient) {
+  return frame.pull(gradient) + b - frame.centre;
 }
 
 // Where nothing but the collapsed bound is left, rho need not be exact: O(D).
 RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightRows& z, Vector& gradient) const {
-  if (z.fixed.size() == 0 && bound_.model().prior().quadratic()) {
-    const double rho = frame.rho_about(b);
-    gradient = frame.rest(b, rho, rho > bound_.rule().radius(), 0.0);
-    return 0;
-  }
-  // Another bound's frame does not know this one's distance.
-  const BoundPoint point =
-      &frame == frame_.get() ? bound_.at_distance(frame.offset(b), frame.rho(b)) : bound_.at(frame.theta(b), false);
+  const bool own = &frame == frame_.get();
+  const std::size_t lit = bound_.lit().size();
+  if (own && z.fixed.size() == 0 && lit == 0 && bound_.model().prior().quadratic())
+    if (const double rho = frame.rho_about(b); rho <= bound_.rule().radius()) {
+      gradient = frame.rest(b, rho, 0.0);
+      return 0;
+    }
+  RowId queries = z.set.bright_count();
   Gaps gaps;
+  BoundPoint point;
+  if (own) point = bound_.at_distance(frame.offset(b), frame.rho(b));
+  if (own && !point.outside()) {
+    Vector from_lit = Vector::Zero(lit > 0 ? dimension() : 0);
+    if (lit > 0) lit_sum(point, &from_lit);
+    bound_.gaps(z.fixed, point, true, gaps);
+    gradient = rest(frame, b, point, from_lit, z, gaps);
+    return queries + static_cast<RowId>(lit);
+  }
+  const Vector theta = frame.theta(b);
+  point = bound_.at(theta, true);
+  Vector sum = Vector::Zero(dimension());
+  double base = 0.0;
+  queries += base_at(theta, point, base, &sum);
   bound_.gaps(z.fixed, point, true, gaps);
-  gradient = rest(frame, b, point, z, gaps);
-  return z.set.bright_count();
+  gradient = without_gaussian(frame, b, sum + bright_gradient(z, point, gaps));
+  return queries;
 }
 
 RowId JointDensity::look(const State& state, std::span<const RowId> rows, BoundRows& fixed, Gaps& gaps) const {
@@ -204,42 +214,11 @@ void JointDensity::settle(State& state) const { add_up(state.z, state.at.gradien
 
 namespace {
 
-template <class T>
-void put(std::vector<std::byte>& letter, std::span<const T> values) {
-  const auto bytes = std::as_bytes(values);
-  letter.insert(letter.end(), bytes.begin(), bytes.end());
-}
-
-// Takes values from the front of a letter.
-template <class T>
-void take(std::span<const std::byte>& letter, std::size_t count, std::vector<T>& out) {
-  const std::size_t old = out.size();
-  out.resize(old + count);
-  if (count > 0) std::memcpy(out.data() + old, letter.data(), count * sizeof(T));
-  letter = letter.subspan(count * sizeof(T));
-}
-
 // How many rows a letter tells of, how many queries they took, and where the chain is that they belong to.
 struct Head {
   RowId bright = 0, dark = 0, queries = 0;
   std::uint64_t place = 0;
 };
-
-// What rows are, as they go from the rank that has them to the others.
-void put_rows(std::vector<std::byte>& letter, const BoundRows& rows) {
-  put(letter, std::span<const RowId>(rows.row));
-  put(letter, std::span<const double>(rows.y));
-  if (rows.size() > 0)
-    put(letter, std::span<const double>(rows.x.row(0), rows.size() * static_cast<std::size_t>(rows.x.features())));
-}
-
-// And back: rows, with their features in `x`, behind those of the letters before.
-void take_rows(std::span<const std::byte>& letter, std::size_t count, Index features, BoundRows& rows,
-               std::vector<double>& x) {
-  take(letter, count, rows.row);
-  take(letter, count, rows.y);
-  take(letter, count * static_cast<std::size_t>(features), x);
-}
 
 }  // namespace
 
@@ -252,7 +231,7 @@ RowId JointDensity::flip(State& state, const Flips& flips) const {
   }
   std::vector<std::byte> letter;
   const Head own{static_cast<RowId>(flips.bright.size()), static_cast<RowId>(flips.dark.size()), flips.queries,
-                 place_of(state.theta, state.at.log_density)};
+                 fingerprint(state.theta, state.at.log_density)};
   put(letter, std::span<const Head>(&own, 1));
   put(letter, std::span<const RowId>(flips.dark));
   put_rows(letter, flips.bright);
@@ -266,7 +245,7 @@ RowId JointDensity::flip(State& state, const Flips& flips) const {
     std::span<const std::byte> rest(from);
     std::vector<Head> head;
     take(rest, 1, head);
-    if (head[0].place != own.place) come_apart();
+    if (head[0].place != own.place) ranks_differ();
     queries += head[0].queries;
     take(rest, static_cast<std::size_t>(head[0].dark), dark);
     take_rows(rest, static_cast<std::size_t>(head[0].bright), store_.features(), bright, x);
@@ -284,33 +263,7 @@ RowId JointDensity::flip(State& state, const Flips& flips) const {
 }
 
 void JointDensity::fetch(std::span<const RowId> rows, BoundRows& out) const {
-  if (communicator_.size() == 1) return bound_.prepare(store_, rows, out);
-  std::vector<RowId> mine;
-  for (const RowId row : rows)
-    if (owns(row)) mine.push_back(row);
-  BoundRows own, all;
-  own.fetch(store_, mine);
-  std::vector<std::byte> letter;
-  put_rows(letter, own);
-  const std::size_t features = static_cast<std::size_t>(store_.features());
-  std::vector<double> x;
-  for (const std::vector<std::byte>& from : communicator_.gather(letter)) {
-    std::span<const std::byte> rest(from);
-    take_rows(rest, from.size() / (sizeof(RowId) + (1 + features) * sizeof(double)), store_.features(), all, x);
-  }
-  // From the order of the ranks to that of the caller.
-  std::unordered_map<RowId, std::size_t> place;
-  for (std::size_t i = 0; i < all.size(); ++i) place[all.row[i]] = i;
-  out.row.assign(rows.begin(), rows.end());
-  out.y.clear();
-  std::vector<double> ordered;
-  for (const RowId row : rows) {
-    const std::size_t i = place.at(row);
-    out.y.push_back(all.y[i]);
-    ordered.insert(ordered.end(), x.begin() + static_cast<std::ptrdiff_t>(i * features),
-                   x.begin() + static_cast<std::ptrdiff_t>((i + 1) * features));
-  }
-  out.x.assign(store_.features(), ordered);
+  out.fetch(store_, rows, communicator_);
   bound_.complete(out);
 }
 

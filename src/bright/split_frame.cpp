@@ -4,11 +4,9 @@
 #include <Eigen/Eigenvalues>
 #include <cmath>
 
-#include "flymc/core/error.hpp"
-
 namespace flymc {
 
-SplitFrame collapsed_frame(const Bound& bound) {
+std::optional<SplitFrame> collapsed_frame(const Bound& bound) {
   SplitFrame frame;
   frame.origin = bound.anchor();
   const Index d = frame.origin.size();
@@ -20,11 +18,7 @@ SplitFrame collapsed_frame(const Bound& bound) {
   Matrix precision = whole(sums.curvature);
   precision.diagonal() += frame.prior_curvature;
   const auto metric = Metric::from_precision(precision);
-  if (!metric)
-    throw InputError(
-        "split HMC needs a collapsed bound that is Gaussian, and this one is not: the anchor is far from the mode, or "
-        "the prior is flat or so wide that a coefficient is undetermined beside the data; use a narrower prior, or "
-        "another move, such as mala");
+  if (!metric) return std::nullopt;
   // With A = L L' and L^-1 Q L^-T = U diag(growth) U': V = L^-T U, V^-1 = U'L'.
   Matrix rotation = Matrix::Identity(d, d);
   if (sums.growth.size() > 0) {
@@ -44,8 +38,6 @@ SplitFrame collapsed_frame(const Bound& bound) {
     frame.to_white = bound.metric()->lower().transpose() * v;
     frame.stretch = frame.to_white.norm() / std::sqrt(static_cast<double>(d));
   }
-  if (sums.outer_curvature.size() > 0)
-    frame.outer = v.transpose() * (whole(sums.outer_curvature) - whole(sums.curvature)) * v;
   frame.pack();
   return frame;
 }
@@ -69,17 +61,13 @@ void SplitFrame::pack() {
 }
 
 // V + s'Delta - Delta'C Delta / 2 - rho Delta'Q Delta / 2 with Delta'C Delta = |b|^2 less the prior's share.
-double SplitFrame::log_sum(const Vector& b, const Vector& offset, double rho, bool outside) const {
+double SplitFrame::log_sum(const Vector& b, const Vector& offset, double rho) const {
   double form = b.squaredNorm() - prior_curvature.dot(offset.cwiseAbs2());
-  if (outside)
-    form += b.dot(outer * b);
-  else if (growth.size() > 0)
-    form += rho * growth.dot(b.cwiseAbs2());
+  if (growth.size() > 0) form += rho * growth.dot(b.cwiseAbs2());
   return value + slope.dot(offset) - 0.5 * form;
 }
 
-Vector SplitFrame::rest(const Vector& b, double rho, bool outside, double rho_weight) const {
-  if (outside) return outer.size() > 0 ? Vector(-(outer * b)) : Vector(Vector::Zero(b.size()));
+Vector SplitFrame::rest(const Vector& b, double rho, double rho_weight) const {
   if (growth.size() == 0) return Vector::Zero(b.size());
   const double length = b.norm();
   if (length > 0.0) rho_weight = (rho_weight - 0.5 * growth.dot(b.cwiseAbs2())) * stretch / length;

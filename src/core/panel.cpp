@@ -71,7 +71,7 @@ FLYMC_INLINE void with_columns(Index left, const F& f) {
     with_columns<columns - 1>(left, f);
 }
 
-struct Product {
+struct PanelProduct {
   template <int width>
   FLYMC_INLINE static void run(const double* panel, Index count, const double* x, Index x_stride, Index columns,
                                double* out, Index out_stride) {
@@ -110,7 +110,7 @@ VectorWidth widest_vectors() {
 
 void panel_product(VectorWidth width, const double* panel, Index count, const double* x, Index x_stride, Index columns,
                    double* out, Index out_stride) {
-  dispatch<Product>(width, panel, count, x, x_stride, columns, out, out_stride);
+  dispatch<PanelProduct>(width, panel, count, x, x_stride, columns, out, out_stride);
 }
 
 void add_panel_gram(VectorWidth width, const double* left, const double* right, Index columns,

@@ -58,7 +58,7 @@ Info ExplicitSweep::step(State& state, const Random& random) const {
   Flips flips;
   std::vector<RowId> dark;
   for (const RowId row : choose_rows(state, random)) {
-    if (!density_->owns(row)) continue;
+    if (!density_->owns(row) || !density_->has_z(row)) continue;
     if (!state.z.set.is_bright(row))
       dark.push_back(row);
     else if (!stays_bright(row, state.at.bright.gap[static_cast<std::size_t>(state.z.set.position(row))]))

@@ -15,8 +15,8 @@ Proposals::Proposals(const ExpectedGaps& gaps, double s, const Communicator& com
   if (!gaps.known()) throw InputError("a sweep by rows needs a bound that touches at the anchor, and a metric");
   if (!(s > 0.0) || !std::isfinite(s)) throw InputError(fmt::format("a sweep by rows needs s > 0, not {}", s));
   for (std::size_t level = 0; level < 256; ++level) {
-    q_[level] = std::min(most, s * ExpectedGaps::value(static_cast<std::uint8_t>(level)));
-    lambda_[level] = -std::log1p(-q_[level]);
+    const double q = std::min(most, s * ExpectedGaps::value(static_cast<std::uint8_t>(level)));
+    lambda_[level] = -std::log1p(-q);
   }
   // Of the rank's own groups, which are whole but for the table's last, and then of all.
   std::vector<double> own(static_cast<std::size_t>((gaps.rows() + group_rows - 1) / group_rows), 0.0);
@@ -27,6 +27,7 @@ Proposals::Proposals(const ExpectedGaps& gaps, double s, const Communicator& com
   for (const RowId rows : gather_all(communicator, std::span<const RowId>(&own_rows, 1))) rows_ += rows;
   const std::size_t groups = group_lambda_.size();
   for (const double lambda : group_lambda_) rate_ += lambda;
+  if (!(rate_ > 0.0)) return;  // no row has a z
 
   // Vose: every cell holds 1 / groups of the whole, of one group or of two.
   keep_.resize(groups);
@@ -67,15 +68,18 @@ RowId Proposals::row_in(std::size_t group, double within) const {
   return row;
 }
 
-std::vector<RowId> Proposals::draw(const Random& random) const {
+std::vector<RowId> Proposals::draw(const Random& random, double growth) const {
   std::vector<RowId> rows;
+  const double end = growth * rate_;
   double time = 0.0;
   for (std::uint64_t arrival = 0;; ++arrival) {
     const std::array<double, 4> u = random.uniforms(Purpose::propose, arrival);
     time -= std::log(u[0]);
-    if (time > rate_) break;
+    if (time > end) break;
     const std::size_t group = group_at(u[1], u[2]);
-    if (gaps_->has(static_cast<RowId>(group) * group_rows)) rows.push_back(row_in(group, u[3]));
+    if (!gaps_->has(static_cast<RowId>(group) * group_rows)) continue;
+    // Rounding in the alias table or in the group may lead to a row without a z.
+    if (const RowId row = row_in(group, u[3]); lambda_[gaps_->level(row)] > 0.0) rows.push_back(row);
   }
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());

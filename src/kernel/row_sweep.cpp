@@ -11,11 +11,14 @@ RowSweep::RowSweep(const JointDensity& density, std::shared_ptr<const Proposals>
   if (proposals_->rows() != density.rows()) throw InputError("the proposals of a sweep are of another table");
 }
 
-Info RowSweep::step(State& state, const Random& random) const { return step(state, random, proposals_->draw(random)); }
+Info RowSweep::step(State& state, const Random& random) const {
+  return step(state, random, proposals_->draw(random, density_->bound().gap_growth(state.at.point)));
+}
 
 Info RowSweep::step(State& state, const Random& random, std::vector<RowId> proposed) const {
-  return flip_by_proposals(*density_, state, random, std::move(proposed),
-                           [this](RowId row) { return proposals_->q(row); });
+  return flip_by_proposals(
+      *density_, state, random, std::move(proposed),
+      [this, growth = density_->bound().gap_growth(state.at.point)](RowId row) { return proposals_->q(row, growth); });
 }
 
 }  // namespace flymc

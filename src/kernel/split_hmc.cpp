@@ -40,10 +40,16 @@ SplitHmc::SplitHmc(const FullDensity& density, std::shared_ptr<const SplitFrame>
 
 // A density that has the frame gives what is to be kicked; of another it is the gradient without the Gaussian part.
 void SplitHmc::kick(double time, const Vector& b, const Evaluation& at, Vector& p) const {
-  if (at.b.size() > 0)
-    p += time * at.gradient;
-  else
-    p += time * (frame_->pull(at.gradient) + b - frame_->centre);
+  push(time, at.b.size() > 0 ? at.gradient : Vector(frame_->pull(at.gradient) + b - frame_->centre), p);
+}
+
+// Close to its wall a bright row's force is as large as one likes, and a step of any length overshoots: the trajectory
+// would end far outside of the zone, where a density takes all rows, and be rejected. A kick may be any function of b
+// and z, so it is shortened to a length that momentum has itself.
+void SplitHmc::push(double time, const Vector& gradient, Vector& p) const {
+  constexpr double longest = 3.0;
+  const double length = joint_ ? time * gradient.norm() : 0.0;
+  p += (length > longest ? time * longest / length : time) * gradient;
 }
 
 void SplitHmc::kick_on_the_way(double time, const Vector& b, const BrightRows& z, Vector& p, Info& info) const {
@@ -51,7 +57,7 @@ void SplitHmc::kick_on_the_way(double time, const Vector& b, const BrightRows& z
   if (joint_) {
     Vector gradient;
     info.queries += joint_->kick(*frame_, b, z, gradient);
-    p += time * gradient;
+    push(time, gradient, p);
     return;
   }
   Evaluation at;
@@ -98,12 +104,17 @@ SplitHmcTuner::SplitHmcTuner(const JointDensity& density, std::shared_ptr<const 
 SplitHmcTuner::SplitHmcTuner(const FullDensity& density, std::shared_ptr<const SplitFrame> frame)
     : joint_(nullptr), full_(&density), frame_(std::move(frame)), accepted_(step_counts.size()) {}
 
-// A little more than a quarter turn, so that draws alternate around the mean (docs/mathematics.md, "Split HMC"); but
-// not where many rows are bright: the slowest coordinate waits for z there, and the longer way costs more.
+// A little more than a quarter turn, so that draws alternate around the mean (docs/mathematics.md, "Split HMC"), and
+// some more where the posterior is skewed, since the flow is slower in a long tail; but not where many rows are bright:
+// the slowest coordinate waits for z there, and the longer way costs more.
 double SplitHmcTuner::angle() const {
   constexpr double many = 5.0;
-  return bright_.value() > many ? quarter : 1.15 * quarter;
+  return bright_.value() > many ? quarter : (skewed() ? 1.25 : 1.15) * quarter;
 }
+
+// Where rows are lit, they are for a posterior that is not normal along some directions. Of the full density nothing is
+// known beforehand.
+bool SplitHmcTuner::skewed() const { return full_ || joint_->bound().lit().size() > 0; }
 
 SplitHmc SplitHmcTuner::kernel(std::size_t arm) const {
   return joint_ ? SplitHmc(*joint_, frame_, angle(), step_counts[arm])
@@ -115,13 +126,16 @@ SplitHmc SplitHmcTuner::kernel(std::size_t arm) const {
 double SplitHmcTuner::cost(std::size_t arm) const {
   const double steps = step_counts[arm];
   if (full_) return steps;
-  return 10.0 + 3.0 * bright_.value() + steps * (1.0 + bright_.value());
+  const auto lit = static_cast<double>(joint_->bound().lit().size());
+  return 10.0 + 3.0 * bright_.value() + steps * (1.0 + bright_.value() + lit);
 }
 
 // A trajectory turns by the same angle whatever the number of its steps, so acceptance tells how far an iteration goes:
 // a coordinate of variance 1 has the autocorrelation r = 1 - acceptance (1 - cos angle), and the effective size (1 - r)
-// / (1 + r) per iteration. Acceptance is taken for less the fewer trials it comes from: where a chain comes from far
-// away any trajectory is accepted. And more steps are accepted at least as often as fewer.
+// / (1 + r) per iteration. Where the posterior is skewed, trajectories are rejected in its tails, which hold the chain
+// for long, and a mean hides that: acceptance counts by its fourth power. Acceptance is taken for less the fewer trials
+// it comes from: where a chain comes from far away any trajectory is accepted. And more steps are accepted at least as
+// often as fewer.
 std::size_t SplitHmcTuner::best() const {
   constexpr double doubt = 2.0;  // so many trials that were rejected
   const double jump = 1.0 - std::cos(angle());
@@ -131,7 +145,8 @@ std::size_t SplitHmcTuner::best() const {
   for (std::size_t arm = 0; arm < accepted_.size(); ++arm) {
     const LateMean& own = accepted_[arm];
     accepted = std::max(accepted, own.value() * own.count() / (own.count() + doubt));
-    const double effective = jump * accepted / (2.0 - jump * accepted);
+    const double moves = jump * (skewed() ? std::pow(accepted, 4.0) : accepted);
+    const double effective = moves / (2.0 - moves);
     if (const double value = effective / cost(arm); value > most) {
       most = value;
       best = arm;

@@ -81,7 +81,7 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& as
   const Index coefficients = model.coefficients(store);
   out.bound.emplace(store, model, make_rule(model, coefficients, options),
                     tuned ? out.anchor->theta : Vector(Vector::Zero(coefficients)), execution,
-                    tuned ? std::optional<Metric>(out.anchor->metric) : std::nullopt);
+                    tuned ? std::optional<Metric>(out.anchor->metric) : std::nullopt, options.lit);
   return out;
 }
 
@@ -99,8 +99,12 @@ Sampler::Sampler(const Store& store, const Model& model, const Preparation& prep
   if (!preparation.bound)
     throw InputError(
         "sweep: the rows were prepared for regular MCMC, without a bound; leave the sweep at auto, or fit again");
-  if (splits) frame_ = std::make_shared<const SplitFrame>(collapsed_frame(*preparation.bound));
+  // Where the collapsed bound is not Gaussian (rows that curve the wrong way, a prior that is nearly flat), the
+  // anchor's metric is a frame of its own, of which the density knows nothing.
+  auto own = splits ? collapsed_frame(*preparation.bound) : std::nullopt;
+  if (own) frame_ = std::make_shared<const SplitFrame>(*std::move(own));
   joint_.emplace(store, *preparation.bound, frame_, communicator);
+  if (splits && !frame_) frame_ = std::make_shared<const SplitFrame>(laplace_frame(*preparation.anchor));
   if (options_.sweep == SweepKind::rows)
     proposals_ = std::make_shared<const Proposals>(preparation.bound->expected_gaps(), options_.s, communicator);
 }

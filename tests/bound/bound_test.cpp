@@ -43,7 +43,6 @@ TEST(Bound, EverySumOfARuleWithReachIsTheSameOnAnyNumberOfThreads) {
   EXPECT_TRUE(one.slope == two.slope);
   EXPECT_TRUE(one.curvature == two.curvature);
   EXPECT_TRUE(one.growth == two.growth);
-  EXPECT_TRUE(one.outer_curvature == two.outer_curvature);
 }
 
 TEST(Bound, SinglePrecisionRowsHaveTheirOwnExactBound) {

@@ -412,7 +412,7 @@ TEST(JointDensity, ClassesThatMoveTogetherLeaveNothingThatCancels) {
       if (framed && wide > 1e5) continue;  // beside the data such a prior is not seen, and the frame says so
       const World world(Softmax{3}, Prior::normal(0.0, wide), 3000, 2, 25, std::make_shared<SharpRule>(Zone{3.0, 6.0}));
       const JointDensity density(world.store, world.bound,
-                                 framed ? std::make_shared<const SplitFrame>(collapsed_frame(world.bound)) : nullptr);
+                                 framed ? std::make_shared<const SplitFrame>(*collapsed_frame(world.bound)) : nullptr);
       const Vector theta = world.theta(0.01).array() + wide;
       Evaluation full;
       State state(theta, world.store.rows());

@@ -174,15 +174,11 @@ Kernels make_moves(const Density& density, const std::shared_ptr<const Metric>& 
 // The turn is short and in few steps, so that Metropolis rejects now and then. Targets drawn far from the anchor can
 // leave the sharp Student-t bound without a Gaussian part; any frame that does not depend on theta is as exact.
 std::unique_ptr<const Kernel> make_split(const JointDensity& density, const World& world, const Execution& execution) {
-  SplitFrame frame;
-  try {
-    frame = collapsed_frame(density.bound());
-  } catch (const InputError&) {
+  std::optional<SplitFrame> frame = collapsed_frame(density.bound());
+  if (!frame)
     frame =
         collapsed_frame(Bound(density.store(), world.model, std::make_shared<AnchoredRule>(), world.anchor, execution));
-    frame.outer = Matrix::Zero(world.dimension(), world.dimension());  // for the kicks outside the radius: none
-  }
-  return std::make_unique<SplitHmc>(density, std::make_shared<const SplitFrame>(frame), 1.2, 2);
+  return std::make_unique<SplitHmc>(density, std::make_shared<const SplitFrame>(*frame), 1.2, 2);
 }
 
 Means successive_conditional(const World& world, const Case& c, std::uint64_t replicate) {

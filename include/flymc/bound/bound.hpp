@@ -6,45 +6,32 @@
 #include <optional>
 #include <vector>
 
+#include "flymc/bound/bound_rows.hpp"
 #include "flymc/bound/expected_gaps.hpp"
+#include "flymc/bound/lit_rows.hpp"
 #include "flymc/bound/rule.hpp"
 #include "flymc/bound/spread.hpp"
 #include "flymc/comm/execution.hpp"
 #include "flymc/core/metric.hpp"
-#include "flymc/data/row_copies.hpp"
 
 namespace flymc {
 
-// Rows with all that is fixed about them: what a chain keeps of its bright rows, and of rows it considers.
-struct BoundRows {
-  // Copies rows of a store. What the bound knows of them comes later.
-  void fetch(const Store& store, std::span<const RowId> rows);
-
-  std::vector<RowId> row;
-  std::vector<double> y;
-  RowCopies x;
-  std::vector<double> eta_anchor;  // K per row
-  Coefficients coefficients;
-  std::vector<double> outer_curvature;  // K x K per row, where the rule has a radius
-  std::vector<double> spread;           // scratch space of Bound::prepare
-
-  std::size_t size() const { return row.size(); }
-  void clear();
-  // Appends row i of another.
-  void append(const BoundRows& other, std::size_t i);
-  // Moves the last row into place i and forgets it.
-  void remove(std::size_t i);
-};
-
-// What one theta means to the bound: its offset from the anchor and how far that is. Of a likelihood that knows
-// differences between predictors alone, rows see the offset less its first column: the same likelihood, and a prior
-// that lets all columns move far together leaves no large numbers that cancel.
+// What one theta means to the bound. The bound is made for the zone rho <= radius; a theta beyond it is represented by
+// the point of the zone that is nearest in the metric, anchor + (theta - anchor) radius / rho, and everything but
+// `from_anchor` and `beyond` is of that point. Of a likelihood that knows differences between predictors alone, rows
+// see the offset less its first column: the same likelihood, and a prior that lets all columns move far together leaves
+// no large numbers that cancel.
 struct BoundPoint {
-  Vector from_anchor;    // theta - anchor
-  Matrix offset;         // the same as rows see it, one column per predictor
-  double rho = 0.0;      // ||L'(theta - anchor)||, if the rule uses it
-  bool outside = false;  // rho > radius
-  Vector rho_gradient;   // d rho / d theta, if asked for and used
+  Vector from_anchor;   // theta - anchor
+  double beyond = 1.0;  // the distance of theta over the radius, where that is more than 1
+  Matrix offset;        // from the anchor, as rows see it, one column per predictor
+  double rho = 0.0;     // ||L'offset||, if the bound uses it
+  Vector rho_gradient;  // d rho / d theta, if asked for and used
+
+  bool outside() const { return beyond > 1.0; }
+  // The gradient in theta of a function of the zone's point, from its gradient there. Beyond the radius the point does
+  // not follow theta along the ray: J'g = (g - rho_gradient (offset'g) / rho) / beyond.
+  void pull_to_theta(Vector& gradient) const;
 };
 
 // For rows at one theta: gap = log L - log B, its slope in eta (K per row) and in rho.
@@ -58,13 +45,13 @@ struct Gaps {
   void append(const Gaps& other, std::size_t i);
 };
 
-// V, s, C, Q of the collapsed sum, and C outside the radius: all that is left of the rows. Symmetric matrices keep
-// their lower triangle; those that a rule lacks are empty. A rule that grows starts from the likelihood's own
-// curvature, and so the sum of that comes along: with the prior's it is the Laplace approximation's precision.
+// V, s, C, Q of the collapsed sum: all that is left of the rows. Symmetric matrices keep their lower triangle; those
+// that a rule lacks are empty. A rule that grows starts from the likelihood's own curvature, and so the sum of that
+// comes along: with the prior's it is the Laplace approximation's precision.
 struct BoundSums {
   double value = 0.0;
   Vector slope;
-  Matrix curvature, growth, outer_curvature;
+  Matrix curvature, growth;
   Matrix hessian;
 };
 
@@ -73,12 +60,12 @@ struct BoundSums {
 class Bound {
  public:
   // The statistics pass: visits every row once (one query each). The metric is needed by rules with spread, growth or a
-  // radius, and for expected gaps.
+  // radius, for expected gaps and for lit rows.
   Bound(const Store& store, const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor,
-        const Execution& execution, std::optional<Metric> metric = std::nullopt);
-  // The same bound again from its sums, without a pass; the prior may be another.
+        const Execution& execution, std::optional<Metric> metric = std::nullopt, const Lighting& lighting = {});
+  // The same bound again from its sums, without a pass; the prior may be another. Lit rows come with row, y and x.
   Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor, BoundSums sums, RowId queries,
-        std::optional<Metric> metric = std::nullopt, ExpectedGaps expected_gaps = {});
+        std::optional<Metric> metric = std::nullopt, ExpectedGaps expected_gaps = {}, LitRows lit = {});
 
   const Model& model() const { return model_; }
   const BoundRule& rule() const { return *rule_; }
@@ -88,12 +75,14 @@ class Bound {
   // does not touch at the anchor.
   const ExpectedGaps& expected_gaps() const { return expected_gaps_; }
   const std::optional<Metric>& metric() const { return metric_; }
+  // The rows that have no z.
+  const LitRows& lit() const { return lit_; }
   // Queries that the statistics pass took.
   RowId queries() const { return queries_; }
 
   BoundPoint at(const Vector& theta, bool with_gradient) const;
   // The same for an offset whose distance is known, without the gradient.
-  BoundPoint at_distance(const Vector& offset, double rho) const;
+  BoundPoint at_distance(Vector offset, double rho) const;
 
   // sum over all rows of log B, in O(D^2). If `gradient` is given, adds to it.
   double log_sum(const BoundPoint& point, Vector* gradient = nullptr) const;
@@ -103,15 +92,34 @@ class Bound {
   // The same for rows that come from elsewhere, with row, y and x.
   void complete(BoundRows& rows) const;
 
-  // Gaps of rows at a theta: one query each. Throws BoundViolation if a bound lies above its likelihood.
+  // Gaps of rows at a point: one query each. Throws BoundViolation if a bound lies above its likelihood.
   void gaps(const BoundRows& rows, const BoundPoint& point, bool with_slopes, Gaps& out) const;
+  // Those of the lit rows, which may have either sign.
+  void lit_gaps(const BoundPoint& point, bool with_slopes, Gaps& out) const;
+  // How many times their expected size gaps are at a point, about; at least 1. A gap is (c + k rho - w) delta^2 / 2,
+  // and delta is proportional to rho.
+  double gap_growth(const BoundPoint& point) const;
 
  private:
-  bool uses_rho() const { return rule_->grows() || std::isfinite(rule_->radius()); }
+  bool uses_rho() const { return metric_ && rule_->touches(); }
   // Throws InputError unless rule, anchor and metric fit each other; then prepares for spread.
   void check_parts(Index dimension);
   void complete(bool with_spread, BoundRows& rows) const;
-  BoundPoint at_offset(Vector offset) const;
+  void complete_as_lit(BoundRows& rows) const;
+  // Lights those of the loose rows that should be: they leave the sums of the rule's curvatures, with their own in its
+  // place, and are never proposed.
+  void light(const Store& store, const std::vector<LooseRows::Row>& loose, const Lighting& lighting,
+             const Communicator& communicator);
+  // The limit of spread at which a draw costs least.
+  double cheapest_limit(const Store& store, const std::vector<LooseRows::Row>& loose,
+                        const Communicator& communicator) const;
+  // Takes what rows have more than they have when lit out of sums.
+  void take_out(const BoundRows& rows, const BoundRows& as_lit, BoundSums& sums) const;
+  // How many rows of this rank are bright on average, about.
+  double expected_bright() const;
+  void gaps(const BoundRows& rows, const BoundPoint& point, bool with_slopes, bool must_be_bounds, Gaps& out) const;
+  // Throws BoundViolation if a negative gap is more than rounding.
+  void check_rounding(const BoundRows& rows, std::size_t i, const double* delta, double gap, double size) const;
 
   Model model_;
   std::shared_ptr<const BoundRule> rule_;
@@ -121,6 +129,7 @@ class Bound {
   RowId queries_ = 0;
   BoundSums sums_;
   ExpectedGaps expected_gaps_;
+  LitRows lit_;
 };
 
 }  // namespace flymc

@@ -8,8 +8,8 @@
 
 namespace flymc {
 
-// Rounded up to quarter powers of two, from 2^-63 to 2. A sweep may use any number per row, as long as it is always the
-// same one. A rank knows those of its own rows, from the first on.
+// Rounded up to quarter powers of two, from 2^-62 to 2; level 0 is of rows without a z. A sweep may use any number per
+// row, as long as it is always the same one. A rank knows those of its own rows, from the first on.
 class ExpectedGaps {
  public:
   ExpectedGaps() = default;  // there are none
@@ -23,6 +23,8 @@ class ExpectedGaps {
   RowId rows() const { return static_cast<RowId>(levels_.size()); }
   bool has(RowId row) const { return first_ <= row && row < first_ + rows(); }
   void set(RowId row, double gap) { levels_[static_cast<std::size_t>(row - first_)] = level_of(gap); }
+  // The row has no z, and so no gap.
+  void forget(RowId row) { levels_[static_cast<std::size_t>(row - first_)] = 0; }
   std::uint8_t level(RowId row) const { return levels_[static_cast<std::size_t>(row - first_)]; }
   const std::vector<std::uint8_t>& levels() const { return levels_; }
 

@@ -33,8 +33,8 @@ class BoundRule {
   virtual std::string family_problem(const BatchedFamily&) const { return ""; }
   // Whether the bound touches the likelihood at the anchor: no drops.
   virtual bool touches() const { return true; }
-  // The rule holds for rho <= radius; beyond, the family's global curvature takes over. A finite radius needs a bound
-  // without drops, so that both zones share v and s.
+  // The rule holds for rho <= radius. Beyond, z is that of the nearest point of the zone (docs/mathematics.md, "Beyond
+  // the radius"). A finite radius needs a bound without drops.
   virtual double radius() const { return std::numeric_limits<double>::infinity(); }
   // Whether the rule wants `spread`: the covariance of a row's offset, K x K, for theta normal with the metric's
   // precision. For one predictor it is ||L^-1 x||^2, and |delta| <= sqrt(spread) rho for every theta.
@@ -56,11 +56,12 @@ class AnchoredRule final : public BoundRule {
 };
 
 // Touches every row's likelihood at the anchor, with a curvature that is just enough within the zone and may grow with
-// rho; beyond the radius it is the anchored bound.
+// rho.
 class SharpRule final : public BoundRule {
  public:
   explicit SharpRule(const Zone& zone) : zone_(zone) {}
-  // For D coefficients: rho is about sqrt(D), and beyond sqrt(D) + 3 with a probability of about 1e-5.
+  // For D coefficients: rho is about sqrt(D), and for a normal posterior beyond sqrt(D) + 4 with a probability of about
+  // 1e-7. A density out there takes all rows, so it should be rare.
   static Zone usual_zone(Index coefficients);
   std::string name() const override { return "sharp"; }
   double radius() const override { return zone_.radius; }

@@ -42,7 +42,10 @@ struct Flips {
   RowId queries = 0;
 };
 
-// log p(theta, z) = log prior + sum_n log B_n + sum over bright rows of log(exp(gap_n) - 1): one query per bright row.
+// log p(theta, z) = log prior + sum_n log B_n + sum over lit rows of gap_n + sum over bright rows of log(exp(gap_n) -
+// 1) within the bound's zone: one query per lit row and per bright row. Beyond the radius z has the distribution that
+// it has at the nearest point of the zone, and theta sees all rows: two passes (docs/mathematics.md, "Beyond the
+// radius"). The density is continuous there.
 //
 // Every rank has the whole state, bright rows included, so moves need no word from another. A sweep is made where the
 // rows are: a rank looks at proposed rows of its own and decides about bright rows of its own; `flip` tells the others,
@@ -70,6 +73,8 @@ class JointDensity final : public Density {
 
   // Whether a row is this rank's.
   bool owns(RowId row) const { return own_.contains(row); }
+  // Whether a row is either bright or dark; those that are lit are neither.
+  bool has_z(RowId row) const { return !bound_.lit().contains(row); }
   // What is fixed about rows, in their order, whichever rank has them. No query.
   void fetch(std::span<const RowId> rows, BoundRows& out) const;
 
@@ -87,16 +92,25 @@ class JointDensity final : public Density {
 
  private:
   void add_up(const BrightRows& z, bool with_gradient, Evaluation& at) const;
-  // The bright rows' part of the gradient in theta; adds their slope in rho.
-  Vector bright_gradient(const BrightRows& z, const Gaps& gaps, double& rho_slope) const;
-  Vector rest(const SplitFrame& frame, const Vector& b, const BoundPoint& point, const BrightRows& z,
+  // What does not depend on z, with its gradient in theta added to `gradient`, if given. Returns the queries.
+  RowId base_at(const Vector& theta, const BoundPoint& point, double& base, Vector* gradient) const;
+  // The sum of the lit rows' gaps; adds its gradient in the zone's point.
+  double lit_sum(const BoundPoint& point, Vector* gradient) const;
+  // The bright rows' part of the gradient: in the zone's point, with their slope in rho apart, and in theta.
+  Vector point_gradient(const BrightRows& z, const Gaps& gaps, double& rho_slope) const;
+  Vector bright_gradient(const BrightRows& z, const BoundPoint& point, const Gaps& gaps) const;
+  // The gradient in b without the Gaussian part: inside the zone by the frame, from the lit rows' gradient in theta and
+  // the bright rows' gaps; and anywhere, from the whole gradient in theta.
+  Vector rest(const SplitFrame& frame, const Vector& b, const BoundPoint& point, const Vector& lit, const BrightRows& z,
               const Gaps& gaps) const;
+  static Vector without_gaussian(const SplitFrame& frame, const Vector& b, const Vector& gradient);
 
   const Store& store_;
   const Bound& bound_;
   std::shared_ptr<const SplitFrame> frame_;
   const Communicator& communicator_;
   RowRange own_;
+  Threads one_{1};  // chains side by side share out the cores
 };
 
 }  // namespace flymc

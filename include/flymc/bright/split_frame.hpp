@@ -1,6 +1,8 @@
 // Coordinates in which the Gaussian part of a density is standard normal: its Hamiltonian flow there is a rotation.
 #pragma once
 
+#include <optional>
+
 #include "flymc/anchor/anchor.hpp"
 #include "flymc/bound/bound.hpp"
 #include "flymc/core/packed_matrix.hpp"
@@ -17,7 +19,6 @@ struct SplitFrame {
   double value = 0.0;                   // of the collapsed bound at the anchor,
   Vector slope;                         // and its slope there
   Vector growth;                        // V'Q V is diagonal; empty where nothing grows
-  Matrix outer;                         // V'(C_out - C)V; empty where there is no radius
   Matrix to_white;                      // L'V for the bound's metric L L': rho = |L'V b|
   double stretch = 1.0;                 // rho is about stretch |b|
   Vector prior_slope, prior_curvature;  // of the quadratic in theta that stands for the prior
@@ -32,12 +33,12 @@ struct SplitFrame {
   double rho(const Vector& b) const { return to_white.size() > 0 ? (packed_to_white_ * b).norm() : 0.0; }
   double rho_about(const Vector& b) const { return stretch * b.norm(); }
 
-  // sum_n log B_n at b and its offset from the anchor: O(D) inside the radius.
-  double log_sum(const Vector& b, const Vector& offset, double rho, bool outside) const;
+  // sum_n log B_n at b and its offset from the anchor, inside the bound's zone: O(D).
+  double log_sum(const Vector& b, const Vector& offset, double rho) const;
   // The gradient in b of log prior + sum_n log B_n without the Gaussian part, but for what a prior that is not
   // quadratic adds; `rho_weight` is a further slope in rho. The gradient of rho is taken as if rho were rho_about:
   // kicks may be approximate, a trajectory ends with the exact density.
-  Vector rest(const Vector& b, double rho, bool outside, double rho_weight) const;
+  Vector rest(const Vector& b, double rho, double rho_weight) const;
   // What a prior that is not quadratic adds: its gradient in theta less that of the quadratic that stands for it.
   Vector prior_rest(const Prior& prior, const Vector& offset) const;
 
@@ -46,9 +47,9 @@ struct SplitFrame {
 };
 
 // Of the joint density: A = C + the prior's precision at the anchor. The columns of V solve Q v = growth A v with
-// v'A v = 1, so that A and Q are both diagonal and what is left of the collapsed bound costs O(D). Throws InputError if
-// A is not positive definite.
-SplitFrame collapsed_frame(const Bound& bound);
+// v'A v = 1, so that A and Q are both diagonal and what is left of the collapsed bound costs O(D). Nothing if A is not
+// positive definite.
+std::optional<SplitFrame> collapsed_frame(const Bound& bound);
 
 // Of the full-data posterior: the Laplace approximation at the anchor.
 SplitFrame laplace_frame(const Anchor& anchor);

@@ -19,7 +19,8 @@ struct BrightRows {
 struct Evaluation {
   double log_density = 0.0;
   Vector gradient;    // empty unless asked for; in theta, or in b without the Gaussian part
-  double base = 0.0;  // log prior + collapsed bound
+  double base = 0.0;  // without the bright rows
+  // Its gradient in theta; where the density has a frame and theta is in the bound's zone, that of the lit rows alone.
   Vector base_gradient;
   BoundPoint point;  // theta as the bound sees it
   Vector b;          // theta in the coordinates of the density's frame, if it has one

@@ -30,8 +30,8 @@ void look_at(const JointDensity& density, State& state, std::span<const RowId> d
 
 // Metropolis-Hastings on each z: a bright row proposes to go dark, accepted with probability min(1, q / expm1(gap)); a
 // dark row was proposed with probability q and becomes bright with min(1, expm1(gap) / q), for the q of its row.
-// `proposed` are rows of this rank in order, of which those that are bright are passed over: both lists are of rows as
-// they stood when the sweep began, so that each row gets one proposal.
+// `proposed` are rows of this rank in order, of which those that are bright or have no z are passed over: both lists
+// are of rows as they stood when the sweep began, so that each row gets one proposal.
 template <class Q>
 Info flip_by_proposals(const JointDensity& density, State& state, const Random& random, std::vector<RowId> proposed,
                        const Q& q) {
@@ -43,7 +43,7 @@ Info flip_by_proposals(const JointDensity& density, State& state, const Random& 
       flips.dark.push_back(row);
   }
   std::sort(flips.dark.begin(), flips.dark.end());
-  std::erase_if(proposed, [&](RowId row) { return state.z.set.is_bright(row); });
+  std::erase_if(proposed, [&](RowId row) { return state.z.set.is_bright(row) || !density.has_z(row); });
   look_at(
       density, state, proposed,
       [&](RowId row, double gap) {

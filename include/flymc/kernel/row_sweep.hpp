@@ -9,8 +9,9 @@ namespace flymc {
 // The implicit sweep with q_n instead of q: every bright row proposes to go dark, accepted with probability
 // min(1, q_n / expm1(gap)); a dark row proposes to become bright with probability q_n, accepted with
 // min(1, expm1(gap) / q_n). Rows with q_n above their probability of being bright get nearly a Gibbs draw, and q_n is
-// made to be: a few times the gap that the row has on average. Costs a query per proposed dark row, about s times the
-// number of bright rows.
+// made to be: a few times the gap that the row has on average, and more where theta is farther from the anchor and gaps
+// are larger. (A sweep is conditional on theta, so q_n may depend on it.) Costs a query per proposed dark row, about s
+// times the number of bright rows.
 class RowSweep final : public Kernel {
  public:
   RowSweep(const JointDensity& density, std::shared_ptr<const Proposals> proposals);

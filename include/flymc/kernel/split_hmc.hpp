@@ -22,6 +22,8 @@ class SplitHmc final : public Kernel {
  private:
   // p += time times the gradient in b without the Gaussian part: from an evaluation, and anywhere.
   void kick(double time, const Vector& b, const Evaluation& at, Vector& p) const;
+  // p += time times a gradient, shortened where that is long.
+  void push(double time, const Vector& gradient, Vector& p) const;
   void kick_on_the_way(double time, const Vector& b, const BrightRows& z, Vector& p, Info& info) const;
 
   const Density* density_;
@@ -43,6 +45,7 @@ class SplitHmcTuner final : public Tuner {
   void recall(std::span<const double> memory) override;
 
  private:
+  bool skewed() const;
   double angle() const;
   SplitHmc kernel(std::size_t arm) const;
   std::size_t best() const;

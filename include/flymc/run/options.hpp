@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "flymc/bound/lit_rows.hpp"
+
 namespace flymc {
 
 // `automatic` lets the program choose (choices.hpp).
@@ -30,10 +32,12 @@ struct FitOptions {
   MoveKind move = MoveKind::automatic;
   std::optional<double> q = std::nullopt;  // implicit sweeps: fixes q, which warm-up otherwise tunes
   double s = 3.0;                          // sweeps by rows: q is so many times the row's mean gap
-  double resample_fraction = 0.1;          // explicit sweeps: the share of rows visited
-  bool regular = false;           // regular MCMC: the same move on the full-data posterior, no bound and no sweep
-  bool whiten = true;             // scale moves by the posterior precision at the anchor
-  bool start_from_prior = false;  // chains begin at draws from the prior, not around the anchor
+  // Which rows are evaluated always instead of being bright or dark; not for the untuned bound.
+  Lighting lit = {.automatic = true};
+  double resample_fraction = 0.1;  // explicit sweeps: the share of rows visited
+  bool regular = false;            // regular MCMC: the same move on the full-data posterior, no bound and no sweep
+  bool whiten = true;              // scale moves by the posterior precision at the anchor
+  bool start_from_prior = false;   // chains begin at draws from the prior, not around the anchor
 };
 
 // Throws InputError if an option cannot be used; before any pass over the rows.

@@ -15,7 +15,7 @@ namespace flymc {
 static_assert(std::endian::native == std::endian::little, "records are little-endian");
 
 namespace {
-constexpr int record_version = 2;
+constexpr int record_version = 3;
 }  // namespace
 
 std::string checksum(std::string_view bytes) { return fmt::format("{:016x}", XXH64(bytes.data(), bytes.size(), 0)); }

@@ -260,10 +260,11 @@ void RunDirectory::save(const Preparation& preparation, const StoreFile& rows, c
                       {"slope", flymc::pack(bound->sums().slope)},
                       {"curvature", flymc::pack(bound->sums().curvature)},
                       {"growth", flymc::pack(bound->sums().growth)},
-                      {"outer_curvature", flymc::pack(bound->sums().outer_curvature)},
                       {"hessian", flymc::pack(bound->sums().hessian)}};
   if (with_gaps)
     value["bound"]["gaps"] = {{"rows", store.rows()}, {"block_rows", store.block_rows()}, {"checksums", checksums}};
+  if (preparation.bound && preparation.bound->lit().size() > 0)
+    value["bound"]["lit"] = {{"rows", preparation.bound->lit().fixed.row}, {"above", preparation.bound->lit().above}};
   if (preparation.bound && preparation.bound->metric())
     value["bound"]["metric"] = flymc::pack(preparation.bound->metric()->lower());
   write_record(this->preparation(), "preparation", value);
@@ -296,10 +297,16 @@ Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& 
       if (rule->name() != b.at("rule").get<std::string>())
         throw InputError(fmt::format("{}: it holds the {} bound, not the {} bound", path.string(),
                                      b.at("rule").get<std::string>(), rule->name()));
+      LitRows lit;
+      if (b.contains("lit")) {
+        BoundRows fixed;
+        fixed.fetch(rows.store, b["lit"].at("rows").get<std::vector<RowId>>(), communicator);
+        lit = LitRows(std::move(fixed), b["lit"].at("above").get<double>());
+      }
       out.bound.emplace(model, rule, anchor,
                         BoundSums{b.at("value").get<double>(), unpack(b.at("slope")), unpack(b.at("curvature")),
-                                  unpack(b.at("growth")), unpack(b.at("outer_curvature")), unpack(b.at("hessian"))},
-                        b.at("queries").get<RowId>(), std::move(metric), std::move(expected));
+                                  unpack(b.at("growth")), unpack(b.at("hessian"))},
+                        b.at("queries").get<RowId>(), std::move(metric), std::move(expected), std::move(lit));
     }
     return out;
   });

@@ -1,0 +1,62 @@
+// Lit rows: rows that no bound suits. They are evaluated in every density and have no z.
+#pragma once
+
+#include <atomic>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "flymc/bound/bound_rows.hpp"
+
+namespace flymc {
+
+// Which rows are lit: those whose spread, the posterior variance of their own linear predictor, is above a limit. The
+// likelihood of such a row is far from a quadratic over the posterior; they are the rows of levels that have few, or
+// rows of one class only. `automatic` lets the program choose the limit by what a draw costs.
+struct Lighting {
+  bool automatic = false;
+  double above = std::numeric_limits<double>::infinity();
+};
+
+// A lit row stands in the collapsed sum with the quadratic of its likelihood at the anchor, curvature w and no growth,
+// which need not be a bound: its gap, of either sign, is added to the log density as it is.
+struct LitRows {
+  LitRows() = default;
+  LitRows(BoundRows rows, double limit)
+      : fixed(std::move(rows)), above(limit), set(fixed.row.begin(), fixed.row.end()) {}
+
+  std::size_t size() const { return fixed.size(); }
+  bool contains(RowId row) const { return !set.empty() && set.count(row) > 0; }
+
+  BoundRows fixed;                                         // in the order of the rows
+  double above = std::numeric_limits<double>::infinity();  // the limit that they exceed
+  std::unordered_set<RowId> set;
+};
+
+// Rows with the largest spreads, collected from several threads while a pass goes on.
+class LooseRows {
+ public:
+  struct Row {
+    double spread;
+    RowId row;
+  };
+  // As many as may be lit; where the limit is to be chosen, all that it may be chosen from.
+  explicit LooseRows(const Lighting& lighting);
+  void add(RowId row, double spread);
+  // Those of all ranks, the loosest first; which ones depends on neither threads nor ranks.
+  std::vector<Row> gather(const Communicator& communicator);
+
+ private:
+  // The limit is doubled while there are too many: in the end it is the smallest that leaves few enough, in whatever
+  // order the rows came.
+  void thin_out();
+
+  std::mutex mutex_;
+  std::atomic<double> above_;
+  std::size_t most_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace flymc

@@ -1,0 +1,42 @@
+// Which rows are loose.
+#include "flymc/bound/lit_rows.hpp"
+
+#include <algorithm>
+
+namespace flymc {
+
+LooseRows::LooseRows(const Lighting& lighting) {
+  constexpr double least_spread = 0.01;
+  constexpr std::size_t most_to_choose_from = 20000, most_asked_for = 1000000;
+  above_ = lighting.automatic ? least_spread : lighting.above;
+  most_ = lighting.automatic ? most_to_choose_from : most_asked_for;
+}
+
+void LooseRows::add(RowId row, double spread) {
+  if (!(spread > above_)) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!(spread > above_)) return;  // the limit may have gone up meanwhile
+  rows_.push_back({spread, row});
+  thin_out();
+}
+
+void LooseRows::thin_out() {
+  while (rows_.size() > most_) {
+    above_ = 2.0 * above_;
+    std::erase_if(rows_, [limit = above_.load()](const Row& row) { return !(row.spread > limit); });
+  }
+}
+
+std::vector<LooseRows::Row> LooseRows::gather(const Communicator& communicator) {
+  const double own = above_;
+  for (const double other : gather_all(communicator, std::span<const double>(&own, 1)))
+    above_ = std::max(above_.load(), other);
+  std::erase_if(rows_, [limit = above_.load()](const Row& row) { return !(row.spread > limit); });
+  rows_ = gather_all(communicator, std::span<const Row>(rows_));
+  thin_out();
+  std::sort(rows_.begin(), rows_.end(),
+            [](const Row& a, const Row& b) { return a.spread != b.spread ? a.spread > b.spread : a.row < b.row; });
+  return std::move(rows_);
+}
+
+}  // namespace flymc
