@@ -1,17 +1,12 @@
 // Paths, records and parts.
 #include "flymc/run/files/run_directory.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <map>
 #include <set>
 
@@ -84,10 +79,7 @@ void check_vacant(const fs::path& path) {
   const std::string name = path.string();
   if (!fs::is_directory(path))
     throw InputError(fmt::format("{}: this is a file, and a run is a folder; name another one with --out", name));
-  if (holds_nothing_of_worth(path)) {
-    const RunLock nobody_else(path);
-    return;
-  }
+  if (holds_nothing_of_worth(path)) return;
   if (fs::exists(path / "report.json"))
     throw InputError(
         fmt::format("{}: there is a finished run here; name another folder with --out, or remove it first "
@@ -105,8 +97,7 @@ std::string seal(const std::string& toml) {
   return fmt::format("{}{}{}: the settings of a run do not change\n", toml, settings_mark, checksum(toml));
 }
 
-void check_seal(const fs::path& path) {
-  const std::string text = read_whole(path);
+void check_seal(const fs::path& path, const std::string& text) {
   const std::size_t mark = text.rfind(settings_mark);
   if (mark == std::string::npos || text != seal(text.substr(0, mark)))
     throw InputError(
@@ -127,18 +118,24 @@ RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings
     needs_bound = !chosen(settings.fit, {store.rows(), parts.model.coefficients(store)}).regular;
   }
   make_folder(path);
+  // Two processes may both have found it vacant: the one that has the lock looks again.
+  auto lock = std::make_unique<RunLock>(path, "name another folder with --out, or wait for it");
+  check_vacant(path);
   if (base) copy_from(*base, path, settings, needs_bound);
   // A run may be resumed from another folder.
   Settings kept = settings;
   for (std::string& table : kept.table) table = fs::absolute(table).lexically_normal().string();
   write_whole(path / "settings.toml", seal(to_toml(kept)));
-  return RunDirectory(path);
+  RunDirectory made(path);
+  made.held_ = std::move(lock);
+  return made;
 }
 
 RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)) {
   if (!fs::exists(path_ / "settings.toml"))
     throw InputError(fmt::format("{}: there is no run here; `flymc fit` makes one", path_.string()));
-  check_seal(path_ / "settings.toml");
+  sealed_ = read_whole(path_ / "settings.toml");
+  check_seal(path_ / "settings.toml", sealed_);
   read_toml(path_ / "settings.toml", settings_);
 }
 
@@ -376,17 +373,5 @@ void RunDirectory::remove_parts() const {
   std::error_code ignored;
   fs::remove_all(path_ / "parts", ignored);
 }
-
-RunLock::RunLock(const fs::path& folder) : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  if (descriptor_ < 0)
-    throw FileError(fmt::format("{}: the folder cannot be opened ({}); check its permissions", folder.string(),
-                                std::strerror(errno)));
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    ::close(descriptor_);
-    throw InputError(fmt::format("{}: another flymc is at work on this run; wait for it, or stop it", folder.string()));
-  }
-}
-
-RunLock::~RunLock() { ::close(descriptor_); }
 
 }  // namespace flymc
