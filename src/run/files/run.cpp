@@ -63,7 +63,7 @@ class Chains {
     for (int i = 0; i < fit.chains; ++i) {
       const auto chain = static_cast<std::uint64_t>(i);
       const auto checkpoint = directory.load_checkpoint(chain);
-      runs_.push_back(checkpoint ? ChainRun(chain, plan, options, *checkpoint) : ChainRun(chain, plan, options));
+      runs_.push_back(checkpoint ? go_on(chain, plan, options, *checkpoint) : ChainRun(chain, plan, options));
       if (!writes()) continue;
       sink_.go_on(runs_.size() - 1, directory.settle_parts(chain, checkpoint ? checkpoint->draws : 0),
                   checkpoint ? checkpoint->draws : 0);
@@ -104,6 +104,17 @@ class Chains {
   }
 
  private:
+  // A checkpoint that can be read may be of other rows, or of other kernels.
+  ChainRun go_on(std::uint64_t chain, const ChainPlan& plan, const ChainOptions& options,
+                 const Checkpoint& checkpoint) const {
+    try {
+      return ChainRun(chain, plan, options, checkpoint);
+    } catch (const InputError& error) {
+      throw InputError(
+          fmt::format("{}: {}; {}", directory_.checkpoint(chain).string(), error.what(), directory_.advice(chain)));
+    }
+  }
+
   void advance_one(std::size_t i, std::int64_t draws, const std::atomic<bool>& failed) {
     ChainRun& run = runs_[i];
     auto saved = Clock::now(), began = Clock::now();
@@ -165,8 +176,12 @@ class Chains {
 void start_where_others_ended(const RunDirectory& directory, ChainPlan& plan) {
   const std::vector<Place> places = directory.load_starts();
   if (places.empty()) return;
-  plan.start = [places, restore = plan.restore](ChainId id, RowId& queries) {
-    return restore(places[id.chain % places.size()], queries);
+  plan.start = [places, restore = plan.restore, file = directory.starts()](ChainId id, RowId& queries) {
+    try {
+      return restore(places[id.chain % places.size()], queries);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: {}; begin another run with `flymc sample`", file.string(), error.what()));
+    }
   };
 }
 

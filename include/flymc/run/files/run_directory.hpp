@@ -72,6 +72,8 @@ class RunDirectory {
   // Removes files of rows: they are to be made anew.
   void remove_rows() const;
   std::filesystem::path preparation() const { return path_ / "preparation.flymc"; }
+  std::filesystem::path starts() const { return path_ / "starts.flymc"; }
+  std::filesystem::path checkpoint(std::uint64_t chain) const;
   std::filesystem::path draws() const { return path_ / "draws.parquet"; }
   std::filesystem::path report() const { return path_ / "report.json"; }
   bool finished() const { return std::filesystem::exists(report()) && std::filesystem::exists(draws()); }
@@ -106,9 +108,7 @@ class RunDirectory {
   // Copies what a run takes from another before it has settings: from then on it is a run.
   static void copy_from(const RunDirectory& base, const std::filesystem::path& path, const Settings& settings,
                         bool needs_bound);
-  std::filesystem::path starts() const { return path_ / "starts.flymc"; }
   std::filesystem::path gaps() const { return path_ / "gaps.flymc"; }
-  std::filesystem::path checkpoint(std::uint64_t chain) const;
   std::filesystem::path path_;
   Settings settings_;
   std::string sealed_;                     // the bytes of settings.toml, as they were read
