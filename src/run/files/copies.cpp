@@ -109,7 +109,7 @@ RunDirectory conclude(const RunDirectory& stopped, const fs::path& path) {
   }
   writer.finish();
   const Preparation preparation = to.load_preparation(parts.model, parts.rows);
-  write_whole(to.report(), to_json(make_report(parts, preparation, settings.fit, std::move(reports), length)));
+  write_report(to, make_report(parts, preparation, settings.fit, std::move(reports), length));
   return to;
 }
 

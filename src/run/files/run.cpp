@@ -366,7 +366,7 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   }
   if (!first) return true;
   if (!merged) sink.merge(directory.draws());
-  write_whole(directory.report(), to_json(make_report(parts, preparation, settings.fit, chains.reports(), goal)));
+  write_report(directory, make_report(parts, preparation, settings.fit, chains.reports(), goal));
   directory.remove_parts();
   return true;
 }

@@ -175,6 +175,34 @@ TEST_F(RunOnDisk, RefusesDamagedFiles) {
   EXPECT_TRUE(complete(run, quiet_));
 }
 
+// A byte that is another at any place is noticed; without the file, it is written again as it was.
+TEST_F(RunOnDisk, ADamagedReportIsRefused) {
+  const RunDirectory run = RunDirectory::create(folder_ / "run", settings(2, 1));
+  ASSERT_TRUE(complete(run, quiet_));
+  const std::string good = read_whole(run.report());
+  const auto refused = [&](const std::string& bad) {
+    std::ofstream(run.report(), std::ios::binary) << bad;  // without waiting for the disk
+    return message<InputError>([&] { read_report(run); }) ==
+           fmt::format(
+               "{}: this is not the report of a run, or damaged (its checksum is wrong); delete it, and `flymc "
+               "resume {}` writes it again",
+               run.report().string(), run.path().string());
+  };
+  for (std::size_t at = 0; at < good.size(); at += 5) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 1 << at % 7);
+    ASSERT_TRUE(refused(bad)) << at << ": " << bad.substr(at, 10);
+  }
+  for (std::size_t cut = 0; cut < good.size(); cut += 1 + good.size() / 20)
+    ASSERT_TRUE(refused(good.substr(0, cut))) << cut;
+  EXPECT_TRUE(refused(good.substr(0, good.size() - 1)));
+  EXPECT_TRUE(refused(to_json(RunReport())));
+  EXPECT_TRUE(refused(good + "\n"));
+  std::filesystem::remove(run.report());
+  ASSERT_TRUE(complete(run, quiet_));
+  EXPECT_EQ(read_whole(run.report()), good);
+}
+
 TEST_F(RunOnDisk, SamplesAgainWithoutAPass) {
   const RunDirectory first = RunDirectory::create(folder_ / "first", settings());
   ASSERT_TRUE(complete(first, quiet_));
