@@ -1,6 +1,8 @@
 """The same table in every format gives the same draws, bit for bit."""
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet
-from command import flymc, people, write
+from command import flymc, people, refusal, write
 
 
 def test_formats(tmp_path):
@@ -20,3 +22,28 @@ def test_formats(tmp_path):
           folder=tmp_path / "0")
     other = pyarrow.parquet.read_table(tmp_path / "0" / "other" / "draws.parquet").replace_schema_metadata()
     assert not other.equals(first)
+
+
+def coefficients(table, folder):
+    flymc("fit", table, "--target", "y", "--chains", 1, "--warmup", 20, "--draws", 20, "--out", f"run-{table}", folder=folder)
+    draws = pyarrow.parquet.read_table(folder / f"run-{table}" / "draws.parquet").replace_schema_metadata()
+    return draws
+
+
+def test_long_headers_and_many_columns(tmp_path):
+    """A header, and rows, beyond the mebibyte that is read at a time."""
+    name = "n" * (3 << 20)
+    (tmp_path / "long.csv").write_text(f"x,{name},y\n" + "".join(f"{i * 7 % 11},{i * 5 % 13},{i % 3 // 2}\n" for i in range(300)))
+    assert coefficients("long.csv", tmp_path).column_names[4] == name
+    random = np.random.default_rng(4)
+    names = [f"a_column_with_a_name_{j}" for j in range(40_000)]
+    values = random.normal(size=(20, 40_000))
+    lines = [",".join(map(str, row)) + f",{i % 2}" for i, row in enumerate(values)]
+    (tmp_path / "wide.csv").write_text("\n".join([",".join([*names, "y"]), *lines]) + "\n")
+    write(pa.table([*values.T.copy(), np.arange(20) % 2], names=[*names, "y"]), tmp_path / "wide.feather")
+    for table in ("wide.csv", "wide.feather"):
+        some = ["--columns", f"{names[0]},{names[-1]}", "--chains", 1, "--warmup", 20, "--draws", 20]
+        flymc("fit", table, "--target", "y", "--out", f"some-{table}", *some, folder=tmp_path)
+        done = refusal("fit", table, "--target", "y", "--out", "all", folder=tmp_path)
+        assert "40000 columns are to explain the target, and a fit takes at most 16384" in done
+        assert "--columns" in done

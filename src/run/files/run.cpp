@@ -216,6 +216,13 @@ void check_fits(const Encoding& encoding, const Settings& settings) {
         fmt::format("the target '{}' has {} classes, and softmax takes at most {}; merge the rare ones, or "
                     "choose another target",
                     settings.target, encoding.classes().size(), Softmax::most_classes));
+  const std::size_t features = encoding.feature_names().size();
+  const std::size_t coefficients = features * (settings.family == "softmax" ? encoding.classes().size() : 1);
+  if (coefficients > Encoding::most_features)
+    throw InputError(
+        fmt::format("there are {} coefficients ({} features, levels counted), and a fit takes at most {}: it keeps "
+                    "matrices with a row and a column for each; leave out columns, or merge levels",
+                    coefficients, features, Encoding::most_features));
   if (!settings.float32 || settings.standardise) return;
   for (const EncodedColumn& column : encoding.columns())
     if (const double largest = std::max(std::abs(column.minimum), std::abs(column.maximum));
