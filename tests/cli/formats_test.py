@@ -2,6 +2,7 @@
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
+import pytest
 from command import flymc, people, refusal, write
 
 
@@ -28,6 +29,34 @@ def coefficients(table, folder):
     flymc("fit", table, "--target", "y", "--chains", 1, "--warmup", 20, "--draws", 20, "--out", f"run-{table}", folder=folder)
     draws = pyarrow.parquet.read_table(folder / f"run-{table}" / "draws.parquet").replace_schema_metadata()
     return draws
+
+
+@pytest.mark.parametrize(
+    "levels", [[1, 2, 10], [1.0, 2.5, -3.0], [False, True], ["b", "a", "c"]], ids=["integers", "floats", "booleans", "texts"]
+)
+def test_categories_are_levels_in_every_format(levels, tmp_path):
+    """Parquet stores the values of a category alone; what it was is in the metadata of those who wrote it."""
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(3)
+    kind = pandas.Series([levels[i] for i in random.integers(0, len(levels), 400)]).astype("category")
+    frame = pandas.DataFrame({"kind": kind, "x": random.normal(size=400), "y": random.integers(0, 2, 400)})
+    frame.to_parquet(tmp_path / "pandas.parquet")
+    frame.to_feather(tmp_path / "pandas.feather")
+    plain = pa.Table.from_pandas(frame, preserve_index=False)
+    # Of pandas' words and the schema of Arrow, each alone is enough.
+    with pa.parquet.ParquetWriter(tmp_path / "words.parquet", plain.schema, store_schema=False) as writer:
+        writer.write_table(plain)
+        writer.add_key_value_metadata({"pandas": plain.schema.metadata[b"pandas"]})
+    pa.parquet.write_table(plain.replace_schema_metadata(), tmp_path / "schema.parquet")
+    first = coefficients("pandas.feather", tmp_path)
+    texts = sorted(str(level).lower().removesuffix(".0") for level in levels)
+    assert first.column_names[2 : len(levels) + 3] == ["intercept", *(f"kind[{t}]" for t in texts[1:]), "x"]
+    for name in ("pandas.parquet", "words.parquet", "schema.parquet"):
+        assert coefficients(name, tmp_path).equals(first), name
+    # Numbers that never were a category are numbers.
+    if isinstance(levels[0], int) and levels[0] is not False:
+        pa.parquet.write_table(pa.table({"kind": kind.astype(int), "x": frame["x"], "y": frame["y"]}), tmp_path / "numbers.parquet")
+        assert "kind" in coefficients("numbers.parquet", tmp_path).column_names
 
 
 def test_long_headers_and_many_columns(tmp_path):
