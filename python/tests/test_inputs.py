@@ -57,7 +57,9 @@ def test_the_same_draws_from(kind, frame, parquet, quick, of_command):
     same(flymc.fit("clicked", KINDS[kind](frame, parquet), **quick), of_command)
 
 
-@pytest.mark.parametrize("levels", [[1, 2, 10], [1.0, 2.5, 1e20], [False, True]], ids=["integers", "floats", "booleans"])
+@pytest.mark.parametrize(
+    "levels", [[1, 2, 10], [1.0, 2.5, 1e20], [False, True]], ids=["integers", "floats", "booleans"]
+)
 def test_categories_that_are_no_texts(levels, frame, quick, tmp_path):
     codes = np.arange(len(frame)) * 7 % 5 % len(levels)
     table = frame.assign(kind=pd.Categorical([levels[code] for code in codes]))
