@@ -121,7 +121,12 @@ def write(data: Any, path: pathlib.Path, only: Iterable[str] | None = None, with
 
 
 def _levels(column: pa.DictionaryArray) -> pa.Array:
-    values = column.dictionary.cast(pa.string())
+    values = column.dictionary
+    if pa.types.is_floating(values.type):  # as the command writes them: 1 and not 1.0
+        numbers = values.to_numpy(zero_copy_only=False)
+        values = pa.array([str(number).removesuffix(".0") for number in numbers], pa.string())
+    else:
+        values = values.cast(pa.string())
     return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
 
 

@@ -170,6 +170,19 @@ def test_a_run_is_shared_with_the_command(frame, parquet, quick, tmp_path):
         flymc.fit("clicked", frame, out=tmp_path / "alone", **quick)
 
 
+def test_a_damaged_report_is_refused_and_made_again(frame, quick, tmp_path):
+    run = tmp_path / "run"
+    summary = str(flymc.fit("clicked", frame[["x", "clicked"]], out=run, **quick))
+    report = run / "report.json"
+    text = report.read_text()
+    report.write_text(text.replace('"rows": 3000', '"rows": 3001'))
+    with pytest.raises(flymc.InputError, match="delete it, and `flymc resume .*` writes it again"):
+        flymc.load(run)
+    report.unlink()
+    assert str(flymc.resume(run, progress=False)) == summary
+    assert report.read_text() == text
+
+
 def test_a_temporary_run_goes_with_its_fit(frame, quick):
     fit = flymc.fit("clicked", frame, **quick)
     path = fit.path

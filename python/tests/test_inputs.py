@@ -57,6 +57,21 @@ def test_the_same_draws_from(kind, frame, parquet, quick, of_command):
     same(flymc.fit("clicked", KINDS[kind](frame, parquet), **quick), of_command)
 
 
+@pytest.mark.parametrize(
+    "levels", [[1, 2, 10], [1.0, 2.5, 1e20], [False, True]], ids=["integers", "floats", "booleans"]
+)
+def test_categories_that_are_no_texts(levels, frame, quick, tmp_path):
+    codes = np.arange(len(frame)) * 7 % 5 % len(levels)
+    table = frame.assign(kind=pd.Categorical([levels[code] for code in codes]))
+    table.to_parquet(tmp_path / "t.parquet")
+    table.to_feather(tmp_path / "t.feather")
+    of_memory = flymc.fit("clicked", table, **quick)
+    assert sum(name.startswith("kind[") for name in of_memory.names) == len(levels) - 1
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    for other in (tmp_path / "t.parquet", tmp_path / "t.feather", arrow, arrow.to_reader(max_chunksize=700)):
+        same(flymc.fit("clicked", other, **quick), of_memory.draws)
+
+
 def test_the_same_draws_from_numpy(frame, quick, tmp_path):
     columns = ["x", "w"]
     path = tmp_path / "numbers.parquet"

@@ -21,6 +21,13 @@ def flymc(*arguments, folder, expect=0):
     return done.stdout
 
 
+def refusal(*arguments, folder):
+    """What the command says, on standard error, to what it refuses."""
+    done = subprocess.run([COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 1, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stderr
+
+
 def people(rows, seed=1):
     """Two numbers, a boolean, a text of five levels and a 0/1 target."""
     random = np.random.default_rng(seed)

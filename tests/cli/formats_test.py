@@ -1,6 +1,9 @@
 """The same table in every format gives the same draws, bit for bit."""
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet
-from command import flymc, people, write
+import pytest
+from command import flymc, people, refusal, write
 
 
 def test_formats(tmp_path):
@@ -20,3 +23,56 @@ def test_formats(tmp_path):
           folder=tmp_path / "0")
     other = pyarrow.parquet.read_table(tmp_path / "0" / "other" / "draws.parquet").replace_schema_metadata()
     assert not other.equals(first)
+
+
+def coefficients(table, folder):
+    flymc("fit", table, "--target", "y", "--chains", 1, "--warmup", 20, "--draws", 20, "--out", f"run-{table}", folder=folder)
+    draws = pyarrow.parquet.read_table(folder / f"run-{table}" / "draws.parquet").replace_schema_metadata()
+    return draws
+
+
+@pytest.mark.parametrize(
+    "levels", [[1, 2, 10], [1.0, 2.5, -3.0], [False, True], ["b", "a", "c"]], ids=["integers", "floats", "booleans", "texts"]
+)
+def test_categories_are_levels_in_every_format(levels, tmp_path):
+    """Parquet stores the values of a category alone; what it was is in the metadata of those who wrote it."""
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(3)
+    kind = pandas.Series([levels[i] for i in random.integers(0, len(levels), 400)]).astype("category")
+    frame = pandas.DataFrame({"kind": kind, "x": random.normal(size=400), "y": random.integers(0, 2, 400)})
+    frame.to_parquet(tmp_path / "pandas.parquet")
+    frame.to_feather(tmp_path / "pandas.feather")
+    plain = pa.Table.from_pandas(frame, preserve_index=False)
+    # Of pandas' words and the schema of Arrow, each alone is enough.
+    with pa.parquet.ParquetWriter(tmp_path / "words.parquet", plain.schema, store_schema=False) as writer:
+        writer.write_table(plain)
+        writer.add_key_value_metadata({"pandas": plain.schema.metadata[b"pandas"]})
+    pa.parquet.write_table(plain.replace_schema_metadata(), tmp_path / "schema.parquet")
+    first = coefficients("pandas.feather", tmp_path)
+    texts = sorted(str(level).lower().removesuffix(".0") for level in levels)
+    assert first.column_names[2 : len(levels) + 3] == ["intercept", *(f"kind[{t}]" for t in texts[1:]), "x"]
+    for name in ("pandas.parquet", "words.parquet", "schema.parquet"):
+        assert coefficients(name, tmp_path).equals(first), name
+    # Numbers that never were a category are numbers.
+    if isinstance(levels[0], int) and levels[0] is not False:
+        pa.parquet.write_table(pa.table({"kind": kind.astype(int), "x": frame["x"], "y": frame["y"]}), tmp_path / "numbers.parquet")
+        assert "kind" in coefficients("numbers.parquet", tmp_path).column_names
+
+
+def test_long_headers_and_many_columns(tmp_path):
+    """A header, and rows, beyond the mebibyte that is read at a time."""
+    name = "n" * (3 << 20)
+    (tmp_path / "long.csv").write_text(f"x,{name},y\n" + "".join(f"{i * 7 % 11},{i * 5 % 13},{i % 3 // 2}\n" for i in range(300)))
+    assert coefficients("long.csv", tmp_path).column_names[4] == name
+    random = np.random.default_rng(4)
+    names = [f"a_column_with_a_name_{j}" for j in range(40_000)]
+    values = random.normal(size=(20, 40_000))
+    lines = [",".join(map(str, row)) + f",{i % 2}" for i, row in enumerate(values)]
+    (tmp_path / "wide.csv").write_text("\n".join([",".join([*names, "y"]), *lines]) + "\n")
+    write(pa.table([*values.T.copy(), np.arange(20) % 2], names=[*names, "y"]), tmp_path / "wide.feather")
+    for table in ("wide.csv", "wide.feather"):
+        some = ["--columns", f"{names[0]},{names[-1]}", "--chains", 1, "--warmup", 20, "--draws", 20]
+        flymc("fit", table, "--target", "y", "--out", f"some-{table}", *some, folder=tmp_path)
+        done = refusal("fit", table, "--target", "y", "--out", "all", folder=tmp_path)
+        assert "40000 columns are to explain the target, and a fit takes at most 16384" in done
+        assert "--columns" in done

@@ -102,19 +102,50 @@ class CsvFile final : public TableFile {
           fmt::format("{}: is not compressed by gzip although its name says so; rename it or compress it", path_));
   }
 
+  // Arrow wants the header, and each row, within a block or two. Makes blocks a few times as long as the header and the
+  // first row, and returns these.
+  arrow::Result<std::string> fit_blocks() {
+    ARROW_ASSIGN_OR_RAISE(const auto stream, open_stream(path_));
+    std::string start;
+    std::size_t header = 0, lines = 0;
+    bool quoted = false;
+    while (lines < 2 && start.size() < longest_start) {
+      ARROW_ASSIGN_OR_RAISE(const auto bytes, stream->Read(1 << 16));
+      if (bytes->size() == 0) break;
+      std::size_t at = start.size();
+      start += bytes->ToString();
+      for (; at < start.size() && lines < 2; ++at) {
+        quoted ^= start[at] == '"';
+        if (quoted || start[at] != '\n') continue;
+        if (++lines == 1) header = at;
+        if (lines == 2) start.resize(at + 1);
+      }
+    }
+    if (lines == 0 && start.size() >= longest_start)
+      throw InputError(
+          fmt::format("{}: the header is longer than {} MiB; a quote that is never closed does this too: look for it",
+                      path_, longest_start >> 20));
+    // A first row that does not end is a quote that is not closed; blocks that hold it would not show that.
+    const std::size_t length = lines == 2 ? start.size() : header;
+    while (block_size_ < 4 * length) block_size_ *= 2;
+    return start;
+  }
+
   // What Arrow would not notice or not name.
-  void look_at_start() const {
+  void look_at_start() {
     if (format_is(path_, ".gz")) check_gzip();
     const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::Buffer>> {
       ARROW_ASSIGN_OR_RAISE(const auto stream, open_stream(path_));
       return stream->Read(1 << 16);
     };
-    const std::string start = readable(read(), path_, "cannot be read")->ToString();
+    std::string start = readable(read(), path_, "cannot be read")->ToString();
     if (start.find_first_not_of("\r\n") == std::string::npos)
       throw InputError(fmt::format("{}: is empty; a table has a header and rows", path_));
     if (start.find('\0') != std::string::npos)
       throw InputError(
           fmt::format("{}: holds bytes that are no text (another format, or UTF-16?); save it as CSV in UTF-8", path_));
+    const auto longer = readable(fit_blocks(), path_, "cannot be read");
+    if (longer.size() > start.size()) start = longer;
     const std::string header = start.substr(0, start.find_first_of("\r\n"));
     if (header.find(delimiter_) == std::string::npos)
       for (const char other : {';', '\t', '|', ','})
@@ -140,8 +171,9 @@ class CsvFile final : public TableFile {
       return arrow::csv::InvalidRowResult::Error;
     };
     ARROW_ASSIGN_OR_RAISE(const auto stream, open_stream(path_));
-    return arrow::csv::StreamingReader::Make(arrow::io::default_io_context(), stream,
-                                             arrow::csv::ReadOptions::Defaults(), parse, convert);
+    auto reading = arrow::csv::ReadOptions::Defaults();
+    reading.block_size = static_cast<std::int32_t>(block_size_);
+    return arrow::csv::StreamingReader::Make(arrow::io::default_io_context(), stream, reading, parse, convert);
   }
 
   // Says where and what, by reading once more if need be, since a stream of blocks does not count its rows.
@@ -156,7 +188,9 @@ class CsvFile final : public TableFile {
       throw InputError(fmt::format("{}: the table has no rows, only a header; check that it was written whole", path_));
     if (message.find("straddling") != std::string::npos)
       throw InputError(fmt::format(
-          "{}: a row is longer than a mebibyte; a quote that is never closed does this too: look for it", path_));
+          "{}: a row is longer than {} MiB, and several times as long as the header and the first row; a quote that is "
+          "never closed does this too: look for it",
+          path_, block_size_ >> 20));
     const std::string_view place = "In CSV column #", value = "invalid value '";
     std::size_t column = columns_.size();
     if (const auto at = message.find(place); at != std::string::npos)
@@ -232,7 +266,9 @@ class CsvFile final : public TableFile {
     }
   }
 
+  static constexpr std::size_t longest_start = std::size_t{64} << 20;  // of the header and the first row
   char delimiter_ = ',';
+  std::size_t block_size_ = std::size_t{1} << 20;
 };
 
 }  // namespace

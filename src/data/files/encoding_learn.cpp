@@ -149,6 +149,11 @@ void EncodingLearner::choose_columns() {
       throw InputError(fmt::format("the column '{}' is named twice; name it once", name));
   }
   const auto all = options_.columns.empty() ? table_.names() : options_.columns;
+  if (all.size() > Encoding::most_features + 1 + exclude.size())
+    throw InputError(fmt::format(
+        "{}: {} columns are to explain the target, and a fit takes at most {}: it keeps matrices with a row and a "
+        "column for each coefficient; name fewer with --columns, or leave some out with --exclude",
+        table_.files().front(), all.size() - 1, Encoding::most_features));
   for (const auto& name : all) {
     if (name == options_.target || exclude.contains(name)) continue;
     if (name.empty())

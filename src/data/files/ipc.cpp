@@ -53,9 +53,9 @@ class IpcFile final : public TableFile {
   void read(const std::vector<TableColumn>& wanted, const Share& pieces, const Visit& visit) const override {
     auto options = arrow::ipc::IpcReadOptions::Defaults();
     options.ensure_alignment = arrow::ipc::Alignment::kDataTypeSpecificAlignment;
-    for (std::size_t j = 0; j < columns_.size(); ++j)
-      for (const auto& column : wanted)
-        if (columns_[j].name == column.name) options.included_fields.push_back(static_cast<int>(j));
+    for (const auto& column : wanted)
+      if (const auto at = find(column.name)) options.included_fields.push_back(static_cast<int>(*at));
+    std::ranges::sort(options.included_fields);
     const auto reader = open_reader(path_, options);
     for (int b = static_cast<int>(pieces.first); b < static_cast<int>(std::min(pieces.last, pieces_)); ++b) {
       const auto batch = readable(reader->ReadRecordBatch(b), path_, "cannot be read");

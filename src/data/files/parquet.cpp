@@ -1,6 +1,12 @@
 // Parquet files, a few columns and a few thousand rows at a time.
+#include <arrow/buffer.h>
 #include <arrow/io/file.h>
+#include <arrow/io/memory.h>
+#include <arrow/ipc/dictionary.h>
+#include <arrow/ipc/reader.h>
 #include <arrow/memory_pool.h>
+#include <arrow/util/base64.h>
+#include <arrow/util/key_value_metadata.h>
 #include <parquet/arrow/reader.h>
 #include <parquet/arrow/schema.h>
 #include <parquet/exception.h>
@@ -40,6 +46,26 @@ Reader open_reader(const std::string& path, const parquet::ArrowReaderProperties
   return readable(std::move(built), path, "cannot be read as Parquet");
 }
 
+// The columns that were dictionaries in the writer's own schema. Parquet stores the values alone, and Arrow makes a
+// dictionary again of texts only.
+std::vector<std::string> dictionaries_in(const std::shared_ptr<const arrow::KeyValueMetadata>& metadata) {
+  std::vector<std::string> names;
+  const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::Schema>> {
+    ARROW_ASSIGN_OR_RAISE(const std::string written, metadata->Get("ARROW:schema"));
+    const arrow::Result<std::string> decoded = arrow::util::base64_decode(written);  // in older versions a text
+    ARROW_RETURN_NOT_OK(decoded.status());
+    arrow::io::BufferReader input(arrow::Buffer::FromString(*decoded));
+    arrow::ipc::DictionaryMemo memo;
+    return arrow::ipc::ReadSchema(&input, &memo);
+  };
+  if (!metadata) return names;
+  const auto schema = read();
+  if (!schema.ok()) return names;  // of another writer, or not to be understood: then the values are what they are
+  for (const auto& field : (*schema)->fields())
+    if (field->type()->id() == arrow::Type::DICTIONARY) names.push_back(field->name());
+  return names;
+}
+
 class ParquetFile final : public TableFile {
  public:
   explicit ParquetFile(const std::string& path) : TableFile(path) {
@@ -47,6 +73,7 @@ class ParquetFile final : public TableFile {
     std::shared_ptr<arrow::Schema> schema;
     must_read(reader->GetSchema(&schema), path, "cannot be read as Parquet");
     set_columns(*schema);
+    set_categorical(dictionaries_in(reader->parquet_reader()->metadata()->key_value_metadata()));
     for (const auto& field : reader->manifest().schema_fields) leaves_.push_back(field.column_index);
     rows_ = reader->parquet_reader()->metadata()->num_rows();
     before_.assign(1, 0);
@@ -65,11 +92,10 @@ class ParquetFile final : public TableFile {
         std::clamp<std::int64_t>((1 << 22) / static_cast<std::int64_t>(wanted.size()), 1024, 65536));
     std::vector<int> indices;
     for (const auto& column : wanted)
-      for (std::size_t j = 0; j < columns_.size(); ++j)
-        if (columns_[j].name == column.name) {
-          indices.push_back(leaves_[j]);
-          if (columns_[j].kind == ColumnKind::text) properties.set_read_dictionary(leaves_[j], true);
-        }
+      if (const auto at = find(column.name)) {
+        indices.push_back(leaves_[*at]);
+        if (columns_[*at].kind == ColumnKind::text) properties.set_read_dictionary(leaves_[*at], true);
+      }
     const Reader reader = open_reader(path_, properties);
     std::vector<int> row_groups(std::min(pieces.last, before_.size() - 1) - pieces.first);
     std::iota(row_groups.begin(), row_groups.end(), static_cast<int>(pieces.first));

@@ -1,11 +1,13 @@
 // Opens the files of a table, holds them against each other, and reads them one after the other.
 #include "flymc/data/files/table.hpp"
 
+#include <arrow/util/key_value_metadata.h>
 #include <arrow/util/utf8.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "flymc/core/error.hpp"
@@ -44,8 +46,25 @@ void check_names(const TableFile& file) {
 }
 
 const FileColumn* column_of(const TableFile& file, std::string_view name) {
-  const auto found = std::ranges::find(file.columns(), name, &FileColumn::name);
-  return found == file.columns().end() ? nullptr : &*found;
+  const auto at = file.find(name);
+  return at ? &file.columns()[*at] : nullptr;
+}
+
+// The columns that were categorical in the pandas frame that a file was written from.
+std::vector<std::string> categorical_in_pandas(const arrow::Schema& schema) {
+  std::vector<std::string> names;
+  if (!schema.metadata()) return names;
+  const auto text = schema.metadata()->Get("pandas");
+  if (!text.ok()) return names;
+  const auto value = nlohmann::json::parse(*text, nullptr, false);
+  if (!value.is_object() || !value.contains("columns") || !value["columns"].is_array()) return names;
+  const auto word = [](const nlohmann::json& column, const char* key) {
+    return column.contains(key) && column[key].is_string() ? column[key].get<std::string>() : std::string();
+  };
+  for (const auto& column : value["columns"])
+    if (column.is_object() && word(column, "pandas_type") == "categorical")
+      names.push_back(column.contains("field_name") ? word(column, "field_name") : word(column, "name"));
+  return names;
 }
 
 void check_same_columns(const TableFile& first, const TableFile& other) {
@@ -64,6 +83,14 @@ void check_same_columns(const TableFile& first, const TableFile& other) {
 void TableFile::set_columns(const arrow::Schema& schema) {
   for (const auto& field : schema.fields())
     columns_.push_back({field->name(), kind_of(*field->type()), field->type()->id() == arrow::Type::NA});
+  for (std::size_t j = 0; j < columns_.size(); ++j) places_.emplace(columns_[j].name, j);
+  set_categorical(categorical_in_pandas(schema));
+}
+
+void TableFile::set_categorical(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (const auto at = find(name); at && columns_[*at].kind != ColumnKind::other)
+      columns_[*at].kind = ColumnKind::text;
 }
 
 Table Table::open(const std::vector<std::string>& paths, const TableOptions& options) {

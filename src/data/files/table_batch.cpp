@@ -104,7 +104,8 @@ ColumnKind kind_of(const arrow::DataType& type) {
   if (type.id() == arrow::Type::BOOL) return ColumnKind::boolean;
   if (type.id() == arrow::Type::DICTIONARY) {
     const auto& values = *static_cast<const arrow::DictionaryType&>(type).value_type();
-    return is_text(values) || arrow::is_integer(values.id()) ? ColumnKind::text : ColumnKind::other;
+    const ColumnKind kind = values.id() == arrow::Type::DICTIONARY ? ColumnKind::other : kind_of(values);
+    return kind == ColumnKind::other ? kind : ColumnKind::text;
   }
   return arrow::is_integer(type.id()) || arrow::is_floating(type.id()) || arrow::is_decimal(type.id()) ||
                  type.id() == arrow::Type::NA

@@ -8,6 +8,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "flymc/comm/communicator.hpp"
@@ -28,6 +30,11 @@ class TableFile {
   virtual ~TableFile() = default;
   const std::string& path() const { return path_; }
   const std::vector<FileColumn>& columns() const { return columns_; }
+  // Where a column stands, if there is one; of two with the same name the first.
+  std::optional<std::size_t> find(std::string_view name) const {
+    const auto found = places_.find(name);
+    return found == places_.end() ? std::nullopt : std::optional(found->second);
+  }
   std::optional<RowId> rows() const { return rows_; }
   // Pieces that can be read apart: row groups, or record batches; a CSV is one.
   virtual std::size_t pieces() const { return 1; }
@@ -38,19 +45,24 @@ class TableFile {
 
  protected:
   explicit TableFile(std::string path) : path_(std::move(path)) {}
-  // Takes names and kinds from a schema.
+  // Takes names and kinds from a schema. What pandas says was categorical is text, however the values are stored.
   void set_columns(const arrow::Schema& schema);
+  // These hold names of levels.
+  void set_categorical(const std::vector<std::string>& names);
 
   std::string path_;
   std::vector<FileColumn> columns_;
   std::optional<RowId> rows_;
+
+ private:
+  std::unordered_map<std::string_view, std::size_t> places_;  // of columns_, which stay where they are
 };
 
 std::shared_ptr<const TableFile> open_csv(const std::string& path, const TableOptions& options);
 std::shared_ptr<const TableFile> open_parquet(const std::string& path);
 std::shared_ptr<const TableFile> open_ipc(const std::string& path);
 
-// The kind of a type of Arrow.
+// The kind of a type of Arrow. A dictionary is text, whatever its values are: they are names of levels.
 ColumnKind kind_of(const arrow::DataType& type);
 // "numbers", "true/false", "text", or "neither numbers nor text".
 const char* kind_name(ColumnKind kind);

@@ -32,7 +32,7 @@ void link_or_copy(const fs::path& from, const fs::path& to) {
 // A new folder with all that is there before the draws are.
 RunDirectory copy_without_draws(const RunDirectory& run, const fs::path& path, Settings settings) {
   settings.from.clear();
-  const RunDirectory to = RunDirectory::create(path, settings);
+  RunDirectory to = RunDirectory::create(path, settings);
   for (const fs::path file : run.rows_files()) link_or_copy(file, path / file.filename());
   for (const char* name : {"starts.flymc", "gaps.flymc", "preparation.flymc", "chains"})
     copy_over(run.path() / name, path / name);
@@ -60,7 +60,8 @@ std::int64_t best_length(const std::vector<StoppedChain>& chains) {
 
 RunDirectory copy_run(const RunDirectory& run, const fs::path& path) {
   const RunLock lock(run);
-  const RunDirectory to = copy_without_draws(run, path, run.settings());
+  RunDirectory to = copy_without_draws(run, path, run.settings());
+  const RunLock until_all_is_there(to);
   // The report last: it says that a run is finished.
   for (const char* name : {"parts", "draws.parquet", "report.json"}) copy_over(run.path() / name, path / name);
   return to;
@@ -87,7 +88,8 @@ RunDirectory conclude(const RunDirectory& stopped, const fs::path& path) {
   settings.fit.draws = static_cast<int>(length);
   settings.target_ess = 0.0;
 
-  const RunDirectory to = copy_without_draws(stopped, path, settings);
+  RunDirectory to = copy_without_draws(stopped, path, settings);
+  const RunLock until_all_is_there(to);
   const RunParts parts = open_parts(to);
   DrawsWriter writer(to.draws(), parts.names, {{"flymc_settings", to_toml(settings)}});
   std::vector<ChainReport> reports;
@@ -107,7 +109,7 @@ RunDirectory conclude(const RunDirectory& stopped, const fs::path& path) {
   }
   writer.finish();
   const Preparation preparation = to.load_preparation(parts.model, parts.rows);
-  write_whole(to.report(), to_json(make_report(parts, preparation, settings.fit, std::move(reports), length)));
+  write_report(to, make_report(parts, preparation, settings.fit, std::move(reports), length));
   return to;
 }
 

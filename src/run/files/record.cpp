@@ -16,6 +16,33 @@ static_assert(std::endian::native == std::endian::little, "records are little-en
 
 namespace {
 constexpr int record_version = 3;
+
+// Walks over the next value of CBOR as write_record makes it: with lengths in front, and a few levels deep. The parser
+// goes as deep as the bytes say, until the stack is full.
+void skip_value(std::string_view& left, int depth) {
+  constexpr int deepest = 16;
+  if (depth > deepest) throw RecordError(fmt::format("values are nested more than {} deep", deepest));
+  const auto take = [&](std::uint64_t bytes) {
+    if (bytes > left.size()) throw RecordError("a value is longer than the file");
+    const std::string_view taken = left.substr(0, bytes);
+    left.remove_prefix(bytes);
+    return taken;
+  };
+  const auto head = static_cast<unsigned char>(take(1)[0]);
+  enum Type { natural, negative, bytes, text, array, object, tag, simple };
+  const int type = head >> 5, size = head & 31;
+  if (type == tag || size > 27) throw RecordError("there is a value that no record holds");
+  std::uint64_t number = static_cast<std::uint64_t>(size);
+  if (size >= 24) {
+    number = 0;
+    for (const char byte : take(std::uint64_t{1} << (size - 24)))
+      number = number << 8 | static_cast<unsigned char>(byte);
+  }
+  if (type == bytes || type == text) take(number);
+  if (type != array && type != object) return;
+  if (number > left.size()) throw RecordError("a list is longer than the file");  // each value has a byte at least
+  for (std::uint64_t i = 0; i < number * (type == object ? 2 : 1); ++i) skip_value(left, depth + 1);
+}
 }  // namespace
 
 std::string checksum(std::string_view bytes) { return fmt::format("{:016x}", XXH64(bytes.data(), bytes.size(), 0)); }
@@ -41,7 +68,15 @@ nlohmann::json read_record(const std::filesystem::path& path, const std::string&
   const std::string_view body = std::string_view(bytes).substr(end + 1);
   if (head.substr(expected.size()) != checksum(body))
     throw damaged("its checksum is wrong: the file is truncated or damaged");
-  return nlohmann::json::from_cbor(body.begin(), body.end());
+  try {
+    std::string_view left = body;
+    skip_value(left, 0);
+    return nlohmann::json::from_cbor(body.begin(), body.end());
+  } catch (const RecordError& error) {
+    throw damaged(fmt::format("it is no {} although its checksum is right: {}", kind, error.what()));
+  } catch (const nlohmann::json::exception& error) {
+    throw damaged(fmt::format("it is no {} although its checksum is right ({})", kind, error.what()));
+  }
 }
 
 std::string record_checksum(const std::filesystem::path& path) {
@@ -58,12 +93,42 @@ nlohmann::json pack(const Matrix& matrix) {
 }
 
 Matrix unpack(const nlohmann::json& value) {
-  Matrix matrix(value.at("rows").get<Index>(), value.at("columns").get<Index>());
+  const std::int64_t rows = count_of(value.at("rows")), columns = count_of(value.at("columns"));
   const auto& bytes = value.at("values").get_binary();
-  if (bytes.size() != static_cast<std::size_t>(matrix.size()) * sizeof(double))
-    throw InputError("a matrix in a record has the wrong size");
+  // By division, since the product may be more than a number holds. No columns have no bytes, however many rows.
+  const auto numbers = static_cast<std::int64_t>(bytes.size() / sizeof(double));
+  if (bytes.size() % sizeof(double) != 0 || (columns == 0 ? rows != 0 || numbers != 0 : numbers % columns != 0) ||
+      (columns != 0 && numbers / columns != rows))
+    throw RecordError(fmt::format("a matrix of {} x {} numbers has {} bytes", rows, columns, bytes.size()));
+  Matrix matrix(rows, columns);
   if (!bytes.empty()) std::memcpy(matrix.data(), bytes.data(), bytes.size());
   return matrix;
+}
+
+Vector unpack_vector(const nlohmann::json& value) {
+  const Matrix matrix = unpack(value);
+  if (matrix.cols() != 1) throw RecordError(fmt::format("there are {} columns where one should be", matrix.cols()));
+  return matrix.col(0);
+}
+
+Matrix unpack_square(const nlohmann::json& value, Index size) {
+  Matrix matrix = unpack(value);
+  if (matrix.rows() != size || matrix.cols() != size)
+    throw RecordError(fmt::format("there is a matrix of {} x {} numbers where one of {} x {} should be", matrix.rows(),
+                                  matrix.cols(), size, size));
+  return matrix;
+}
+
+const nlohmann::json& list_of(const nlohmann::json& value) {
+  if (!value.is_array()) throw RecordError("something is where a list should be");  // which JSON takes for one of one
+  return value;
+}
+
+std::int64_t count_of(const nlohmann::json& value, std::int64_t most) {
+  // Else 1e300, true and 2^64 - 1 would be converted to something.
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > static_cast<std::uint64_t>(most))
+    throw RecordError(fmt::format("{} is no number from 0 to {}", value.is_number() ? value.dump() : "a value", most));
+  return value.get<std::int64_t>();
 }
 
 }  // namespace flymc

@@ -1,8 +1,10 @@
 // Small files of numbers that prove themselves: a kind, a version and a checksum, then CBOR.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -15,14 +17,30 @@ std::string checksum(std::string_view bytes);
 
 // Whole or not at all.
 void write_record(const std::filesystem::path& path, const std::string& kind, const nlohmann::json& value);
-// Throws InputError, naming the file, if it is damaged, of another kind, or of another version.
+// Throws InputError, naming the file, if it is damaged, of another kind, or of another version, and if it is nested
+// deeper or claims to be longer than it can be.
 nlohmann::json read_record(const std::filesystem::path& path, const std::string& kind);
 
 // What identifies a record: the checksum that it begins with. Empty if there is no such file.
 std::string record_checksum(const std::filesystem::path& path);
 
+// What a record holds is not what it should be. Whoever knows the file catches it and names the file.
+struct RecordError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// A checksum shows damage, not what is right: the rest throw RecordError for what no run would write.
 // Arrays as raw bytes: exact, NaN and all, and 8 bytes a number.
 nlohmann::json pack(const Matrix& matrix);
 Matrix unpack(const nlohmann::json& value);
+Vector unpack_vector(const nlohmann::json& value);
+// Of `size` rows and columns.
+Matrix unpack_square(const nlohmann::json& value, Index size);
+
+const nlohmann::json& list_of(const nlohmann::json& value);
+// Large enough for all that is counted, small enough to be added up.
+constexpr std::int64_t largest_count = std::int64_t{1} << 53;
+// From 0 to `most`.
+std::int64_t count_of(const nlohmann::json& value, std::int64_t most = largest_count);
 
 }  // namespace flymc

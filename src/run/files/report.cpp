@@ -9,6 +9,7 @@
 #include "flymc/core/files.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/run_directory.hpp"
+#include "record.hpp"
 #include "run_parts.hpp"
 
 namespace flymc {
@@ -84,12 +85,41 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
   return report;
 }
 
+namespace {
+
+// The last field of report.json is a checksum of it without that field.
+constexpr std::string_view report_end = "\n}\n", report_mark = ",\n  \"checksum\": \"";
+std::string seal_report(std::string_view json) {
+  return fmt::format("{}{}{}\"{}", json.substr(0, json.size() - report_end.size()), report_mark, checksum(json),
+                     report_end);
+}
+
+nlohmann::json parse_report(const std::string& text) {
+  const std::size_t mark = text.rfind(report_mark);
+  if (mark == std::string::npos || text != seal_report(text.substr(0, mark) + std::string(report_end)))
+    throw RecordError("its checksum is wrong");
+  return nlohmann::json::parse(text);
+}
+
+[[noreturn]] void refuse_report(const RunDirectory& directory, std::string_view why) {
+  throw InputError(
+      fmt::format("{}: this is not the report of a run, or damaged ({}); delete it, and `flymc resume {}` "
+                  "writes it again",
+                  directory.report().string(), why, directory.path().string()));
+}
+
+}  // namespace
+
+void write_report(const RunDirectory& directory, const RunReport& report) {
+  write_whole(directory.report(), seal_report(to_json(report)));
+}
+
 RunReport read_report(const RunDirectory& directory) {
   if (!directory.finished())
     throw InputError(fmt::format("{}: the run is not finished; `flymc resume {}` goes on with it",
                                  directory.path().string(), directory.path().string()));
   try {
-    const auto value = nlohmann::json::parse(read_whole(directory.report()));
+    const auto value = parse_report(read_whole(directory.report()));
     RunReport report;
     value.at("flymc").get_to(report.version);
     value.at("rows").get_to(report.rows);
@@ -104,11 +134,10 @@ RunReport read_report(const RunDirectory& directory) {
     value.at("laplace_sd").get_to(report.laplace_sd);
     value.at("chains").get_to(report.chains);
     return report;
-  } catch (const nlohmann::json::exception&) {
-    throw InputError(
-        fmt::format("{}: this is not the report of a run, or damaged; delete it, and `flymc resume {}` writes "
-                    "it again",
-                    directory.report().string(), directory.path().string()));
+  } catch (const RecordError& error) {
+    refuse_report(directory, error.what());
+  } catch (const nlohmann::json::exception& error) {
+    refuse_report(directory, error.what());
   }
 }
 

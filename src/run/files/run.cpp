@@ -63,7 +63,7 @@ class Chains {
     for (int i = 0; i < fit.chains; ++i) {
       const auto chain = static_cast<std::uint64_t>(i);
       const auto checkpoint = directory.load_checkpoint(chain);
-      runs_.push_back(checkpoint ? ChainRun(chain, plan, options, *checkpoint) : ChainRun(chain, plan, options));
+      runs_.push_back(checkpoint ? go_on(chain, plan, options, *checkpoint) : ChainRun(chain, plan, options));
       if (!writes()) continue;
       sink_.go_on(runs_.size() - 1, directory.settle_parts(chain, checkpoint ? checkpoint->draws : 0),
                   checkpoint ? checkpoint->draws : 0);
@@ -104,6 +104,17 @@ class Chains {
   }
 
  private:
+  // A checkpoint that can be read may be of other rows, or of other kernels.
+  ChainRun go_on(std::uint64_t chain, const ChainPlan& plan, const ChainOptions& options,
+                 const Checkpoint& checkpoint) const {
+    try {
+      return ChainRun(chain, plan, options, checkpoint);
+    } catch (const InputError& error) {
+      throw InputError(
+          fmt::format("{}: {}; {}", directory_.checkpoint(chain).string(), error.what(), directory_.advice(chain)));
+    }
+  }
+
   void advance_one(std::size_t i, std::int64_t draws, const std::atomic<bool>& failed) {
     ChainRun& run = runs_[i];
     auto saved = Clock::now(), began = Clock::now();
@@ -165,8 +176,12 @@ class Chains {
 void start_where_others_ended(const RunDirectory& directory, ChainPlan& plan) {
   const std::vector<Place> places = directory.load_starts();
   if (places.empty()) return;
-  plan.start = [places, restore = plan.restore](ChainId id, RowId& queries) {
-    return restore(places[id.chain % places.size()], queries);
+  plan.start = [places, restore = plan.restore, file = directory.starts()](ChainId id, RowId& queries) {
+    try {
+      return restore(places[id.chain % places.size()], queries);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: {}; begin another run with `flymc sample`", file.string(), error.what()));
+    }
   };
 }
 
@@ -201,6 +216,13 @@ void check_fits(const Encoding& encoding, const Settings& settings) {
         fmt::format("the target '{}' has {} classes, and softmax takes at most {}; merge the rare ones, or "
                     "choose another target",
                     settings.target, encoding.classes().size(), Softmax::most_classes));
+  const std::size_t features = encoding.feature_names().size();
+  const std::size_t coefficients = features * (settings.family == "softmax" ? encoding.classes().size() : 1);
+  if (coefficients > Encoding::most_features)
+    throw InputError(
+        fmt::format("there are {} coefficients ({} features, levels counted), and a fit takes at most {}: it keeps "
+                    "matrices with a row and a column for each; leave out columns, or merge levels",
+                    coefficients, features, Encoding::most_features));
   if (!settings.float32 || settings.standardise) return;
   for (const EncodedColumn& column : encoding.columns())
     if (const double largest = std::max(std::abs(column.minimum), std::abs(column.maximum));
@@ -351,7 +373,7 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   }
   if (!first) return true;
   if (!merged) sink.merge(directory.draws());
-  write_whole(directory.report(), to_json(make_report(parts, preparation, settings.fit, chains.reports(), goal)));
+  write_report(directory, make_report(parts, preparation, settings.fit, chains.reports(), goal));
   directory.remove_parts();
   return true;
 }

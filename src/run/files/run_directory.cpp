@@ -1,17 +1,13 @@
 // Paths, records and parts.
 #include "flymc/run/files/run_directory.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -49,8 +45,10 @@ json to_json(const Place& place) {
 }
 
 Place place_of(const json& value) {
-  return {value.at("iteration").get<std::uint64_t>(), unpack(value.at("theta")),
-          value.at("bright").get<std::vector<RowId>>(), value.at("with_gradient").get<bool>()};
+  std::vector<RowId> bright;
+  for (const json& row : list_of(value.at("bright"))) bright.push_back(count_of(row));
+  return {static_cast<std::uint64_t>(count_of(value.at("iteration"))), unpack_vector(value.at("theta")),
+          std::move(bright), value.at("with_gradient").get<bool>()};
 }
 
 // A record may pass its checksum and still be of another make.
@@ -60,6 +58,8 @@ auto reading(const fs::path& path, const std::string& advice, const Read& read) 
     return read();
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}; {}", error.what(), advice));
+  } catch (const RecordError& error) {
+    throw InputError(fmt::format("{}: it does not hold what it should: {}; {}", path.string(), error.what(), advice));
   } catch (const json::exception& error) {
     throw InputError(fmt::format("{}: it does not hold what it should ({}); {}", path.string(), error.what(), advice));
   }
@@ -84,10 +84,7 @@ void check_vacant(const fs::path& path) {
   const std::string name = path.string();
   if (!fs::is_directory(path))
     throw InputError(fmt::format("{}: this is a file, and a run is a folder; name another one with --out", name));
-  if (holds_nothing_of_worth(path)) {
-    const RunLock nobody_else(path);
-    return;
-  }
+  if (holds_nothing_of_worth(path)) return;
   if (fs::exists(path / "report.json"))
     throw InputError(
         fmt::format("{}: there is a finished run here; name another folder with --out, or remove it first "
@@ -105,8 +102,7 @@ std::string seal(const std::string& toml) {
   return fmt::format("{}{}{}: the settings of a run do not change\n", toml, settings_mark, checksum(toml));
 }
 
-void check_seal(const fs::path& path) {
-  const std::string text = read_whole(path);
+void check_seal(const fs::path& path, const std::string& text) {
   const std::size_t mark = text.rfind(settings_mark);
   if (mark == std::string::npos || text != seal(text.substr(0, mark)))
     throw InputError(
@@ -127,18 +123,24 @@ RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings
     needs_bound = !chosen(settings.fit, {store.rows(), parts.model.coefficients(store)}).regular;
   }
   make_folder(path);
+  // Two processes may both have found it vacant: the one that has the lock looks again.
+  auto lock = std::make_unique<RunLock>(path, "name another folder with --out, or wait for it");
+  check_vacant(path);
   if (base) copy_from(*base, path, settings, needs_bound);
   // A run may be resumed from another folder.
   Settings kept = settings;
   for (std::string& table : kept.table) table = fs::absolute(table).lexically_normal().string();
   write_whole(path / "settings.toml", seal(to_toml(kept)));
-  return RunDirectory(path);
+  RunDirectory made(path);
+  made.held_ = std::move(lock);
+  return made;
 }
 
 RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)) {
   if (!fs::exists(path_ / "settings.toml"))
     throw InputError(fmt::format("{}: there is no run here; `flymc fit` makes one", path_.string()));
-  check_seal(path_ / "settings.toml");
+  sealed_ = read_whole(path_ / "settings.toml");
+  check_seal(path_ / "settings.toml", sealed_);
   read_toml(path_ / "settings.toml", settings_);
 }
 
@@ -195,8 +197,12 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
                              bool needs_bound) {
   json value;
   if (fs::exists(base.preparation()))
-    value = reading(base.preparation(), "delete it, and the new run makes its own",
-                    [&] { return read_record(base.preparation(), "preparation"); });
+    value = reading(base.preparation(), "delete it, and the new run makes its own", [&] {
+      json read = read_record(base.preparation(), "preparation");
+      for (const char* part : {"anchor", "bound"})
+        if (read.contains(part)) count_of(read.at(part).at("queries"));  // what is changed below is there
+      return read;
+    });
   if (needs_bound && !value.is_null() && !value.contains("bound")) return;  // of regular MCMC: no z either
   json starts = json::array();
   for (std::uint64_t chain = 0; const auto checkpoint = base.load_checkpoint(chain); ++chain)
@@ -204,7 +210,7 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
   if (!starts.empty()) write_record(path / "starts.flymc", "starts", starts);
   if (value.is_null()) return;
   const PriorTerms prior = PriorTerms::parse(settings.prior);
-  if (!prior.proper() && value.at("prior") != prior.describe()) return;
+  if (!prior.proper() && value.value("prior", "") != prior.describe()) return;
   for (const char* part : {"anchor", "bound"})
     if (value.contains(part)) value[part]["queries"] = 0;  // this run made none
   if (value.contains("bound") && value["bound"].contains("gaps")) {
@@ -224,7 +230,8 @@ std::vector<Place> RunDirectory::load_starts() const {
   if (!fs::exists(starts())) return {};
   return reading(starts(), "begin another run with `flymc sample`", [&] {
     std::vector<Place> places;
-    for (const json& value : read_record(starts(), "starts")) {
+    const json all = read_record(starts(), "starts");
+    for (const json& value : list_of(all)) {
       places.push_back(place_of(value));
       places.back().iteration = 0;
     }
@@ -273,6 +280,7 @@ void RunDirectory::save(const Preparation& preparation, const StoreFile& rows, c
 Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& rows,
                                            const Communicator& communicator) const {
   const fs::path path = preparation();
+  const Index size = model.coefficients(rows.store);
   return reading(path, fmt::format("delete {}, and `flymc resume` makes it again from the rows", path.string()), [&] {
     const json value = read_record(path, "preparation");
     if (value.at("rows").get<std::string>() != rows.fingerprint)
@@ -280,33 +288,47 @@ Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& 
     Preparation out;
     if (value.contains("anchor")) {
       const json& a = value.at("anchor");
-      out.anchor.emplace(Anchor{unpack(a.at("theta")), Metric::from_lower(unpack(a.at("metric"))),
-                                a.at("queries").get<RowId>(), a.at("steps").get<int>(),
+      out.anchor.emplace(Anchor{unpack_vector(a.at("theta")), Metric::from_lower(unpack_square(a.at("metric"), size)),
+                                count_of(a.at("queries")),
+                                static_cast<int>(count_of(a.at("steps"), std::numeric_limits<int>::max())),
                                 a.at("distance").get<double>()});
+      if (out.anchor->theta.size() != size || !out.anchor->theta.allFinite())
+        throw RecordError(fmt::format("the anchor should be {} finite numbers", size));
     }
     if (value.contains("bound")) {
       const json& b = value.at("bound");
-      const Vector anchor = unpack(b.at("anchor"));
+      const Vector anchor = unpack_vector(b.at("anchor"));
       const auto rule = make_rule(model, anchor.size(), settings_.fit);
       std::optional<Metric> metric;
-      if (b.contains("metric")) metric = Metric::from_lower(unpack(b.at("metric")));
+      if (b.contains("metric")) metric = Metric::from_lower(unpack_square(b.at("metric"), size));
       ExpectedGaps expected;
-      if (b.contains("gaps"))
-        expected = read_gaps(gaps(), b["gaps"].at("rows").get<RowId>(), b["gaps"].at("block_rows").get<Index>(),
-                             b["gaps"].at("checksums").get<std::vector<std::uint64_t>>(), communicator);
+      if (b.contains("gaps")) {
+        const json& g = b.at("gaps");
+        const auto checksums = g.at("checksums").get<std::vector<std::uint64_t>>();
+        const Store& store = rows.store;
+        if (count_of(g.at("rows")) != store.rows() || count_of(g.at("block_rows")) != store.block_rows() ||
+            checksums.size() != store.blocks())
+          throw RecordError(fmt::format("its gaps are not of {} rows in {} blocks of {}", store.rows(), store.blocks(),
+                                        store.block_rows()));
+        expected = read_gaps(gaps(), store.rows(), store.block_rows(), checksums, communicator);
+      }
       if (rule->name() != b.at("rule").get<std::string>())
         throw InputError(fmt::format("{}: it holds the {} bound, not the {} bound", path.string(),
                                      b.at("rule").get<std::string>(), rule->name()));
       LitRows lit;
       if (b.contains("lit")) {
+        const auto ids = b["lit"].at("rows").get<std::vector<RowId>>();
+        if (!std::is_sorted(ids.begin(), ids.end(), std::less_equal<>()) || ids.empty() || ids.front() < 0 ||
+            ids.back() >= rows.store.rows())
+          throw RecordError("its lit rows are not rows of this table, in order");
         BoundRows fixed;
-        fixed.fetch(rows.store, b["lit"].at("rows").get<std::vector<RowId>>(), communicator);
+        fixed.fetch(rows.store, ids, communicator);
         lit = LitRows(std::move(fixed), b["lit"].at("above").get<double>());
       }
       out.bound.emplace(model, rule, anchor,
-                        BoundSums{b.at("value").get<double>(), unpack(b.at("slope")), unpack(b.at("curvature")),
+                        BoundSums{b.at("value").get<double>(), unpack_vector(b.at("slope")), unpack(b.at("curvature")),
                                   unpack(b.at("growth")), unpack(b.at("hessian"))},
-                        b.at("queries").get<RowId>(), std::move(metric), std::move(expected), std::move(lit));
+                        count_of(b.at("queries")), std::move(metric), std::move(expected), std::move(lit));
     }
     return out;
   });
@@ -346,10 +368,15 @@ std::optional<Checkpoint> RunDirectory::load_checkpoint(std::uint64_t chain) con
           fmt::format("{}: it belongs to another preparation than {}", path.string(), preparation().string()));
     Checkpoint out;
     out.place = place_of(value.at("place"));
-    value.at("draws").get_to(out.draws);
-    for (const json& numbers : value.at("memory")) {
-      const Matrix m = unpack(numbers);
-      out.memory.emplace_back(m.data(), m.data() + m.size());
+    out.draws = count_of(value.at("draws"));
+    const auto after_warmup = static_cast<std::int64_t>(out.place.iteration) - settings_.fit.warmup;
+    if (after_warmup > 0 ? after_warmup % settings_.fit.thin != 0 || after_warmup / settings_.fit.thin != out.draws
+                         : out.draws != 0)
+      throw RecordError(fmt::format("{} draws do not end at iteration {}", out.draws, out.place.iteration));
+    for (const json& numbers : list_of(value.at("memory"))) {
+      const Vector m = unpack_vector(numbers);
+      if (!m.allFinite()) throw RecordError("the memory of a kernel is not finite");
+      out.memory.emplace_back(m.begin(), m.end());
     }
     value.at("report").get_to(out.report);
     return out;
@@ -383,17 +410,5 @@ void RunDirectory::remove_parts() const {
   std::error_code ignored;
   fs::remove_all(path_ / "parts", ignored);
 }
-
-RunLock::RunLock(const fs::path& folder) : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  if (descriptor_ < 0)
-    throw FileError(fmt::format("{}: the folder cannot be opened ({}); check its permissions", folder.string(),
-                                std::strerror(errno)));
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    ::close(descriptor_);
-    throw InputError(fmt::format("{}: another flymc is at work on this run; wait for it, or stop it", folder.string()));
-  }
-}
-
-RunLock::~RunLock() { ::close(descriptor_); }
 
 }  // namespace flymc

@@ -99,17 +99,17 @@ TEST_F(Copies, AStoppedRunIsConcludedWithTheDrawsItHas) {
   const RunDirectory two = conclude(run, folder_ / "two");
   EXPECT_EQ(two.settings().fit.chains, 2);
   EXPECT_GT(two.settings().fit.draws, 40);
-  for (const RunDirectory& part : {one, two}) {
-    EXPECT_TRUE(part.finished());
-    const DrawsFile draws(part.draws()), all(whole.draws());
+  for (const RunDirectory* const part : {&one, &two}) {
+    EXPECT_TRUE(part->finished());
+    const DrawsFile draws(part->draws()), all(whole.draws());
     for (Index j = 0; j < all.coefficients(); ++j)
       for (std::size_t c = 0; c < draws.chains(); ++c) {
         auto expected = all.coefficient(j)[static_cast<std::size_t>(draws.chain_number(c))];
         expected.resize(static_cast<std::size_t>(draws.draws(c)));
         EXPECT_EQ(draws.coefficient(j)[c], expected);
       }
-    const RunReport report = read_report(part);
-    EXPECT_EQ(report.draws, part.settings().fit.draws);
+    const RunReport report = read_report(*part);
+    EXPECT_EQ(report.draws, part->settings().fit.draws);
     EXPECT_EQ(report.laplace_mean, read_report(whole).laplace_mean);
     EXPECT_EQ(summarise(report, draws).parameters.size(), 3u);
   }

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <optional>
 
 #include "draws/files/scratch_folder.hpp"
 #include "flymc/core/files.hpp"
@@ -122,7 +123,9 @@ TEST_F(RunOnDisk, GoesOnAfterAnyStop) {
     s.fit.regular = c.regular;
     const RunDirectory whole = RunDirectory::create(folder_ / fmt::format("whole{}{}", c.classes, c.regular), s);
     ASSERT_TRUE(complete(whole, quiet_));
-    const RunDirectory run = RunDirectory::create(folder_ / fmt::format("stopped{}{}", c.classes, c.regular), s);
+    const auto path = folder_ / fmt::format("stopped{}{}", c.classes, c.regular);
+    RunDirectory::create(path, s);
+    const RunDirectory run(path);
     int stops = 0;
     for (;; ++stops) {
       Stopper stopper(37);
@@ -170,6 +173,34 @@ TEST_F(RunOnDisk, RefusesDamagedFiles) {
     write_whole(path, good);
   }
   EXPECT_TRUE(complete(run, quiet_));
+}
+
+// A byte that is another at any place is noticed; without the file, it is written again as it was.
+TEST_F(RunOnDisk, ADamagedReportIsRefused) {
+  const RunDirectory run = RunDirectory::create(folder_ / "run", settings(2, 1));
+  ASSERT_TRUE(complete(run, quiet_));
+  const std::string good = read_whole(run.report());
+  const auto refused = [&](const std::string& bad) {
+    std::ofstream(run.report(), std::ios::binary) << bad;  // without waiting for the disk
+    return message<InputError>([&] { read_report(run); }) ==
+           fmt::format(
+               "{}: this is not the report of a run, or damaged (its checksum is wrong); delete it, and `flymc "
+               "resume {}` writes it again",
+               run.report().string(), run.path().string());
+  };
+  for (std::size_t at = 0; at < good.size(); at += 5) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 1 << at % 7);
+    ASSERT_TRUE(refused(bad)) << at << ": " << bad.substr(at, 10);
+  }
+  for (std::size_t cut = 0; cut < good.size(); cut += 1 + good.size() / 20)
+    ASSERT_TRUE(refused(good.substr(0, cut))) << cut;
+  EXPECT_TRUE(refused(good.substr(0, good.size() - 1)));
+  EXPECT_TRUE(refused(to_json(RunReport())));
+  EXPECT_TRUE(refused(good + "\n"));
+  std::filesystem::remove(run.report());
+  ASSERT_TRUE(complete(run, quiet_));
+  EXPECT_EQ(read_whole(run.report()), good);
 }
 
 TEST_F(RunOnDisk, SamplesAgainWithoutAPass) {
@@ -355,6 +386,29 @@ TEST_F(RunOnDisk, TwoProcessesCannotWorkOnOneRun) {
   const RunLock lock(run);
   EXPECT_NE(message<InputError>([&] { complete(run, quiet_); }).find("another flymc is at work on this run"),
             std::string::npos);
+}
+
+// Of two that find a folder vacant one gets it, and draws under its own settings.
+TEST_F(RunOnDisk, OneOfTwoGetsAFolder) {
+  const auto path = folder_ / "run";
+  Settings other = settings();
+  other.prior = "normal(0, 0.01)";
+  {
+    const RunDirectory run = RunDirectory::create(path, settings());
+    EXPECT_EQ(message<InputError>([&] { RunDirectory::create(path, other); }),
+              path.string() + ": another flymc is at work on this run; name another folder with --out, or wait for it");
+    EXPECT_EQ(read_whole(path / "settings.toml").find("0.01"), std::string::npos);
+  }
+  // A run that got no further than its settings may be taken over, and then is no longer what it was.
+  const RunDirectory before(path);
+  const RunDirectory after = RunDirectory::create(path, other);
+  const auto resume = [&] { return message<InputError>([&] { complete(before, quiet_); }); };
+  EXPECT_NE(resume().find("another flymc is at work on this run"), std::string::npos);
+  ingest(after, quiet_);
+  std::optional<RunLock>(std::in_place, after).reset();  // the one from its creation is gone with it
+  EXPECT_NE(resume().find("another flymc has begun another run here since"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(after.preparation()));
+  EXPECT_TRUE(complete(after, quiet_));
 }
 
 // What a fit leaves whose table could not be read must not stand in the way of the next one.

@@ -54,6 +54,8 @@ class Encoding {
  public:
   // A level of text more than this is taken for an identifier.
   static constexpr std::size_t most_levels = 1000;
+  // A matrix of as many rows and columns has 2 GiB, and a fit keeps several.
+  static constexpr std::size_t most_features = 16384;
   // A number beyond this has a square that is beyond double.
   static constexpr double largest_number = 1e150;
 

@@ -24,7 +24,9 @@ struct RunReport {
   std::vector<double> laplace_mean, laplace_sd;  // of each coefficient as it is reported
 };
 std::string to_json(const RunReport& report);
-// Throws InputError if the run is not finished.
+// With a checksum: a run with a report is finished.
+void write_report(const RunDirectory& directory, const RunReport& report);
+// Throws InputError if the run is not finished, or its report damaged.
 RunReport read_report(const RunDirectory& directory);
 
 // The summary of all coefficients and of the cost; reads one column of draws at a time.

@@ -17,8 +17,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "flymc/data/files/store_file.hpp"
@@ -27,10 +29,29 @@
 
 namespace flymc {
 
+class RunDirectory;
+
+// Keeps other processes off a run while this one works on it.
+class RunLock {
+ public:
+  // Takes the lock over that the run has from its creation, or a new one. Throws InputError if another process holds
+  // it, or if the settings are no longer those that were read: another process has taken the folder over since.
+  explicit RunLock(const RunDirectory& directory);
+  explicit RunLock(const std::filesystem::path& folder, std::string_view advice = "wait for it, or stop it");
+  ~RunLock();
+  RunLock(RunLock&& other) noexcept;
+  RunLock& operator=(RunLock&&) = delete;
+
+ private:
+  int descriptor_;
+};
+
 class RunDirectory {
  public:
   // A new folder with these settings. One in which a run got no further than its settings, because its table could not
   // be read, is taken over. Throws InputError if there is more in it, or another process at work on it.
+  // The folder stays locked, for the RunLock of whoever works on it first, or until this object is gone: of two
+  // processes that create a run in one folder, one gets it.
   // With a `base`, the run uses its rows, and copies of its preparation and of where its chains ended: what happens to
   // the base afterwards does not matter, and no pass is needed. (A preparation under another prior is as good, since
   // the bound does not know the prior; but that a flat prior has a posterior is found by the search for its own
@@ -51,6 +72,8 @@ class RunDirectory {
   // Removes files of rows: they are to be made anew.
   void remove_rows() const;
   std::filesystem::path preparation() const { return path_ / "preparation.flymc"; }
+  std::filesystem::path starts() const { return path_ / "starts.flymc"; }
+  std::filesystem::path checkpoint(std::uint64_t chain) const;
   std::filesystem::path draws() const { return path_ / "draws.parquet"; }
   std::filesystem::path report() const { return path_ / "report.json"; }
   bool finished() const { return std::filesystem::exists(report()) && std::filesystem::exists(draws()); }
@@ -85,25 +108,12 @@ class RunDirectory {
   // Copies what a run takes from another before it has settings: from then on it is a run.
   static void copy_from(const RunDirectory& base, const std::filesystem::path& path, const Settings& settings,
                         bool needs_bound);
-  std::filesystem::path starts() const { return path_ / "starts.flymc"; }
   std::filesystem::path gaps() const { return path_ / "gaps.flymc"; }
-  std::filesystem::path checkpoint(std::uint64_t chain) const;
   std::filesystem::path path_;
   Settings settings_;
-};
-
-// Keeps other processes off a run while this one works on it.
-class RunLock {
- public:
-  // Throws InputError if another process holds it.
-  explicit RunLock(const RunDirectory& directory) : RunLock(directory.path()) {}
-  explicit RunLock(const std::filesystem::path& folder);
-  ~RunLock();
-  RunLock(const RunLock&) = delete;
-  RunLock& operator=(const RunLock&) = delete;
-
- private:
-  int descriptor_;
+  std::string sealed_;                     // the bytes of settings.toml, as they were read
+  mutable std::unique_ptr<RunLock> held_;  // from creation on
+  friend class RunLock;
 };
 
 }  // namespace flymc
