@@ -2,6 +2,7 @@
 #include "flymc/chain/chain_run.hpp"
 
 #include <chrono>
+#include <limits>
 
 #include "flymc/core/error.hpp"
 
@@ -63,10 +64,31 @@ DrawStats ChainRun::draw() {
     report_.bright_mean += (static_cast<double>(bright()) - report_.bright_mean) / count;
     report_.not_finite += info.not_finite;
   }
+  const BoundPoint& point = state().at.point;
+  report_.beyond_radius += point.outside() ? 1 : 0;
+  report_.near_radius += !point.outside() && point.rho > 0.9 * plan_.radius ? 1 : 0;
   stats.log_density = state().at.log_density;
   stats.bright = bright();
   report_.sampling_queries += stats.queries;
   return stats;
+}
+
+// At every 32nd draw, and less and less often after the thousandth, so that a long run spends no more on it. Its random
+// numbers are its own and the chain does not notice.
+void ChainRun::check_z() {
+  constexpr std::int64_t apart = 32;
+  constexpr std::uint32_t check_slot = std::numeric_limits<std::uint32_t>::max() - 1;
+  std::int64_t step = apart;
+  while (draws_ >= 64 * step) step *= 2;
+  if (!plan_.expected_bright || draws_ % step != 0) return;
+  RowId& queries = report_.sampling_queries;
+  const double expected =
+      plan_.expected_bright(state(), PhiloxRandom(id_.seed, id_.chain, state().iteration, check_slot), queries);
+  const double excess = static_cast<double>(bright()) - expected;
+  ++report_.checks;
+  report_.check_expected += expected;
+  report_.check_excess += excess;
+  report_.check_squares += excess * excess;
 }
 
 void ChainRun::advance(Sink& sink, std::size_t position, const Watch& watch) {
@@ -83,6 +105,7 @@ void ChainRun::advance(Sink& sink, std::size_t position, const Watch& watch) {
   while (draws_ < options_.draws) {
     const DrawStats stats = draw();
     ++draws_;
+    check_z();
     sink.write(position, state().theta, stats);
     if (watch && !watch(*this)) return;
   }

@@ -68,6 +68,12 @@ RowId Proposals::row_in(std::size_t group, double within) const {
   return row;
 }
 
+RowId Proposals::draw_one(const Random& random, Purpose purpose, std::uint64_t index) const {
+  const std::array<double, 4> u = random.uniforms(purpose, index);
+  const std::size_t group = group_at(u[1], u[2]);
+  return gaps_->has(static_cast<RowId>(group) * group_rows) ? row_in(group, u[3]) : -1;
+}
+
 std::vector<RowId> Proposals::draw(const Random& random, double growth) const {
   std::vector<RowId> rows;
   const double end = growth * rate_;

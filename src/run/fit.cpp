@@ -24,6 +24,8 @@ Fit fit(const Store& store, const Model& model, const FitOptions& options, const
   if (preparation.bound) out.bound_queries = preparation.bound->queries();
   out.laplace = laplace_of(model, preparation);
   out.choices = describe_choices(options, {store.rows(), model.coefficients(store)});
+  if (const std::string lit = describe_lit(preparation, store.rows()); !lit.empty()) out.choices += "\n" + lit;
+  if (preparation.bound) out.radius = preparation.bound->rule().radius();
   std::vector<std::uint64_t> chains(static_cast<std::size_t>(options.chains));
   std::iota(chains.begin(), chains.end(), 0u);
   out.chains = run_chains(chains, sampler.plan(), {options.warmup, options.draws, options.thin, options.seed},
@@ -45,6 +47,8 @@ FitSummary Fit::summary() const {
   summary.choices = choices;
   summary.cost = describe_cost(chains, static_cast<std::int64_t>(draws.draws(0)), rows, anchor_queries, bound_queries);
   summary.warnings = convergence_warnings(summary.parameters, chains.size());
+  const auto checked = self_check_warnings(chains, summary.parameters, draws.coefficients(), radius);
+  summary.warnings.insert(summary.warnings.end(), checked.begin(), checked.end());
   return summary;
 }
 

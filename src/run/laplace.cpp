@@ -16,22 +16,49 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
   if (!has_slope && anchor.distance > AnchorOptions{}.tolerance) return std::nullopt;
 
   const Index d = anchor.theta.size();
-  Vector slope = Vector::Zero(d), stand_in = Vector::Zero(d);
-  model.prior().surrogate(anchor.theta, slope, stand_in);
-  Matrix precision;
+  Laplace out{anchor.theta, {}};
+  Matrix rows;  // the rows' own curvature
   if (has_slope && bound->sums().hessian.size() > 0) {
-    precision = bound->sums().hessian.selfadjointView<Eigen::Lower>();
+    rows = bound->sums().hessian.selfadjointView<Eigen::Lower>();
   } else {
-    precision = anchor.metric.precision();
-    precision.diagonal() -= stand_in;
+    Vector slope = Vector::Zero(d), stand_in = Vector::Zero(d);
+    model.prior().surrogate(anchor.theta, slope, stand_in);
+    rows = anchor.metric.precision();
+    rows.diagonal() -= stand_in;
   }
-  precision.diagonal() += model.prior().surrogate_bend(anchor.theta);
+  // To the mode of the prior and the rows' quadratic at the anchor: one step for a normal prior, a few for others.
+  constexpr int most_steps = 100;
+  for (int i = 0; has_slope && i < most_steps; ++i) {
+    Vector slope = bound->sums().slope - rows * (out.mean - anchor.theta), curvature = Vector::Zero(d);
+    model.prior().surrogate(out.mean, slope, curvature);
+    Matrix precision = rows;
+    precision.diagonal() += curvature;
+    const auto metric = Metric::from_precision(precision);
+    if (!metric) return std::nullopt;
+    const Vector step = metric->whiten_gradient(slope);
+    out.mean += metric->unwhiten(step);
+    if (step.norm() < 1e-9) break;
+  }
+  Matrix precision = rows;
+  precision.diagonal() += model.prior().surrogate_bend(out.mean);
   const auto metric = Metric::from_precision(precision);
   if (!metric) return std::nullopt;
-  Laplace out{anchor.theta, {}};
-  if (has_slope) out.mean += metric->unwhiten(metric->whiten_gradient(slope + bound->sums().slope));
   out.factor = metric->lower().transpose().triangularView<Eigen::Upper>().solve(Matrix::Identity(d, d));
   return out;
+}
+
+double distance_from(const Laplace& laplace, const Bound& bound) {
+  const Metric& metric = *bound.metric();
+  const Matrix spread = metric.lower().transpose() * laplace.factor;
+  return std::sqrt(metric.whiten(laplace.mean - bound.anchor()).squaredNorm() + spread.squaredNorm());
+}
+
+bool suits(const Model& model, const Preparation& preparation) {
+  if (!preparation.bound || !preparation.bound->metric() || preparation.bound->sums().hessian.size() == 0) return false;
+  const auto laplace = laplace_of(model, preparation);
+  constexpr double farther = 1.15;  // a mode that is sqrt(D) / 3 away makes it 1.05
+  return laplace && distance_from(*laplace, *preparation.bound) <=
+                        farther * std::sqrt(static_cast<double>(preparation.bound->anchor().size()));
 }
 
 std::vector<LaplaceCheck> check_laplace(std::span<const ParameterSummary> parameters, const Vector& mean,

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "flymc/core/error.hpp"
+#include "flymc/kernel/bright_check.hpp"
 #include "flymc/kernel/explicit_sweep.hpp"
 #include "flymc/kernel/implicit_sweep.hpp"
 #include "flymc/kernel/mala.hpp"
@@ -145,7 +146,19 @@ ChainPlan Sampler::plan() const {
           [this](const Place& place, RowId& queries) {
             return joint_ ? restore_joint(*joint_, place, queries) : restore_full(*full_, place, queries);
           },
-          [this] { return kernels(); }};
+          [this] { return kernels(); },
+          joint_ ? [this](const State& state, const Random& random,
+                          RowId& queries) { return BrightCheck(*joint_, proposals_).expected(state, random, queries); }
+                 : std::function<double(const State&, const Random&, RowId&)>(),
+          joint_ ? joint_->bound().rule().radius() : HUGE_VAL};
+}
+
+std::string describe_lit(const Preparation& preparation, RowId rows) {
+  if (!preparation.bound || preparation.bound->lit().size() == 0) return "";
+  return fmt::format(
+      "{} of {} rows are lit, that is always evaluated: the posterior is wide along their linear predictors (variance "
+      "above {:g})",
+      preparation.bound->lit().size(), rows, preparation.bound->lit().above);
 }
 
 }  // namespace flymc

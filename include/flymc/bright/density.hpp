@@ -75,6 +75,8 @@ class JointDensity final : public Density {
   bool owns(RowId row) const { return own_.contains(row); }
   // Whether a row is either bright or dark; those that are lit are neither.
   bool has_z(RowId row) const { return !bound_.lit().contains(row); }
+  // A number of each rank.
+  std::vector<double> gather(double own) const { return gather_all(communicator_, std::span<const double>(&own, 1)); }
   // What is fixed about rows, in their order, whichever rank has them. No query.
   void fetch(std::span<const RowId> rows, BoundRows& out) const;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -24,8 +25,14 @@ struct ChainReport {
   RowId sampling_queries = 0;
   std::int64_t iterations = 0;  // of sampling
   std::int64_t not_finite = 0;  // densities that could not be computed while sampling, each rejected
-  double acceptance = 0.0;      // mean over sampling
-  double bright_mean = 0.0;     // mean number of bright rows over sampling
+  // How many rows were bright and how many should have been, at some draws: their number, the sums of what should have
+  // been and of what was more, and of the squares of that.
+  std::int64_t checks = 0;
+  double check_expected = 0.0, check_excess = 0.0, check_squares = 0.0;
+  // Draws between 0.9 of the bound's radius and the radius, and beyond.
+  std::int64_t near_radius = 0, beyond_radius = 0;
+  double acceptance = 0.0;   // mean over sampling
+  double bright_mean = 0.0;  // mean number of bright rows over sampling
   double warmup_seconds = 0.0;
   double sampling_seconds = 0.0;
 };
@@ -35,6 +42,9 @@ struct ChainPlan {
   std::function<State(ChainId, RowId& queries)> start;
   std::function<State(const Place&, RowId& queries)> restore;
   std::function<Tuners()> kernels;
+  // How many rows should be bright, an unbiased estimate; none where there is no z.
+  std::function<double(const State&, const Random&, RowId& queries)> expected_bright = {};
+  double radius = std::numeric_limits<double>::infinity();  // of the bound
 };
 
 // With its plan and options, all it takes for a chain to go on bit for bit.
@@ -73,6 +83,7 @@ class ChainRun {
   void begin(State state, std::span<const std::vector<double>> memory);
   void freeze();
   DrawStats draw();
+  void check_z();
 
   ChainId id_;
   ChainPlan plan_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "flymc/model/model.hpp"
 #include "flymc/run/laplace.hpp"
 #include "flymc/run/options.hpp"
+#include "flymc/run/self_check.hpp"
 
 namespace flymc {
 
@@ -38,6 +40,7 @@ struct Fit {
   RowId bound_queries = 0;
   std::optional<Laplace> laplace = std::nullopt;
   std::string choices = {};
+  double radius = std::numeric_limits<double>::infinity();  // of the bound
 
   // All queries: set-up, starts, warm-up and sampling of every chain.
   RowId queries() const;

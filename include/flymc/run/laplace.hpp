@@ -18,11 +18,18 @@ struct Laplace {
   Vector sd() const { return factor.rowwise().norm(); }
 };
 
-// One Newton step from the anchor where the bound has summed the rows' slopes there, or else the anchor itself if its
-// search went on to the mode. The curvature is the rows' own where the bound has summed it; where not it is the
+// The mode by the rows' slopes and curvatures at the anchor, where the bound has summed them, or else the anchor itself
+// if its search went on to the mode. The curvature is the rows' own where the bound has summed it; where not it is the
 // anchor's, which may be that of a subsample, and good to a few percent. Nothing if there is no such anchor, or no mode
 // where it is.
 std::optional<Laplace> laplace_of(const Model& model, const Preparation& preparation);
+
+// How far from the anchor theta is on average under the approximation, a root of mean squares in the bound's metric:
+// sqrt(D) where the bound was made for this posterior.
+double distance_from(const Laplace& laplace, const Bound& bound);
+// Whether a preparation, perhaps made under another prior, is good for this model: its anchor near the mode, its zone
+// wide enough. Known from its sums, without a pass.
+bool suits(const Model& model, const Preparation& preparation);
 
 // What a person who had stopped at the Laplace approximation would have got wrong about one coefficient, in its own
 // standard deviations: shift = (mean - Laplace's mean) / Laplace's sd, ratio = sd / Laplace's sd, each with its Monte

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "flymc/anchor/anchor.hpp"
 #include "flymc/bound/bound.hpp"
@@ -18,6 +19,9 @@ struct Preparation {
   std::optional<Bound> bound;    // none for regular MCMC
 };
 Preparation prepare(const Store& store, const Model& model, const FitOptions& options, const Execution& execution);
+
+// Which rows are lit, in words; empty if none.
+std::string describe_lit(const Preparation& preparation, RowId rows);
 
 // The rule of the bound that the options ask for.
 std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficients, const FitOptions& options);

@@ -26,6 +26,7 @@ std::string to_json(const RunReport& report) {
                         {"draws", report.draws},
                         {"choices", report.choices},
                         {"warnings", report.warnings},
+                        {"radius", std::isfinite(report.radius) ? ordered_json(report.radius) : ordered_json(nullptr)},
                         {"laplace_mean", report.laplace_mean},
                         {"laplace_sd", report.laplace_sd},
                         {"chains", ordered_json::array()}};
@@ -68,6 +69,8 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
   if (const auto& classes = report.classes;
       parts.model.family().name() == "logistic" && classes != std::vector<std::string>{"0", "1"})
     report.choices += fmt::format("\n'{}' counts as 1 and '{}' as 0", classes.at(1), classes.at(0));
+  if (const std::string lit = describe_lit(preparation, report.rows); !lit.empty()) report.choices += "\n" + lit;
+  if (preparation.bound) report.radius = preparation.bound->rule().radius();
   if (const auto laplace = laplace_of(parts.model, preparation)) {
     report.warnings = prior_warnings(parts.model.prior(), parts.names, laplace->mean);
     // To the scale of the table, which is a linear map.
@@ -130,6 +133,7 @@ RunReport read_report(const RunDirectory& directory) {
     value.at("draws").get_to(report.draws);
     value.at("choices").get_to(report.choices);
     report.warnings = value.value("warnings", report.warnings);
+    if (!value.at("radius").is_null()) value.at("radius").get_to(report.radius);
     value.at("laplace_mean").get_to(report.laplace_mean);
     value.at("laplace_sd").get_to(report.laplace_sd);
     value.at("chains").get_to(report.chains);
@@ -153,6 +157,8 @@ FitSummary summarise(const RunReport& report, const DrawsFile& draws) {
   summary.choices = report.choices;
   summary.cost = describe_cost(report.chains, report.draws, report.rows, report.anchor_queries, report.bound_queries);
   summary.warnings = convergence_warnings(summary.parameters, report.chains.size());
+  const auto checked = self_check_warnings(report.chains, summary.parameters, draws.coefficients(), report.radius);
+  summary.warnings.insert(summary.warnings.end(), checked.begin(), checked.end());
   summary.warnings.insert(summary.warnings.end(), report.warnings.begin(), report.warnings.end());
   return summary;
 }

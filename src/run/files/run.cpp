@@ -330,7 +330,16 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   const Model& model = parts.model;
 
   const bool regular = chosen(settings.fit, {store.rows(), model.coefficients(store)}).regular;
-  if (!found([&] { return std::filesystem::exists(directory.preparation()); })) {
+  bool prepared = found([&] { return std::filesystem::exists(directory.preparation()); });
+  // One that was made under another prior is good as long as the new posterior is where its bound was made for.
+  if (prepared && found([&] { return !directory.prepared_for_its_prior(); }) &&
+      !suits(model, directory.load_preparation(model, parts.rows, communicator))) {
+    monitor.say(
+        "prepare: under this prior the posterior is elsewhere than where the bound of the earlier run was made for");
+    if (first) directory.forget_starts();
+    prepared = false;
+  }
+  if (!prepared) {
     const auto began = Clock::now();
     monitor.say(regular ? "prepare: anchor" : "prepare: anchor and bound");
     parts.rows.expect(Access::in_order);

@@ -226,6 +226,14 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
   write_record(path / "preparation.flymc", "preparation", value);
 }
 
+bool RunDirectory::prepared_for_its_prior() const {
+  return reading(preparation(), "delete it, and `flymc resume` makes it again", [&] {
+    return read_record(preparation(), "preparation").at("prior") == PriorTerms::parse(settings_.prior).describe();
+  });
+}
+
+void RunDirectory::forget_starts() const { fs::remove(starts()); }
+
 std::vector<Place> RunDirectory::load_starts() const {
   if (!fs::exists(starts())) return {};
   return reading(starts(), "begin another run with `flymc sample`", [&] {

@@ -188,6 +188,23 @@ std::vector<Setting> make_settings() {
   all.push_back(choice(
       "bound", Group::preparation, "what stands for dark rows (default: auto, sharp)",
       {"auto", "sharp", "anchored", "untuned"}, [](auto& s) -> auto& { return s.fit.bound; }));
+  all.push_back(
+      {"lit", "none|auto|VARIANCE",
+       "rows that are always evaluated: by cost (default: auto), or those with a linear predictor of more variance",
+       Kind::word, Group::preparation,
+       [](Settings& s, const Words& words) {
+         const std::string& word = only("lit", words);
+         if (word == "auto") {
+           s.fit.lit = {.automatic = true};
+           return;
+         }
+         s.fit.lit = {.above = word == "none" ? HUGE_VAL : parse<double>("lit", word)};
+         if (!(s.fit.lit.above >= 0.0)) throw InputError(fmt::format("lit: a variance is 0 or more, not {}", word));
+       },
+       [](const Settings& s) {
+         if (s.fit.lit.automatic) return Words{"auto"};
+         return Words{std::isfinite(s.fit.lit.above) ? fmt::format("{}", s.fit.lit.above) : "none"};
+       }});
   all.push_back(flag(
       "regular", Group::preparation, "regular MCMC, for comparison: every row in every step",
       [](auto& s) -> auto& { return s.fit.regular; }));

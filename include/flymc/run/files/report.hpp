@@ -1,6 +1,7 @@
 // What a finished run took, as its report.json keeps it, and its summary.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,11 @@ struct RunReport {
   std::vector<std::string> classes;  // of the target; none for numbers
   RowId anchor_queries = 0, bound_queries = 0;
   std::vector<ChainReport> chains;
-  std::int64_t draws = 0;                        // per chain
-  std::string choices;                           // of bound, sweep, move and what counts as 1, in words
-  std::vector<std::string> warnings;             // about the model, known without draws
-  std::vector<double> laplace_mean, laplace_sd;  // of each coefficient as it is reported
+  std::int64_t draws = 0;                                   // per chain
+  std::string choices;                                      // of bound, sweep, move and what counts as 1, in words
+  std::vector<std::string> warnings;                        // about the model, known without draws
+  double radius = std::numeric_limits<double>::infinity();  // of the bound
+  std::vector<double> laplace_mean, laplace_sd;             // of each coefficient as it is reported
 };
 std::string to_json(const RunReport& report);
 // With a checksum: a run with a report is finished.

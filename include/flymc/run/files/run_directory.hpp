@@ -85,6 +85,10 @@ class RunDirectory {
   Preparation load_preparation(const Model& model, const StoreFile& rows,
                                const Communicator& communicator = Communicator::alone()) const;
 
+  // Whether the preparation was made under the run's own prior, and not another's that it was sampled from.
+  bool prepared_for_its_prior() const;
+  // Chains begin around the anchor, and not where those of another run ended.
+  void forget_starts() const;
   // Where chains begin; none: around the anchor.
   std::vector<Place> load_starts() const;
   // The seed of the random numbers. A run that was sampled from another has numbers of its own under the same seed:

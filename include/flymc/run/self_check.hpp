@@ -1,0 +1,19 @@
+// What the chains' checks of themselves say: whether z is where it should be, and whether chains cross the radius.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "flymc/chain/chain_run.hpp"
+#include "flymc/diagnose/summary.hpp"
+
+namespace flymc {
+
+// Warnings for a run that mixes well within a part of the posterior and never leaves it. `coefficients` and `radius`
+// are those of the bound. A run without a z has none.
+std::vector<std::string> self_check_warnings(std::span<const ChainReport> chains,
+                                             std::span<const ParameterSummary> parameters, Index coefficients,
+                                             double radius);
+
+}  // namespace flymc

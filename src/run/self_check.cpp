@@ -1,0 +1,71 @@
+// Two tests of a run by what its chains have counted.
+#include "flymc/run/self_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/poisson.hpp>
+#include <cmath>
+
+namespace flymc {
+namespace {
+
+const char* const remedy = "the draws are not from the posterior. Compare with regular MCMC (--regular)";
+
+// The excess of bright rows has mean zero if z is where it should be. Checks are 32 draws apart, and hardly depend on
+// each other; twice the plain standard error allows for what dependence there is. Beyond 5 of those, and by more than a
+// tenth of what there should be, it is no chance.
+std::string z_problem(std::span<const ChainReport> chains) {
+  double n = 0.0, expected = 0.0, excess = 0.0, squares = 0.0;
+  for (const ChainReport& chain : chains) {
+    n += static_cast<double>(chain.checks);
+    expected += chain.check_expected;
+    excess += chain.check_excess;
+    squares += chain.check_squares;
+  }
+  if (n < 20.0) return "";
+  const double mean = excess / n, should = expected / n;
+  const double error = 2.0 * std::sqrt(std::max(0.0, squares / n - mean * mean) / n);
+  if (std::abs(mean) <= 5.0 * error || std::abs(mean) <= 0.1 * should) return "";
+  return fmt::format("{:.3g} rows were bright on average where {:.3g} should have been: {}", should + mean, should,
+                     remedy);
+}
+
+// Of a normal posterior the draws beyond the radius are at least a known part of those just inside it (for one that is
+// skewed or has heavier tails, more). If there are none where many are due, something holds the chains inside. Draws
+// depend on each other, so they count for as many as are effective.
+std::string radius_problem(std::span<const ChainReport> chains, std::span<const ParameterSummary> parameters,
+                           Index coefficients, double radius) {
+  double near = 0.0, beyond = 0.0, draws = 0.0, least = HUGE_VAL;
+  for (const ChainReport& chain : chains) {
+    near += static_cast<double>(chain.near_radius);
+    beyond += static_cast<double>(chain.beyond_radius);
+    draws += static_cast<double>(chain.iterations);
+  }
+  for (const ParameterSummary& p : parameters)
+    if (std::isfinite(p.ess_tail)) least = std::min(least, p.ess_tail);
+  if (near == 0.0 || !std::isfinite(radius) || !std::isfinite(least)) return "";
+  const boost::math::chi_squared squared(static_cast<double>(coefficients));
+  const auto outside = [&](double r) { return boost::math::cdf(boost::math::complement(squared, r * r)); };
+  const double share = outside(radius) / (outside(0.9 * radius) - outside(radius));
+  const double due = share * near * std::min(1.0, least / draws);
+  constexpr double rare = 1e-4;
+  if (!(due > 0.0) || boost::math::cdf(boost::math::poisson(due), beyond * std::min(1.0, least / draws)) > rare)
+    return "";
+  return fmt::format("{:.0f} draws lie just inside the bound's radius and {:.0f} beyond it, where more are due: {}",
+                     near, beyond, remedy);
+}
+
+}  // namespace
+
+std::vector<std::string> self_check_warnings(std::span<const ChainReport> chains,
+                                             std::span<const ParameterSummary> parameters, Index coefficients,
+                                             double radius) {
+  std::vector<std::string> out;
+  for (std::string problem : {z_problem(chains), radius_problem(chains, parameters, coefficients, radius)})
+    if (!problem.empty()) out.push_back(std::move(problem));
+  return out;
+}
+
+}  // namespace flymc
