@@ -20,7 +20,10 @@ Fit fit(const Store& store, const Model& model, const FitOptions& options, const
           MemorySink(static_cast<std::size_t>(options.chains), model.coefficients(store)),
           {},
           store.rows()};
-  if (preparation.anchor) out.anchor_queries = preparation.anchor->queries;
+  if (const auto& anchor = preparation.anchor) {
+    out.anchor_queries = anchor->queries;
+    if (anchor->other) out.warnings = mode_warnings(*anchor, out.names, anchor->theta, anchor->other->theta);
+  }
   if (preparation.bound) out.bound_queries = preparation.bound->queries();
   out.laplace = laplace_of(model, preparation);
   out.choices = describe_choices(options, {store.rows(), model.coefficients(store)});
@@ -45,7 +48,23 @@ FitSummary Fit::summary() const {
   summary.choices = choices;
   summary.cost = describe_cost(chains, static_cast<std::int64_t>(draws.draws(0)), rows, anchor_queries, bound_queries);
   summary.warnings = convergence_warnings(summary.parameters, chains.size());
+  summary.warnings.insert(summary.warnings.end(), warnings.begin(), warnings.end());
   return summary;
+}
+
+std::vector<std::string> mode_warnings(const Anchor& anchor, const std::vector<std::string>& names, const Vector& here,
+                                       const Vector& there) {
+  constexpr double most_nats = 15.0;
+  if (!anchor.other || anchor.other->lower > most_nats) return {};
+  const Index d = anchor.theta.size();
+  const Matrix factor = anchor.metric.lower().transpose().triangularView<Eigen::Upper>().solve(Matrix::Identity(d, d));
+  Index furthest = 0;  // in posterior standard deviations
+  (anchor.other->theta - anchor.theta).cwiseQuotient(factor.rowwise().norm()).cwiseAbs().maxCoeff(&furthest);
+  return {
+      fmt::format("the posterior has a second mode, {:.1f} nats lower, where '{}' is {:.4g} instead of {:.4g}; chains "
+                  "may not visit "
+                  "it: look for groups of rows that the columns do not tell apart, or for a scale that is too small",
+                  anchor.other->lower, names[static_cast<std::size_t>(furthest)], there[furthest], here[furthest])};
 }
 
 std::string describe_cost(std::span<const ChainReport> chains, std::int64_t draws, RowId rows, RowId anchor_queries,

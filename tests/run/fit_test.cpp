@@ -192,6 +192,25 @@ TEST(Fit, SummarySaysNamesAndCost) {
   EXPECT_NEAR(summary.parameters[2].mean, sum / 30.0, 1e-12);
 }
 
+// Rows about 0 and rows about 40 under one intercept: whichever the chains are at, the summary says that the other is
+// there. With one row more of twenty at 0 it is 100 nats lower, and not worth a word.
+TEST(Fit, SummarySaysThatThereIsASecondMode) {
+  const Model model(StudentT(4.0, 1.0), Prior::normal(0.0, 100.0));
+  const auto warned = [&](int each, int at_forty) {
+    Vector y = problems::targets(model, RowMatrix::Ones(200, 1), Vector::Zero(1), 118);
+    for (Index i = 0; i < y.size(); ++i)
+      if (i % each < at_forty) y[i] = 40.0 + y[i % 2 == 0 ? i + 1 : i - 1];
+    const Store store = Store::from_matrix(RowMatrix::Ones(200, 1), y, {"level"});
+    const std::string text = fit(store, model, few()).summary().text();
+    const bool says = text.find("warning: the posterior has a second mode, ") != std::string::npos;
+    EXPECT_EQ(says, text.find("nats lower, where 'level' is ") != std::string::npos) << text;
+    return says;
+  };
+  EXPECT_TRUE(warned(2, 1));
+  EXPECT_FALSE(warned(20, 9));
+  EXPECT_FALSE(warned(20, 0));
+}
+
 TEST(Fit, BadOptionsAreRefused) {
   const problems::Problem problem = problems::make(Model(Logistic{}, Prior::normal(0.0, 2.0)), 50, 2, 116);
   const auto refused = [&](const std::function<void(FitOptions&)>& change) {

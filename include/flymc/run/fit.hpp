@@ -29,6 +29,11 @@ std::ostream& operator<<(std::ostream& out, const FitSummary& summary);
 std::string describe_cost(std::span<const ChainReport> chains, std::int64_t draws, RowId rows, RowId anchor_queries,
                           RowId bound_queries);
 
+// What to say of a second mode that lies so little below the anchor's that it may hold some of the posterior; empty if
+// there is none. `here` and `there` are the anchor and that mode as they are to be shown.
+std::vector<std::string> mode_warnings(const Anchor& anchor, const std::vector<std::string>& names, const Vector& here,
+                                       const Vector& there);
+
 struct Fit {
   std::vector<std::string> names;
   MemorySink draws;
@@ -38,6 +43,7 @@ struct Fit {
   RowId bound_queries = 0;
   std::optional<Laplace> laplace = std::nullopt;
   std::string choices = {};
+  std::vector<std::string> warnings = {};  // about the posterior, known without draws
 
   // All queries: set-up, starts, warm-up and sampling of every chain.
   RowId queries() const;

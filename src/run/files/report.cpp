@@ -61,18 +61,23 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
   report.rows = parts.rows.store.rows();
   report.dropped = parts.encoding.dropped();
   report.classes = parts.encoding.classes();
-  if (preparation.anchor) report.anchor_queries = preparation.anchor->queries;
+  // To the scale of the table, which is a linear map.
+  const auto original = [&](const Vector& theta) {
+    return parts.encoding.to_original(theta, parts.model.predictors());
+  };
+  if (const auto& anchor = preparation.anchor) {
+    report.anchor_queries = anchor->queries;
+    if (anchor->other)
+      report.warnings = mode_warnings(*anchor, parts.names, original(anchor->theta), original(anchor->other->theta));
+  }
   if (preparation.bound) report.bound_queries = preparation.bound->queries();
   report.choices = describe_choices(options, {report.rows, parts.model.coefficients(parts.rows.store)});
   if (const auto& classes = report.classes;
       parts.model.family().name() == "logistic" && classes != std::vector<std::string>{"0", "1"})
     report.choices += fmt::format("\n'{}' counts as 1 and '{}' as 0", classes.at(1), classes.at(0));
   if (const auto laplace = laplace_of(parts.model, preparation)) {
-    report.warnings = prior_warnings(parts.model.prior(), parts.names, laplace->mean);
-    // To the scale of the table, which is a linear map.
-    const auto original = [&](const Vector& theta) {
-      return parts.encoding.to_original(theta, parts.model.predictors());
-    };
+    for (std::string& warning : prior_warnings(parts.model.prior(), parts.names, laplace->mean))
+      report.warnings.push_back(std::move(warning));
     const Vector mean = original(laplace->mean);
     Vector variance = Vector::Zero(mean.size());
     for (Index j = 0; j < mean.size(); ++j) variance += original(laplace->factor.col(j)).cwiseAbs2();

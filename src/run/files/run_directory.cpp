@@ -252,6 +252,9 @@ void RunDirectory::save(const Preparation& preparation, const StoreFile& rows, c
                        {"queries", anchor->queries},
                        {"steps", anchor->steps},
                        {"distance", anchor->distance}};
+  if (preparation.anchor && preparation.anchor->other)
+    value["anchor"]["other"] = {{"theta", flymc::pack(preparation.anchor->other->theta)},
+                                {"lower", preparation.anchor->other->lower}};
   if (const auto& bound = preparation.bound)
     value["bound"] = {{"rule", bound->rule().name()},
                       {"anchor", flymc::pack(bound->anchor())},
@@ -282,6 +285,8 @@ Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& 
       out.anchor.emplace(Anchor{unpack(a.at("theta")), Metric::from_lower(unpack(a.at("metric"))),
                                 a.at("queries").get<RowId>(), a.at("steps").get<int>(),
                                 a.at("distance").get<double>()});
+      if (a.contains("other"))
+        out.anchor->other = OtherMode{unpack(a["other"].at("theta")), a["other"].at("lower").get<double>()};
     }
     if (value.contains("bound")) {
       const json& b = value.at("bound");

@@ -95,6 +95,38 @@ TEST_F(RunOnDisk, SaysWhichClassCountsAndWhereThePriorStrains) {
   EXPECT_EQ(centred.find("strains"), std::string::npos) << centred;
 }
 
+// Two groups of rows, alike but for their level, and no column tells them apart: the posterior has a mode at each.
+TEST_F(RunOnDisk, SaysThatThereIsASecondMode) {
+  {
+    std::ofstream out(folder_ / "groups.csv");
+    out << "x,y\n";
+    const PhiloxRandom random(7, 0, 0);
+    for (std::uint64_t i = 0; i < 400; ++i) {
+      std::vector<double> z(2);
+      random.normals(Purpose::simulate, i - i % 2, z);
+      out << 10.0 + z[0] << ',' << (i % 2 == 0 ? 0.0 : 50.0) + z[1] << '\n';
+    }
+  }
+  Settings s = settings(2, 1);
+  s.table = {(folder_ / "groups.csv").string()};
+  s.family = "student_t";
+  s.sigma = 1.0;
+  s.prior = "normal(0, 100)";
+  s.standardise = true;
+  const auto text = [&](const char* name) {
+    const RunDirectory run = RunDirectory::create(folder_ / name, s);
+    Stopper stopper(130);
+    EXPECT_FALSE(complete(run, stopper));
+    EXPECT_TRUE(complete(run, quiet_));  // with the preparation that the first one left
+    return summarise(read_report(run), DrawsFile(run.draws())).text();
+  };
+  const std::string said = text("groups");
+  EXPECT_NE(said.find("warning: the posterior has a second mode, "), std::string::npos) << said;
+  EXPECT_NE(said.find(" nats lower, where 'intercept' is "), std::string::npos) << said;
+  s.sigma = 30.0;
+  EXPECT_EQ(text("wide").find("second mode"), std::string::npos);
+}
+
 TEST_F(RunOnDisk, MakesTheDrawsOfTheSameFitInMemory) {
   const RunDirectory run = RunDirectory::create(folder_ / "run", settings());
   ASSERT_TRUE(complete(run, quiet_));
