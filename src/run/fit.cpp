@@ -27,6 +27,8 @@ Fit fit(const Store& store, const Model& model, const FitOptions& options, const
   if (preparation.bound) out.bound_queries = preparation.bound->queries();
   out.laplace = laplace_of(model, preparation);
   out.choices = describe_choices(options, {store.rows(), model.coefficients(store)});
+  if (model.family().only_differences())
+    for (Index k = 0; k < model.predictors(); ++k) out.classes.push_back(fmt::format("{}", k));
   std::vector<std::uint64_t> chains(static_cast<std::size_t>(options.chains));
   std::iota(chains.begin(), chains.end(), 0u);
   out.chains = run_chains(chains, sampler.plan(), {options.warmup, options.draws, options.thin, options.seed},
@@ -42,9 +44,12 @@ RowId Fit::queries() const {
 
 FitSummary Fit::summary() const {
   FitSummary summary;
-  for (Index j = 0; j < draws.coefficients(); ++j)
-    summary.parameters.push_back(summarise(names[static_cast<std::size_t>(j)], draws.coefficient(j)));
-  if (laplace) summary.laplace = check_laplace(summary.parameters, laplace->mean, laplace->sd());
+  const Reported reported(names, classes);
+  for (Index i = 0; i < reported.size(); ++i)
+    summary.parameters.push_back(summarise(reported.names()[static_cast<std::size_t>(i)], reported.draws(draws, i)));
+  if (laplace)
+    summary.laplace = check_laplace(summary.parameters, reported.at(laplace->mean), reported.sd(laplace->factor));
+  summary.remark = reported.remark();
   summary.choices = choices;
   summary.cost = describe_cost(chains, static_cast<std::int64_t>(draws.draws(0)), rows, anchor_queries, bound_queries);
   summary.warnings = convergence_warnings(summary.parameters, chains.size());
@@ -97,6 +102,7 @@ std::string describe_cost(std::span<const ChainReport> chains, std::int64_t draw
 
 std::string FitSummary::text() const {
   std::string out = format_table(parameters) + "\n";
+  if (!remark.empty()) out += remark + "\n\n";
   if (!laplace.empty())
     out +=
         "against the Laplace approximation, in its standard deviations:\n" + format_table(parameters, laplace) + "\n";

@@ -11,6 +11,7 @@
 #include "flymc/model/model.hpp"
 #include "flymc/run/laplace.hpp"
 #include "flymc/run/options.hpp"
+#include "flymc/run/reported.hpp"
 
 namespace flymc {
 
@@ -18,6 +19,7 @@ namespace flymc {
 struct FitSummary {
   std::vector<ParameterSummary> parameters;
   std::vector<LaplaceCheck> laplace;  // of each parameter; empty where there was no anchor
+  std::string remark;                 // what the parameters are, where they are not the coefficients
   std::string choices;                // of bound, sweep and move, in words
   std::string cost;                   // rows, queries and passes, in words
   std::vector<std::string> warnings;
@@ -35,7 +37,7 @@ std::vector<std::string> mode_warnings(const Anchor& anchor, const std::vector<s
                                        const Vector& there);
 
 struct Fit {
-  std::vector<std::string> names;
+  std::vector<std::string> names;  // of the coefficients
   MemorySink draws;
   std::vector<ChainReport> chains;
   RowId rows = 0;
@@ -44,6 +46,7 @@ struct Fit {
   std::optional<Laplace> laplace = std::nullopt;
   std::string choices = {};
   std::vector<std::string> warnings = {};  // about the posterior, known without draws
+  std::vector<std::string> classes = {};   // whose differences are all that the data know; see Reported
 
   // All queries: set-up, starts, warm-up and sampling of every chain.
   RowId queries() const;

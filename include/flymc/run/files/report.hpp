@@ -21,13 +21,15 @@ struct RunReport {
   std::int64_t draws = 0;                        // per chain
   std::string choices;                           // of bound, sweep, move and what counts as 1, in words
   std::vector<std::string> warnings;             // about the model, known without draws
-  std::vector<double> laplace_mean, laplace_sd;  // of each coefficient as it is reported
+  std::vector<std::string> coefficients;         // their names
+  bool differences = false;                      // between classes are reported, not the coefficients: see Reported
+  std::vector<double> laplace_mean, laplace_sd;  // of each number that is reported
 };
 std::string to_json(const RunReport& report);
 // Throws InputError if the run is not finished.
 RunReport read_report(const RunDirectory& directory);
 
-// The summary of all coefficients and of the cost; reads one column of draws at a time.
+// The summary of all coefficients, or of their differences, and of the cost; reads a column or two of draws at a time.
 FitSummary summarise(const RunReport& report, const DrawsFile& draws);
 // The same as one JSON object: run, rows, cost, parameters.
 std::string to_json(const FitSummary& summary, const RunReport& report);
