@@ -119,6 +119,9 @@ int finish(const RunDirectory& directory, const Output& output) {
   const RunReport report = read_report(directory);
   const FitSummary summary = summarise(report, DrawsFile(directory.draws()));
   fmt::print("{}", output.json ? to_json(summary, report) : summary.text());
+  if (!output.json && !convergence_warnings(summary.parameters, report.chains.size()).empty())
+    tell("`flymc sample {} --draws {} --out OTHER` draws more, from where these chains ended\n",
+         directory.path().string(), 4 * report.draws);
   return Exit::success;
 }
 

@@ -73,7 +73,11 @@ class Fit:
 
     @property
     def names(self) -> list[str]:
-        """The coefficients."""
+        """The coefficients, as the draws have them."""
+        return self._report["coefficients"] or self._parameters  # runs of earlier versions kept no names
+
+    @property
+    def _parameters(self) -> list[str]:
         return [parameter["name"] for parameter in self._report["parameters"]]
 
     @property
@@ -112,6 +116,9 @@ class Fit:
     def summary(self) -> Any:
         """A data frame with a row per coefficient: mean, sd, median, 5% and 95% quantiles, and diagnostics.
 
+        Of a softmax, whose data know only differences between classes, the rows are differences from the first class:
+        `x[b - a]`. The draws are of the coefficients.
+
         Reasons not to trust the draws yet, as the command prints them, come as warnings.
 
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
@@ -124,8 +131,9 @@ class Fit:
         return self._frame([{name: p[name] for name in columns} for p in self._report["parameters"]])
 
     def laplace_check(self) -> Any:
-        """How wrong the Laplace approximation would have been, in its own standard deviations: a row per coefficient.
+        """How wrong the Laplace approximation would have been, in its own standard deviations.
 
+        A row per coefficient, or per difference, as in `summary`.
         `shift` is (mean - its mean) / its sd and `sd_ratio` is sd / its sd, each with its Monte Carlo error.
         """
         if "laplace" not in self._report["parameters"][0]:
@@ -133,7 +141,7 @@ class Fit:
         return self._frame([p["laplace"] for p in self._report["parameters"]])
 
     def laplace(self) -> Any:
-        """The Laplace approximation itself: its mean and its standard deviation, a row per coefficient."""
+        """The Laplace approximation itself: its mean and its standard deviation, rows as in `summary`."""
         means, sds = self._report["laplace_mean"], self._report["laplace_sd"]
         if not means:
             raise _core.InputError(_NO_LAPLACE)
@@ -142,7 +150,7 @@ class Fit:
     def _frame(self, rows: list[dict[str, Any]]) -> Any:
         import pandas
 
-        return pandas.DataFrame(rows, index=pandas.Index(self.names, name="parameter"), dtype=float)
+        return pandas.DataFrame(rows, index=pandas.Index(self._parameters, name="parameter"), dtype=float)
 
     def to_arviz(self, log_likelihood_rows: int = 1000, seed: int = 0) -> Any:
         """For ArviZ: an InferenceData, or a DataTree where the installed ArviZ has moved on to that.

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "flymc/core/error.hpp"
-#include "newton.hpp"
+#include "modes.hpp"
 
 namespace flymc {
 namespace {
@@ -30,7 +30,9 @@ Anchor find_anchor(const Store& store, const Model& model, const Execution& exec
   model.check(store, execution);
   if (options.start) check(*options.start, store, model);
   WeightedPosterior posterior(store, model, execution);
-  return climb(posterior, options);
+  Anchor anchor = highest(find_modes(posterior, options));
+  anchor.queries = posterior.queries();
+  return anchor;
 }
 
 }  // namespace flymc

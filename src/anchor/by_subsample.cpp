@@ -5,7 +5,7 @@
 #include "flymc/anchor/anchor.hpp"
 #include "flymc/anchor/subsample.hpp"
 #include "flymc/core/error.hpp"
-#include "newton.hpp"
+#include "modes.hpp"
 
 namespace flymc {
 namespace {
@@ -15,8 +15,8 @@ double near_enough(Index dimension) { return std::sqrt(static_cast<double>(dimen
 
 // Newton steps from the mode of the subsample, with the gradient of the whole table and the precision of the subsample.
 // Nothing if they do not settle; `best` is then where the log posterior was highest.
-std::optional<Anchor> correct(Anchor rough, WeightedPosterior& part, WeightedPosterior& whole,
-                              std::optional<Vector>& best) {
+std::optional<Mode> correct(Mode mode, WeightedPosterior& part, WeightedPosterior& whole, std::optional<Vector>& best) {
+  Anchor& rough = mode.anchor;
   const double error =
       2.0 * std::sqrt(static_cast<double>(part.store().features()) / static_cast<double>(part.store().rows()));
   const double enough = near_enough(rough.theta.size());
@@ -37,11 +37,17 @@ std::optional<Anchor> correct(Anchor rough, WeightedPosterior& part, WeightedPos
     rough.distance = error * length;
     if (rough.distance <= enough) {
       if (auto metric = part.expand(rough.theta).metric) rough.metric = std::move(*metric);
-      rough.queries = part.queries() + whole.queries();
-      return rough;
+      mode.value = here.value + 0.5 * length * length;
+      return mode;
     }
   }
   return std::nullopt;
+}
+
+// Whether the table may put another mode above the one that is highest in the subsample, or not far below it.
+bool in_question(const Mode& highest, const Mode& other, WeightedPosterior& part) {
+  const double variance = part.variance_of_difference(highest.anchor.theta, other.anchor.theta);
+  return highest.value - other.value <= 20.0 + 6.0 * std::sqrt(variance);
 }
 
 }  // namespace
@@ -55,16 +61,30 @@ Anchor find_anchor_by_subsample(const Store& store, const Model& model, const Ex
   WeightedPosterior part(subsample.store, model, execution, subsample.weights);
   WeightedPosterior whole(store, model, execution);
   std::optional<Vector> best;
+  std::vector<Mode> modes;
   try {
     // The step that follows takes away what is left here, too. Classes that are separated in the subsample alone should
     // not cost more than the full search: hence few steps.
-    Anchor rough = climb(part, {.tolerance = near_enough(model.coefficients(store)), .most_steps = 20});
-    if (auto anchor = correct(std::move(rough), part, whole, best)) return std::move(*anchor);
+    const std::vector<Mode> rough =
+        find_modes(part, {.tolerance = near_enough(model.coefficients(store)), .most_steps = 20});
+    for (const Mode& mode : rough) {
+      if (&mode != &rough.front() && !in_question(rough.front(), mode, part)) continue;
+      std::optional<Vector> reached;
+      if (auto corrected = correct(mode, part, whole, reached)) modes.push_back(std::move(*corrected));
+      if (!best) best = std::move(reached);
+    }
   } catch (const InputError&) {
     // The subsample has no mode. The table may have one; if it has none either, the search over all rows says why.
   }
-  Anchor anchor = climb(whole, {.start = std::move(best)});
-  anchor.queries += part.queries();
+  if (modes.empty()) {
+    if (best)
+      modes.push_back(climb(whole, {.start = std::move(best)}));
+    else
+      modes = find_modes(whole, {});
+  }
+  std::ranges::stable_sort(modes, [](const Mode& a, const Mode& b) { return a.value > b.value; });
+  Anchor anchor = highest(std::move(modes));
+  anchor.queries = part.queries() + whole.queries();
   return anchor;
 }
 

@@ -45,7 +45,7 @@ Metric metric_of(const WeightedPosterior& posterior, const Expansion& here) {
       undetermined(posterior, here.precision), model.prior().describe()));
 }
 
-Anchor climb(WeightedPosterior& posterior, const AnchorOptions& options) {
+Mode climb(WeightedPosterior& posterior, const AnchorOptions& options) {
   Vector theta = options.start.value_or(Vector::Zero(posterior.model().coefficients(posterior.store())));
   Expansion here = posterior.expand(theta);
   Vector pivots;  // of the previous step
@@ -65,11 +65,13 @@ Anchor climb(WeightedPosterior& posterior, const AnchorOptions& options) {
     const Vector now = metric.lower().diagonal().cwiseAbs2();
     const bool settled = pivots.size() > 0 && (now.array() > 0.5 * pivots.array()).all();
     pivots = now;
-    if (settled && distance < options.tolerance)
-      return {std::move(theta), std::move(metric), posterior.queries(), steps, distance};
+    const auto here_it_is = [&]() -> Mode {
+      return {{std::move(theta), std::move(metric), posterior.queries(), steps, distance}, here.value, !here.mended};
+    };
+    if (settled && distance < options.tolerance) return here_it_is();
     if (steps == options.most_steps) {
       // Slow, but on its way to a mode: any anchor will do.
-      if (settled) return {std::move(theta), std::move(metric), posterior.queries(), steps, distance};
+      if (settled) return here_it_is();
       throw InputError(fmt::format(
           "the coefficients still grow after {} Newton steps: under a {} prior they do so without end where "
           "a column separates the classes perfectly; use a proper prior of smaller scale, such as "

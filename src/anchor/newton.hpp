@@ -10,7 +10,13 @@ namespace flymc {
 // leave one undetermined.
 Metric metric_of(const WeightedPosterior& posterior, const Expansion& here);
 
+struct Mode {
+  Anchor anchor;
+  double value;  // of the log posterior
+  bool peak;     // whether the log posterior is concave there: else the search came to rest between hills
+};
+
 // From options.start, or from 0, to the mode: see find_anchor. The queries it gives are all that the posterior counted.
-Anchor climb(WeightedPosterior& posterior, const AnchorOptions& options);
+Mode climb(WeightedPosterior& posterior, const AnchorOptions& options);
 
 }  // namespace flymc

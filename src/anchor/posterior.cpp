@@ -52,6 +52,7 @@ Expansion WeightedPosterior::expand(const Vector& theta) {
   out.precision.diagonal() += prior_curvature;
   out.metric = Metric::from_precision(out.precision);
   if (!out.metric) {
+    out.mended = true;
     out.precision += sums.curvature[1];
     out.metric = Metric::from_precision(out.precision);
   }
@@ -64,6 +65,61 @@ Slope WeightedPosterior::slope(const Vector& theta) {
   Vector unused = Vector::Zero(theta.size());
   out.value += model_.prior().surrogate(theta, out.gradient, unused);
   return out;
+}
+
+std::optional<EasedStep> WeightedPosterior::ease(const Vector& theta, double factor, const Vector* beside) {
+  queries_ += (beside ? 2 : 1) * store_.rows();
+  const auto eased = model_.family().eased(factor);
+  Collapsed sums = collapse(store_, 1, 1, execution_, [&](const Block& block, BlockTerms& terms) {
+    const auto n = static_cast<std::size_t>(block.rows());
+    RowMatrix eta;
+    std::vector<double> value(n), slope(n), curvature(n), weight(n, 1.0);
+    if (beside) {
+      block.predict(*beside, eta);
+      model_.family().likelihood(block.targets(), {eta.data(), n}, value, slope, curvature);
+      for (std::size_t i = 0; i < n; ++i) weight[i] = curvature[i] < 0.0 ? 1.0 : 0.0;
+    }
+    block.predict(theta, eta);
+    eased->likelihood(block.targets(), {eta.data(), n}, value, slope, curvature);
+    eased->global_curvature(block.targets(), {eta.data(), n}, curvature);
+    weigh(block, weights_, weight, 1);
+    for (std::size_t i = 0; i < n; ++i) {
+      weight[i] *= factor * factor;
+      terms.value += weight[i] * slope[i] * (slope[i] / curvature[i]);
+      terms.slope(static_cast<Index>(i), 0) = weight[i] * slope[i];
+      curvature[i] *= weight[i];
+    }
+    terms.curvature[0] = std::move(curvature);
+  });
+  double rows = weights_.empty() ? static_cast<double>(store_.rows()) : 0.0;
+  for (const double w : weights_) rows += w;
+  Vector bend = Vector::Zero(theta.size());
+  model_.prior().surrogate(theta, sums.slope, bend);
+  Matrix precision = sums.curvature[0].selfadjointView<Eigen::Lower>();
+  precision.diagonal() += bend;
+  const auto metric = Metric::from_precision(precision);
+  if (!metric || !sums.slope.allFinite()) return std::nullopt;
+  return EasedStep{theta + metric->unwhiten(metric->whiten_gradient(sums.slope)), sums.value / rows};
+}
+
+double WeightedPosterior::variance_of_difference(const Vector& a, const Vector& b) {
+  queries_ += 2 * store_.rows();
+  const Index k = model_.predictors();
+  const Matrix first = by_predictor(a, k), second = by_predictor(b, k);
+  const auto square = [&](const Block& block, BlockTerms& terms) {
+    const auto n = static_cast<std::size_t>(block.rows());
+    RowMatrix eta;
+    std::vector<double> one(n), other(n);
+    block.predict(first, eta);
+    model_.family().likelihood(block.targets(), {eta.data(), n * static_cast<std::size_t>(k)}, one, {}, {});
+    block.predict(second, eta);
+    model_.family().likelihood(block.targets(), {eta.data(), n * static_cast<std::size_t>(k)}, other, {}, {});
+    for (std::size_t i = 0; i < n; ++i) one[i] -= other[i];
+    weigh(block, weights_, one, 1);
+    for (const double difference : one) terms.value += difference * difference;
+    terms.slope.setZero();
+  };
+  return collapse(store_, k, 0, execution_, square).value;
 }
 
 }  // namespace flymc

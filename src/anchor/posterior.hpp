@@ -23,6 +23,13 @@ struct Expansion {
   Vector gradient;
   Matrix precision;
   std::optional<Metric> metric;  // of the precision, if that is positive definite
+  bool mended = false;           // whether it is not the likelihood's own
+};
+
+// One step of iteratively reweighted least squares for an eased family.
+struct EasedStep {
+  Vector theta;        // where it leads to
+  double mean_square;  // of the rows' standardised residuals where it began
 };
 
 // log prior(theta) + sum_n weight_n l_n(theta) over the rows of a store; without weights every row counts once. It
@@ -43,6 +50,18 @@ class WeightedPosterior {
   Expansion expand(const Vector& theta);
   // No precision: D per row.
   Slope slope(const Vector& theta);
+  // One step for log prior + factor^2 sum_n weight_n l_n, with l_n eased by the factor: it tends to least squares as
+  // the factor grows, with the precision that rows near their targets have. Bounds of the rows stand for the rows, so
+  // that every step climbs. With `beside`, rows that are concave there are left out. Nothing if some coefficient is not
+  // determined.
+  std::optional<EasedStep> ease(const Vector& theta, double factor, const Vector* beside = nullptr);
+  // sum_n (weight_n (l_n(a) - l_n(b)))^2: the variance that the sum of these differences has for the choice of the
+  // rows.
+  double variance_of_difference(const Vector& a, const Vector& b);
+  // For queries that others made on its behalf.
+  void count(RowId queries) { queries_ += queries; }
+  const Execution& execution() const { return execution_; }
+  double weight(RowId row) const { return weights_.empty() ? 1.0 : weights_[static_cast<std::size_t>(row)]; }
 
  private:
   // Over the rows alone: values, slopes, and none or two curvatures, the likelihood's and what the bound's has more

@@ -33,7 +33,7 @@ FLYMC_INLINE void product_of_rest(Index left, const double* values, Index stride
     product_of_rest<width, count - 1>(left, values, stride, columns, x, out);
 }
 
-struct Product {
+struct PackedProduct {
   template <int width>
   FLYMC_INLINE static void run(const double* values, Index stride, Index rows, Index columns, const double* x,
                                double* out) {
@@ -61,7 +61,7 @@ PackedMatrix::PackedMatrix(const Matrix& matrix)
 }
 
 void PackedMatrix::multiply(const double* x, double* out) const {
-  dispatch<Product>(widest_vectors(), values_.get(), stride_, rows_, columns_, x, out);
+  dispatch<PackedProduct>(widest_vectors(), values_.get(), stride_, rows_, columns_, x, out);
 }
 
 }  // namespace flymc

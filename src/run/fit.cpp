@@ -20,12 +20,17 @@ Fit fit(const Store& store, const Model& model, const FitOptions& options, const
           MemorySink(static_cast<std::size_t>(options.chains), model.coefficients(store)),
           {},
           store.rows()};
-  if (preparation.anchor) out.anchor_queries = preparation.anchor->queries;
+  if (const auto& anchor = preparation.anchor) {
+    out.anchor_queries = anchor->queries;
+    if (anchor->other) out.warnings = mode_warnings(*anchor, out.names, anchor->theta, anchor->other->theta);
+  }
   if (preparation.bound) out.bound_queries = preparation.bound->queries();
   out.laplace = laplace_of(model, preparation);
   out.choices = describe_choices(options, {store.rows(), model.coefficients(store)});
   if (const std::string lit = describe_lit(preparation, store.rows()); !lit.empty()) out.choices += "\n" + lit;
   if (preparation.bound) out.radius = preparation.bound->rule().radius();
+  if (model.family().only_differences())
+    for (Index k = 0; k < model.predictors(); ++k) out.classes.push_back(fmt::format("{}", k));
   std::vector<std::uint64_t> chains(static_cast<std::size_t>(options.chains));
   std::iota(chains.begin(), chains.end(), 0u);
   out.chains = run_chains(chains, sampler.plan(), {options.warmup, options.draws, options.thin, options.seed},
@@ -41,15 +46,34 @@ RowId Fit::queries() const {
 
 FitSummary Fit::summary() const {
   FitSummary summary;
-  for (Index j = 0; j < draws.coefficients(); ++j)
-    summary.parameters.push_back(summarise(names[static_cast<std::size_t>(j)], draws.coefficient(j)));
-  if (laplace) summary.laplace = check_laplace(summary.parameters, laplace->mean, laplace->sd());
+  const Reported reported(names, classes);
+  for (Index i = 0; i < reported.size(); ++i)
+    summary.parameters.push_back(summarise(reported.names()[static_cast<std::size_t>(i)], reported.draws(draws, i)));
+  if (laplace)
+    summary.laplace = check_laplace(summary.parameters, reported.at(laplace->mean), reported.sd(laplace->factor));
+  summary.remark = reported.remark();
   summary.choices = choices;
   summary.cost = describe_cost(chains, static_cast<std::int64_t>(draws.draws(0)), rows, anchor_queries, bound_queries);
   summary.warnings = convergence_warnings(summary.parameters, chains.size());
   const auto checked = self_check_warnings(chains, summary.parameters, draws.coefficients(), radius);
   summary.warnings.insert(summary.warnings.end(), checked.begin(), checked.end());
+  summary.warnings.insert(summary.warnings.end(), warnings.begin(), warnings.end());
   return summary;
+}
+
+std::vector<std::string> mode_warnings(const Anchor& anchor, const std::vector<std::string>& names, const Vector& here,
+                                       const Vector& there) {
+  constexpr double most_nats = 15.0;
+  if (!anchor.other || anchor.other->lower > most_nats) return {};
+  const Index d = anchor.theta.size();
+  const Matrix factor = anchor.metric.lower().transpose().triangularView<Eigen::Upper>().solve(Matrix::Identity(d, d));
+  Index furthest = 0;  // in posterior standard deviations
+  (anchor.other->theta - anchor.theta).cwiseQuotient(factor.rowwise().norm()).cwiseAbs().maxCoeff(&furthest);
+  return {
+      fmt::format("the posterior has a second mode, {:.1f} nats lower, where '{}' is {:.4g} instead of {:.4g}; chains "
+                  "may not visit "
+                  "it: look for groups of rows that the columns do not tell apart, or for a scale that is too small",
+                  anchor.other->lower, names[static_cast<std::size_t>(furthest)], there[furthest], here[furthest])};
 }
 
 std::string describe_cost(std::span<const ChainReport> chains, std::int64_t draws, RowId rows, RowId anchor_queries,
@@ -82,6 +106,7 @@ std::string describe_cost(std::span<const ChainReport> chains, std::int64_t draw
 
 std::string FitSummary::text() const {
   std::string out = format_table(parameters) + "\n";
+  if (!remark.empty()) out += remark + "\n\n";
   if (!laplace.empty())
     out +=
         "against the Laplace approximation, in its standard deviations:\n" + format_table(parameters, laplace) + "\n";

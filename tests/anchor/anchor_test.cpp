@@ -263,7 +263,7 @@ TEST(Anchor, RobustRegressionFarFromZero) {
     const problems::Machine machine;
     const Anchor anchor = find_anchor(store, model, machine.execution());
     EXPECT_LT((anchor.theta - theta).norm(), 0.5);
-    EXPECT_LT(anchor.queries / store.rows(), 20);
+    EXPECT_LT(anchor.queries / store.rows(), 35);  // of three searches
   }
 }
 

@@ -24,6 +24,11 @@ concept HasSharp = requires(const F& f, std::span<double> out) {
   f.sharp(0.0, Predictor{}, std::span<const double>{}, Zone{}, out, out);
 };
 
+template <class F>
+concept HasEased = requires(const F& f) {
+  f.eased(2.0);
+};
+
 // Counts the likelihoods that a family is asked for, whoever asks and from whichever thread: log_likelihood and
 // remainder are one query each; slopes and curvatures come along with one.
 template <Family F>
@@ -38,6 +43,11 @@ struct Counted {
   bool only_differences() const {
     if constexpr (requires { family.only_differences(); }) return family.only_differences();
     return false;
+  }
+  Counted eased(double factor) const requires HasEased<F> {
+    Counted other(family.eased(factor));
+    other.queries = queries;
+    return other;
   }
   std::string target_problem(double y) const { return family.target_problem(y); }
   double log_likelihood(double y, Predictor eta) const {

@@ -10,12 +10,20 @@
 
 namespace flymc {
 
+// A mode that is not the one the anchor is at.
+struct OtherMode {
+  Vector theta;
+  double lower = 0.0;  // by how many nats its log posterior is below the anchor's
+};
+
 struct Anchor {
   Vector theta;
   Metric metric;      // of the posterior precision at theta (the Laplace approximation's)
   RowId queries = 0;  // likelihoods evaluated on the way
   int steps = 0;
   double distance = 0.0;  // to the mode, about: the last Newton step in posterior standard deviations
+  // The highest of the other modes that the search came upon, far from this one; none of a log-concave family.
+  std::optional<OtherMode> other = {};
 };
 
 struct AnchorOptions {
@@ -29,6 +37,15 @@ struct AnchorOptions {
 // Maximises the log posterior, with a smooth surrogate for priors that are not. Every step is one pass, and every
 // halving of a step that went too far is another. Throws InputError if the posterior has no mode to find: collinear
 // columns or perfectly separated classes under a flat prior.
+//
+// A family that can be eased (family.hpp) may have several modes. Its search begins from several places, and the
+// highest mode counts:
+// - options.start, or 0;
+// - least squares, followed while the scale shrinks to the family's own: each time the scale is halved, one step of
+//   iteratively reweighted least squares. Rows far away lose their weight little by little, however many they are;
+// - the same of the rows alone that curve the wrong way at the best mode so far: what that mode takes for outliers.
+// Of a table of more than twice max(2000, 20 F) rows, a random subsample of so many looks for the modes, and the search
+// over all rows begins from each.
 Anchor find_anchor(const Store& store, const Model& model, const Execution& execution,
                    const AnchorOptions& options = {});
 

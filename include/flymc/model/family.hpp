@@ -45,6 +45,13 @@ using Predictor = std::span<const double>;
 // nothing, says so by a member only_differences() that returns true: its prior must be proper. One whose targets are
 // the classes 0 ... C - 1 says so by a member target_classes() that returns C: a subsample of the rows then takes care
 // that no class is missing.
+//
+// A family whose likelihood is not log-concave may have a posterior of several modes, and a search that begins in one
+// place finds one of them. One of one predictor that has a scale may offer
+//   eased(factor)                     the family at `factor` times its scale, a family itself: the larger, the further
+//                                     out its likelihood is concave, and factor^2 l tends to a quadratic
+// and the search for the anchor begins from a least squares fit as well, eases less and less, and keeps the highest
+// mode that it finds.
 template <class F>
 concept Family = requires(const F& f, double y, Predictor eta, Predictor delta, std::span<double> out,
                           const Random& random, std::uint64_t index) {

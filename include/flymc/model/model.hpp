@@ -25,6 +25,8 @@ class BatchedFamily {
   virtual bool only_differences() const = 0;
   // C if targets are classes 0 ... C - 1, else 0.
   virtual Index target_classes() const = 0;
+  // At `factor` times its scale, where the likelihood is concave further out; none if the family has no such form.
+  virtual std::shared_ptr<const BatchedFamily> eased(double factor) const = 0;
   virtual std::string target_problem(double y) const = 0;
   // Which of these targets is the first that the family does not take, or how many there are.
   virtual std::size_t first_problem(std::span<const double> y) const = 0;
@@ -58,6 +60,11 @@ class BatchedAdapter final : public BatchedFamily {
   Index target_classes() const override {
     if constexpr (requires { family_.target_classes(); }) return family_.target_classes();
     return 0;
+  }
+  std::shared_ptr<const BatchedFamily> eased([[maybe_unused]] double factor) const override {
+    if constexpr (requires { family_.eased(factor); })
+      return std::make_shared<const BatchedAdapter<decltype(family_.eased(factor))>>(family_.eased(factor));
+    return nullptr;
   }
   std::string target_problem(double y) const override { return family_.target_problem(y); }
   std::size_t first_problem(std::span<const double> y) const override {

@@ -27,6 +27,8 @@ std::string to_json(const RunReport& report) {
                         {"choices", report.choices},
                         {"warnings", report.warnings},
                         {"radius", std::isfinite(report.radius) ? ordered_json(report.radius) : ordered_json(nullptr)},
+                        {"coefficients", report.coefficients},
+                        {"differences", report.differences},
                         {"laplace_mean", report.laplace_mean},
                         {"laplace_sd", report.laplace_sd},
                         {"chains", ordered_json::array()}};
@@ -36,6 +38,10 @@ std::string to_json(const RunReport& report) {
 }
 
 namespace {
+
+Reported reported_in(const RunReport& report, const std::vector<std::string>& coefficients) {
+  return Reported(coefficients, report.differences ? report.classes : std::vector<std::string>());
+}
 
 // A prior that data of many rows pull far from its centre says something that nobody meant, and bends other
 // coefficients: above all an intercept's, if columns are not centred.
@@ -63,7 +69,17 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
   report.rows = parts.rows.store.rows();
   report.dropped = parts.encoding.dropped();
   report.classes = parts.encoding.classes();
-  if (preparation.anchor) report.anchor_queries = preparation.anchor->queries;
+  report.coefficients = parts.names;
+  report.differences = parts.model.family().only_differences();
+  // To the scale of the table, which is a linear map.
+  const auto original = [&](const Vector& theta) {
+    return parts.encoding.to_original(theta, parts.model.predictors());
+  };
+  if (const auto& anchor = preparation.anchor) {
+    report.anchor_queries = anchor->queries;
+    if (anchor->other)
+      report.warnings = mode_warnings(*anchor, parts.names, original(anchor->theta), original(anchor->other->theta));
+  }
   if (preparation.bound) report.bound_queries = preparation.bound->queries();
   report.choices = describe_choices(options, {report.rows, parts.model.coefficients(parts.rows.store)});
   if (const auto& classes = report.classes;
@@ -72,16 +88,14 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
   if (const std::string lit = describe_lit(preparation, report.rows); !lit.empty()) report.choices += "\n" + lit;
   if (preparation.bound) report.radius = preparation.bound->rule().radius();
   if (const auto laplace = laplace_of(parts.model, preparation)) {
-    report.warnings = prior_warnings(parts.model.prior(), parts.names, laplace->mean);
-    // To the scale of the table, which is a linear map.
-    const auto original = [&](const Vector& theta) {
-      return parts.encoding.to_original(theta, parts.model.predictors());
-    };
-    const Vector mean = original(laplace->mean);
-    Vector variance = Vector::Zero(mean.size());
-    for (Index j = 0; j < mean.size(); ++j) variance += original(laplace->factor.col(j)).cwiseAbs2();
+    for (std::string& warning : prior_warnings(parts.model.prior(), parts.names, laplace->mean))
+      report.warnings.push_back(std::move(warning));
+    Matrix factor = laplace->factor;
+    for (Index j = 0; j < factor.cols(); ++j) factor.col(j) = original(laplace->factor.col(j));
+    const Reported reported = reported_in(report, parts.names);
+    const Vector mean = reported.at(original(laplace->mean)), sd = reported.sd(factor);
     report.laplace_mean.assign(mean.begin(), mean.end());
-    for (const double v : variance) report.laplace_sd.push_back(std::sqrt(v));
+    report.laplace_sd.assign(sd.begin(), sd.end());
   }
   report.chains = std::move(chains);
   report.draws = draws;
@@ -134,6 +148,8 @@ RunReport read_report(const RunDirectory& directory) {
     value.at("choices").get_to(report.choices);
     report.warnings = value.value("warnings", report.warnings);
     if (!value.at("radius").is_null()) value.at("radius").get_to(report.radius);
+    report.coefficients = value.value("coefficients", report.coefficients);
+    report.differences = value.value("differences", false);
     value.at("laplace_mean").get_to(report.laplace_mean);
     value.at("laplace_sd").get_to(report.laplace_sd);
     value.at("chains").get_to(report.chains);
@@ -147,13 +163,15 @@ RunReport read_report(const RunDirectory& directory) {
 
 FitSummary summarise(const RunReport& report, const DrawsFile& draws) {
   FitSummary summary;
-  for (Index j = 0; j < draws.coefficients(); ++j)
-    summary.parameters.push_back(summarise(draws.names()[static_cast<std::size_t>(j)], draws.coefficient(j)));
+  const Reported reported = reported_in(report, draws.names());
+  for (Index i = 0; i < reported.size(); ++i)
+    summary.parameters.push_back(summarise(reported.names()[static_cast<std::size_t>(i)], reported.draws(draws, i)));
   const auto as_vector = [](const std::vector<double>& values) {
     return Vector(Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size())));
   };
   if (report.laplace_mean.size() == summary.parameters.size())
     summary.laplace = check_laplace(summary.parameters, as_vector(report.laplace_mean), as_vector(report.laplace_sd));
+  summary.remark = reported.remark();
   summary.choices = report.choices;
   summary.cost = describe_cost(report.chains, report.draws, report.rows, report.anchor_queries, report.bound_queries);
   summary.warnings = convergence_warnings(summary.parameters, report.chains.size());

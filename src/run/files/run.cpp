@@ -41,12 +41,15 @@ StoreFile open_rows(const RunDirectory& directory, bool old, const Execution& ex
   }
 }
 
-// The smallest bulk ESS over the coefficients; one column in memory at a time.
-double smallest_ess(const DrawsFile& draws) {
+// The smallest ESS, in bulk or tails, over all that is reported of the first `count` draws of each chain; a column or
+// two in memory at a time.
+double smallest_ess(const DrawsFile& draws, const Reported& reported, std::int64_t count) {
   double smallest = HUGE_VAL;
-  for (Index j = 0; j < draws.coefficients(); ++j) {
-    const double ess = ess_bulk(draws.coefficient(j));
-    smallest = std::isnan(ess) ? 0.0 : std::min(smallest, ess);  // not defined: too few draws, or all the same
+  for (Index i = 0; i < reported.size(); ++i) {
+    std::vector<std::vector<double>> chains = reported.draws(draws, i);
+    for (std::vector<double>& chain : chains) chain.resize(std::min(chain.size(), static_cast<std::size_t>(count)));
+    for (const double ess : {ess_bulk(chains), ess_tail(chains)})
+      smallest = std::isnan(ess) ? 0.0 : std::min(smallest, ess);  // not defined: too few draws, or all the same
   }
   return smallest;
 }
@@ -359,22 +362,32 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   PartSink sink(directory, parts.names, parts.encoding, model.predictors());
   Chains chains(directory, plan, sink, monitor, execution);
 
-  // Rounds of as many draws as were asked for, until the target is met. Where a run goes on, it is in the round of its
-  // furthest chain: the decision to begin that round was made before.
+  // Rounds of as many draws as were asked for, until the target is met after two in a row: the first estimate that is
+  // high enough is one that was chosen for being high. Where a run goes on, it is in the round of its furthest chain:
+  // the decision to begin that round was made before, and what the draws were worth before it is computed again.
   constexpr std::int64_t most_rounds = 100;
   const std::int64_t round = settings.fit.draws;
   std::int64_t goal = std::max<std::int64_t>(1, (chains.most_draws() + round - 1) / round) * round;
   // Draws that were merged need no parts, only the report.
   const bool merged = found([&] { return std::filesystem::exists(directory.draws()) && chains.all_at(goal); });
   if (!merged && first) chains.check_parts();
+  const Reported reported(parts.names,
+                          model.family().only_differences() ? parts.encoding.classes() : std::vector<std::string>());
+  const auto ess_of = [&](std::int64_t draws) {
+    double ess = first && draws > 0 ? smallest_ess(DrawsFile(sink.parts()), reported, draws) : 0.0;
+    communicator.broadcast(std::as_writable_bytes(std::span(&ess, 1)), 0);
+    return ess;
+  };
+  std::optional<double> before;  // a round ago
   for (; !merged; goal += round) {
     if (!chains.advance(goal)) return false;
     if (settings.target_ess <= 0.0) break;
-    double ess = first ? smallest_ess(DrawsFile(sink.parts())) : 0.0;
-    communicator.broadcast(std::as_writable_bytes(std::span(&ess, 1)), 0);
-    if (ess >= settings.target_ess) break;
-    monitor.say(
-        fmt::format("{} draws per chain: the smallest bulk ESS is {:.0f} of {:.0f}", goal, ess, settings.target_ess));
+    if (!before) before = ess_of(goal - round);
+    const double ess = ess_of(goal);
+    if (std::min(*before, ess) >= settings.target_ess) break;
+    before = ess;
+    monitor.say(fmt::format("{} draws per chain: the smallest ESS, in bulk or tails, is {:.0f} of {:.0f}{}", goal, ess,
+                            settings.target_ess, ess >= settings.target_ess ? "; another round is to confirm it" : ""));
     if (goal >= most_rounds * round) {
       monitor.say(fmt::format("the target was not reached in {} rounds; ask for more --draws a round", most_rounds));
       break;

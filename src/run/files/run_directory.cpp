@@ -267,6 +267,9 @@ void RunDirectory::save(const Preparation& preparation, const StoreFile& rows, c
                        {"queries", anchor->queries},
                        {"steps", anchor->steps},
                        {"distance", anchor->distance}};
+  if (preparation.anchor && preparation.anchor->other)
+    value["anchor"]["other"] = {{"theta", flymc::pack(preparation.anchor->other->theta)},
+                                {"lower", preparation.anchor->other->lower}};
   if (const auto& bound = preparation.bound)
     value["bound"] = {{"rule", bound->rule().name()},
                       {"anchor", flymc::pack(bound->anchor())},
@@ -302,6 +305,8 @@ Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& 
                                 a.at("distance").get<double>()});
       if (out.anchor->theta.size() != size || !out.anchor->theta.allFinite())
         throw RecordError(fmt::format("the anchor should be {} finite numbers", size));
+      if (a.contains("other"))
+        out.anchor->other = OtherMode{unpack_vector(a["other"].at("theta")), a["other"].at("lower").get<double>()};
     }
     if (value.contains("bound")) {
       const json& b = value.at("bound");

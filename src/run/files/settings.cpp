@@ -170,7 +170,7 @@ std::vector<Setting> make_settings() {
   all.push_back(number(
       "thin", "N", Group::chains, "iterations per draw (default: 1)", [](auto& s) -> auto& { return s.fit.thin; }));
   all.push_back(number(
-      "target-ess", "N", Group::sampling, "go on, up to 100 x draws, until every bulk ESS is N",
+      "target-ess", "N", Group::sampling, "go on, up to 100 x draws, until every ESS is N at two checks",
       [](auto& s) -> auto& { return s.target_ess; }));
   all.push_back(number(
       "seed", "N", Group::sampling, "of the random numbers (default: 1)", [](auto& s) -> auto& { return s.fit.seed; }));

@@ -11,6 +11,7 @@
 #include "draws/files/scratch_folder.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/data/files/store_file.hpp"
+#include "flymc/diagnose/convergence.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/model/logistic.hpp"
 #include "flymc/run/files/export.hpp"
@@ -94,6 +95,38 @@ TEST_F(RunOnDisk, SaysWhichClassCountsAndWhereThePriorStrains) {
   EXPECT_NE(plain.find("warning: the prior strains against the data: 'intercept' is "), std::string::npos) << plain;
   EXPECT_NE(plain.find("(1 of 2 coefficients)"), std::string::npos) << plain;
   EXPECT_EQ(centred.find("strains"), std::string::npos) << centred;
+}
+
+// Two groups of rows, alike but for their level, and no column tells them apart: the posterior has a mode at each.
+TEST_F(RunOnDisk, SaysThatThereIsASecondMode) {
+  {
+    std::ofstream out(folder_ / "groups.csv");
+    out << "x,y\n";
+    const PhiloxRandom random(7, 0, 0);
+    for (std::uint64_t i = 0; i < 400; ++i) {
+      std::vector<double> z(2);
+      random.normals(Purpose::simulate, i - i % 2, z);
+      out << 10.0 + z[0] << ',' << (i % 2 == 0 ? 0.0 : 50.0) + z[1] << '\n';
+    }
+  }
+  Settings s = settings(2, 1);
+  s.table = {(folder_ / "groups.csv").string()};
+  s.family = "student_t";
+  s.sigma = 1.0;
+  s.prior = "normal(0, 100)";
+  s.standardise = true;
+  const auto text = [&](const char* name) {
+    const RunDirectory run = RunDirectory::create(folder_ / name, s);
+    Stopper stopper(130);
+    EXPECT_FALSE(complete(run, stopper));
+    EXPECT_TRUE(complete(run, quiet_));  // with the preparation that the first one left
+    return summarise(read_report(run), DrawsFile(run.draws())).text();
+  };
+  const std::string said = text("groups");
+  EXPECT_NE(said.find("warning: the posterior has a second mode, "), std::string::npos) << said;
+  EXPECT_NE(said.find(" nats lower, where 'intercept' is "), std::string::npos) << said;
+  s.sigma = 30.0;
+  EXPECT_EQ(text("wide").find("second mode"), std::string::npos);
 }
 
 TEST_F(RunOnDisk, MakesTheDrawsOfTheSameFitInMemory) {
@@ -325,25 +358,85 @@ TEST_F(RunOnDisk, AnUndefinedEssDoesNotReachTheTarget) {
   EXPECT_GT(read_report(run).draws, 20);
 }
 
-TEST_F(RunOnDisk, TargetEssSamplesOnAndResumesInTheSameRounds) {
-  Settings s = settings();
-  s.target_ess = 60.0;
-  s.fit.draws = 20;
-  const RunDirectory whole = RunDirectory::create(folder_ / "whole", s);
-  ASSERT_TRUE(complete(whole, quiet_));
-  const RunReport report = read_report(whole);
-  EXPECT_GT(report.draws, 20);
-  EXPECT_EQ(report.draws % 20, 0);
+// The smallest ESS in bulk or tails of the first `count` draws of each chain, over the differences from class 0.
+double smallest_ess_of(const DrawsFile& draws, std::int64_t count, Index classes) {
+  const Index columns = draws.coefficients() / classes;
   double smallest = HUGE_VAL;
-  for (const auto& p : summarise(report, DrawsFile(whole.draws())).parameters)
-    smallest = std::min(smallest, p.ess_bulk);
-  EXPECT_GE(smallest, 60.0);
-  const RunDirectory run = RunDirectory::create(folder_ / "stopped", s);
-  for (int stops = 0; stops < 200; ++stops) {
-    Stopper stopper(33);
-    if (complete(run, stopper)) break;
+  for (Index j = classes > 2 ? columns : 0; j < draws.coefficients(); ++j) {
+    std::vector<std::vector<double>> chains = draws.coefficient(j);
+    const auto first = draws.coefficient(j % columns);
+    for (std::size_t c = 0; c < chains.size(); ++c) {
+      if (classes > 2)
+        for (std::size_t i = 0; i < chains[c].size(); ++i) chains[c][i] -= first[c][i];
+      chains[c].resize(static_cast<std::size_t>(count));
+    }
+    smallest = std::min({smallest, ess_bulk(chains), ess_tail(chains)});
   }
-  expect_same_draws(whole, run);
+  return smallest;
+}
+
+// The rounds end at the second check in a row that finds enough, bulk and tails, of the differences where classes have
+// coefficients; a run that is stopped again and again ends there too.
+TEST_F(RunOnDisk, TargetEssSamplesOnAndResumesInTheSameRounds) {
+  for (const int classes : {2, 3}) {
+    Settings s = settings(classes);
+    s.target_ess = 60.0;
+    s.fit.draws = 20;
+    const RunDirectory whole = RunDirectory::create(folder_ / fmt::format("whole{}", classes), s);
+    ASSERT_TRUE(complete(whole, quiet_));
+    const std::int64_t draws = read_report(whole).draws;
+    EXPECT_GE(draws, 40);
+    EXPECT_EQ(draws % 20, 0);
+    const DrawsFile file(whole.draws());
+    const auto enough = [&](std::int64_t count) {
+      return smallest_ess_of(file, count, classes == 2 ? 1 : classes) >= 60.0;
+    };
+    for (std::int64_t count = 40; count <= draws; count += 20)
+      EXPECT_EQ(enough(count - 20) && enough(count), count == draws) << count << " of " << draws;
+    const RunDirectory run = RunDirectory::create(folder_ / fmt::format("stopped{}", classes), s);
+    for (int stops = 0; stops < 200; ++stops) {
+      Stopper stopper(33);
+      if (complete(run, stopper)) break;
+    }
+    expect_same_draws(whole, run);
+  }
+}
+
+// Of a softmax the draws are of the coefficients, and the summary is of their differences, with Laplace's of them.
+TEST_F(RunOnDisk, SummariesOfClassesAreOfTheirDifferences) {
+  Settings s = settings(3);
+  s.prior = "normal(0, 10)";
+  s.standardise = true;
+  s.fit.draws = 500;
+  s.checkpoint_seconds = 30.0;
+  const RunDirectory run = RunDirectory::create(folder_ / "run", s);
+  ASSERT_TRUE(complete(run, quiet_));
+  const DrawsFile draws(run.draws());
+  const RunReport report = read_report(run);
+  EXPECT_EQ(draws.coefficients(), 15);
+  EXPECT_EQ(report.coefficients, draws.names());
+  EXPECT_EQ(report.coefficients[6], "x[1]");
+  const FitSummary summary = summarise(report, draws);
+  ASSERT_EQ(summary.parameters.size(), 10u);
+  EXPECT_EQ(summary.parameters[1].name, "x[1 - 0]");
+  EXPECT_EQ(summary.parameters[6].name, "x[2 - 0]");
+  EXPECT_EQ(summary.parameters[7].name, "colour[green][2 - 0]");
+  std::vector<std::vector<double>> difference = draws.coefficient(11);
+  for (std::size_t c = 0; c < difference.size(); ++c)
+    for (std::size_t i = 0; i < difference[c].size(); ++i) difference[c][i] -= draws.coefficient(1)[c][i];
+  EXPECT_EQ(summary.parameters[6].ess_bulk, ess_bulk(difference));
+  EXPECT_EQ(summary.parameters[6].r_hat, r_hat(difference));
+  // Laplace's standard deviations of the differences are those of the draws, far below those of the coefficients.
+  ASSERT_EQ(summary.laplace.size(), 10u);
+  for (const LaplaceCheck& check : summary.laplace) {
+    EXPECT_NEAR(check.ratio, 1.0, 0.2);
+    EXPECT_LT(std::abs(check.shift), 0.5);
+  }
+  EXPECT_GT(summarise("", draws.coefficient(11)).sd, 3.0 * summary.parameters[6].sd);
+  EXPECT_NE(summary.text().find("shown as differences from those of class '0'"), std::string::npos) << summary.text();
+  const std::string json = to_json(summary, report);
+  EXPECT_NE(json.find("\"name\": \"x[2 - 0]\""), std::string::npos);
+  EXPECT_NE(json.find("\"differences\": true"), std::string::npos);
 }
 
 // Centring and scaling change the chain's coordinates and the prior's meaning, not the model: under a flat prior the

@@ -30,7 +30,7 @@ struct Settings {
   std::string prior = "normal(0, 2.5)";
   // Sampling.
   FitOptions fit;
-  double target_ess = 0.0;           // sample on until the smallest bulk ESS is this; 0: the draws that were asked for
+  double target_ess = 0.0;  // sample on until no ESS is below this at two checks; 0: the draws that were asked for
   double checkpoint_seconds = 30.0;  // between two checkpoints of a chain
   std::string from;                  // the run whose rows and preparation this one uses; empty: its own
 };
