@@ -35,16 +35,23 @@ double largest_ratio(const Matrix& m, const Metric& a) {
   return ratio;
 }
 
-// Nanoseconds per effective draw, about, with `lit` rows lit and `bright` rows bright. Beside its rows an iteration has
-// some products with D x D matrices. `excess` is how much more curvature than the posterior the bounds of the rows with
-// a z have, along the direction where that is most: z says so much about theta there, and the chain is slowed down by
-// it. The square fits what was measured (docs/benchmarks.md, "Lit rows").
-double cost_of_a_draw(double lit, double bright, double excess, double dimension) {
+// What decides the cost of a draw where some rows are lit: how many, how many others are bright on average, the mean
+// square of the spread of those, and by how much more curvature than the posterior the bounds of the rows with a z
+// have, along the direction where that is most.
+struct Looseness {
+  double lit = 0.0, bright = 0.0, spread_squared = 0.0, excess = 0.0;
+};
+
+// Nanoseconds per effective draw, about. Beside its rows an iteration has some products with D x D matrices. z knows as
+// much about theta as the excess says, which slows the chain down, and the more so the looser the bright rows are: the
+// posterior is skewed along them. Slowness counts twice, since a run has a number of draws and not an effective size.
+// The numbers fit what was measured (docs/benchmarks.md, "Lit rows").
+double cost_of_a_draw(const Looseness& at, double dimension) {
   constexpr double evaluations = 4.0;
   const double product = 0.06 * dimension * dimension;
-  const double iteration = 2000.0 + 40.0 * dimension + 5.0 * product + 3.0 * bright * (250.0 + product) +
-                           evaluations * (lit + bright) * (60.0 + 1.5 * dimension);
-  const double slower = 1.0 + 4.0 * excess;
+  const double iteration = 2000.0 + 40.0 * dimension + 5.0 * product + 3.0 * at.bright * (250.0 + product) +
+                           evaluations * (at.lit + at.bright) * (60.0 + 1.5 * dimension);
+  const double slower = 1.0 + at.excess * (2.0 + 30.0 * at.spread_squared);
   return iteration * slower * slower;
 }
 
@@ -76,14 +83,22 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
     for (const double part : gather_all(communicator, std::span<const double>(&own, 1))) sum += part;
     return sum;
   };
-  double bright = over_ranks(expected_bright());
+  // Of this rank: the expected gaps of all rows that are not lit, and those times the spread squared.
+  double gaps = expected_bright(), squares = 0.0;
+  const auto gap_of = [&](const LooseRows::Row& row) {
+    return expected_gaps_.has(row.row) ? std::min(1.0, ExpectedGaps::value(expected_gaps_.level(row.row))) : 0.0;
+  };
+  for (const LooseRows::Row& row : loose) squares += gap_of(row) * row.spread * row.spread;
   BoundSums sums = sums_;
   std::size_t lit = 0;
   double cheapest = none, least = none;
   for (const double limit : {none, 10.0, 3.0, 1.0, 0.3, 0.1, 0.05, 0.02, 0.01}) {
     std::vector<RowId> rows;
-    for (; lit + rows.size() < loose.size() && loose[lit + rows.size()].spread > limit;)
-      rows.push_back(loose[lit + rows.size()].row);
+    for (; lit < loose.size() && loose[lit].spread > limit; ++lit) {
+      rows.push_back(loose[lit].row);
+      gaps -= gap_of(loose[lit]);
+      squares -= gap_of(loose[lit]) * loose[lit].spread * loose[lit].spread;
+    }
     if (limit != none && rows.empty()) continue;
     if (!rows.empty()) {
       BoundRows before;
@@ -92,15 +107,13 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
       complete(before);
       complete_as_lit(as_lit);
       take_out(before, as_lit, sums);
-      lit += rows.size();
-      double gone = 0.0;
-      for (const RowId row : rows)
-        if (expected_gaps_.has(row)) gone += std::min(1.0, ExpectedGaps::value(expected_gaps_.level(row)));
-      bright -= over_ranks(gone);
     }
-    const double excess = largest_ratio(sums.curvature - sums.hessian + typical * sums.growth, *metric);
-    const double cost = cost_of_a_draw(static_cast<double>(lit), std::max(0.0, bright), excess, dimension);
-    if (cost < least) {
+    Looseness at;
+    at.lit = static_cast<double>(lit);
+    at.bright = std::max(0.0, over_ranks(gaps));
+    at.spread_squared = at.bright > 0.0 ? std::max(0.0, over_ranks(squares)) / at.bright : 0.0;
+    at.excess = largest_ratio(sums.curvature - sums.hessian + typical * sums.growth, *metric);
+    if (const double cost = cost_of_a_draw(at, dimension); cost < least) {
       least = cost;
       cheapest = limit;
     }
