@@ -310,6 +310,8 @@ class Table {
       for (std::size_t j = 0; j < k; ++j) eta[j] = row.eta_anchor[j] + delta[j];
       model_.family().global_curvature(row.y, eta, bend);
       bend.insert(bend.end(), row.coefficients.curvature.begin(), row.coefficients.curvature.end());
+      const Matrix at_anchor = global(i);  // the remainder is good to some ulps of its form
+      bend.insert(bend.end(), at_anchor.data(), at_anchor.data() + at_anchor.size());
       const double c = *std::max_element(bend.begin(), bend.end());
       double slope = here.rho_slope.empty() ? 0.0 : here.rho_slope[0] * point.rho_gradient.dot(point_move);
       double length = 0.0, terms = here.gap[0];

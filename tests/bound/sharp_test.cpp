@@ -174,13 +174,16 @@ TEST(ExpectedGaps, RoundUpToQuarterPowersOfTwo) {
     EXPECT_LE(value, gap * step * (1.0 + 1e-14));
     EXPECT_LE(ExpectedGaps::level_of(gap), ExpectedGaps::level_of(gap * 1.01));
   }
-  for (int level = 0; level < 255; ++level)
+  for (int level = 1; level < 255; ++level)
     EXPECT_NEAR(ExpectedGaps::value(static_cast<std::uint8_t>(level + 1)),
                 step * ExpectedGaps::value(static_cast<std::uint8_t>(level)),
                 1e-14 * ExpectedGaps::value(static_cast<std::uint8_t>(level + 1)));
   EXPECT_EQ(ExpectedGaps::value(255), 2.0);
+  // Level 0 is of rows that have no z and are never proposed; no gap leads there, however small.
+  EXPECT_EQ(ExpectedGaps::value(0), 0.0);
+  EXPECT_GT(ExpectedGaps::value(1), 0.0);
   for (const double none : {0.0, -1.0, -HUGE_VAL, std::nan(""), 1e-300, 5e-324})
-    EXPECT_EQ(ExpectedGaps::level_of(none), 0);
+    EXPECT_EQ(ExpectedGaps::level_of(none), 1);
   for (const double much : {2.0, 2.1, 1e300, HUGE_VAL}) EXPECT_EQ(ExpectedGaps::level_of(much), 255);
 }
 

@@ -91,31 +91,35 @@ RowTerms student_t_anchored(const World& world, RowId row, const Vector& theta) 
   return {constant - (nu + 1) / 2 * logl((a + u) / a), at_anchor - (nu + 1) / 2 * (u - u0) / (a + u0)};
 }
 
-// l + l' delta - (w + k rho) delta^2 / 2 inside the radius, Jaakkola and Jordan's outside.
-Explicit cubic(double radius) {
-  return [radius](const World& world, RowId row, const Vector& theta) -> RowTerms {
-    const Vector offset = theta - world.anchor.theta;
-    const double rho = std::sqrt(offset.dot(world.anchor.metric.precision() * offset));
-    if (rho > radius) return logistic_anchored(world, row, theta);
-    Vector x(world.store.features());
-    for (Index j = 0; j < x.size(); ++j) x[j] = world.store.value(row, j);
-    const double reach = std::sqrt(x.dot(world.anchor.metric.precision().ldlt().solve(x)));
-    const Long side = world.store.target(row) > 0.5 ? 1 : -1;
-    const Long m = side * predictors(world, row, theta)[0], m0 = side * predictors(world, row, world.anchor.theta)[0];
-    const Long p = expl(log_sigmoid_exactly(-m0)), q = expl(log_sigmoid_exactly(m0)), delta = m - m0;
-    const Long curvature = p * q + reach / (18 * sqrtl(3)) * rho;
-    return {log_sigmoid_exactly(m), log_sigmoid_exactly(m0) + p * delta - curvature * delta * delta / 2};
-  };
+// l + l' delta - (w + k rho) delta^2 / 2 inside the radius.
+RowTerms cubic(const World& world, RowId row, const Vector& theta) {
+  const Vector offset = theta - world.anchor.theta;
+  const double rho = std::sqrt(offset.dot(world.anchor.metric.precision() * offset));
+  Vector x(world.store.features());
+  for (Index j = 0; j < x.size(); ++j) x[j] = world.store.value(row, j);
+  const double reach = std::sqrt(x.dot(world.anchor.metric.precision().ldlt().solve(x)));
+  const Long side = world.store.target(row) > 0.5 ? 1 : -1;
+  const Long m = side * predictors(world, row, theta)[0], m0 = side * predictors(world, row, world.anchor.theta)[0];
+  const Long p = expl(log_sigmoid_exactly(-m0)), q = expl(log_sigmoid_exactly(m0)), delta = m - m0;
+  const Long curvature = p * q + reach / (18 * sqrtl(3)) * rho;
+  return {log_sigmoid_exactly(m), log_sigmoid_exactly(m0) + p * delta - curvature * delta * delta / 2};
 }
 
+// log p(theta, z) within the radius, with L for a row that is lit; beyond it log p(nearest, z) + log posterior(theta) -
+// log posterior(nearest).
 Long explicit_joint(const World& world, const Explicit& terms, const Vector& theta, const BrightSet& z) {
   Long sum = world.model.prior().log_density(theta);
+  const Vector nearest = world.zone_point(theta);
   for (RowId row = 0; row < world.store.rows(); ++row) {
-    const RowTerms at = terms(world, row, theta);
+    const RowTerms at = terms(world, row, nearest);
     EXPECT_LE(at.log_bound, at.log_likelihood + 1e-15L);
     // Bright: B (L/B - 1); dark: B.
-    sum += at.log_bound;
+    if (world.bound.lit().contains(row))
+      sum += at.log_likelihood;
+    else
+      sum += at.log_bound;
     if (z.is_bright(row)) sum += logl(expm1l(at.log_likelihood - at.log_bound));
+    sum += terms(world, row, theta).log_likelihood - at.log_likelihood;
   }
   return sum;
 }
@@ -125,7 +129,7 @@ Long explicit_joint(const World& world, const Explicit& terms, const Vector& the
 double rounding(const World& world, const State& state) {
   double sum = 0.0;
   for (std::size_t i = 0; i < state.z.fixed.size(); ++i) {
-    const auto here = predictors(world, state.z.fixed.row[i], state.theta);
+    const auto here = predictors(world, state.z.fixed.row[i], world.zone_point(state.theta));
     const auto there = predictors(world, state.z.fixed.row[i], world.anchor.theta);
     for (std::size_t k = 0; k < here.size(); ++k)
       sum += 1e-14 * static_cast<double>(powl(here[k] - there[k], 2)) / state.at.bright.gap[i];
@@ -175,13 +179,37 @@ TEST(JointDensity, StudentTIsItsDefinition) {
   expect_density(World(StudentT(4.0, 0.8), Prior::laplace(0.0, 1.0), 60, 3, 13), student_t_anchored, {0.5, 2.0});
 }
 
-// Growth inside the radius, the global curvature outside; 1.0 and 6.0 standard deviations per coefficient are safely on
+// Growth inside the radius, all rows outside; 1.0 and 6.0 standard deviations per coefficient are safely on
 // either side of a radius of 5.
 TEST(JointDensity, ABoundThatGrowsIsItsDefinition) {
   const World world(Logistic{}, some_prior, 60, 3, 14, std::make_shared<CubicRule>(5.0));
   ASSERT_LT(world.bound.at(world.theta(1.0, 3), false).rho, 4.9);
-  ASSERT_GT(world.bound.at(world.theta(6.0, 3), false).rho, 5.1);
-  expect_density(world, cubic(5.0), {0.3, 1.0, 6.0});
+  ASSERT_GT(world.bound.at(world.theta(6.0, 3), false).beyond, 1.02);
+  expect_density(world, cubic, {0.3, 1.0, 6.0});
+}
+
+// Rows without a z add their likelihood, whatever their bound.
+TEST(JointDensity, LitRowsAreTheirLikelihood) {
+  for (const double above : {0.0, 0.3, 0.6}) {
+    const World world(Logistic{}, some_prior, 60, 3, 14, std::make_shared<CubicRule>(5.0), {.above = above});
+    if (above == 0.0) {
+      ASSERT_EQ(world.bound.lit().size(), 60u);
+    } else {
+      ASSERT_GT(world.bound.lit().size(), 1u);
+      ASSERT_LT(world.bound.lit().size(), 40u);
+    }
+    expect_density(world, cubic, {0.3, 1.0, 6.0});
+  }
+  const World anchored(Softmax{3}, Prior::student_t(3.0, 0.0, 1.0), 50, 2, 12, std::make_shared<AnchoredRule>(),
+                       {.above = 0.4});
+  ASSERT_GT(anchored.bound.lit().size(), 1u);
+  ASSERT_LT(anchored.bound.lit().size(), 40u);
+  expect_density(anchored, softmax_anchored, {0.5, 2.0});
+  const World student_t(StudentT(4.0, 0.8), Prior::laplace(0.0, 1.0), 60, 3, 13, std::make_shared<AnchoredRule>(),
+                        {.above = 0.05});
+  ASSERT_GT(student_t.bound.lit().size(), 1u);
+  ASSERT_LT(student_t.bound.lit().size(), 50u);
+  expect_density(student_t, student_t_anchored, {0.5, 2.0});
 }
 
 TEST(JointDensity, QueriesAreTheBrightRows) {
@@ -203,6 +231,33 @@ TEST(JointDensity, QueriesAreTheBrightRows) {
   EXPECT_EQ(world.count(), 0);
 }
 
+// A query per bright row and per lit row; beyond the radius two passes more.
+TEST(JointDensity, QueriesOfLitRowsAndBeyondTheRadius) {
+  for (const Lighting& lighting : {Lighting{}, Lighting{.above = 0.8}})
+    for (const bool framed : {false, true}) {
+      const World world(Softmax{3}, some_prior, 50, 2, 15, std::make_shared<SharpRule>(Zone{2.4, 5.0}), lighting);
+      const auto frame = std::make_shared<const SplitFrame>(*collapsed_frame(world.bound));
+      const JointDensity joint(world.store, world.bound, framed ? frame : nullptr);
+      const auto lit = static_cast<RowId>(world.bound.lit().size());
+      EXPECT_EQ(lit > 0, std::isfinite(lighting.above));
+      const State state = world.state(world.at_rho(2.0), 2);
+      const RowId bright = state.z.set.bright_count();
+      EXPECT_GT(bright, 3);
+      Evaluation at;
+      Vector gradient;
+      for (const bool with_gradient : {false, true})
+        for (const bool beyond : {false, true}) {
+          const Vector theta = world.at_rho(beyond ? 5.5 : 4.5);
+          const RowId expected = bright + lit + (beyond ? 100 : 0);
+          world.count();
+          EXPECT_EQ(joint.evaluate(theta, state.z, with_gradient, at), expected);
+          EXPECT_EQ(world.count(), expected);
+          EXPECT_EQ(joint.kick(*frame, frame->position(theta), state.z, gradient), expected);
+          EXPECT_EQ(world.count(), expected);
+        }
+    }
+}
+
 // Rows go bright and dark at random, in the order of chance; after each settle the state is as if read anew.
 TEST(JointDensity, ChangesInPlaceAreAnEvaluationAnew) {
   std::vector<std::unique_ptr<World>> worlds;
@@ -212,6 +267,10 @@ TEST(JointDensity, ChangesInPlaceAreAnEvaluationAnew) {
   worlds.push_back(
       std::make_unique<World>(Logistic{}, some_prior, 40, 3, 16, std::make_shared<FixedJaakkolaJordanRule>()));
   worlds.push_back(std::make_unique<World>(Logistic{}, some_prior, 40, 3, 16, std::make_shared<CubicRule>(5.0)));
+  worlds.push_back(std::make_unique<World>(Logistic{}, some_prior, 40, 3, 16, std::make_shared<CubicRule>(5.0),
+                                           Lighting{.above = 0.5}));
+  ASSERT_GT(worlds.back()->bound.lit().size(), 2u);
+  ASSERT_LT(worlds.back()->bound.lit().size(), 30u);
   const PhiloxRandom random(17, 0, 0);
   for (const auto& world : worlds)
     for (const double spread : {1.0, 8.0})
@@ -222,6 +281,7 @@ TEST(JointDensity, ChangesInPlaceAreAnEvaluationAnew) {
           std::vector<RowId> dark;
           for (std::uint64_t i = 0; i < 10; ++i) {
             const auto row = static_cast<RowId>(random.choose(Purpose::pick, 100 * round + i, 40));
+            if (!world->joint.has_z(row)) continue;
             if (state.z.set.is_bright(row))
               world->joint.darken(state, row);
             else if (std::find(dark.begin(), dark.end(), row) == dark.end())

@@ -17,8 +17,8 @@ namespace flymc::problems {
 struct World {
   template <Family F>
   World(F family, const Prior& prior, Index rows, Index columns, std::uint64_t seed,
-        std::shared_ptr<const BoundRule> rule = std::make_shared<AnchoredRule>())
-      : World(Counted<F>(std::move(family)), prior, rows, columns, seed, std::move(rule), 0) {}
+        std::shared_ptr<const BoundRule> rule = std::make_shared<AnchoredRule>(), const Lighting& lighting = {})
+      : World(Counted<F>(std::move(family)), prior, rows, columns, seed, std::move(rule), lighting, 0) {}
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
@@ -29,12 +29,26 @@ struct World {
     return anchor.theta + spread * anchor.metric.unwhiten(z);
   }
 
-  // A state there, all rows dark but every `nth` (0: none); evaluated, with or without gradient.
+  // theta at a distance from the anchor in the metric.
+  Vector at_rho(double rho, std::uint64_t number = 0) const {
+    const Vector offset = theta(1.0, number) - anchor.theta;
+    return anchor.theta + rho / anchor.metric.whiten(offset).norm() * offset;
+  }
+
+  // The point whose z a theta has: itself, or beyond the radius the nearest point of the zone.
+  Vector zone_point(const Vector& where) const {
+    const Vector offset = where - anchor.theta;
+    const double rho = std::sqrt(offset.dot(anchor.metric.precision() * offset)), radius = bound.rule().radius();
+    return rho > radius ? Vector(anchor.theta + radius / rho * offset) : where;
+  }
+
+  // A state there, all rows dark but every `nth` (0: none) that has a z; evaluated, with or without gradient.
   State state(const Vector& where, RowId nth, bool with_gradient = true) const {
     State state(where, store.rows());
     joint.evaluate(where, state.z, with_gradient, state.at);
     std::vector<RowId> rows;
-    for (RowId row = 0; nth > 0 && row < store.rows(); row += nth) rows.push_back(row);
+    for (RowId row = 0; nth > 0 && row < store.rows(); row += nth)
+      if (joint.has_z(row)) rows.push_back(row);
     BoundRows fixed;
     Gaps gaps;
     joint.look(state, rows, fixed, gaps);
@@ -59,13 +73,13 @@ struct World {
  private:
   template <Family F>
   World(Counted<F> family, const Prior& prior, Index rows, Index columns, std::uint64_t seed,
-        std::shared_ptr<const BoundRule> rule, int)
+        std::shared_ptr<const BoundRule> rule, const Lighting& lighting, int)
       : queries(family.queries),
         model(family, prior),
         store(make(model, rows, columns, seed).store),
         anchor(find_anchor(store, model, machine.execution())),
         metric(std::make_shared<const Metric>(anchor.metric)),
-        bound(store, model, std::move(rule), anchor.theta, machine.execution(), anchor.metric),
+        bound(store, model, std::move(rule), anchor.theta, machine.execution(), anchor.metric, lighting),
         joint(store, bound),
         full(store, model) {
     count();
@@ -91,8 +105,8 @@ inline void expect_same(const Evaluation& a, const Evaluation& b) {
 }
 
 // The state is what it would be if (theta, z) had just been read from a file: the same rows' constants, and the same
-// evaluation bit for bit. Takes queries of its own, which it gives back.
-inline void expect_settled(const World& world, const State& state) {
+// evaluation bit for bit, by the world's density unless another is given. Takes queries of its own, which it gives back.
+inline void expect_settled(const World& world, const State& state, const JointDensity* density = nullptr) {
   const RowId before = *world.queries;
   ASSERT_EQ(static_cast<std::size_t>(state.z.set.bright_count()), state.z.fixed.size());
   for (std::size_t i = 0; i < state.z.fixed.size(); ++i)
@@ -107,7 +121,7 @@ inline void expect_settled(const World& world, const State& state) {
   EXPECT_EQ(fresh.fixed.coefficients.curvature, state.z.fixed.coefficients.curvature);
   EXPECT_EQ(fresh.fixed.coefficients.growth, state.z.fixed.coefficients.growth);
   Evaluation again;
-  world.joint.evaluate(state.theta, fresh, state.at.gradient.size() > 0, again);
+  (density ? *density : world.joint).evaluate(state.theta, fresh, state.at.gradient.size() > 0, again);
   expect_same(again, state.at);
   *world.queries = before;
 }

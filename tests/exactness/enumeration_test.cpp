@@ -1,8 +1,10 @@
 // Every z-sweep leaves p(z | theta) invariant: all 2^N states of a tiny problem, every branch of the kernel's own code.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "exactness/branching_random.hpp"
 #include "flymc/kernel/explicit_sweep.hpp"
@@ -18,22 +20,45 @@ constexpr std::size_t states = 1u << rows;
 
 // A problem of five rows with an anchor that is not the mode, and a theta that is not the anchor: all gaps are visible.
 struct Tiny {
-  explicit Tiny(const Model& model, std::shared_ptr<const BoundRule> rule, double scale)
+  // `lights` rows are lit, those with the largest spread.
+  Tiny(const Model& model, std::shared_ptr<const BoundRule> rule, double scale, std::size_t lights)
       : problem(problems::make(model, rows, 2, 11)) {
     const Index dimension = model.coefficients(problem.store);
     Vector anchor(dimension);
     for (Index j = 0; j < dimension; ++j) anchor[j] = 0.3 * std::sin(1.0 + static_cast<double>(j));
     theta = anchor;
     for (Index j = 0; j < dimension; ++j) theta[j] += scale * std::cos(2.0 * static_cast<double>(j));
+    // With this metric spread is |x|^2 / 4, or twice that for a difference of two predictors.
+    const double unit = model.family().only_differences() ? 0.5 : 0.25;
+    std::vector<std::pair<double, RowId>> spread;
+    for (RowId i = 0; i < rows; ++i)
+      spread.emplace_back(-unit * (1.0 + std::pow(problem.store.value(i, 1), 2)), i);
+    std::sort(spread.begin(), spread.end());
+    Lighting lighting;
+    if (lights > 0) lighting.above = lights < rows ? -0.5 * (spread[lights - 1].first + spread[lights].first) : 0.0;
+    for (std::size_t i = 0; i < lights; ++i) lit |= std::size_t{1} << spread[i].second;
     bound = std::make_unique<Bound>(problem.store, model, std::move(rule), anchor, machine.execution(),
-                                    Metric::from_precision(4.0 * Matrix::Identity(dimension, dimension)));
+                                    Metric::from_precision(4.0 * Matrix::Identity(dimension, dimension)), lighting);
     density = std::make_unique<JointDensity>(problem.store, *bound);
   }
 
-  // pi(z) proportional to the product over bright rows of L/B - 1, from likelihoods and bounds in plain form.
+  // A lit row is never bright.
+  bool possible(std::size_t z) const { return (z & lit) == 0; }
+
+  // By how much gaps are larger than expected: the power of rho / sqrt(D) that they have, and at least 1. Nothing is
+  // expected of a bound that does not touch.
+  double growth() const {
+    if (!bound->rule().touches()) return 1.0;
+    const double rho = std::min(bound->rule().radius(), 2.0 * (theta - bound->anchor()).norm());
+    return std::max(1.0, std::pow(rho / std::sqrt(static_cast<double>(theta.size())), bound->rule().grows() ? 3 : 2));
+  }
+
+  // pi(z) proportional to the product over bright rows of L/B - 1, from likelihoods and bounds in plain form. Beyond the
+  // radius those of the nearest point of the zone.
   Vector stationary() const {
     const Index k = problem.model.predictors();
-    const BoundPoint point = bound->at(theta, false);
+    const double far = 2.0 * (theta - bound->anchor()).norm(), rho = std::min(far, bound->rule().radius());
+    const Matrix offset = by_predictor(Vector((theta - bound->anchor()) * (rho / far)), k);
     std::vector<RowId> ids(rows);
     for (RowId i = 0; i < rows; ++i) ids[static_cast<std::size_t>(i)] = i;
     BoundRows fixed;
@@ -43,7 +68,7 @@ struct Tiny {
       const auto width = static_cast<std::size_t>(k);
       const Vector eta = Eigen::Map<const Vector>(fixed.eta_anchor.data() + i * width, k);
       Vector delta(k);
-      problem.store.predict({&ids[i], 1}, point.offset, {delta.data(), width});
+      problem.store.predict({&ids[i], 1}, offset, {delta.data(), width});
       const Vector moved = eta + delta;
       double at_anchor = 0.0, here = 0.0;
       Vector slope(k);
@@ -51,18 +76,15 @@ struct Tiny {
                                         {});
       problem.model.family().likelihood({&fixed.y[i], 1}, {moved.data(), width}, {&here, 1}, {}, {});
       const Coefficients& c = fixed.coefficients;
-      // Within the radius c + k rho, beyond it the family's global curvature.
       Matrix bend = Eigen::Map<const Matrix>(c.curvature.data() + i * width * width, k, k);
-      if (!c.growth.empty()) bend += point.rho * Eigen::Map<const Matrix>(c.growth.data() + i * width * width, k, k);
-      if ((bound->metric()->lower().transpose() * (theta - bound->anchor())).norm() > bound->rule().radius())
-        problem.model.family().global_curvature({&fixed.y[i], 1}, {eta.data(), width}, {bend.data(), width * width});
+      if (!c.growth.empty()) bend += rho * Eigen::Map<const Matrix>(c.growth.data() + i * width * width, k, k);
       if (!c.value_drop.empty()) at_anchor -= c.value_drop[i], slope[0] -= c.slope_drop[i];
       const double log_bound = at_anchor + slope.dot(delta) - 0.5 * delta.dot(bend * delta);
       odds[static_cast<Index>(i)] = std::expm1(here - log_bound);
     }
     Vector pi(states);
     for (std::size_t z = 0; z < states; ++z) {
-      pi[static_cast<Index>(z)] = 1.0;
+      pi[static_cast<Index>(z)] = possible(z) ? 1.0 : 0.0;
       for (RowId i = 0; i < rows; ++i)
         if (z >> i & 1u) pi[static_cast<Index>(z)] *= odds[i];
     }
@@ -105,7 +127,8 @@ struct Tiny {
       double weight = 1.0;
       for (RowId i = 0; i < rows; ++i) {
         const bool in_set = set >> i & 1u;
-        weight *= in_set ? proposals.q(i) : 1.0 - proposals.q(i);
+        const double q = proposals.q(i, growth());
+        weight *= in_set ? q : 1.0 - q;
         if (in_set) proposed.push_back(i);
       }
       t += weight * transition([&](State& state, const Random& random) { sweep.step(state, random, proposed); });
@@ -116,6 +139,10 @@ struct Tiny {
   Matrix transition(const std::function<void(State&, const Random&)>& step) const {
     Matrix t = Matrix::Zero(states, states);
     for (std::size_t z = 0; z < states; ++z) {
+      if (!possible(z)) {
+        t(static_cast<Index>(z), static_cast<Index>(z)) = 1.0;
+        continue;
+      }
       const State start = at(z);
       EXPECT_EQ(code(start), z);
       State state = start;
@@ -126,6 +153,7 @@ struct Tiny {
           },
           [&](double p) {
             t(static_cast<Index>(z), static_cast<Index>(code(state))) += p;
+            EXPECT_TRUE(possible(code(state))) << "a lit row is bright";
             // What the state remembers is what it would compute afresh, and of the rows that are bright.
             ASSERT_EQ(static_cast<RowId>(state.z.fixed.size()), state.z.set.bright_count());
             for (std::size_t i = 0; i < state.z.fixed.size(); ++i)
@@ -144,15 +172,18 @@ struct Tiny {
   Vector theta;
   std::unique_ptr<Bound> bound;
   std::unique_ptr<JointDensity> density;
+  std::size_t lit = 0;  // the rows that are, as a z
 };
 
-// Rows sum to one, pi T = pi, and (where asked) every state reaches every other.
+// Rows sum to one, pi T = pi, and (where asked) every state reaches every other that is possible.
 void expect_invariant(const Vector& pi, const Matrix& t, bool irreducible) {
   EXPECT_LT((t.rowwise().sum() - Vector::Ones(states)).cwiseAbs().maxCoeff(), 1e-12);
   EXPECT_LT((pi.transpose() * t - pi.transpose()).cwiseAbs().maxCoeff(), 1e-12);
   EXPECT_GE(t.minCoeff(), 0.0);
   if (irreducible) {
-    EXPECT_GT(t.minCoeff(), 0.0);
+    for (Index from = 0; from < pi.size(); ++from)
+      for (Index to = 0; to < pi.size(); ++to)
+        EXPECT_EQ(t(from, to) > 0.0, pi[from] > 0.0 ? pi[to] > 0.0 : from == to) << from << " to " << to;
   }
 }
 
@@ -161,20 +192,28 @@ struct Case {
   Model model;
   std::shared_ptr<const BoundRule> rule;
   double scale;  // how far theta is from the anchor
+  std::size_t lights = 0;
 };
 
 class EverySweep : public testing::TestWithParam<Case> {
  protected:
-  EverySweep() : tiny(GetParam().model, GetParam().rule, GetParam().scale), pi(tiny.stationary()) {}
+  EverySweep() : tiny(GetParam().model, GetParam().rule, GetParam().scale, GetParam().lights), pi(tiny.stationary()) {}
   Tiny tiny;
   Vector pi;
 };
 
 TEST_P(EverySweep, ProblemIsNotTrivial) {
   // Of a bound with two zones, the one that the case is named after.
-  EXPECT_EQ(tiny.bound->at(tiny.theta, false).outside, GetParam().name.find("Outside") != std::string::npos);
-  // Both states of every row must have visible probability, or invariance would say little.
+  EXPECT_EQ(tiny.bound->at(tiny.theta, false).outside(), GetParam().name.find("Outside") != std::string::npos);
+  EXPECT_EQ(tiny.bound->lit().size(), GetParam().lights);
+  EXPECT_NEAR(tiny.bound->gap_growth(tiny.bound->at(tiny.theta, false)), tiny.growth(), 1e-12 * tiny.growth());
+  if (GetParam().name.find("Far") != std::string::npos) {
+    EXPECT_GT(tiny.growth(), 2.0);
+  }
+  // Both states of every row that has two must have visible probability, or invariance would say little.
   for (RowId i = 0; i < rows; ++i) {
+    EXPECT_EQ(tiny.density->has_z(i), !(tiny.lit >> i & 1u));
+    if (tiny.lit >> i & 1u) continue;
     double bright = 0.0;
     for (std::size_t z = 0; z < states; ++z)
       if (z >> i & 1u) bright += pi[static_cast<Index>(z)];
@@ -207,7 +246,10 @@ TEST_P(EverySweep, ExplicitWithoutReplacement) {
         pi, tiny.transition(ExplicitSweep{*tiny.density, count, ExplicitSweep::Choice::without_replacement}), false);
   // All rows: a Gibbs draw of z, whatever z was.
   const Matrix t = tiny.transition(ExplicitSweep{*tiny.density, rows, ExplicitSweep::Choice::without_replacement});
-  EXPECT_LT((t - Vector::Ones(states) * pi.transpose()).cwiseAbs().maxCoeff(), 1e-12);
+  for (std::size_t z = 0; z < states; ++z)
+    if (tiny.possible(z)) {
+      EXPECT_LT((t.row(static_cast<Index>(z)) - pi.transpose()).cwiseAbs().maxCoeff(), 1e-12);
+    }
 }
 
 TEST_P(EverySweep, ExplicitConsecutive) {
@@ -236,6 +278,12 @@ TEST_P(EverySweep, ByRows) {
     expect_invariant(pi, t * t, true);
   };
   for (const double s : {0.3, 6.0}) expect_exact(tiny.bound->expected_gaps(), s);
+  // Lit rows are never proposed, and where all are there is nothing to propose.
+  const Proposals proposals(tiny.bound->expected_gaps(), 6.0);
+  EXPECT_EQ(proposals.rate() == 0.0, tiny.lit == states - 1);
+  for (RowId i = 0; i < rows; ++i) EXPECT_EQ(proposals.q(i, tiny.growth()) == 0.0, (tiny.lit >> i & 1u) != 0);
+  for (std::uint64_t i = 0; i < 100; ++i)
+    for (const RowId row : proposals.draw(PhiloxRandom(1, 0, i), tiny.growth())) EXPECT_FALSE(tiny.lit >> row & 1u);
   // q from 0.9, the most there is, down to 0.002: above and below the rows' probabilities of being bright.
   expect_exact(ExpectedGaps(std::vector<std::uint8_t>{255, 245, 235, 225, 215}), 1.0);
   expect_exact(ExpectedGaps(std::vector<std::uint8_t>{215, 225, 235, 245, 255}), 1.0);
@@ -251,9 +299,11 @@ TEST_P(EverySweep, ByRowsAcceptsAsTheFormulaSays) {
   // The product over rows of each row's own two by two matrix.
   for (std::size_t from = 0; from < states; ++from)
     for (std::size_t to = 0; to < states; ++to) {
+      if (!tiny.possible(from)) continue;
       double p = 1.0;
       for (RowId i = 0; i < rows; ++i) {
-        const double odds = pi[Index{1} << i] / pi[0], q = proposals->q(i);
+        const double odds = pi[Index{1} << i] / pi[0], most = -std::log1p(-proposals->q(i));
+        const double q = -std::expm1(-tiny.growth() * most);
         const double change = from >> i & 1u ? std::min(1.0, q / odds) : q * std::min(1.0, odds / q);
         p *= (from >> i & 1u) == (to >> i & 1u) ? 1.0 - change : change;
       }
@@ -266,7 +316,8 @@ std::vector<Case> cases() {
   const auto anchored = std::make_shared<AnchoredRule>();
   // Theta is at rho of 2 scale sqrt(dimension) or a little less: inside the radius, and in the last beyond it.
   const auto sharp = std::make_shared<SharpRule>(Zone{2.0, 5.0});
-  const auto narrow = std::make_shared<SharpRule>(Zone{0.3, 0.5});
+  const auto narrow = std::make_shared<SharpRule>(Zone{0.3, 0.9});
+  const auto wide = std::make_shared<SharpRule>(Zone{2.0, 9.0});
   return {{"LogisticNear", m[0], anchored, 0.3},
           {"LogisticFar", m[0], anchored, 4.0},
           {"LogisticUntuned", m[0], std::make_shared<FixedJaakkolaJordanRule>(), 1.0},
@@ -278,7 +329,20 @@ std::vector<Case> cases() {
           {"StudentTSharp", m[2], sharp, 1.0},
           {"LogisticSharpOutside", m[0], narrow, 1.0},
           {"SoftmaxSharpOutside", m[1], narrow, 1.0},
-          {"StudentTSharpOutside", m[2], narrow, 1.0}};
+          {"StudentTSharpOutside", m[2], narrow, 1.0},
+          // q follows theta.
+          {"LogisticSharpFar", m[0], wide, 2.5},
+          {"SoftmaxSharpFar", m[1], wide, 1.3},
+          {"StudentTSharpFar", m[2], wide, 1.6},
+          {"LogisticSharpFarOutside", m[0], std::make_shared<SharpRule>(Zone{2.0, 2.5}), 2.5},
+          // Rows without a z.
+          {"LogisticOneLit", m[0], anchored, 0.3, 1},
+          {"LogisticSharpOneLit", m[0], sharp, 1.0, 1},
+          {"SoftmaxSharpTwoLit", m[1], sharp, 0.7, 2},
+          {"StudentTSharpOneLitFar", m[2], wide, 1.6, 1},
+          {"LogisticSharpOneLitOutside", m[0], narrow, 1.0, 1},
+          {"LogisticSharpAllLit", m[0], sharp, 1.0, 5},
+          {"SoftmaxSharpAllLitOutside", m[1], narrow, 1.0, 5}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Exactness, EverySweep, testing::ValuesIn(cases()),

@@ -34,7 +34,17 @@ constexpr int steps_per_round = 3;    // sweeps and moves in (b)
 constexpr int marginal_draws = 2000;  // per replicate, of the marginal-conditional simulator
 
 enum class Sweep { none, implicit, with_replacement, without_replacement, consecutive, rows };
-enum class Move { random_walk, mala, slice_coordinates, slice_direction, slice_narrow, slice_then_mala, split_hmc };
+// split_framed: split HMC by a density that has the frame, which is what fits use.
+enum class Move {
+  random_walk,
+  mala,
+  slice_coordinates,
+  slice_direction,
+  slice_narrow,
+  slice_then_mala,
+  split_hmc,
+  split_framed
+};
 
 struct Case {
   Target target;
@@ -88,14 +98,14 @@ std::vector<double> evaluate(const World& world, const Vector& theta, const Vect
   for (Index j = 1; j < t.size(); ++j) out.push_back(t[0] * t[j]);
   for (const double v : t) out.push_back(v * v);
 
-  const std::vector<RowTerms> terms = row_terms(world, theta, y);
+  const std::vector<RowState> terms = row_states(world, theta, y);
   const auto rows = static_cast<double>(terms.size());
   double log_likelihood = 0.0, share = 0.0, gaps = 0.0;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     log_likelihood += terms[i].log_likelihood / rows;
     if (bright.empty() || !bright[i]) continue;
     share += 1.0 / rows;
-    gaps += (1.0 - std::exp(terms[i].log_bound - terms[i].log_likelihood)) / rows;
+    gaps += (1.0 - std::exp(-terms[i].gap)) / rows;
   }
   out.push_back(std::exp(log_likelihood));
   if (!bright.empty())
@@ -127,10 +137,10 @@ Means marginal_conditional(const World& world, const Case& c, std::uint64_t repl
     const Vector theta = world.model.prior().simulate(world.dimension(), random, Purpose::start);
     const Vector y = simulate_targets(world, theta, random);
     std::vector<bool> bright;
-    for (const RowTerms& row : row_terms(world, theta, y)) {
+    for (const RowState& row : row_states(world, theta, y)) {
       // P(dark) = B / L.
       const double u = random.uniform(Purpose::gibbs, bright.size());
-      if (c.with_z()) bright.push_back(u > std::exp(row.log_bound - row.log_likelihood));
+      if (c.with_z()) bright.push_back(!row.lit && u > std::exp(-row.gap));
     }
     means.add(evaluate(world, theta, y, bright));
   }
@@ -171,14 +181,16 @@ Kernels make_moves(const Density& density, const std::shared_ptr<const Metric>& 
   return kernels;
 }
 
-// The turn is short and in few steps, so that Metropolis rejects now and then. Targets drawn far from the anchor can
-// leave the sharp Student-t bound without a Gaussian part; any frame that does not depend on theta is as exact.
-std::unique_ptr<const Kernel> make_split(const JointDensity& density, const World& world, const Execution& execution) {
-  std::optional<SplitFrame> frame = collapsed_frame(density.bound());
-  if (!frame)
-    frame =
-        collapsed_frame(Bound(density.store(), world.model, std::make_shared<AnchoredRule>(), world.anchor, execution));
-  return std::make_unique<SplitHmc>(density, std::make_shared<const SplitFrame>(*frame), 1.2, 2);
+// Targets drawn far from the anchor can leave the sharp Student-t bound without a Gaussian part; any frame that does not
+// depend on theta is as exact, but the density cannot have it.
+struct Frame {
+  std::shared_ptr<const SplitFrame> frame;
+  bool own;
+};
+Frame make_frame(const Store& store, const Bound& bound, const World& world, const Execution& execution) {
+  if (auto frame = collapsed_frame(bound)) return {std::make_shared<const SplitFrame>(*frame), true};
+  const Bound anchored(store, world.model, std::make_shared<AnchoredRule>(), world.anchor, execution);
+  return {std::make_shared<const SplitFrame>(*collapsed_frame(anchored)), false};
 }
 
 Means successive_conditional(const World& world, const Case& c, std::uint64_t replicate) {
@@ -208,11 +220,15 @@ Means successive_conditional(const World& world, const Case& c, std::uint64_t re
       for (int s = 0; s < steps_per_round; ++s) step(moves, state);
       theta = state.theta;
     } else {
-      const Bound bound(store, world.model, world.rule, world.anchor, machine.execution(), world.metric);
-      const JointDensity density(store, bound);
+      const Bound bound(store, world.model, world.rule, world.anchor, machine.execution(), world.metric,
+                        world.lighting);
+      const bool splits = c.move == Move::split_hmc || c.move == Move::split_framed;
+      const Frame frame = splits ? make_frame(store, bound, world, machine.execution()) : Frame{nullptr, false};
+      const JointDensity density(store, bound, c.move == Move::split_framed && frame.own ? frame.frame : nullptr);
       const Kernels sweep = make_sweep(density, c.sweep);
       Kernels moves = make_moves(density, metric, c.move);
-      if (c.move == Move::split_hmc) moves.push_back(make_split(density, world, machine.execution()));
+      // The turn is short and in few steps, so that Metropolis rejects now and then.
+      if (splits) moves.push_back(std::make_unique<SplitHmc>(density, frame.frame, 1.2, 2));
       State state(theta, density.rows());
       density.evaluate(theta, state.z, true, state.at);
       ExplicitSweep(density, density.rows(), ExplicitSweep::Choice::consecutive).step(state, fresh);
@@ -236,7 +252,7 @@ std::string name_of(Sweep sweep) {
 
 std::string name_of(Move move) {
   const char* names[] = {"RandomWalk",  "Mala",          "SliceCoordinates", "SliceDirection",
-                         "SliceNarrow", "SliceThenMala", "SplitHmc"};
+                         "SliceNarrow", "SliceThenMala", "SplitHmc",         "SplitFramed"};
   return names[static_cast<std::size_t>(move)];
 }
 
@@ -267,7 +283,11 @@ TEST_P(Geweke, KeepsThePriorAndTheJointOfDataAndBrightRows) {
     // Neither dark nor bright throughout, or the case would say little about z. Four statistics are about z, their
     // share the first.
     const double bright = across(marginal, compared.size() - 4).mean;
+    Index lit = 0;
+    for (const RowState& row : row_states(world, world.anchor, Vector::Zero(world.x.rows()))) lit += row.lit;
     EXPECT_GT(bright, 1.2 / static_cast<double>(world.x.rows()));
+    EXPECT_GE(lit, std::isfinite(world.lighting.above) ? 2 : 0);
+    EXPECT_LE(lit, world.x.rows() / 2);
     EXPECT_LT(bright, 1.0 - 1.0 / static_cast<double>(world.x.rows()));
   }
   Scores scores;
@@ -297,6 +317,18 @@ std::vector<Case> cases() {
     out.push_back({target, Sweep::rows, Move::split_hmc, 600});
   out.push_back({Target::logistic_sharp, Sweep::rows, Move::mala, 600});
   out.push_back({Target::student_t_sharp, Sweep::implicit, Move::random_walk, 600});
+  for (const Target target : {Target::logistic_sharp, Target::softmax_sharp, Target::student_t_sharp})
+    out.push_back({target, Sweep::rows, Move::split_framed, 600});
+  // Lit rows, and theta beyond the radius.
+  for (const Target target : {Target::logistic_lit, Target::softmax_lit, Target::student_t_lit})
+    out.push_back({target, Sweep::rows, Move::split_framed, 600});
+  out.push_back({Target::logistic_lit, Sweep::implicit, Move::mala, 600});
+  out.push_back({Target::logistic_lit, Sweep::without_replacement, Move::slice_direction, 600});
+  out.push_back({Target::student_t_lit, Sweep::rows, Move::split_hmc, 600});
+  for (const Target target : {Target::logistic_narrow, Target::student_t_narrow}) {
+    out.push_back({target, Sweep::rows, Move::split_framed, 600});
+    out.push_back({target, Sweep::rows, Move::mala, 600});
+  }
   out.push_back({Target::logistic, Sweep::implicit, Move::split_hmc, 600});
   out.push_back({Target::logistic_fixed, Sweep::implicit, Move::split_hmc, 600});
   // The densities that the moment tests take as their reference.

@@ -1,6 +1,7 @@
 // Tiny models for Geweke's test: a prior, a fixed design, a loose bound, and each row's terms as the paper writes them.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -43,6 +44,7 @@ struct World {
   std::shared_ptr<const BoundRule> rule;
   std::optional<Metric> metric;  // of the bound
   std::function<RowTerms(const RowView&)> terms;
+  Lighting lighting = {};
 
   Index dimension() const { return anchor.size(); }
 };
@@ -66,11 +68,9 @@ inline RowTerms logistic_fixed(const RowView& row) {
   return {log_logistic(m), jaakkola_jordan(m, 1.5)};
 }
 
-// Second-order Taylor at the anchor with curvature p (1 - p) + reach rho / (18 sqrt 3) inside the radius, Jaakkola and
-// Jordan's bound outside.
+// Second-order Taylor at the anchor with curvature p (1 - p) + reach rho / (18 sqrt 3).
 constexpr double cubic_radius = 1.5;
 inline RowTerms logistic_cubic(const RowView& row) {
-  if (row.rho > cubic_radius) return logistic_anchored(row);
   const double m = in_class(row, row.eta), m0 = in_class(row, row.anchor);
   const double p = 1.0 / (1.0 + std::exp(-m0)), delta = m - m0;
   const double curvature = p * (1.0 - p) + row.reach * row.rho / (18.0 * std::numbers::sqrt3);
@@ -105,14 +105,11 @@ inline RowTerms student_t_anchored(const RowView& row) {
   return {log_likelihood(r), log_likelihood(r0) - 0.5 * (student_nu + 1.0) * (r * r - r0 * r0) / (scale + r0 * r0)};
 }
 
-// Inside the radius a quadratic about the anchor with curvature c + k rho, outside the anchored bound. c and k are the
-// family's: that they are right is for the laws to judge. Here the point is that every part of the program uses the
-// same ones.
+// A quadratic about the anchor with curvature c + k rho. c and k are the family's: that they are right is for the laws
+// to judge. Here the point is that every part of the program uses the same ones.
 template <class F>
 std::function<RowTerms(const RowView&)> sharp_terms(F family, const Zone& zone, RowTerms (*anchored)(const RowView&)) {
   return [family, zone, anchored](const RowView& row) {
-    const RowTerms outside = anchored(row);
-    if (row.rho > zone.radius) return outside;
     const std::size_t n = row.eta.size();
     std::vector<double> c(n * n), k(n * n), slope(n);
     family.sharp(row.y, row.anchor, row.spread, zone, c, k);
@@ -126,7 +123,7 @@ std::function<RowTerms(const RowView&)> sharp_terms(F family, const Zone& zone, 
       for (std::size_t j = 0; j < n; ++j)
         log_bound -= 0.5 * (c[i * n + j] + k[i * n + j] * row.rho) * delta * (row.eta[j] - row.anchor[j]);
     }
-    return RowTerms{outside.log_likelihood, log_bound};
+    return RowTerms{anchored(row).log_likelihood, log_bound};
   };
 }
 
@@ -138,7 +135,12 @@ enum class Target {
   student_t,
   logistic_sharp,
   softmax_sharp,
-  student_t_sharp
+  student_t_sharp,
+  logistic_lit,
+  softmax_lit,
+  student_t_lit,
+  logistic_narrow,
+  student_t_narrow
 };
 
 // The median of |T|: P(|T| > t) = I_x(nu / 2, 1 / 2) at x = nu / (nu + t^2).
@@ -221,35 +223,89 @@ inline World make_world(Target target) {
       world.metric = Metric::from_precision(Matrix{{0.8, 0.2}, {0.2, 0.5}});
       world.terms = sharp_terms(StudentT{student_nu, student_sigma}, zone, student_t_anchored);
       return world;
+    // Some of their rows are lit: which ones, the design and the metric say, and not the targets.
+    case Target::logistic_lit:
+      world = make_world(Target::logistic_sharp);
+      world.name = "LogisticLit";
+      world.lighting.above = 2.6;
+      return world;
+    case Target::softmax_lit:
+      world = make_world(Target::softmax_sharp);
+      world.name = "SoftmaxLit";
+      world.lighting.above = 6.0;
+      return world;
+    case Target::student_t_lit:
+      world = make_world(Target::student_t_sharp);
+      world.name = "StudentTLit";
+      world.lighting.above = 2.6;
+      return world;
+    // So small a radius that theta is beyond it most of the time.
+    case Target::logistic_narrow: {
+      const Zone small{0.8, 1.2};
+      world = make_world(Target::logistic_lit);
+      world.name = "LogisticNarrow";
+      world.rule = std::make_shared<SharpRule>(small);
+      world.terms = sharp_terms(Logistic{}, small, logistic_anchored);
+      return world;
+    }
+    case Target::student_t_narrow: {
+      const Zone small{1.0, 2.0};
+      world = make_world(Target::student_t_sharp);
+      world.name = "StudentTNarrow";
+      world.rule = std::make_shared<SharpRule>(small);
+      world.terms = sharp_terms(StudentT{student_nu, student_sigma}, small, student_t_anchored);
+      return world;
+    }
   }
   return world;
 }
 
-// The terms of all rows at (theta, y).
-inline std::vector<RowTerms> row_terms(const World& world, const Vector& theta, const Vector& y) {
-  const RowMatrix eta = world.x * by_predictor(theta, world.model.predictors());
-  const RowMatrix anchor = world.x * by_predictor(world.anchor, world.model.predictors());
-  const auto k = static_cast<std::size_t>(eta.cols());
-  const double rho = world.metric ? (world.metric->lower().transpose() * (theta - world.anchor)).norm() : 0.0;
-  std::vector<RowTerms> terms;
+// What a row is at (theta, y): its likelihood there, and the gap that decides about its z, which beyond the radius is
+// that of the nearest point of the zone. Lit rows have no z.
+struct RowState {
+  double log_likelihood;
+  double gap;
+  bool lit;
+};
+
+inline std::vector<RowState> row_states(const World& world, const Vector& theta, const Vector& y) {
+  const Index predictors = world.model.predictors();
+  const Vector offset = theta - world.anchor;
+  const double far = world.metric ? std::sqrt(offset.dot(world.metric->precision() * offset)) : 0.0;
+  const double rho = std::min(far, world.rule->radius());
+  const Vector nearest = rho < far ? Vector(world.anchor + rho / far * offset) : theta;
+  const RowMatrix eta = world.x * by_predictor(theta, predictors), zone = world.x * by_predictor(nearest, predictors);
+  const RowMatrix anchor = world.x * by_predictor(world.anchor, predictors);
+  const auto k = static_cast<std::size_t>(predictors);
+  std::vector<RowState> out;
   for (Index i = 0; i < eta.rows(); ++i) {
     // |x'Delta| <= sqrt(x' P^-1 x) sqrt(Delta' P Delta).
     const Vector x = world.x.row(i);
     Matrix spread;  // (e_p (x) x)' P^-1 (e_q (x) x)
+    double widest = 0.0;
     if (world.metric) {
-      Matrix blocks = Matrix::Zero(world.dimension(), eta.cols());
-      for (Index p = 0; p < eta.cols(); ++p) blocks.col(p).segment(p * x.size(), x.size()) = x;
+      Matrix blocks = Matrix::Zero(world.dimension(), predictors);
+      for (Index p = 0; p < predictors; ++p) blocks.col(p).segment(p * x.size(), x.size()) = x;
       spread = blocks.transpose() * world.metric->precision().ldlt().solve(blocks);
+      // Of the predictor, or of the softmax's differences of two.
+      widest = predictors == 1 ? spread(0, 0) : 0.0;
+      for (Index p = 0; p < predictors; ++p)
+        for (Index q = 0; q < p; ++q) widest = std::max(widest, spread(p, p) + spread(q, q) - 2.0 * spread(p, q));
     }
     const double reach = world.metric ? std::sqrt(spread(0, 0)) : 0.0;
-    terms.push_back(world.terms({y[i],
-                                 {eta.row(i).data(), k},
-                                 {anchor.row(i).data(), k},
-                                 rho,
-                                 reach,
-                                 {spread.data(), static_cast<std::size_t>(spread.size())}}));
+    const auto terms = [&](const RowMatrix& at) {
+      return world.terms({y[i],
+                          {at.row(i).data(), k},
+                          {anchor.row(i).data(), k},
+                          rho,
+                          reach,
+                          {spread.data(), static_cast<std::size_t>(spread.size())}});
+    };
+    const RowTerms decides = terms(zone);
+    out.push_back({terms(eta).log_likelihood, decides.log_likelihood - decides.log_bound,
+                   widest > world.lighting.above});
   }
-  return terms;
+  return out;
 }
 
 inline Vector simulate_targets(const World& world, const Vector& theta, const Random& random) {

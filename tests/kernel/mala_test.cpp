@@ -28,7 +28,8 @@ TEST(Mala, ProposesAndDecidesAsItSays) {
   const Matrix precision = world.metric->precision();
   const ExplicitSweep sweep(world.joint, 20, ExplicitSweep::Choice::consecutive);
   RowId bright = 0;
-  for (const double step : {0.3, 1.3}) {
+  int beyond = 0;
+  for (const double step : {0.5, 1.3}) {
     const Mala move(world.joint, world.metric, step);
     EXPECT_EQ(move.step_size(), step);
     State state = world.state(world.theta(1.5), 0);
@@ -40,11 +41,15 @@ TEST(Mala, ProposesAndDecidesAsItSays) {
       const PhiloxRandom random(1, 0, state.iteration);
       const Info info = move.step(state, random);
       EXPECT_EQ(info.evaluations, 1);
-      EXPECT_EQ(info.queries, state.z.set.bright_count());
       Vector z(3);
       random.normals(Purpose::move, 0, {z.data(), 3});
       const Vector proposal = before.theta + 0.5 * step * step * precision.ldlt().solve(before.at.gradient) +
                               step * world.metric->lower().transpose().triangularView<Eigen::Upper>().solve(z);
+      // Beyond the radius two passes.
+      const Vector offset = proposal - world.anchor.theta;
+      const bool far = offset.dot(precision * offset) > 9.0;
+      EXPECT_EQ(info.queries, state.z.set.bright_count() + (far ? 40 : 0));
+      beyond += far;
       Evaluation there;
       world.joint.evaluate(proposal, before.z, true, there);
       const double log_ratio = there.log_density - before.at.log_density +
@@ -60,6 +65,7 @@ TEST(Mala, ProposesAndDecidesAsItSays) {
     EXPECT_GT(accepted, 20);
     EXPECT_LT(accepted, 80);
   }
+  EXPECT_GT(beyond, 5);
   EXPECT_GT(bright, 40);  // else the gradient of bright rows was hardly in it
 }
 

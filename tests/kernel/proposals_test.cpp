@@ -112,6 +112,11 @@ TEST(Proposals, ChooseEachRowInProportionToLambda) {
   ExpectedGaps heavy = mixed(333, 1e-4, 1.5, 3, 8);
   heavy.set(331, 1.9);
   tables.emplace_back("one heavy row", heavy);
+  // Of rows without a z: a whole group, the table's first rows, and others in between.
+  ExpectedGaps lit = mixed(333, 0.01, 2.0, 4, 19);
+  for (RowId row = 0; row < 333; ++row)
+    if (row < 3 || row / 64 == 2 || (row % 5 == 0 && row % 64 != 63)) lit.forget(row);
+  tables.emplace_back("rows without a z", lit);
   for (const auto& [name, gaps] : tables) {
     SCOPED_TRACE(name);
     const Proposals proposals(gaps, 1.0);
@@ -130,12 +135,17 @@ TEST(Proposals, ChooseEachRowInProportionToLambda) {
   }
 }
 
-// P(proposed) = q for every row, the number of proposals has the variance of independent rows, and so has every pair of
+// P(proposed) = 1 - (1 - q)^growth for every row, the number of proposals has the variance of independent rows, and so has every pair of
 // neighbours and of rows in other groups. In all 150 rows + 1 + 298 pairs, each at 5.4 standard deviations of a normal
-// approximation (7e-8, two-sided): false alarm 3e-5. Counts are large enough for it: q >= 0.008, 40,000 draws.
-TEST(Proposals, ProposeEachRowWithItsProbabilityIndependently) {
+// approximation (7e-8, two-sided): false alarm 3e-5 for each growth. Counts are large enough for it: from 0.008 to 0.998,
+// 40,000 draws. Every ninth row has no z.
+class ProposalsOfGrowth : public testing::TestWithParam<double> {};
+INSTANTIATE_TEST_SUITE_P(Growths, ProposalsOfGrowth, testing::Values(1.0, 2.7));
+TEST_P(ProposalsOfGrowth, ProposeEachRowWithItsProbabilityIndependently) {
+  const double growth = GetParam();
   const RowId rows = 150;
-  const ExpectedGaps gaps = mixed(rows, 0.008, 3.0, 6, 9);
+  ExpectedGaps gaps = mixed(rows, 0.008, 3.0, 6, 9);
+  for (RowId row = 4; row < rows; row += 9) gaps.forget(row);
   const Proposals proposals(gaps, 1.0);
   constexpr int draws = 40000;
   constexpr double limit = 5.4;
@@ -143,7 +153,10 @@ TEST(Proposals, ProposeEachRowWithItsProbabilityIndependently) {
   std::vector<double> q(n), count(n), near(n), far(n);
   double variance = 0.0, expected = 0.0, square = 0.0, fourth = 0.0;
   for (std::size_t i = 0; i < n; ++i) {
-    q[i] = proposals.q(static_cast<RowId>(i));
+    const auto row = static_cast<RowId>(i);
+    q[i] = 1.0 - std::pow(1.0 - std::min(0.9, ExpectedGaps::value(gaps.level(row))), growth);
+    EXPECT_NEAR(proposals.q(row, growth), q[i], 1e-15);
+    EXPECT_EQ(q[i] == 0.0, row % 9 == 4);
     expected += q[i];
     const double v = q[i] * (1.0 - q[i]);
     variance += v;
@@ -151,7 +164,7 @@ TEST(Proposals, ProposeEachRowWithItsProbabilityIndependently) {
   }
   EXPECT_GT(*std::max_element(q.begin(), q.end()), 0.89);
   for (std::uint64_t i = 0; i < draws; ++i) {
-    const std::vector<RowId> proposed = proposals.draw(PhiloxRandom(10, 0, i));
+    const std::vector<RowId> proposed = proposals.draw(PhiloxRandom(10, 0, i), growth);
     ASSERT_TRUE(std::is_sorted(proposed.begin(), proposed.end()));
     ASSERT_EQ(std::adjacent_find(proposed.begin(), proposed.end()), proposed.end()) << "a row twice";
     ASSERT_TRUE(proposed.empty() || (proposed.front() >= 0 && proposed.back() < rows));
@@ -185,7 +198,7 @@ TEST(Proposals, SetsOfRowsAreProducts) {
   ExpectedGaps gaps(130);
   const std::vector<RowId> watched = {0, 1, 100, 129};
   const std::vector<double> of = {0.4, 0.2, 0.6, 0.3};
-  for (std::size_t i = 0; i < 4; ++i) gaps.set(watched[i], of[i]);  // the others' q is about 1e-19
+  for (std::size_t i = 0; i < 4; ++i) gaps.set(watched[i], of[i]);  // the others have no z
   const Proposals proposals(gaps, 1.0);
   constexpr int draws = 50000;
   std::array<double, 16> count{};
@@ -209,7 +222,8 @@ TEST(Proposals, SetsOfRowsAreProducts) {
   EXPECT_LT(statistic, 49.5);
 }
 
-// q is min(0.9, s value), grows with the expected gap, and is never zero: a row with q = 0 could never become bright.
+// q is min(0.9, s value), but for rounding, grows with the expected gap, and is never zero but for level 0, which is of
+// rows without a z: another row with q = 0 could never become bright.
 TEST(Proposals, QGrowsWithTheGapUpToNineTenths) {
   ExpectedGaps gaps(256);
   std::vector<std::uint8_t> levels(256);
@@ -220,10 +234,16 @@ TEST(Proposals, QGrowsWithTheGapUpToNineTenths) {
     double before = 0.0;
     for (RowId row = 0; row < 256; ++row) {
       const double q = proposals.q(row);
-      EXPECT_GT(q, 0.0);
-      EXPECT_LE(q, 0.9);
+      const double expected = std::min(0.9, s * ExpectedGaps::value(static_cast<std::uint8_t>(row)));
+      EXPECT_EQ(q > 0.0, row > 0);
       EXPECT_GE(q, before);
-      EXPECT_EQ(q, std::min(0.9, s * ExpectedGaps::value(static_cast<std::uint8_t>(row))));
+      EXPECT_NEAR(q, expected, 1e-15 * expected);
+      // Larger gaps: 1 - (1 - q)^growth, at least as much, and never more than 1.
+      for (const double growth : {1.0, 1.5, 40.0}) {
+        EXPECT_NEAR(proposals.q(row, growth), -std::expm1(growth * std::log1p(-expected)), 1e-14 * growth * expected);
+        EXPECT_GE(proposals.q(row, growth), q);
+        EXPECT_LE(proposals.q(row, growth), 1.0);
+      }
       before = q;
     }
     EXPECT_TRUE(std::isfinite(proposals.rate()));
@@ -231,6 +251,16 @@ TEST(Proposals, QGrowsWithTheGapUpToNineTenths) {
   }
   for (const double s : {0.0, -1.0, HUGE_VAL, std::nan("")}) EXPECT_THROW(Proposals(all, s), InputError);
   EXPECT_THROW(Proposals(ExpectedGaps(), 1.0), InputError);
+}
+
+// Nothing to propose, and nothing proposed.
+TEST(Proposals, AreNoneWhereNoRowHasAZ) {
+  const ExpectedGaps gaps(200);
+  const Proposals proposals(gaps, 3.0);
+  EXPECT_EQ(proposals.rate(), 0.0);
+  EXPECT_EQ(proposals.rows(), 200);
+  for (RowId row = 0; row < 200; ++row) EXPECT_EQ(proposals.q(row, 100.0), 0.0);
+  for (std::uint64_t i = 0; i < 20; ++i) EXPECT_TRUE(proposals.draw(PhiloxRandom(20, 0, i), 100.0).empty());
 }
 
 TEST(Proposals, UseNoAddressTwice) {
@@ -247,15 +277,21 @@ TEST(Proposals, UseNoAddressTwice) {
 const Prior some_prior = Prior::normal(0.0, 2.0);
 
 // A query for each proposed row that is dark and for no other; decisions by the formulas, from the rows' own addresses.
-TEST(RowSweep, DecidesAsItSays) {
-  const World world(Logistic{}, some_prior, 150, 2, 15, std::make_shared<SharpRule>(Zone{1.4, 4.4}));
+void expect_decisions(const Lighting& lighting) {
+  const World world(Logistic{}, some_prior, 150, 2, 15, std::make_shared<SharpRule>(Zone{1.4, 4.4}), lighting);
+  EXPECT_EQ(world.bound.lit().size() > 0, std::isfinite(lighting.above));
+  EXPECT_LT(world.bound.lit().size(), 100u);
   const auto proposals = std::make_shared<const Proposals>(world.bound.expected_gaps(), 6.0);
   const RowSweep sweep(world.joint, proposals);
-  int darkened = 0, brightened = 0, skipped = 0;
+  int darkened = 0, brightened = 0, skipped = 0, grown = 0, beyond = 0;
   for (std::uint64_t i = 0; i < 400; ++i) {
     const State before = world.state(world.theta(3.0, i), 3), known = world.state(world.theta(3.0, i), 1);
     const PhiloxRandom random(16, 0, i);
-    const std::vector<RowId> proposed = proposals->draw(random);
+    const double rho = world.anchor.metric.whiten(before.theta - world.anchor.theta).norm();
+    const double growth = std::max(1.0, std::pow(std::min(rho, 4.4) / std::sqrt(2.0), 3.0));
+    grown += growth > 1.5;
+    beyond += rho > 4.4;
+    const std::vector<RowId> proposed = proposals->draw(random, growth);
     State state = before;
     world.count();
     const Info info = sweep.step(state, random);
@@ -264,8 +300,13 @@ TEST(RowSweep, DecidesAsItSays) {
     EXPECT_EQ(info.queries, dark);
     EXPECT_EQ(world.count(), dark);
     for (RowId row = 0; row < 150; ++row) {
+      if (world.bound.lit().contains(row)) {
+        EXPECT_FALSE(state.z.set.is_bright(row));
+        EXPECT_FALSE(std::binary_search(proposed.begin(), proposed.end(), row));
+        continue;
+      }
       const double odds = std::expm1(known.at.bright.gap[static_cast<std::size_t>(known.z.set.position(row))]);
-      const double q = proposals->q(row);
+      const double q = 1.0 - std::pow(1.0 - proposals->q(row), growth);
       const bool was = before.z.set.is_bright(row), is = state.z.set.is_bright(row);
       bool expected = was;
       if (was)
@@ -281,7 +322,11 @@ TEST(RowSweep, DecidesAsItSays) {
   EXPECT_GT(darkened, 100);
   EXPECT_GT(brightened, 10);
   EXPECT_GT(skipped, 10);
+  EXPECT_GT(grown, 100);
+  EXPECT_GT(beyond, 50);
 }
+TEST(RowSweep, DecidesAsItSays) { expect_decisions({}); }
+TEST(RowSweep, DecidesAsItSaysWithLitRows) { expect_decisions({.above = 0.08}); }
 
 TEST(RowSweep, RefusesProposalsOfAnotherTable) {
   const World world(Logistic{}, some_prior, 60, 2, 17);

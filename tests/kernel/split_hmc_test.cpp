@@ -58,8 +58,8 @@ class GivenRandom final : public Random {
   double angle_;
 };
 
-// Worlds of every shape that a frame knows: no growth, growth with a radius, several predictors, drops, and priors that
-// are not normal.
+// Worlds of every shape that a frame knows: no growth, growth with a radius, several predictors, drops, priors that are
+// not normal, and lit rows.
 std::vector<std::unique_ptr<World>> worlds() {
   std::vector<std::unique_ptr<World>> out;
   out.push_back(std::make_unique<World>(Logistic{}, some_prior, 60, 3, 81));
@@ -70,11 +70,27 @@ std::vector<std::unique_ptr<World>> worlds() {
   out.push_back(std::make_unique<World>(Logistic{}, Prior::flat(), 60, 3, 86, std::make_shared<CubicRule>(3.0)));
   out.push_back(
       std::make_unique<World>(Logistic{}, some_prior, 60, 3, 87, std::make_shared<FixedJaakkolaJordanRule>(1.5)));
+  out.push_back(std::make_unique<World>(Logistic{}, some_prior, 60, 3, 82, sharp(4.7), Lighting{.above = 0.3}));
+  out.push_back(std::make_unique<World>(Softmax{3}, Prior::student_t(5.0, 0.0, 1.0), 60, 2, 83, sharp(5.4),
+                                        Lighting{.above = 0.5}));
   return out;
 }
 
 std::string describe(const World& world) {
-  return world.model.family().name() + ", " + world.bound.rule().name() + ", " + world.model.prior().describe();
+  return world.model.family().name() + ", " + world.bound.rule().name() + ", " + world.model.prior().describe() + ", " +
+         std::to_string(world.bound.lit().size()) + " lit";
+}
+
+// What is left of the log density once its Gaussian part is taken out: its gradient in b, from that in theta.
+Vector exact_rest(const World& world, const SplitFrame& frame, const BrightRows& z, const Vector& b) {
+  Evaluation at;
+  world.joint.evaluate(frame.theta(b), z, true, at);
+  return frame.to_theta.transpose() * at.gradient + b - frame.centre;
+}
+
+double rho_of(const World& world, const Vector& theta) {
+  const Vector offset = theta - world.bound.anchor();
+  return std::sqrt(offset.dot(world.metric->precision() * offset));
 }
 
 TEST(SplitFrame, DiagonalisesBothMatrices) {
@@ -107,7 +123,7 @@ TEST(SplitFrame, DiagonalisesBothMatrices) {
 TEST(SplitFrame, IsTheDensityOfDarkRows) {
   int inside = 0;
   for (const auto& world : worlds()) {
-    if (!world->model.prior().quadratic()) continue;
+    if (!world->model.prior().quadratic() || world->bound.lit().size() > 0) continue;
     SCOPED_TRACE(describe(*world));
     const SplitFrame frame = *collapsed_frame(world->bound);
     const auto by_frame = [&](const Vector& b) {
@@ -126,8 +142,7 @@ TEST(SplitFrame, IsTheDensityOfDarkRows) {
         EXPECT_NEAR(world->state(theta, 0).at.log_density, constant + by_frame(frame.position(theta)), 1e-9);
       }
   }
-  EXPECT_GT(inside, 10);
-  EXPECT_GT(outside, 5);
+  EXPECT_GT(inside, 20);
 }
 
 TEST(SplitFrame, OfTheFullDensityIsLaplace) {
@@ -149,9 +164,10 @@ TEST(SplitFrame, IsNothingForABoundThatIsNotGaussian) {
 }
 
 // A density that has the frame: the same log density by other coordinates, and as gradient what is to be kicked. The
-// frame takes rho's gradient to be that of stretch |b|; without growth nothing depends on it and the gradient is exact.
+// frame takes rho's gradient to be that of stretch |b|; without growth nothing depends on it, and beyond the radius it is
+// not used: there the gradient is exact.
 TEST(SplitFrame, GivesADensityTheSameValuesAndItsKicks) {
-  int compared = 0;
+  int compared = 0, beyond = 0;
   for (const auto& world : worlds()) {
     SCOPED_TRACE(describe(*world));
     const auto frame = collapsed(*world);
@@ -161,24 +177,28 @@ TEST(SplitFrame, GivesADensityTheSameValuesAndItsKicks) {
         const State state = world->state(world->theta(spread, 5), nth);
         if (!std::isfinite(state.at.log_density)) continue;
         Evaluation at;
-        EXPECT_EQ(quick.evaluate(state.theta, state.z, true, at), state.z.set.bright_count());
+        const bool outside = rho_of(*world, state.theta) > world->bound.rule().radius();
+        const RowId rows = state.z.set.bright_count() + static_cast<RowId>(world->bound.lit().size());
+        EXPECT_EQ(quick.evaluate(state.theta, state.z, true, at), rows + (outside ? 120 : 0));
         EXPECT_NEAR(at.log_density, state.at.log_density, 1e-9 * (1.0 + std::abs(state.at.log_density)));
         EXPECT_LT((at.b - frame->position(state.theta)).norm(), 1e-10);
-        EXPECT_EQ(at.point.outside, state.at.point.outside);
-        if (frame->growth.size() == 0) {
+        EXPECT_EQ(at.point.outside(), outside);
+        beyond += outside;
+        if (frame->growth.size() == 0 || outside) {
           const Vector exact = frame->pull(state.at.gradient) + at.b - frame->centre;
           EXPECT_LT((at.gradient - exact).norm(), 1e-7 * (1.0 + exact.norm()));
         }
         Vector kick;
         quick.kick(*frame, at.b, state.z, kick);
-        if (nth > 0 || !world->model.prior().quadratic()) {
+        if (rows > 0 || !world->model.prior().quadratic()) {
           EXPECT_LT((at.gradient - kick).norm(), 1e-7 * (1.0 + kick.norm()));
         }
         ++compared;
       }
     EXPECT_THROW(SplitHmc(quick, collapsed(*world), 1.0, 1), InputError);  // another frame than its density's
   }
-  EXPECT_GT(compared, 60);
+  EXPECT_GT(compared, 80);
+  EXPECT_GT(beyond, 8);
 }
 
 // Nothing bright, no growth, a normal prior: nothing is left to kick. The move is a rotation about the centre by the
@@ -204,32 +224,39 @@ TEST(SplitHmc, IsARotationWhereNothingIsLeft) {
   }
 }
 
-// What is left of the log density once its Gaussian part is taken out, as kicks between rotations see it: bright rows
-// with rho exact, growth and the bright rows' dependence on rho by d rho / d b = stretch b / |b|.
-Vector reference_kick(const World& world, const SplitFrame& frame, const BrightRows& z, const Vector& b) {
+// What is left by a density that has the frame, within the radius: bright rows and lit rows with rho exact, growth and the
+// bright rows' dependence on rho by d rho / d b = stretch b / |b|. Beyond the radius it is exact. Where nothing but
+// growth is left, kicks on the way take rho to be stretch |b|.
+Vector own_rest(const World& world, const SplitFrame& frame, const BrightRows& z, const Vector& b, bool on_the_way) {
   const Index d = b.size();
   const Vector theta = frame.theta(b);
   const Prior& prior = world.model.prior();
-  const bool whole_kick = z.fixed.size() > 0 || !prior.quadratic();
-  const double rho = whole_kick ? world.bound.at(theta, false).rho : frame.stretch * b.norm();
-  const bool outside = rho > world.bound.rule().radius();
-  BoundPoint point = world.bound.at(theta, false);
+  const LitRows& lit = world.bound.lit();
+  const bool whole_kick = !on_the_way || z.fixed.size() > 0 || lit.size() > 0 || !prior.quadratic();
+  double rho = frame.stretch * b.norm();
+  if (whole_kick || rho > world.bound.rule().radius()) rho = rho_of(world, theta);
+  if (rho > world.bound.rule().radius()) return exact_rest(world, frame, z, b);
+  const BoundPoint point = world.bound.at(theta, false);
   Gaps gaps;
-  world.bound.gaps(z.fixed, point, true, gaps);
   Vector out = Vector::Zero(d);
   double by_rho = 0.0;
   const auto k = static_cast<std::size_t>(world.model.predictors());
-  for (std::size_t i = 0; i < z.fixed.size(); ++i) {
-    const double outer = 1.0 / -std::expm1(-gaps.gap[i]);  // d log expm1(g) / d g
-    Vector x(world.store.features());
-    for (Index j = 0; j < x.size(); ++j) x[j] = world.store.value(z.fixed.row[i], j);
-    for (std::size_t j = 0; j < k; ++j)
-      out += frame.to_theta.middleRows(static_cast<Index>(j) * x.size(), x.size()).transpose() * x *
-             (outer * gaps.slope[i * k + j]);
-    if (!gaps.rho_slope.empty()) by_rho += outer * gaps.rho_slope[i];
-  }
-  if (outside) out -= frame.outer * b;
-  if (!outside && frame.growth.size() > 0) {
+  const auto add = [&](const BoundRows& rows, bool bright) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double outer = bright ? 1.0 / -std::expm1(-gaps.gap[i]) : 1.0;  // d log expm1(g) / d g
+      Vector x(world.store.features());
+      for (Index j = 0; j < x.size(); ++j) x[j] = world.store.value(rows.row[i], j);
+      for (std::size_t j = 0; j < k; ++j)
+        out += frame.to_theta.middleRows(static_cast<Index>(j) * x.size(), x.size()).transpose() * x *
+               (outer * gaps.slope[i * k + j]);
+      if (!gaps.rho_slope.empty()) by_rho += outer * gaps.rho_slope[i];
+    }
+  };
+  world.bound.gaps(z.fixed, point, true, gaps);
+  add(z.fixed, true);
+  world.bound.lit_gaps(point, true, gaps);
+  add(lit.fixed, false);
+  if (frame.growth.size() > 0) {
     out -= rho * frame.growth.cwiseProduct(b);
     by_rho -= 0.5 * frame.growth.dot(b.cwiseAbs2());
     out += by_rho * frame.stretch / b.norm() * b;
@@ -243,122 +270,205 @@ Vector reference_kick(const World& world, const SplitFrame& frame, const BrightR
   return out;
 }
 
-// A trajectory as the header defines it. Half kicks at both ends have the exact gradient.
+// A trajectory as the header defines it, by a density with this frame (`own`) or without one. Kicks are at most 3 long.
 struct Trajectory {
   Vector b, p;
   double log_ratio;
+  RowId queries;  // but for those of the first gradient
+  int shortened;
 };
-Trajectory reference(const World& world, const SplitFrame& frame, const State& from, const Vector& p0, double turn,
-                     int steps) {
-  const auto exact = [&](const Vector& b, double& log_density) {
-    Evaluation at;
-    world.joint.evaluate(frame.theta(b), from.z, true, at);
-    log_density = at.log_density;
-    return Vector(frame.to_theta.transpose() * at.gradient + b - frame.centre);
+Trajectory reference(const World& world, const SplitFrame& frame, bool own, const State& from, const Vector& p0,
+                     double turn, int steps) {
+  Trajectory out{frame.position(from.theta), p0, 0.0, 0, 0};
+  const auto push = [&](double time, bool on_the_way) {
+    const Vector kick = time * (own ? own_rest(world, frame, from.z, out.b, on_the_way)
+                                    : exact_rest(world, frame, from.z, out.b));
+    out.p += kick.norm() > 3.0 ? Vector(3.0 / kick.norm() * kick) : kick;
+    out.shortened += kick.norm() > 3.0;
   };
-  Trajectory out{frame.position(from.theta), p0, 0.0};
-  double before = 0.0, after = 0.0;
-  out.p += turn / 2.0 * exact(out.b, before);
+  const auto count = [&](bool on_the_way) {
+    const auto rows = from.z.set.bright_count() + static_cast<RowId>(world.bound.lit().size());
+    const double radius = world.bound.rule().radius();
+    // A kick that takes rho to be stretch |b| never knows where it is.
+    const bool quick = own && on_the_way && rows == 0 && world.model.prior().quadratic() &&
+                       frame.stretch * out.b.norm() <= radius;
+    out.queries += rows + (!quick && rho_of(world, frame.theta(out.b)) > radius ? 2 * world.store.rows() : 0);
+  };
+  Evaluation at;
+  push(turn / 2.0, false);
   for (int i = 0; i < steps; ++i) {
-    if (i > 0) out.p += turn * reference_kick(world, frame, from.z, out.b);
+    if (i > 0) count(true), push(turn, true);
     const Vector b = out.b - frame.centre, p = out.p;
     out.b = frame.centre + std::cos(turn) * b + std::sin(turn) * p;
     out.p = std::cos(turn) * p - std::sin(turn) * b;
   }
-  out.p += turn / 2.0 * exact(out.b, after);
-  out.log_ratio = after - before + 0.5 * p0.squaredNorm() - 0.5 * out.p.squaredNorm();
+  count(false);
+  push(turn / 2.0, false);
+  world.joint.evaluate(frame.theta(out.b), from.z, false, at);
+  out.log_ratio = at.log_density - from.at.log_density + 0.5 * p0.squaredNorm() - 0.5 * out.p.squaredNorm();
   return out;
 }
 
 // How far a change of the momentum by 1e-12 of itself moves the end, and the log ratio.
-double sensitivity(const World& world, const SplitFrame& frame, const State& from, const Vector& p, double turn,
-                   int steps) {
-  const Trajectory one = reference(world, frame, from, p, turn, steps);
-  const Trajectory other = reference(world, frame, from, (1.0 + 1e-12) * p, turn, steps);
+double sensitivity(const World& world, const SplitFrame& frame, bool own, const State& from, const Vector& p,
+                   double turn, int steps) {
+  const Trajectory one = reference(world, frame, own, from, p, turn, steps);
+  const Trajectory other = reference(world, frame, own, from, (1.0 + 1e-12) * p, turn, steps);
   return (one.b - other.b).norm() + (one.p - other.p).norm() + std::abs(one.log_ratio - other.log_ratio);
 }
 
 // Positions, acceptance probabilities (with the exact densities at both ends) and queries, kick by kick.
-TEST(SplitHmc, IsTheTrajectoryThatItSays) {
-  int below_one = 0, outside = 0, inside = 0, sharply = 0;
+void expect_trajectories(bool own) {
+  int below_one = 0, outside = 0, inside = 0, sharply = 0, shortened = 0;
   for (const auto& world : worlds()) {
     SCOPED_TRACE(describe(*world));
     const auto frame = collapsed(*world);
+    const JointDensity density(world->store, world->bound, own ? frame : nullptr);
     const Index d = frame->origin.size();
     for (const int steps : {1, 2, 5})
       for (const RowId nth : {0, 9, 3})
         for (const double spread : {0.5, 1.5, 4.0}) {
           State state = world->state(world->theta(spread, static_cast<std::uint64_t>(steps)), nth);
+          density.evaluate(state.theta, state.z, true, state.at);
           const State before = state;
           Vector p(d);
           PhiloxRandom(91, static_cast<std::uint64_t>(steps), static_cast<std::uint64_t>(nth))
               .normals(Purpose::move, 0, {p.data(), static_cast<std::size_t>(d)});
           const double u = 0.3, angle = 0.9;
           const double turn = angle * (0.8 + 0.4 * u) / steps;
-          const Trajectory expected = reference(*world, *frame, before, p, turn, steps);
-          const double slack = 1e-9 + 100.0 * sensitivity(*world, *frame, before, p, turn, steps);
+          const Trajectory expected = reference(*world, *frame, own, before, p, turn, steps);
+          const double slack = 1e-9 + 100.0 * sensitivity(*world, *frame, own, before, p, turn, steps);
           world->count();
-          const Info info = SplitHmc(world->joint, frame, angle, steps).step(state, GivenRandom(p, u));
-          // A query per bright row and kick, but for the first, whose gradient is known.
-          EXPECT_EQ(info.queries, steps * before.z.set.bright_count());
+          const Info info = SplitHmc(density, frame, angle, steps).step(state, GivenRandom(p, u));
           EXPECT_EQ(world->count(), info.queries);
           EXPECT_EQ(info.evaluations, steps);
           if (!std::isfinite(expected.log_ratio)) {  // a bright row threw it where nothing can be computed
             EXPECT_EQ(info.acceptance, 0.0);
             continue;
           }
+          // A query per bright row, lit row and kick, but for the first, whose gradient is known; beyond the radius two
+          // passes more.
+          if (slack < 1e-7) {
+            EXPECT_EQ(info.queries, expected.queries);
+          }
           EXPECT_NEAR(info.acceptance, std::min(1.0, std::exp(expected.log_ratio)), slack);
           EXPECT_LT((frame->position(state.theta) - expected.b).norm(), slack);
           sharply += slack < 1e-7;
+          shortened += slack < 1e-7 && expected.shortened > 0;
           below_one += expected.log_ratio < -1e-3 && expected.log_ratio > -5.0;
-          ++(before.at.point.outside ? outside : inside);
-          expect_settled(*world, state);
+          ++(before.at.point.outside() ? outside : inside);
+          expect_settled(*world, state, &density);
         }
   }
   EXPECT_GT(below_one, 20);
   EXPECT_GT(outside, 5);
   EXPECT_GT(inside, 20);
-  EXPECT_GT(sharply, 130);  // of 189; the others were thrown about by a bright row
+  EXPECT_GT(sharply, 200);  // of 243; the others were thrown about by a bright row
+  EXPECT_GT(shortened, 5);
 }
+TEST(SplitHmc, IsTheTrajectoryThatItSays) { expect_trajectories(false); }
+TEST(SplitHmc, IsTheTrajectoryThatItSaysWhereTheDensityHasTheFrame) { expect_trajectories(true); }
 
 // Back again: from where a trajectory ended, with its momentum turned round, the same kernel leads to where it began,
 // with the inverse ratio.
 TEST(SplitHmc, LeadsBackWithTheInverseRatio) {
-  int there_and_back = 0, across_the_radius = 0;
-  for (const auto& world : worlds()) {
-    SCOPED_TRACE(describe(*world));
-    const auto frame = collapsed(*world);
-    const Index d = frame->origin.size();
-    for (const int steps : {1, 3, 6})
-      for (std::uint64_t number = 0; number < 12; ++number) {
-        const double u = 0.6, angle = 0.8;
-        const SplitHmc move(world->joint, frame, angle, steps);
-        const State start = world->state(world->theta(1.5, number), 7);
-        Vector p(d);
-        PhiloxRandom(92, number, 0).normals(Purpose::move, 0, {p.data(), static_cast<std::size_t>(d)});
-        const double turn = angle * (0.8 + 0.4 * u) / steps;
-        const Trajectory out = reference(*world, *frame, start, p, turn, steps);
-        State there = start;
-        move.step(there, GivenRandom(p, u));
-        // A bright row can throw a trajectory about so much that rounding decides where it ends. What is left here
-        // magnifies an error by at most a thousand each way.
-        if (!(sensitivity(*world, *frame, start, p, turn, steps) < 1e-9) ||
-            !(sensitivity(*world, *frame, there, -out.p, turn, steps) < 1e-9))
-          continue;
-        State back = there;
-        const Info info = move.step(back, GivenRandom(-out.p, u));
-        EXPECT_LT((frame->position(back.theta) - frame->position(start.theta)).norm(), 1e-8);
-        EXPECT_NEAR(info.acceptance, std::min(1.0, std::exp(-out.log_ratio)), 1e-8);
-        there_and_back += std::abs(out.log_ratio) > 1e-3;
-        across_the_radius += there.at.point.outside != start.at.point.outside;
-      }
+  for (const bool own : {false, true}) {
+    int there_and_back = 0, across_the_radius = 0;
+    for (const auto& world : worlds()) {
+      SCOPED_TRACE(describe(*world));
+      const auto frame = collapsed(*world);
+      const JointDensity density(world->store, world->bound, own ? frame : nullptr);
+      const Index d = frame->origin.size();
+      for (const int steps : {1, 3, 6})
+        for (std::uint64_t number = 0; number < 12; ++number) {
+          const double u = 0.6, angle = 0.8;
+          const SplitHmc move(density, frame, angle, steps);
+          State start = world->state(world->theta(1.5, number), 7);
+          density.evaluate(start.theta, start.z, true, start.at);
+          Vector p(d);
+          PhiloxRandom(92, number, 0).normals(Purpose::move, 0, {p.data(), static_cast<std::size_t>(d)});
+          const double turn = angle * (0.8 + 0.4 * u) / steps;
+          const Trajectory out = reference(*world, *frame, own, start, p, turn, steps);
+          State there = start;
+          move.step(there, GivenRandom(p, u));
+          // A bright row can throw a trajectory about so much that rounding decides where it ends. What is left here
+          // magnifies an error by at most a thousand each way.
+          if (!(sensitivity(*world, *frame, own, start, p, turn, steps) < 1e-9) ||
+              !(sensitivity(*world, *frame, own, there, -out.p, turn, steps) < 1e-9))
+            continue;
+          State back = there;
+          const Info info = move.step(back, GivenRandom(-out.p, u));
+          EXPECT_LT((frame->position(back.theta) - frame->position(start.theta)).norm(), 1e-8);
+          EXPECT_NEAR(info.acceptance, std::min(1.0, std::exp(-out.log_ratio)), 1e-8);
+          there_and_back += std::abs(out.log_ratio) > 1e-3;
+          across_the_radius += there.at.point.outside() != start.at.point.outside();
+        }
+    }
+    EXPECT_GT(there_and_back, 100);
+    EXPECT_GT(across_the_radius, 5);
   }
-  EXPECT_GT(there_and_back, 100);
-  EXPECT_GT(across_the_radius, 5);
+}
+
+// A bright row close to where its gap is zero: as large a force as one likes, and a kick of length 3 along it, at both
+// ends of a trajectory, so that it leads back.
+TEST(SplitHmc, AKickIsAtMostThreeLong) {
+  const World world(Logistic{}, some_prior, 80, 3, 102, sharp(4.7));
+  const auto frame = collapsed(world);
+  for (const bool own : {false, true}) {
+    const JointDensity density(world.store, world.bound, own ? frame : nullptr);
+    for (const RowId row : {0, 17, 44}) {
+      // At an offset of 1e-5 of the row's own predictor.
+      Vector x(3);
+      for (Index j = 0; j < 3; ++j) x[j] = world.store.value(row, j);
+      Vector offset = world.at_rho(1.5, static_cast<std::uint64_t>(row)) - world.anchor.theta;
+      offset += (1e-5 - x.dot(offset)) / x.squaredNorm() * x;
+      State state(world.anchor.theta + offset, 80);
+      density.evaluate(state.theta, state.z, true, state.at);
+      BoundRows fixed;
+      Gaps gaps;
+      density.look(state, std::vector<RowId>{row}, fixed, gaps);
+      density.brighten(state, fixed, gaps, 0);
+      density.settle(state);
+      const State start = state;
+      const double angle = 0.7;  // with 0.5 for the angle's number
+      const Vector b = frame->position(start.theta), force = exact_rest(world, *frame, start.z, b);
+      ASSERT_GT(angle / 2.0 * force.norm(), 1e4);
+      // Without momentum of its own the position tells the kick.
+      SplitHmc(density, frame, angle, 1).step(state, GivenRandom(Vector::Zero(3), 0.5));
+      const Vector kick = (frame->position(state.theta) - frame->centre - std::cos(angle) * (b - frame->centre)) /
+                          std::sin(angle);
+      EXPECT_NEAR(kick.norm(), 3.0, 1e-9);
+      EXPECT_GT(kick.dot(force), 0.999 * kick.norm() * force.norm());
+      for (const int steps : {1, 2}) {
+        const Vector p{{0.4, -0.9, 1.1}};
+        const Trajectory out = reference(world, *frame, own, start, p, angle / steps, steps);
+        EXPECT_GT(out.shortened, 0);
+        State there = start;
+        const SplitHmc move(density, frame, angle, steps);
+        EXPECT_NEAR(move.step(there, GivenRandom(p, 0.5)).acceptance, std::min(1.0, std::exp(out.log_ratio)), 1e-8);
+        State back = there;
+        EXPECT_NEAR(move.step(back, GivenRandom(-out.p, 0.5)).acceptance, std::min(1.0, std::exp(-out.log_ratio)),
+                    1e-4);
+        EXPECT_LT((frame->position(back.theta) - b).norm(), 1e-8);
+      }
+    }
+  }
+  // The full density has no walls, and its kicks are as long as they are.
+  auto wide = std::make_shared<SplitFrame>(laplace_frame(world.anchor));
+  wide->to_theta *= 20.0;
+  wide->from_theta /= 20.0;
+  wide->pack();
+  State state(world.theta(3.0), 0);
+  world.full.evaluate(state.theta, state.z, true, state.at);
+  const Vector b = wide->position(state.theta), force = wide->pull(state.at.gradient) + b;
+  ASSERT_GT(0.35 * force.norm(), 3.5);
+  SplitHmc(world.full, wide, 0.7, 1).step(state, GivenRandom(Vector::Zero(3), 0.5));
+  EXPECT_LT((wide->position(state.theta) - std::cos(0.7) * b - std::sin(0.7) * 0.35 * force).norm(),
+            1e-9 * force.norm());
 }
 
 TEST(SplitHmc, EvaluatesAGradientThatIsMissing) {
-  const World world(Logistic{}, some_prior, 80, 3, 93, sharp(4.7));
+  const World world(Logistic{}, some_prior, 80, 3, 93, sharp(9.0));
   State with = world.state(world.theta(1.0), 4), without = world.state(world.theta(1.0), 4, false);
   const SplitHmc move(world.joint, collapsed(world), 1.0, 3);
   world.count();
@@ -492,6 +602,37 @@ TEST(SplitHmcTuner, TakesMoreStepsWhereTheyAreNeeded) {
     acceptance += info.acceptance / 300.0;
   }
   EXPECT_GT(acceptance, 0.4);
+}
+
+// Turns 1.15 quarters, 1.25 where the posterior is skewed: rows are lit, or nothing is known of it.
+TEST(SplitHmcTuner, TurnsFurtherWhereThePosteriorIsSkewed) {
+  const auto frozen = [](const World& world, double turn) {
+    const auto frame = collapsed(world);
+    SplitHmcTuner tuner(world.joint, frame);
+    State state = world.state(world.theta(1.0), 0);
+    for (; state.iteration < 100; ++state.iteration) tuner.step(state, PhiloxRandom(9, 0, state.iteration));
+    const State before = state;
+    const Vector p = 0.1 * Vector::Ones(state.theta.size());
+    const auto steps = static_cast<int>(tuner.freeze()->step(state, GivenRandom(p, 0.5)).evaluations);
+    const double angle = turn * 0.5 * std::numbers::pi;
+    const Trajectory out = reference(world, *frame, false, before, p, angle / steps, steps);
+    EXPECT_LT((frame->position(state.theta) - out.b).norm(), 1e-8);
+  };
+  frozen(World(Logistic{}, some_prior, 200, 3, 103, sharp(5.7)), 1.15);
+  const World lit(Logistic{}, some_prior, 200, 3, 103, sharp(5.7), Lighting{.above = 0.15});
+  ASSERT_GT(lit.bound.lit().size(), 0u);
+  frozen(lit, 1.25);
+
+  const World world(Logistic{}, some_prior, 200, 3, 103);
+  const auto frame = std::make_shared<const SplitFrame>(laplace_frame(world.anchor));
+  SplitHmcTuner tuner(world.full, frame);
+  State state(world.anchor.theta, 0);
+  world.full.evaluate(state.theta, state.z, true, state.at);
+  State by_tuner = state;
+  const Vector p{{0.1, 0.1, 0.1}};
+  const auto steps = static_cast<int>(tuner.freeze()->step(by_tuner, GivenRandom(p, 0.5)).evaluations);
+  SplitHmc(world.full, frame, 1.25 * 0.5 * std::numbers::pi, steps).step(state, GivenRandom(p, 0.5));
+  EXPECT_EQ(by_tuner.theta, state.theta);
 }
 
 // Where no trajectory was ever accepted there is nothing to compare, and the most careful number of steps is taken.
