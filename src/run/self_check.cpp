@@ -13,9 +13,10 @@ namespace {
 
 const char* const remedy = "the draws are not from the posterior. Compare with regular MCMC (--regular)";
 
-// The excess of bright rows has mean zero if z is where it should be. Checks are 32 draws apart, and hardly depend on
-// each other; twice the plain standard error allows for what dependence there is. Beyond 5 of those, and by more than a
-// tenth of what there should be, it is no chance.
+// The excess of bright rows has mean zero if z is where it should be, and at least the variance of their number, which
+// is about its mean. Checks are 32 draws apart, and hardly depend on each other; twice the plain standard error allows
+// for what dependence there is. Beyond 5 of those, by more than a tenth of what there should be and by more than ten
+// rows in all, it is no chance.
 std::string z_problem(std::span<const ChainReport> chains) {
   double n = 0.0, expected = 0.0, excess = 0.0, squares = 0.0;
   for (const ChainReport& chain : chains) {
@@ -26,8 +27,8 @@ std::string z_problem(std::span<const ChainReport> chains) {
   }
   if (n < 20.0) return "";
   const double mean = excess / n, should = expected / n;
-  const double error = 2.0 * std::sqrt(std::max(0.0, squares / n - mean * mean) / n);
-  if (std::abs(mean) <= 5.0 * error || std::abs(mean) <= 0.1 * should) return "";
+  const double error = 2.0 * std::sqrt(std::max(should, squares / n - mean * mean) / n);
+  if (std::abs(mean) <= 5.0 * error || std::abs(mean) <= 0.1 * should || std::abs(excess) <= 10.0) return "";
   return fmt::format("{:.3g} rows were bright on average where {:.3g} should have been: {}", should + mean, should,
                      remedy);
 }
