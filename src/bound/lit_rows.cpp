@@ -5,8 +5,11 @@
 
 namespace flymc {
 
+namespace {
+constexpr double least_spread = 0.01;
+}  // namespace
+
 LooseRows::LooseRows(const Lighting& lighting) {
-  constexpr double least_spread = 0.01;
   constexpr std::size_t most_to_choose_from = 20000, most_asked_for = 1000000;
   above_ = lighting.automatic ? least_spread : lighting.above;
   most_ = lighting.automatic ? most_to_choose_from : most_asked_for;
@@ -22,7 +25,7 @@ void LooseRows::add(RowId row, double spread) {
 
 void LooseRows::thin_out() {
   while (rows_.size() > most_) {
-    above_ = 2.0 * above_;
+    above_ = std::max(least_spread, 2.0 * above_);  // a limit of 0 must go up, too
     std::erase_if(rows_, [limit = above_.load()](const Row& row) { return !(row.spread > limit); });
   }
 }

@@ -325,7 +325,7 @@ std::vector<Case> cases() {
   out.push_back({Target::logistic_lit, Sweep::implicit, Move::mala, 600});
   out.push_back({Target::logistic_lit, Sweep::without_replacement, Move::slice_direction, 600});
   out.push_back({Target::student_t_lit, Sweep::rows, Move::split_hmc, 600});
-  for (const Target target : {Target::logistic_narrow, Target::student_t_narrow}) {
+  for (const Target target : {Target::logistic_cubic, Target::student_t_narrow}) {
     out.push_back({target, Sweep::rows, Move::split_framed, 600});
     out.push_back({target, Sweep::rows, Move::mala, 600});
   }

@@ -127,6 +127,12 @@ std::function<RowTerms(const RowView&)> sharp_terms(F family, const Zone& zone, 
   };
 }
 
+template <class F>
+void sharpen(World& world, F family, const Zone& zone, RowTerms (*anchored)(const RowView&)) {
+  world.rule = std::make_shared<SharpRule>(zone);
+  world.terms = sharp_terms(family, zone, anchored);
+}
+
 enum class Target {
   logistic,
   logistic_fixed,
@@ -139,7 +145,6 @@ enum class Target {
   logistic_lit,
   softmax_lit,
   student_t_lit,
-  logistic_narrow,
   student_t_narrow
 };
 
@@ -199,9 +204,8 @@ inline World make_world(Target target) {
       return world;
     case Target::logistic_sharp:
       world.name = "LogisticSharp";
-      world.rule = std::make_shared<SharpRule>(zone);
       world.metric = Metric::from_precision(Matrix{{0.8, 0.2}, {0.2, 0.5}});
-      world.terms = sharp_terms(Logistic{}, zone, logistic_anchored);
+      sharpen(world, Logistic{}, zone, logistic_anchored);
       return world;
     case Target::softmax_sharp: {
       // With a prior that is not normal.
@@ -210,52 +214,41 @@ inline World make_world(Target target) {
       world.name = "SoftmaxSharp";
       world.model = Model(Softmax{3}, Prior::student_t(nu, list(world.location), list(world.scale)));
       world.unit_median = student_t_median(nu);
-      world.rule = std::make_shared<SharpRule>(zone);
       world.metric = Metric::from_precision(0.6 * Matrix::Identity(6, 6) + Matrix::Constant(6, 6, 0.05));
-      world.terms = sharp_terms(Softmax{3}, zone, softmax_anchored);
+      sharpen(world, Softmax{3}, zone, softmax_anchored);
       return world;
     }
     case Target::student_t_sharp:
       world = make_world(Target::student_t);
       world.name = "StudentTSharp";
-      world.anchor = Vector{{-2.5, 2.5}};  // farther from the data, since the bound is so much closer
-      world.rule = std::make_shared<SharpRule>(zone);
+      world.anchor = Vector{{-3.75, 3.75}};  // farther from the data, since the bound is so much closer
       world.metric = Metric::from_precision(Matrix{{0.8, 0.2}, {0.2, 0.5}});
-      world.terms = sharp_terms(StudentT{student_nu, student_sigma}, zone, student_t_anchored);
+      sharpen(world, StudentT{student_nu, student_sigma}, {1.5, 4.0}, student_t_anchored);
       return world;
     // Some of their rows are lit: which ones, the design and the metric say, and not the targets.
     case Target::logistic_lit:
       world = make_world(Target::logistic_sharp);
       world.name = "LogisticLit";
-      world.lighting.above = 2.6;
+      sharpen(world, Logistic{}, {1.5, 4.5}, logistic_anchored);
+      world.lighting.above = 6.0;
       return world;
     case Target::softmax_lit:
       world = make_world(Target::softmax_sharp);
       world.name = "SoftmaxLit";
-      world.lighting.above = 6.0;
+      world.lighting.above = 4.1;
       return world;
     case Target::student_t_lit:
-      world = make_world(Target::student_t_sharp);
+      world = make_world(Target::student_t_narrow);
       world.name = "StudentTLit";
-      world.lighting.above = 2.6;
+      sharpen(world, StudentT{student_nu, student_sigma}, {1.5, 8.0}, student_t_anchored);
+      world.lighting.above = 5.0;
       return world;
-    // So small a radius that theta is beyond it most of the time.
-    case Target::logistic_narrow: {
-      const Zone small{0.8, 1.2};
-      world = make_world(Target::logistic_lit);
-      world.name = "LogisticNarrow";
-      world.rule = std::make_shared<SharpRule>(small);
-      world.terms = sharp_terms(Logistic{}, small, logistic_anchored);
-      return world;
-    }
-    case Target::student_t_narrow: {
-      const Zone small{1.0, 2.0};
+    // So small a radius that theta is beyond it nine times of ten.
+    case Target::student_t_narrow:
       world = make_world(Target::student_t_sharp);
       world.name = "StudentTNarrow";
-      world.rule = std::make_shared<SharpRule>(small);
-      world.terms = sharp_terms(StudentT{student_nu, student_sigma}, small, student_t_anchored);
+      world.anchor = Vector{{-5.0, 5.0}};
       return world;
-    }
   }
   return world;
 }

@@ -1,6 +1,8 @@
 // A fit on several ranks is the fit on one, bit for bit, whatever the family, the sweep and the move.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "flymc/run/fit.hpp"
 #include "problems/problems.hpp"
 #include "problems/thread_ranks.hpp"
@@ -15,6 +17,7 @@ struct Case {
   Model model;
   FitOptions options;
   RowId rows = 40000;  // three blocks: on four ranks, one has none
+  bool level = false;  // a rare level of one class
 };
 
 class FitOnRanks : public testing::TestWithParam<Case> {};
@@ -36,6 +39,14 @@ std::vector<Case> cases() {
   FitOptions regular = usual;
   regular.regular = true;
   regular.warmup = regular.draws = 5;  // every step of every iteration visits all rows
+  const auto lit = [&](double above) {
+    FitOptions options = with(BoundKind::sharp, SweepKind::rows, MoveKind::split_hmc);
+    options.lit = {.above = above};
+    return options;
+  };
+  FitOptions far = with(BoundKind::sharp, SweepKind::rows, MoveKind::random_walk);
+  far.start_from_prior = true;
+  far.warmup = 5;
   using Tight = BoundKind;
   using Sweep = SweepKind;
   using Move = MoveKind;
@@ -49,16 +60,33 @@ std::vector<Case> cases() {
           {"ExplicitSlice", Model(Logistic{}, prior),
            with(Tight::anchored, Sweep::without_replacement, Move::slice_direction)},
           {"Untuned", Model(Logistic{}, prior), with(Tight::untuned, Sweep::consecutive, Move::random_walk)},
-          {"Regular", Model(Logistic{}, prior), regular}};
+          {"Regular", Model(Logistic{}, prior), regular},
+          // Rows of every rank that have no z, by a limit and by what costs least; and chains that begin, and stay,
+          // beyond the radius.
+          {"Lit", Model(Logistic{}, prior), lit(0.0016)},
+          {"SoftmaxLit", Model(Softmax{3}, prior), lit(0.004)},
+          {"AllLit", Model(StudentT(4.0, 0.7), prior), lit(0.0), 300},
+          {"LitAutomatically", Model(Logistic{}, prior), usual, 50000, true},
+          {"FromFarAway", Model(Logistic{}, prior), far, 20000}};
 }
 INSTANTIATE_TEST_SUITE_P(Cases, FitOnRanks, testing::ValuesIn(cases()), [](const auto& c) { return c.param.name; });
 
 TEST_P(FitOnRanks, IsTheFitOnOne) {
   const Case& c = GetParam();
-  const RowMatrix x = problems::features(c.rows, 5, 3);
+  RowMatrix x = problems::features(c.rows, 5, 3);
+  if (c.level)
+    for (Index i = 0; i < c.rows; ++i) x(i, 4) = i % 600 == 0 ? 1.0 : 0.0;
   Vector theta = Vector::LinSpaced(5 * c.model.predictors(), -0.8, 0.7);
   theta[0] = c.rows > 40000 ? -4.0 : 0.1;
-  const Store store = Store::from_matrix(x, problems::targets(c.model, x, theta, 4));
+  Vector y = problems::targets(c.model, x, theta, 4);
+  for (Index i = 0; c.level && i < c.rows; i += 600) y[i] = 1.0;
+  const Store store = Store::from_matrix(x, y);
+  if (c.level || std::isfinite(c.options.lit.above)) {
+    const Threads threads(1);
+    const std::size_t lit = prepare(store, c.model, c.options, {threads}).bound->lit().size();
+    EXPECT_GT(lit, 20u);
+    EXPECT_LT(lit, c.name == "AllLit" ? 301u : 2000u);
+  }
   const Fit alone = fit(store, c.model, c.options);
   for (const int ranks : {2, 3, 4})
     ThreadRanks::run(ranks, [&](const Communicator& communicator) {

@@ -14,6 +14,7 @@
 #include "flymc/diagnose/convergence.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/model/logistic.hpp"
+#include "flymc/model/softmax.hpp"
 #include "flymc/run/files/export.hpp"
 #include "flymc/run/files/predict.hpp"
 #include "flymc/run/files/report.hpp"
@@ -167,6 +168,62 @@ TEST_F(RunOnDisk, GoesOnAfterAnyStop) {
       ASSERT_LT(stops, 100);
     }
     EXPECT_GT(stops, 4);
+    expect_same_draws(whole, run);
+  }
+}
+
+// Lit rows are kept by their numbers and come back from the rows: the same draws as in memory, on any number of threads,
+// in one go or stopped and resumed.
+TEST_F(RunOnDisk, LitRowsAreThoseOfTheFitInMemoryAndComeBackAfterAStop) {
+  for (const int classes : {2, 3}) {
+    SCOPED_TRACE(classes);
+    Settings s = settings(classes);
+    s.table = {(folder_ / "levels.csv").string()};
+    {
+      // One row of a hundred is of a level that has one class only.
+      std::ofstream out(s.table[0]);
+      out << "x,rare,y\n";
+      const PhiloxRandom random(7, 0, 0);
+      for (std::uint64_t i = 0; i < 4000; ++i) {
+        const double x = random.uniform(Purpose::simulate, i);
+        const bool rare = i % 100 == 50;
+        const int y = rare ? 1 : static_cast<int>(random.uniform(Purpose::start, i) * (1.0 + 0.2 * x) * classes) % classes;
+        out << x << ',' << (rare ? 1 : 0) << ',' << y << '\n';
+      }
+    }
+    const RunDirectory whole = RunDirectory::create(folder_ / fmt::format("whole{}", classes), s);
+    ASSERT_TRUE(complete(whole, quiet_));
+    const StoreFile rows = open_store(whole.rows().string());
+    const Prior prior = Prior::normal(0.0, 2.5);
+    const Model model = classes == 2 ? Model(Logistic{}, prior) : Model(Softmax{3}, prior);
+    FitOptions options = whole.settings().fit;
+    const problems::Machine machine;
+    const Preparation fresh = prepare(rows.store, model, options, machine.execution());
+    const LitRows& lit = fresh.bound->lit();
+    EXPECT_GE(lit.size(), 40u);
+    EXPECT_LT(lit.size(), 4000u);
+    const Preparation loaded = whole.load_preparation(model, rows);
+    EXPECT_EQ(loaded.bound->lit().fixed.row, lit.fixed.row);
+    EXPECT_EQ(loaded.bound->lit().fixed.y, lit.fixed.y);
+    EXPECT_EQ(loaded.bound->lit().fixed.eta_anchor, lit.fixed.eta_anchor);
+    EXPECT_EQ(loaded.bound->lit().fixed.coefficients.curvature, lit.fixed.coefficients.curvature);
+    EXPECT_EQ(loaded.bound->lit().above, lit.above);
+    EXPECT_EQ(loaded.bound->lit().set, lit.set);
+    EXPECT_EQ(loaded.bound->expected_gaps().levels(), fresh.bound->expected_gaps().levels());
+    const DrawsFile draws(whole.draws());
+    for (const int threads : {1, 2, 4}) {
+      options.threads = threads;
+      const Fit fit = flymc::fit(rows.store, model, options);
+      for (Index j = 0; j < draws.coefficients(); ++j) EXPECT_EQ(draws.coefficient(j), fit.draws.coefficient(j)) << j;
+    }
+    const RunDirectory run = RunDirectory::create(folder_ / fmt::format("stopped{}", classes), s);
+    int stops = 0;
+    for (;; ++stops) {
+      Stopper stopper(61);
+      if (complete(RunDirectory(run.path()), stopper)) break;
+      ASSERT_LT(stops, 100);
+    }
+    EXPECT_GT(stops, 2);
     expect_same_draws(whole, run);
   }
 }
