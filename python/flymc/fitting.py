@@ -44,6 +44,7 @@ def fit(
     bound: str = "auto",
     sweep: str = "auto",
     move: str = "auto",
+    lit: str | float = "auto",
     regular: bool = False,
     checkpoint_seconds: float = 30.0,
     out: str | os.PathLike[str] | None = None,

@@ -144,6 +144,7 @@ Bound::Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector a
       !fits(sums_.hessian, rule_->grows()))
     throw InputError(fmt::format("these are not the sums of the {} bound in {} dimensions", rule_->name(), dimension));
   complete_as_lit(lit_.fixed);
+  collapse_lit();
 }
 
 void Bound::check_parts(Index dimension) {
@@ -237,14 +238,6 @@ void Bound::complete_as_lit(BoundRows& out) const {
   if (out.size() > 0) model_.family().likelihood(out.y, out.eta_anchor, {}, {}, out.coefficients.curvature);
 }
 
-void Bound::gaps(const BoundRows& rows, const BoundPoint& point, bool with_slopes, Gaps& out) const {
-  gaps(rows, point, with_slopes, true, out);
-}
-
-void Bound::lit_gaps(const BoundPoint& point, bool with_slopes, Gaps& out) const {
-  gaps(lit_.fixed, point, with_slopes, false, out);
-}
-
 // Where the bound touches the likelihood the terms cancel, and what is left may be rounding of either sign: that is a
 // gap of zero. Anything more is a bound that is none. The remainder is good to some ulps of the global curvature's
 // form, of which a sharp one may be a small part.
@@ -263,13 +256,12 @@ void Bound::check_rounding(const BoundRows& rows, std::size_t i, const double* d
 }
 
 // gap = remainder + value_drop + slope_drop'delta + delta'(c + k rho) delta / 2.
-void Bound::gaps(const BoundRows& rows, const BoundPoint& point, bool with_slopes, bool must_be_bounds,
-                 Gaps& out) const {
+void Bound::gaps(const BoundRows& rows, const BoundPoint& point, bool with_slopes, Gaps& out) const {
   const auto k = static_cast<std::size_t>(model_.predictors());
   const std::size_t n = rows.size();
   out.gap.resize(n);
   out.slope.resize(with_slopes ? n * k : 0);
-  const bool grows = !rows.coefficients.growth.empty();
+  const bool grows = rule_->grows();
   out.rho_slope.assign(with_slopes && grows ? n : 0, 0.0);
   std::vector<double>& delta = out.delta;
   delta.resize(n * k);
@@ -297,7 +289,7 @@ void Bound::gaps(const BoundRows& rows, const BoundPoint& point, bool with_slope
     if (!c.slope_drop.empty())
       for (std::size_t j = 0; j < k; ++j) add(c.slope_drop[i * k + j] * d[j], std::abs(c.slope_drop[i * k + j] * d[j]));
 
-    if (must_be_bounds && gap < 0.0) {
+    if (gap < 0.0) {
       check_rounding(rows, i, d, gap, size);
       gap = 0.0;
     }

@@ -87,6 +87,12 @@ void BoundRows::remove(std::size_t i) {
   x.remove(i);
 }
 
+void add_slopes(const RowCopies& rows, std::span<const double> slope, Index k, Vector& gradient) {
+  Matrix sum = Matrix::Zero(gradient.size() / k, k);
+  rows.add_weighted(slope, sum);
+  gradient += Eigen::Map<const Vector>(sum.data(), sum.size());
+}
+
 void put_rows(std::vector<std::byte>& letter, const BoundRows& rows) {
   put(letter, std::span<const RowId>(rows.row));
   put(letter, std::span<const double>(rows.y));

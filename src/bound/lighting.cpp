@@ -1,6 +1,7 @@
 // Which rows of a bound are lit, and how the sums change.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "flymc/bound/bound.hpp"
 
@@ -127,6 +128,35 @@ double Bound::expected_bright() const {
   return sum;
 }
 
+void Bound::collapse_lit() {
+  const Index k = model_.predictors();
+  const BoundRows& rows = lit_.fixed;
+  lit_.slope = Vector::Zero(lit_.size() > 0 ? anchor_.size() : 0);
+  if (lit_.size() == 0) return;
+  std::vector<double> value(rows.size()), slope(rows.eta_anchor.size());
+  model_.family().likelihood(rows.y, rows.eta_anchor, value, slope, {});
+  lit_.value = std::accumulate(value.begin(), value.end(), 0.0);
+  add_slopes(rows.x, slope, k, lit_.slope);
+  lit_.curvature = weighted_gram(rows.x, rows.coefficients.curvature, k);
+}
+
+double Bound::lit_sum(const BoundPoint& point, Vector* gradient) const {
+  if (lit_.size() == 0) return 0.0;
+  const BoundRows& rows = lit_.fixed;
+  std::vector<double> eta(rows.eta_anchor.size()), value(rows.size()), slope(gradient ? eta.size() : 0);
+  rows.x.predict(point.offset, eta);
+  for (std::size_t e = 0; e < eta.size(); ++e) eta[e] += rows.eta_anchor[e];
+  model_.family().likelihood(rows.y, eta, value, slope, {});
+  const Eigen::Map<const Vector> offset(point.offset.data(), point.offset.size());
+  const Vector bend = lit_.curvature.selfadjointView<Eigen::Lower>() * offset;
+  if (gradient) {
+    *gradient += bend - lit_.slope;
+    add_slopes(rows.x, slope, model_.predictors(), *gradient);
+  }
+  return std::accumulate(value.begin(), value.end(), 0.0) -
+         (lit_.value + lit_.slope.dot(offset) - 0.5 * offset.dot(bend));
+}
+
 void Bound::light(const Store& store, const std::vector<LooseRows::Row>& loose, const Lighting& lighting,
                   const Communicator& communicator) {
   const double above = lighting.automatic ? cheapest_limit(store, loose, communicator) : lighting.above;
@@ -139,6 +169,7 @@ void Bound::light(const Store& store, const std::vector<LooseRows::Row>& loose, 
   before.fetch(store, rows, communicator);
   lit_ = LitRows(before, above);
   complete_as_lit(lit_.fixed);
+  collapse_lit();
   complete(before);
   take_out(before, lit_.fixed, sums_);
   for (const RowId row : rows)

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "flymc/bright/all_rows.hpp"
 #include "flymc/core/numerics.hpp"
@@ -22,31 +21,11 @@ RowId FullDensity::evaluate(const Vector& theta, const BrightRows&, bool with_gr
   return store_.rows();
 }
 
-namespace {
-
-// Adds sum_n (slope_n (x) x_n), the gradient in theta of what rows add.
-void add_slopes(const BoundRows& rows, std::span<const double> slope, Index k, Vector& gradient) {
-  Eigen::Map<Matrix> out(gradient.data(), gradient.size() / k, k);
-  Matrix sum = Matrix::Zero(out.rows(), k);
-  rows.x.add_weighted(slope, sum);
-  out += sum;
-}
-
-}  // namespace
-
-double JointDensity::lit_sum(const BoundPoint& point, Vector* gradient) const {
-  if (bound_.lit().size() == 0) return 0.0;
-  Gaps gaps;
-  bound_.lit_gaps(point, gradient != nullptr, gaps);
-  if (gradient) add_slopes(bound_.lit().fixed, gaps.slope, bound_.model().predictors(), *gradient);
-  return std::accumulate(gaps.gap.begin(), gaps.gap.end(), 0.0);
-}
-
 // Inside the zone log prior + collapsed bound + lit rows. Beyond, z is that of the nearest point of the zone, so
 // log p(theta, z) = log p(nearest, z) + log posterior(theta) - log posterior(nearest), by two passes.
 RowId JointDensity::base_at(const Vector& theta, const BoundPoint& point, double& base, Vector* gradient) const {
   RowId queries = static_cast<RowId>(bound_.lit().size());
-  base = bound_.log_sum(point, gradient) + lit_sum(point, gradient);
+  base = bound_.log_sum(point, gradient) + bound_.lit_sum(point, gradient);
   if (point.outside()) {
     const auto all = [&](const Vector& at) {
       return sum_of_likelihoods(store_, bound_.model(), at, gradient != nullptr, {one_, communicator_});
@@ -79,7 +58,7 @@ RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with
                                                : frame_->log_sum(out.b, out.point.from_anchor, out.point.rho));
     // Of the base's gradient a frame needs the lit rows' alone.
     out.base_gradient.setZero(with_gradient && bound_.lit().size() > 0 ? dimension() : 0);
-    out.base += lit_sum(out.point, out.base_gradient.size() > 0 ? &out.base_gradient : nullptr);
+    out.base += bound_.lit_sum(out.point, out.base_gradient.size() > 0 ? &out.base_gradient : nullptr);
     queries += static_cast<RowId>(bound_.lit().size());
   } else {
     out.point = bound_.at(theta, with_gradient);
@@ -123,7 +102,7 @@ Vector JointDensity::point_gradient(const BrightRows& z, const Gaps& gaps, doubl
     if (!gaps.rho_slope.empty()) rho_slope += outer * gaps.rho_slope[i];
   }
   Vector out = Vector::Zero(dimension());
-  add_slopes(z.fixed, weight, bound_.model().predictors(), out);
+  add_slopes(z.fixed.x, weight, bound_.model().predictors(), out);
   return out;
 }
 
@@ -167,7 +146,7 @@ RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightR
   if (own) point = bound_.at_distance(frame.offset(b), frame.rho(b));
   if (own && !point.outside()) {
     Vector from_lit = Vector::Zero(lit > 0 ? dimension() : 0);
-    if (lit > 0) lit_sum(point, &from_lit);
+    if (lit > 0) bound_.lit_sum(point, &from_lit);
     bound_.gaps(z.fixed, point, true, gaps);
     gradient = rest(frame, b, point, from_lit, z, gaps);
     return queries + static_cast<RowId>(lit);

@@ -183,8 +183,7 @@ TEST(LitRows, TheCollapsedSumIsTheSumOfItsRows) {
           }
           EXPECT_NEAR(bound.log_sum(point), static_cast<double>(sum), 1e-10 * std::abs(static_cast<double>(sum)));
           // With every gap it is the likelihood.
-          Gaps gaps;
-          bound.lit_gaps(point, false, gaps);
+          Gaps gaps = problems::lit_gaps(bound, point);
           for (const double gap : gaps.gap) sum += gap;
           for (std::size_t i = 0; i < 2000; ++i)
             if (!lit.contains(rows[i])) {

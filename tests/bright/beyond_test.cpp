@@ -178,8 +178,7 @@ TEST(LitRows, GapsOfEitherSignAreAddedAsTheyAre) {
   int above = 0, below = 0;
   each_world(60, {60}, [&](const World& world) {
     const BoundPoint point = world.bound.at(world.at_rho(3.0, 1), false);
-    Gaps gaps;
-    world.bound.lit_gaps(point, false, gaps);
+    const Gaps gaps = problems::lit_gaps(world.bound, point);
     double sum = 0.0;
     for (const double gap : gaps.gap) {
       sum += gap;

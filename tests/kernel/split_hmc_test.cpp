@@ -254,7 +254,7 @@ Vector own_rest(const World& world, const SplitFrame& frame, const BrightRows& z
   };
   world.bound.gaps(z.fixed, point, true, gaps);
   add(z.fixed, true);
-  world.bound.lit_gaps(point, true, gaps);
+  gaps = problems::lit_gaps(world.bound, point);
   add(lit.fixed, false);
   if (frame.growth.size() > 0) {
     out -= rho * frame.growth.cwiseProduct(b);

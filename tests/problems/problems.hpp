@@ -87,4 +87,24 @@ class CubicRule final : public BoundRule {
   double radius_;
 };
 
+// What each lit row has more than its quadratic at the anchor, by its remainder; and the slopes of that.
+inline Gaps lit_gaps(const Bound& bound, const BoundPoint& point) {
+  const BoundRows& rows = bound.lit().fixed;
+  const auto k = static_cast<std::size_t>(bound.model().predictors());
+  Gaps out;
+  out.gap.resize(rows.size());
+  out.slope.resize(rows.size() * k);
+  out.delta.resize(rows.size() * k);
+  rows.x.predict(point.offset, out.delta);
+  bound.model().family().remainder(rows.y, rows.eta_anchor, out.delta, out.gap, out.slope);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::size_t p = 0; p < k; ++p)
+      for (std::size_t q = 0; q < k; ++q) {
+        const double bend = rows.coefficients.curvature[(i * k + p) * k + q] * out.delta[i * k + q];
+        out.gap[i] += 0.5 * bend * out.delta[i * k + p];
+        out.slope[i * k + p] += bend;
+      }
+  return out;
+}
+
 }  // namespace flymc::problems

@@ -94,8 +94,9 @@ class Bound {
 
   // Gaps of rows at a point: one query each. Throws BoundViolation if a bound lies above its likelihood.
   void gaps(const BoundRows& rows, const BoundPoint& point, bool with_slopes, Gaps& out) const;
-  // Those of the lit rows, which may have either sign.
-  void lit_gaps(const BoundPoint& point, bool with_slopes, Gaps& out) const;
+  // What the lit rows have more than their quadratics, of either sign: one query each. If `gradient` is given, adds
+  // that in the zone's point.
+  double lit_sum(const BoundPoint& point, Vector* gradient = nullptr) const;
   // How many times their expected size gaps are at a point, about; at least 1. A gap is (c + k rho - w) delta^2 / 2,
   // and delta is proportional to rho.
   double gap_growth(const BoundPoint& point) const;
@@ -106,6 +107,7 @@ class Bound {
   void check_parts(Index dimension);
   void complete(bool with_spread, BoundRows& rows) const;
   void complete_as_lit(BoundRows& rows) const;
+  void collapse_lit();
   // Lights those of the loose rows that should be: they leave the sums of the rule's curvatures, with their own in its
   // place, and are never proposed.
   void light(const Store& store, const std::vector<LooseRows::Row>& loose, const Lighting& lighting,
@@ -117,7 +119,6 @@ class Bound {
   void take_out(const BoundRows& rows, const BoundRows& as_lit, BoundSums& sums) const;
   // How many rows of this rank are bright on average, about.
   double expected_bright() const;
-  void gaps(const BoundRows& rows, const BoundPoint& point, bool with_slopes, bool must_be_bounds, Gaps& out) const;
   // Throws BoundViolation if a negative gap is more than rounding.
   void check_rounding(const BoundRows& rows, std::size_t i, const double* delta, double gap, double size) const;
 

@@ -33,6 +33,9 @@ struct BoundRows {
   void remove(std::size_t i);
 };
 
+// Adds sum_n (slope_n (x) x_n), the gradient in theta of what rows add, K predictors each.
+void add_slopes(const RowCopies& rows, std::span<const double> slope, Index k, Vector& gradient);
+
 // Letters from rank to rank are bytes: values one after the other.
 template <class T>
 void put(std::vector<std::byte>& letter, std::span<const T> values) {

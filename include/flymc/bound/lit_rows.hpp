@@ -20,8 +20,8 @@ struct Lighting {
   double above = std::numeric_limits<double>::infinity();
 };
 
-// A lit row stands in the collapsed sum with the quadratic of its likelihood at the anchor, curvature w and no growth,
-// which need not be a bound: its gap, of either sign, is added to the log density as it is.
+// A lit row stands in the collapsed sum with the quadratic of its likelihood at the anchor, l + l'delta - w delta^2 /
+// 2, which need not be a bound: what the row has more or less than that is added to the log density as it is.
 struct LitRows {
   LitRows() = default;
   LitRows(BoundRows rows, double limit)
@@ -33,6 +33,10 @@ struct LitRows {
   BoundRows fixed;                                         // in the order of the rows
   double above = std::numeric_limits<double>::infinity();  // the limit that they exceed
   std::unordered_set<RowId> set;
+  // The sum of their quadratics: value, slope and, with its lower triangle, curvature.
+  double value = 0.0;
+  Vector slope;
+  Matrix curvature;
 };
 
 // Rows with the largest spreads, collected from several threads while a pass goes on.

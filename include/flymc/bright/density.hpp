@@ -96,8 +96,6 @@ class JointDensity final : public Density {
   void add_up(const BrightRows& z, bool with_gradient, Evaluation& at) const;
   // What does not depend on z, with its gradient in theta added to `gradient`, if given. Returns the queries.
   RowId base_at(const Vector& theta, const BoundPoint& point, double& base, Vector* gradient) const;
-  // The sum of the lit rows' gaps; adds its gradient in the zone's point.
-  double lit_sum(const BoundPoint& point, Vector* gradient) const;
   // The bright rows' part of the gradient: in the zone's point, with their slope in rho apart, and in theta.
   Vector point_gradient(const BrightRows& z, const Gaps& gaps, double& rho_slope) const;
   Vector bright_gradient(const BrightRows& z, const BoundPoint& point, const Gaps& gaps) const;

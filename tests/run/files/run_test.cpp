@@ -172,8 +172,8 @@ TEST_F(RunOnDisk, GoesOnAfterAnyStop) {
   }
 }
 
-// Lit rows are kept by their numbers and come back from the rows: the same draws as in memory, on any number of threads,
-// in one go or stopped and resumed.
+// Lit rows are kept by their numbers and come back from the rows: the same draws as in memory, on any number of
+// threads, in one go or stopped and resumed.
 TEST_F(RunOnDisk, LitRowsAreThoseOfTheFitInMemoryAndComeBackAfterAStop) {
   for (const int classes : {2, 3}) {
     SCOPED_TRACE(classes);
@@ -187,7 +187,8 @@ TEST_F(RunOnDisk, LitRowsAreThoseOfTheFitInMemoryAndComeBackAfterAStop) {
       for (std::uint64_t i = 0; i < 4000; ++i) {
         const double x = random.uniform(Purpose::simulate, i);
         const bool rare = i % 100 == 50;
-        const int y = rare ? 1 : static_cast<int>(random.uniform(Purpose::start, i) * (1.0 + 0.2 * x) * classes) % classes;
+        const int y =
+            rare ? 1 : static_cast<int>(random.uniform(Purpose::start, i) * (1.0 + 0.2 * x) * classes) % classes;
         out << x << ',' << (rare ? 1 : 0) << ',' << y << '\n';
       }
     }
@@ -308,6 +309,39 @@ TEST_F(RunOnDisk, SamplesAgainWithoutAPass) {
   const auto mean = [](const RunDirectory& run) { return summarise("x", DrawsFile(run.draws()).coefficient(1)).mean; };
   EXPECT_LT(std::abs(mean(second)), std::abs(mean(first)));
   EXPECT_FALSE(std::filesystem::exists(second.path() / "rows.arrow"));
+}
+
+// A prior that moves the posterior away from where the first run's bound was made for: the new run makes its own, and
+// its draws are those of a fit of its own, also when it was stopped in between.
+TEST_F(RunOnDisk, AnotherPriorAnchorsAgainWhereItMust) {
+  for (const int classes : {2, 3}) {
+    const auto name = [&](const char* run) { return folder_ / fmt::format("{}-{}", run, classes); };
+    Settings narrow = settings(classes);
+    narrow.prior = "normal(0, 0.01)";
+    const RunDirectory first = RunDirectory::create(name("narrow"), narrow);
+    ASSERT_TRUE(complete(first, quiet_));
+    Settings wide = settings_on(first, name("wide"));
+    wide.prior = "normal(0, 2.5)";
+    const RunDirectory second = RunDirectory::create(name("wide"), wide, &first);
+    Stopper stopper(130);
+    ASSERT_FALSE(complete(second, stopper));
+    ASSERT_TRUE(complete(second, quiet_));
+    Settings fresh = settings(classes);
+    fresh.prior = wide.prior;
+    const RunDirectory third = RunDirectory::create(name("fresh"), fresh);
+    ASSERT_TRUE(complete(third, quiet_));
+    expect_same_draws(second, third);
+    const RunReport report = read_report(second), alone = read_report(third);
+    EXPECT_GT(report.anchor_queries + report.bound_queries, 400);  // they are counted
+    EXPECT_EQ(report.laplace_mean, alone.laplace_mean);            // of the new posterior
+    EXPECT_EQ(report.laplace_sd, alone.laplace_sd);
+    // And back: the bound of the wide prior is for a posterior elsewhere, too.
+    Settings back = settings_on(third, name("back"));
+    back.prior = narrow.prior;
+    const RunDirectory fourth = RunDirectory::create(name("back"), back, &third);
+    ASSERT_TRUE(complete(fourth, quiet_));
+    expect_same_draws(fourth, first);
+  }
 }
 
 // What happens to the first run afterwards does not matter, and its random numbers are not used again.
