@@ -196,8 +196,7 @@ TEST_P(Calibration, RanksAreUniform) {
     EXPECT_GT(lit, 2.0);
     EXPECT_LT(lit, 0.7 * static_cast<double>(rows));
   }
-  EXPECT_GT(bright, std::isfinite(c.lit_above) ? 0.05 : least)
-      << "too few bright rows to say much about z";
+  EXPECT_GT(bright, std::isfinite(c.lit_above) ? 0.05 : least) << "too few bright rows to say much about z";
   Scores scores;
   for (std::size_t f = 0; f < quantities; ++f) {
     const std::string name = f + 1 < quantities ? numbered("theta", static_cast<Index>(f)) : "log likelihood";

@@ -164,8 +164,8 @@ TEST(SplitFrame, IsNothingForABoundThatIsNotGaussian) {
 }
 
 // A density that has the frame: the same log density by other coordinates, and as gradient what is to be kicked. The
-// frame takes rho's gradient to be that of stretch |b|; without growth nothing depends on it, and beyond the radius it is
-// not used: there the gradient is exact.
+// frame takes rho's gradient to be that of stretch |b|; without growth nothing depends on it, and beyond the radius it
+// is not used: there the gradient is exact.
 TEST(SplitFrame, GivesADensityTheSameValuesAndItsKicks) {
   int compared = 0, beyond = 0;
   for (const auto& world : worlds()) {
@@ -224,8 +224,8 @@ TEST(SplitHmc, IsARotationWhereNothingIsLeft) {
   }
 }
 
-// What is left by a density that has the frame, within the radius: bright rows and lit rows with rho exact, growth and the
-// bright rows' dependence on rho by d rho / d b = stretch b / |b|. Beyond the radius it is exact. Where nothing but
+// What is left by a density that has the frame, within the radius: bright rows and lit rows with rho exact, growth and
+// the bright rows' dependence on rho by d rho / d b = stretch b / |b|. Beyond the radius it is exact. Where nothing but
 // growth is left, kicks on the way take rho to be stretch |b|.
 Vector own_rest(const World& world, const SplitFrame& frame, const BrightRows& z, const Vector& b, bool on_the_way) {
   const Index d = b.size();
@@ -281,8 +281,8 @@ Trajectory reference(const World& world, const SplitFrame& frame, bool own, cons
                      double turn, int steps) {
   Trajectory out{frame.position(from.theta), p0, 0.0, 0, 0};
   const auto push = [&](double time, bool on_the_way) {
-    const Vector kick = time * (own ? own_rest(world, frame, from.z, out.b, on_the_way)
-                                    : exact_rest(world, frame, from.z, out.b));
+    const Vector kick =
+        time * (own ? own_rest(world, frame, from.z, out.b, on_the_way) : exact_rest(world, frame, from.z, out.b));
     out.p += kick.norm() > 3.0 ? Vector(3.0 / kick.norm() * kick) : kick;
     out.shortened += kick.norm() > 3.0;
   };
@@ -290,8 +290,8 @@ Trajectory reference(const World& world, const SplitFrame& frame, bool own, cons
     const auto rows = from.z.set.bright_count() + static_cast<RowId>(world.bound.lit().size());
     const double radius = world.bound.rule().radius();
     // A kick that takes rho to be stretch |b| never knows where it is.
-    const bool quick = own && on_the_way && rows == 0 && world.model.prior().quadratic() &&
-                       frame.stretch * out.b.norm() <= radius;
+    const bool quick =
+        own && on_the_way && rows == 0 && world.model.prior().quadratic() && frame.stretch * out.b.norm() <= radius;
     out.queries += rows + (!quick && rho_of(world, frame.theta(out.b)) > radius ? 2 * world.store.rows() : 0);
   };
   Evaluation at;
@@ -435,8 +435,8 @@ TEST(SplitHmc, AKickIsAtMostThreeLong) {
       ASSERT_GT(angle / 2.0 * force.norm(), 1e4);
       // Without momentum of its own the position tells the kick.
       SplitHmc(density, frame, angle, 1).step(state, GivenRandom(Vector::Zero(3), 0.5));
-      const Vector kick = (frame->position(state.theta) - frame->centre - std::cos(angle) * (b - frame->centre)) /
-                          std::sin(angle);
+      const Vector kick =
+          (frame->position(state.theta) - frame->centre - std::cos(angle) * (b - frame->centre)) / std::sin(angle);
       EXPECT_NEAR(kick.norm(), 3.0, 1e-9);
       EXPECT_GT(kick.dot(force), 0.999 * kick.norm() * force.norm());
       for (const int steps : {1, 2}) {

@@ -136,8 +136,8 @@ TEST_F(RunOnDisk, GoesOnAfterAnyStop) {
   }
 }
 
-// Lit rows are kept by their numbers and come back from the rows: the same draws as in memory, on any number of threads,
-// in one go or stopped and resumed.
+// Lit rows are kept by their numbers and come back from the rows: the same draws as in memory, on any number of
+// threads, in one go or stopped and resumed.
 TEST_F(RunOnDisk, LitRowsAreThoseOfTheFitInMemoryAndComeBackAfterAStop) {
   for (const int classes : {2, 3}) {
     SCOPED_TRACE(classes);
@@ -151,7 +151,8 @@ TEST_F(RunOnDisk, LitRowsAreThoseOfTheFitInMemoryAndComeBackAfterAStop) {
       for (std::uint64_t i = 0; i < 4000; ++i) {
         const double x = random.uniform(Purpose::simulate, i);
         const bool rare = i % 100 == 50;
-        const int y = rare ? 1 : static_cast<int>(random.uniform(Purpose::start, i) * (1.0 + 0.2 * x) * classes) % classes;
+        const int y =
+            rare ? 1 : static_cast<int>(random.uniform(Purpose::start, i) * (1.0 + 0.2 * x) * classes) % classes;
         out << x << ',' << (rare ? 1 : 0) << ',' << y << '\n';
       }
     }
