@@ -1,6 +1,4 @@
 // Which rows are lit, and that the collapsed sum with lit rows is the sum of its rows.
-#include "flymc/bound/lit_rows.hpp"
-
 #include <gtest/gtest.h>
 
 #include <Eigen/Eigenvalues>
@@ -11,6 +9,7 @@
 
 #include "flymc/anchor/anchor.hpp"
 #include "flymc/bound/bound.hpp"
+#include "flymc/bound/lit_rows.hpp"
 #include "problems/problems.hpp"
 #include "problems/thread_ranks.hpp"
 
@@ -54,9 +53,7 @@ TEST(LooseRows, AreTheSameInAnyOrderAndOnAnyThreadsAndRanks) {
 
     // From the definition.
     double limit = 0.01;
-    const auto above = [&] {
-      return std::count_if(spread.begin(), spread.end(), [&](double s) { return s > limit; });
-    };
+    const auto above = [&] { return std::count_if(spread.begin(), spread.end(), [&](double s) { return s > limit; }); };
     while (above() > 20000) limit *= 2.0;
     EXPECT_EQ(limit > 0.01, count > 20000);
     ASSERT_EQ(expected.size(), static_cast<std::size_t>(above()));
@@ -141,8 +138,7 @@ TEST(LitRows, TheCollapsedSumIsTheSumOfItsRows) {
   for (const Model& model : models())
     for (const bool anchored : {false, true}) {
       const Levels levels(model, 2000, 20, 32, -1.0);
-      const std::shared_ptr<const BoundRule> rule =
-          anchored ? std::make_shared<AnchoredRule>() : levels.sharp();
+      const std::shared_ptr<const BoundRule> rule = anchored ? std::make_shared<AnchoredRule>() : levels.sharp();
       const Bound dark = levels.bound({}, levels.machine.execution(), rule);
       for (const double above : {HUGE_VAL, 0.02, 0.0}) {
         SCOPED_TRACE(testing::Message() << model.family().name() << " " << rule->name() << " above " << above);
@@ -177,7 +173,8 @@ TEST(LitRows, TheCollapsedSumIsTheSumOfItsRows) {
             if (!lit.contains(rows[i])) {
               bend = Eigen::Map<const Matrix>(fixed.coefficients.curvature.data() + i * width * width, k, k);
               if (rule->grows())
-                bend += point.rho * Eigen::Map<const Matrix>(fixed.coefficients.growth.data() + i * width * width, k, k);
+                bend +=
+                    point.rho * Eigen::Map<const Matrix>(fixed.coefficients.growth.data() + i * width * width, k, k);
             }
             sum += value + slope.dot(delta) - 0.5 * delta.dot(bend * delta);
           }
@@ -281,8 +278,8 @@ double cost_of(const Bound& bound) {
   double bright = 0.0;
   for (const std::uint8_t level : bound.expected_gaps().levels()) bright += std::min(1.0, ExpectedGaps::value(level));
   const double lit = static_cast<double>(bound.lit().size()), product = 0.06 * d * d;
-  const double iteration = 2000.0 + 40.0 * d + 5.0 * product + 3.0 * bright * (250.0 + product) +
-                           4.0 * (lit + bright) * (60.0 + 1.5 * d);
+  const double iteration =
+      2000.0 + 40.0 * d + 5.0 * product + 3.0 * bright * (250.0 + product) + 4.0 * (lit + bright) * (60.0 + 1.5 * d);
   return iteration * std::pow(1.0 + 4.0 * excess, 2);
 }
 

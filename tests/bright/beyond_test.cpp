@@ -139,8 +139,7 @@ TEST(LitRows, SumOverZIsTheFullDensity) {
     for (const bool framed : {false, true}) {
       const auto frame = collapsed_frame(world.bound);
       if (framed && !frame) continue;
-      const JointDensity joint(world.store, world.bound,
-                               framed ? std::make_shared<const SplitFrame>(*frame) : nullptr);
+      const JointDensity joint(world.store, world.bound, framed ? std::make_shared<const SplitFrame>(*frame) : nullptr);
       for (const double times : {0.2, 0.8, 1.5, 4.0}) {
         const Vector theta = world.at_rho(times * radius, 1);
         Evaluation full;
@@ -186,8 +185,8 @@ TEST(LitRows, GapsOfEitherSignAreAddedAsTheyAre) {
     }
     Evaluation at;
     world.joint.evaluate(world.at_rho(3.0, 1), BrightRows(60), false, at);
-    EXPECT_NEAR(at.log_density, world.model.prior().log_density(world.at_rho(3.0, 1)) + world.bound.log_sum(point) + sum,
-                1e-10);
+    EXPECT_NEAR(at.log_density,
+                world.model.prior().log_density(world.at_rho(3.0, 1)) + world.bound.log_sum(point) + sum, 1e-10);
     EXPECT_EQ(at.base, at.log_density);
   });
   EXPECT_GT(above, 20);

@@ -105,7 +105,8 @@ inline void expect_same(const Evaluation& a, const Evaluation& b) {
 }
 
 // The state is what it would be if (theta, z) had just been read from a file: the same rows' constants, and the same
-// evaluation bit for bit, by the world's density unless another is given. Takes queries of its own, which it gives back.
+// evaluation bit for bit, by the world's density unless another is given. Takes queries of its own, which it gives
+// back.
 inline void expect_settled(const World& world, const State& state, const JointDensity* density = nullptr) {
   const RowId before = *world.queries;
   ASSERT_EQ(static_cast<std::size_t>(state.z.set.bright_count()), state.z.fixed.size());

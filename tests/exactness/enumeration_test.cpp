@@ -31,8 +31,7 @@ struct Tiny {
     // With this metric spread is |x|^2 / 4, or twice that for a difference of two predictors.
     const double unit = model.family().only_differences() ? 0.5 : 0.25;
     std::vector<std::pair<double, RowId>> spread;
-    for (RowId i = 0; i < rows; ++i)
-      spread.emplace_back(-unit * (1.0 + std::pow(problem.store.value(i, 1), 2)), i);
+    for (RowId i = 0; i < rows; ++i) spread.emplace_back(-unit * (1.0 + std::pow(problem.store.value(i, 1), 2)), i);
     std::sort(spread.begin(), spread.end());
     Lighting lighting;
     if (lights > 0) lighting.above = lights < rows ? -0.5 * (spread[lights - 1].first + spread[lights].first) : 0.0;
@@ -53,8 +52,8 @@ struct Tiny {
     return std::max(1.0, std::pow(rho / std::sqrt(static_cast<double>(theta.size())), bound->rule().grows() ? 3 : 2));
   }
 
-  // pi(z) proportional to the product over bright rows of L/B - 1, from likelihoods and bounds in plain form. Beyond the
-  // radius those of the nearest point of the zone.
+  // pi(z) proportional to the product over bright rows of L/B - 1, from likelihoods and bounds in plain form. Beyond
+  // the radius those of the nearest point of the zone.
   Vector stationary() const {
     const Index k = problem.model.predictors();
     const double far = 2.0 * (theta - bound->anchor()).norm(), rho = std::min(far, bound->rule().radius());

@@ -181,8 +181,8 @@ Kernels make_moves(const Density& density, const std::shared_ptr<const Metric>& 
   return kernels;
 }
 
-// Targets drawn far from the anchor can leave the sharp Student-t bound without a Gaussian part; any frame that does not
-// depend on theta is as exact, but the density cannot have it.
+// Targets drawn far from the anchor can leave the sharp Student-t bound without a Gaussian part; any frame that does
+// not depend on theta is as exact, but the density cannot have it.
 struct Frame {
   std::shared_ptr<const SplitFrame> frame;
   bool own;

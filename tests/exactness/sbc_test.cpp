@@ -33,6 +33,7 @@ enum class FamilyKind { logistic, softmax, student_t, rare };
 struct Case {
   FamilyKind family;
   BoundKind bound;
+  double lit_above = HUGE_VAL;  // rows with more spread have no z
 };
 
 // Split HMC with the sharp bound needs to be thinned less; MALA, heavy tails, and the many bright rows of a loose bound
@@ -47,7 +48,8 @@ int thin_of(const Case& c) {
 std::string name_of(const Case& c) {
   const char* families[] = {"Logistic", "Softmax", "StudentT", "RareEvents"};
   const char* bounds[] = {"_Defaults", "_Sharp", "_Anchored", "_Untuned"};
-  return std::string(families[static_cast<std::size_t>(c.family)]) + bounds[static_cast<std::size_t>(c.bound)];
+  return std::string(families[static_cast<std::size_t>(c.family)]) + bounds[static_cast<std::size_t>(c.bound)] +
+         (std::isfinite(c.lit_above) ? "_Lit" : "");
 }
 
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of(c); }
@@ -140,11 +142,13 @@ TEST_P(Calibration, RanksAreUniform) {
   const RowMatrix x = problems::features(rows, 2, 5);
   const Index dimension = x.cols() * model.predictors();
   const auto quantities = static_cast<std::size_t>(dimension) + 1;
-  const std::uint64_t seed = 1000 * static_cast<std::uint64_t>(c.family) + 100 * static_cast<std::uint64_t>(c.bound);
+  const std::uint64_t seed = 1000 * static_cast<std::uint64_t>(c.family) + 100 * static_cast<std::uint64_t>(c.bound) +
+                             (std::isfinite(c.lit_above) ? 50 : 0);
 
   std::vector<Ranks> ranks(quantities);
   std::vector<Neighbours> neighbours(quantities);
-  double bright = 0.0;
+  double bright = 0.0, lit = 0.0;
+  const Threads one(1);
   for (int s = 0; s < simulations; ++s) {
     const std::uint64_t own = 10000 * seed + static_cast<std::uint64_t>(s);
     const Vector theta = model.prior().simulate(dimension, PhiloxRandom(own, 2000, 0), Purpose::simulate);
@@ -163,6 +167,9 @@ TEST_P(Calibration, RanksAreUniform) {
       options.move = MoveKind::mala;
     }
     options.seed = own;
+    options.lit = {.above = c.lit_above};
+    if (s < 50 && c.bound != BoundKind::untuned)
+      lit += static_cast<double>(prepare(store, model, options, {one}).bound->lit().size()) / 50.0;
     const Fit fitted = fit(store, model, options);
     bright += fitted.chains[0].bright_mean / simulations;
 
@@ -184,8 +191,12 @@ TEST_P(Calibration, RanksAreUniform) {
     }
   }
 
-  EXPECT_GT(bright, c.bound == BoundKind::untuned ? 0.6 : (c.bound == BoundKind::anchored ? 0.25 : 0.15))
-      << "too few bright rows to say much about z";
+  const double least = c.bound == BoundKind::untuned ? 0.6 : (c.bound == BoundKind::anchored ? 0.25 : 0.15);
+  if (std::isfinite(c.lit_above)) {
+    EXPECT_GT(lit, 2.0);
+    EXPECT_LT(lit, 0.7 * static_cast<double>(rows));
+  }
+  EXPECT_GT(bright, std::isfinite(c.lit_above) ? 0.05 : least) << "too few bright rows to say much about z";
   Scores scores;
   for (std::size_t f = 0; f < quantities; ++f) {
     const std::string name = f + 1 < quantities ? numbered("theta", static_cast<Index>(f)) : "log likelihood";
@@ -201,6 +212,7 @@ std::vector<Case> cases() {
     for (const BoundKind bound : {BoundKind::automatic, BoundKind::anchored, BoundKind::untuned})
       out.push_back({family, bound});
   out.push_back({FamilyKind::rare, BoundKind::automatic});
+  out.push_back({FamilyKind::logistic, BoundKind::automatic, 0.9});
   return out;
 }
 

@@ -295,8 +295,8 @@ inline std::vector<RowState> row_states(const World& world, const Vector& theta,
                           {spread.data(), static_cast<std::size_t>(spread.size())}});
     };
     const RowTerms decides = terms(zone);
-    out.push_back({terms(eta).log_likelihood, decides.log_likelihood - decides.log_bound,
-                   widest > world.lighting.above});
+    out.push_back(
+        {terms(eta).log_likelihood, decides.log_likelihood - decides.log_bound, widest > world.lighting.above});
   }
   return out;
 }

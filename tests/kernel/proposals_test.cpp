@@ -135,10 +135,10 @@ TEST(Proposals, ChooseEachRowInProportionToLambda) {
   }
 }
 
-// P(proposed) = 1 - (1 - q)^growth for every row, the number of proposals has the variance of independent rows, and so has every pair of
-// neighbours and of rows in other groups. In all 150 rows + 1 + 298 pairs, each at 5.4 standard deviations of a normal
-// approximation (7e-8, two-sided): false alarm 3e-5 for each growth. Counts are large enough for it: from 0.008 to 0.998,
-// 40,000 draws. Every ninth row has no z.
+// P(proposed) = 1 - (1 - q)^growth for every row, the number of proposals has the variance of independent rows, and so
+// has every pair of neighbours and of rows in other groups. In all 150 rows + 1 + 298 pairs, each at 5.4 standard
+// deviations of a normal approximation (7e-8, two-sided): false alarm 3e-5 for each growth. Counts are large enough for
+// it: from 0.008 to 0.998, 40,000 draws. Every ninth row has no z.
 class ProposalsOfGrowth : public testing::TestWithParam<double> {};
 INSTANTIATE_TEST_SUITE_P(Growths, ProposalsOfGrowth, testing::Values(1.0, 2.7));
 TEST_P(ProposalsOfGrowth, ProposeEachRowWithItsProbabilityIndependently) {
