@@ -76,7 +76,7 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
     const RowRange own = own_rows(store, execution.communicator);
     expected_gaps_ = ExpectedGaps(own.last - own.first, own.first);
   }
-  LooseRows loose(lighting);
+  LooseRows loose(lighting, store.features());
   Collapsed sum = collapse(store, k, grows ? 3 : 1, execution, [&](const Block& block, BlockTerms& terms) {
     const auto n = static_cast<std::size_t>(block.rows());
     std::vector<RowId> rows(n);
@@ -121,7 +121,7 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
   if (!std::isfinite(sums_.value) || !sums_.slope.allFinite() || !sums_.curvature.allFinite() ||
       !sums_.growth.allFinite())
     throw InputError("the likelihood at the anchor is not finite; rescale the columns");
-  if (expects) light(store, loose.gather(execution.communicator), lighting, execution.communicator);
+  if (expects) light(store, loose, lighting, execution.communicator);
 }
 
 Bound::Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor, BoundSums sums, RowId queries,
@@ -151,7 +151,8 @@ void Bound::check_parts(Index dimension) {
   if (const std::string problem = rule_->family_problem(model_.family()); !problem.empty()) throw InputError(problem);
   if (anchor_.size() != dimension || !anchor_.allFinite())
     throw InputError(fmt::format("the anchor must be {} finite numbers", dimension));
-  if ((uses_rho() || rule_->uses_spread()) && (!metric_ || metric_->dimension() != dimension))
+  if ((rule_->grows() || std::isfinite(rule_->radius()) || rule_->uses_spread()) &&
+      (!metric_ || metric_->dimension() != dimension))
     throw InputError(fmt::format("the {} bound needs a metric of dimension {}", rule_->name(), dimension));
   if (metric_ && metric_->dimension() != dimension)
     throw InputError(fmt::format("a metric of dimension {} for {} coefficients", metric_->dimension(), dimension));

@@ -71,7 +71,7 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
   const auto dimension = static_cast<double>(anchor_.size());
   const double typical = std::sqrt(dimension);
   constexpr double none = std::numeric_limits<double>::infinity();
-  if (!rule_->grows()) return none;  // the likelihood's own curvature was not summed
+  if (loose.empty() || !rule_->grows()) return none;  // the likelihood's own curvature was not summed
   Vector slope = Vector::Zero(anchor_.size()), prior = Vector::Zero(anchor_.size());
   model_.prior().surrogate(anchor_, slope, prior);
   Matrix posterior = sums_.hessian.selfadjointView<Eigen::Lower>();
@@ -114,7 +114,8 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
     at.bright = std::max(0.0, over_ranks(gaps));
     at.spread_squared = at.bright > 0.0 ? std::max(0.0, over_ranks(squares)) / at.bright : 0.0;
     at.excess = largest_ratio(sums.curvature - sums.hessian + typical * sums.growth, *metric);
-    if (const double cost = cost_of_a_draw(at, dimension); cost < least) {
+    // Rounded, so that a sum in another order on other ranks makes no other choice.
+    if (const auto cost = static_cast<double>(static_cast<float>(cost_of_a_draw(at, dimension))); cost < least) {
       least = cost;
       cheapest = limit;
     }
@@ -157,9 +158,11 @@ double Bound::lit_sum(const BoundPoint& point, Vector* gradient) const {
          (lit_.value + lit_.slope.dot(offset) - 0.5 * offset.dot(bend));
 }
 
-void Bound::light(const Store& store, const std::vector<LooseRows::Row>& loose, const Lighting& lighting,
+void Bound::light(const Store& store, LooseRows& collected, const Lighting& lighting,
                   const Communicator& communicator) {
-  const double above = lighting.automatic ? cheapest_limit(store, loose, communicator) : lighting.above;
+  const std::vector<LooseRows::Row> loose = collected.gather(communicator);
+  const double limit = lighting.automatic ? cheapest_limit(store, loose, communicator) : lighting.above;
+  const double above = std::max(limit, collected.above());
   std::vector<RowId> rows;
   for (const LooseRows::Row& row : loose)
     if (row.spread > above) rows.push_back(row.row);
@@ -170,6 +173,7 @@ void Bound::light(const Store& store, const std::vector<LooseRows::Row>& loose, 
   lit_ = LitRows(before, above);
   complete_as_lit(lit_.fixed);
   collapse_lit();
+  queries_ += static_cast<RowId>(lit_.size());
   complete(before);
   take_out(before, lit_.fixed, sums_);
   for (const RowId row : rows)

@@ -9,10 +9,13 @@ namespace {
 constexpr double least_spread = 0.01;
 }  // namespace
 
-LooseRows::LooseRows(const Lighting& lighting) {
+LooseRows::LooseRows(const Lighting& lighting, Index features) {
+  constexpr double least_spread = 0.01;
   constexpr std::size_t most_to_choose_from = 20000, most_asked_for = 1000000;
+  constexpr std::size_t most_numbers = std::size_t{1} << 28;  // 2 GiB
   above_ = lighting.automatic ? least_spread : lighting.above;
-  most_ = lighting.automatic ? most_to_choose_from : most_asked_for;
+  most_ = std::min(lighting.automatic ? most_to_choose_from : most_asked_for,
+                   most_numbers / static_cast<std::size_t>(std::max<Index>(1, features)));
 }
 
 void LooseRows::add(RowId row, double spread) {

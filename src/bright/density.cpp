@@ -51,6 +51,8 @@ RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with
     out.b = frame_->position(theta);
     out.point = bound_.at_distance(theta - bound_.anchor(), frame_->rho(out.b));
   }
+  // By the metric itself, since a gradient is wanted, too; on the radius it may round to the other side.
+  if (!frame_ || out.point.outside()) out.point = bound_.at(theta, with_gradient);
   if (frame_ && !out.point.outside()) {
     // The frame's matrices are of the prior, too, and good to its largest offsets, not to differences.
     out.base = prior.log_density(theta) + (bound_.model().family().only_differences()
@@ -61,7 +63,6 @@ RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with
     out.base += bound_.lit_sum(out.point, out.base_gradient.size() > 0 ? &out.base_gradient : nullptr);
     queries += static_cast<RowId>(bound_.lit().size());
   } else {
-    out.point = bound_.at(theta, with_gradient);
     out.base_gradient.setZero(with_gradient ? dimension() : 0);
     queries += base_at(theta, out.point, out.base, with_gradient ? &out.base_gradient : nullptr);
   }

@@ -99,6 +99,7 @@ State restore_joint(const JointDensity& density, const Place& place, RowId& quer
     if (row < 0 || row >= density.rows() || state.z.set.is_bright(row))
       throw InputError(
           fmt::format("row {} cannot be bright: it is none of {} rows, or is named twice", row, density.rows()));
+    if (!density.has_z(row)) throw InputError(fmt::format("row {} cannot be bright: it is always evaluated", row));
     state.z.set.brighten(row);
   }
   density.fetch(place.bright, state.z.fixed);

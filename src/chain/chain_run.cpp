@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <limits>
+#include <utility>
 
 #include "flymc/core/error.hpp"
 
@@ -34,7 +35,7 @@ ChainRun::ChainRun(std::uint64_t chain, ChainPlan plan, ChainOptions options, co
     : ChainRun(chain, std::move(plan), options) {
   report_ = checkpoint.report;
   draws_ = checkpoint.draws;
-  begin(plan_.restore(checkpoint.place, report_.start_queries), checkpoint.memory);
+  begin(plan_.restore(checkpoint.place, restored_), checkpoint.memory);
 }
 
 void ChainRun::begin(State state, std::span<const std::vector<double>> memory) {
@@ -65,8 +66,8 @@ DrawStats ChainRun::draw() {
     report_.not_finite += info.not_finite;
   }
   const BoundPoint& point = state().at.point;
-  report_.beyond_radius += point.outside() ? 1 : 0;
-  report_.near_radius += !point.outside() && point.rho > 0.9 * plan_.radius ? 1 : 0;
+  report_.draws_beyond += point.outside() ? 1 : 0;
+  report_.draws_near += !point.outside() && point.rho > plan_.radius - near_radius ? 1 : 0;
   stats.log_density = state().at.log_density;
   stats.bright = bright();
   report_.sampling_queries += stats.queries;
@@ -93,6 +94,7 @@ void ChainRun::check_z() {
 
 void ChainRun::advance(Sink& sink, std::size_t position, const Watch& watch) {
   if (!begun()) begin(plan_.start(id_, report_.start_queries), {});
+  if (draws_ < options_.draws) report_.start_queries += std::exchange(restored_, 0);
   if (warmup_) {
     const Stopwatch time(report_.warmup_seconds);
     while (warmup_->state().iteration < static_cast<std::uint64_t>(options_.warmup)) {

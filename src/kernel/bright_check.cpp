@@ -20,15 +20,19 @@ double BrightCheck::expected(const State& state, const Random& random, RowId& qu
   }
   BoundRows fixed;
   Gaps gaps;
-  queries += density_->look(state, rows, fixed, gaps);
+  const auto looked_at = static_cast<double>(density_->look(state, rows, fixed, gaps));
   double sum = 0.0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double even = 1.0 / static_cast<double>(n);
     const double p = weighted ? 0.5 * even + 0.5 * proposals_->share(rows[i]) : even;
     sum += bright_probability(gaps.gap[i]) / p;
   }
-  const std::vector<double> all = density_->gather(sum);
-  return std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(count);
+  const auto over_ranks = [&](double own) {
+    const std::vector<double> all = density_->gather(own);
+    return std::accumulate(all.begin(), all.end(), 0.0);
+  };
+  queries += static_cast<RowId>(over_ranks(looked_at));
+  return over_ranks(sum) / static_cast<double>(count);
 }
 
 }  // namespace flymc

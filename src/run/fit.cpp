@@ -55,7 +55,8 @@ FitSummary Fit::summary() const {
   summary.choices = choices;
   summary.cost = describe_cost(chains, static_cast<std::int64_t>(draws.draws(0)), rows, anchor_queries, bound_queries);
   summary.warnings = convergence_warnings(summary.parameters, chains.size());
-  const auto checked = self_check_warnings(chains, summary.parameters, draws.coefficients(), radius);
+  const auto checked = self_check_warnings(chains, summary.parameters, static_cast<std::int64_t>(draws.draws(0)),
+                                           draws.coefficients(), radius);
   summary.warnings.insert(summary.warnings.end(), checked.begin(), checked.end());
   summary.warnings.insert(summary.warnings.end(), warnings.begin(), warnings.end());
   return summary;

@@ -105,9 +105,17 @@ Sampler::Sampler(const Store& store, const Model& model, const Preparation& prep
   auto own = splits ? collapsed_frame(*preparation.bound) : std::nullopt;
   if (own) frame_ = std::make_shared<const SplitFrame>(*std::move(own));
   joint_.emplace(store, *preparation.bound, frame_, communicator);
-  if (splits && !frame_) frame_ = std::make_shared<const SplitFrame>(laplace_frame(*preparation.anchor));
+  if (splits && !frame_) {
+    if (!preparation.anchor)
+      throw InputError("move: split_hmc needs a collapsed bound that is Gaussian, or an anchor; use mala");
+    frame_ = std::make_shared<const SplitFrame>(laplace_frame(*preparation.anchor));
+  }
   if (options_.sweep == SweepKind::rows)
     proposals_ = std::make_shared<const Proposals>(preparation.bound->expected_gaps(), options_.s, communicator);
+  if (preparation.bound->expected_gaps().known())
+    likely_bright_ =
+        proposals_ ? proposals_
+                   : std::make_shared<const Proposals>(preparation.bound->expected_gaps(), options_.s, communicator);
 }
 
 Vector Sampler::start_theta(ChainId id) const {
@@ -147,9 +155,10 @@ ChainPlan Sampler::plan() const {
             return joint_ ? restore_joint(*joint_, place, queries) : restore_full(*full_, place, queries);
           },
           [this] { return kernels(); },
-          joint_ ? [this](const State& state, const Random& random,
-                          RowId& queries) { return BrightCheck(*joint_, proposals_).expected(state, random, queries); }
-                 : std::function<double(const State&, const Random&, RowId&)>(),
+          joint_
+              ? [this](const State& state, const Random& random,
+                       RowId& queries) { return BrightCheck(*joint_, likely_bright_).expected(state, random, queries); }
+              : std::function<double(const State&, const Random&, RowId&)>(),
           joint_ ? joint_->bound().rule().radius() : HUGE_VAL};
 }
 

@@ -11,7 +11,7 @@
 namespace flymc {
 namespace {
 
-const char* const remedy = "the draws are not from the posterior. Compare with regular MCMC (--regular)";
+const char* const remedy = "the draws may not be from the posterior. Compare with regular MCMC (--regular)";
 
 // The excess of bright rows has mean zero if z is where it should be, and at least the variance of their number, which
 // is about its mean. Checks are 32 draws apart, and hardly depend on each other; twice the plain standard error allows
@@ -37,19 +37,19 @@ std::string z_problem(std::span<const ChainReport> chains) {
 // skewed or has heavier tails, more). If there are none where many are due, something holds the chains inside. Draws
 // depend on each other, so they count for as many as are effective.
 std::string radius_problem(std::span<const ChainReport> chains, std::span<const ParameterSummary> parameters,
-                           Index coefficients, double radius) {
-  double near = 0.0, beyond = 0.0, draws = 0.0, least = HUGE_VAL;
+                           std::int64_t draws_per_chain, Index coefficients, double radius) {
+  double near = 0.0, beyond = 0.0, least = HUGE_VAL;
   for (const ChainReport& chain : chains) {
-    near += static_cast<double>(chain.near_radius);
-    beyond += static_cast<double>(chain.beyond_radius);
-    draws += static_cast<double>(chain.iterations);
+    near += static_cast<double>(chain.draws_near);
+    beyond += static_cast<double>(chain.draws_beyond);
   }
+  const double draws = static_cast<double>(draws_per_chain) * static_cast<double>(chains.size());
   for (const ParameterSummary& p : parameters)
     if (std::isfinite(p.ess_tail)) least = std::min(least, p.ess_tail);
   if (near == 0.0 || !std::isfinite(radius) || !std::isfinite(least)) return "";
   const boost::math::chi_squared squared(static_cast<double>(coefficients));
   const auto outside = [&](double r) { return boost::math::cdf(boost::math::complement(squared, r * r)); };
-  const double share = outside(radius) / (outside(0.9 * radius) - outside(radius));
+  const double share = outside(radius) / (outside(radius - near_radius) - outside(radius));
   const double due = share * near * std::min(1.0, least / draws);
   constexpr double rare = 1e-4;
   if (!(due > 0.0) || boost::math::cdf(boost::math::poisson(due), beyond * std::min(1.0, least / draws)) > rare)
@@ -61,10 +61,11 @@ std::string radius_problem(std::span<const ChainReport> chains, std::span<const 
 }  // namespace
 
 std::vector<std::string> self_check_warnings(std::span<const ChainReport> chains,
-                                             std::span<const ParameterSummary> parameters, Index coefficients,
-                                             double radius) {
+                                             std::span<const ParameterSummary> parameters, std::int64_t draws_per_chain,
+                                             Index coefficients, double radius) {
   std::vector<std::string> out;
-  for (std::string problem : {z_problem(chains), radius_problem(chains, parameters, coefficients, radius)})
+  for (std::string problem :
+       {z_problem(chains), radius_problem(chains, parameters, draws_per_chain, coefficients, radius)})
     if (!problem.empty()) out.push_back(std::move(problem));
   return out;
 }

@@ -63,5 +63,48 @@ TEST(Laplace, IsAtTheModeOrThereIsNone) {
   EXPECT_FALSE(laplace(BoundKind::untuned, false));
 }
 
+// The bound of a fit is good for its own prior, and for others as long as the posterior stays about where it was:
+// whether the mode moves away, or the posterior becomes wider than the bound's zone.
+TEST(Suits, IsWhetherTheBoundWasMadeForThisPosterior) {
+  const problems::Machine machine;
+  for (const int family : {0, 1, 2}) {
+    const auto with = [&](double scale) {
+      const Prior prior = Prior::normal(0.0, scale);
+      return family == 0   ? Model(Logistic{}, prior)
+             : family == 1 ? Model(Softmax{3}, prior)
+                           : Model(StudentT{4.0, 0.8}, prior);
+    };
+    const auto problem = problems::make(with(2.0), 3000, 3, 41);
+    const auto prepared = [&](double scale) {
+      return prepare(problem.store, with(scale), {.bound = BoundKind::sharp, .sweep = SweepKind::rows},
+                     machine.execution());
+    };
+    const Preparation wide = prepared(2.0), narrow = prepared(0.01);
+    EXPECT_TRUE(suits(with(2.0), wide));
+    EXPECT_TRUE(suits(with(1.7), wide));
+    EXPECT_TRUE(suits(with(0.01), narrow));
+    EXPECT_FALSE(suits(with(0.01), wide));
+    EXPECT_FALSE(suits(with(2.0), narrow));
+  }
+  // Of no mean at all: a narrow prior at the mode itself, and the same without it. The posterior is where it was, and
+  // twenty times as wide as the zone.
+  const auto problem = problems::make(Model(Logistic{}, Prior::normal(0.0, 2.0)), 3000, 2, 42);
+  const Anchor mode = find_anchor(problem.store, problem.model, machine.execution());
+  const std::vector<double> at(mode.theta.begin(), mode.theta.end()), scale(at.size(), 0.002);
+  const Preparation tight = prepare(problem.store, Model(Logistic{}, Prior::normal(at, scale)),
+                                    {.bound = BoundKind::sharp, .sweep = SweepKind::rows}, machine.execution());
+  EXPECT_FALSE(suits(problem.model, tight));
+}
+
+// Without the sums of the rows' own curvature nothing is known, and a new bound is made.
+TEST(Suits, IsNotKnownOfOtherBounds) {
+  const problems::Machine machine;
+  const auto problem = problems::make(Model(Logistic{}, Prior::normal(0.0, 2.0)), 3000, 2, 43);
+  EXPECT_FALSE(
+      suits(problem.model, prepare(problem.store, problem.model,
+                                   {.bound = BoundKind::anchored, .sweep = SweepKind::rows}, machine.execution())));
+  EXPECT_FALSE(suits(problem.model, prepare(problem.store, problem.model, {.regular = true}, machine.execution())));
+}
+
 }  // namespace
 }  // namespace flymc

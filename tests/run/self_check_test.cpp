@@ -88,7 +88,7 @@ std::vector<std::string> warnings_of(const Setting& given, bool stale, bool wall
   const auto reports = run_chains(chains, plan, {1000, draws, 1, 7}, machine.execution(), sink);
   std::vector<ParameterSummary> parameters;
   for (Index j = 0; j < density.dimension(); ++j) parameters.push_back(summarise("x", sink.coefficient(j)));
-  return self_check_warnings(reports, parameters, density.dimension(), plan.radius);
+  return self_check_warnings(reports, parameters, draws, density.dimension(), plan.radius);
 }
 
 // 2,000 rows and a bound that was made for a posterior elsewhere, that of a prior of scale 0.05. It holds for every
@@ -141,7 +141,8 @@ TEST(SelfCheck, IsSilentOnOrdinaryTables) {
     for (const ChainReport& chain : made.chains) checks += chain.checks;
     EXPECT_EQ(checks, 4 * 31);
     EXPECT_TRUE(
-        self_check_warnings(made.chains, made.summary().parameters, made.draws.coefficients(), made.radius).empty());
+        self_check_warnings(made.chains, made.summary().parameters, 1000, made.draws.coefficients(), made.radius)
+            .empty());
   }
 }
 

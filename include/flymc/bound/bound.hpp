@@ -110,8 +110,7 @@ class Bound {
   void collapse_lit();
   // Lights those of the loose rows that should be: they leave the sums of the rule's curvatures, with their own in its
   // place, and are never proposed.
-  void light(const Store& store, const std::vector<LooseRows::Row>& loose, const Lighting& lighting,
-             const Communicator& communicator);
+  void light(const Store& store, LooseRows& loose, const Lighting& lighting, const Communicator& communicator);
   // The limit of spread at which a draw costs least.
   double cheapest_limit(const Store& store, const std::vector<LooseRows::Row>& loose,
                         const Communicator& communicator) const;

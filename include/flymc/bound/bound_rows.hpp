@@ -1,8 +1,10 @@
 // Rows with all that is fixed about them, wherever they come from.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "flymc/bound/rule.hpp"
@@ -47,6 +49,7 @@ void take(std::span<const std::byte>& letter, std::size_t count, std::vector<T>&
   const std::size_t old = out.size();
   out.resize(old + count);
   const auto bytes = std::as_writable_bytes(std::span(out).subspan(old));
+  if (letter.size() < bytes.size()) throw std::runtime_error("ranks are at different places: a letter is too short");
   std::copy_n(letter.begin(), bytes.size(), bytes.begin());
   letter = letter.subspan(bytes.size());
 }

@@ -47,8 +47,10 @@ class LooseRows {
     RowId row;
   };
   // As many as may be lit; where the limit is to be chosen, all that it may be chosen from.
-  explicit LooseRows(const Lighting& lighting);
+  LooseRows(const Lighting& lighting, Index features);
   void add(RowId row, double spread);
+  // The limit that the rows exceed, which is higher than asked for where there were too many.
+  double above() const { return above_; }
   // Those of all ranks, the loosest first; which ones depends on neither threads nor ranks.
   std::vector<Row> gather(const Communicator& communicator);
 

@@ -18,6 +18,9 @@ struct ChainOptions {
   std::uint64_t seed = 1;
 };
 
+// How far from the bound's radius a draw is near it.
+constexpr double near_radius = 0.5;
+
 // What a chain cost and how it went.
 struct ChainReport {
   RowId start_queries = 0;
@@ -29,8 +32,8 @@ struct ChainReport {
   // been and of what was more, and of the squares of that.
   std::int64_t checks = 0;
   double check_expected = 0.0, check_excess = 0.0, check_squares = 0.0;
-  // Draws between 0.9 of the bound's radius and the radius, and beyond.
-  std::int64_t near_radius = 0, beyond_radius = 0;
+  // Draws within `near_radius` of the bound's radius, inside, and draws beyond it.
+  std::int64_t draws_near = 0, draws_beyond = 0;
   double acceptance = 0.0;   // mean over sampling
   double bright_mean = 0.0;  // mean number of bright rows over sampling
   double warmup_seconds = 0.0;
@@ -58,7 +61,7 @@ struct Checkpoint {
 class ChainRun {
  public:
   ChainRun(std::uint64_t chain, ChainPlan plan, ChainOptions options);
-  // Goes on from a checkpoint. Queries for setting up the state again count as start queries.
+  // Goes on from a checkpoint. Queries for setting up the state again count as start queries, once it does go on.
   ChainRun(std::uint64_t chain, ChainPlan plan, ChainOptions options, const Checkpoint& checkpoint);
 
   // Called after each iteration of warm-up and each draw; the run stops there if it returns false.
@@ -92,6 +95,7 @@ class ChainRun {
   std::optional<Chain> chain_;
   std::vector<std::vector<double>> memory_;  // of the tuners when they were frozen
   std::int64_t draws_ = 0;
+  RowId restored_ = 0;  // queries for setting up the state again, not counted yet
   ChainReport report_;
 };
 

@@ -31,7 +31,7 @@ class Proposals {
   double rate() const { return rate_; }
   // Of a row of this rank, the probability that an arrival is there.
   double share(RowId row) const { return lambda_[gaps_->level(row)] / rate_; }
-  // A row with that probability, for addresses index and index + 1; -1 if it is another rank's.
+  // A row with that probability, for the address index; -1 if it is another rank's.
   RowId draw_one(const Random& random, Purpose purpose, std::uint64_t index) const;
   // The proposed rows that are this rank's, each once, in order.
   std::vector<RowId> draw(const Random& random, double growth = 1.0) const;

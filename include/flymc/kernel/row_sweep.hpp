@@ -20,6 +20,9 @@ class RowSweep final : public Kernel {
   Info step(State& state, const Random& random, std::vector<RowId> proposed) const;
 
  private:
+  // How many times its usual rate a row is proposed at; a function of theta alone.
+  double growth(const State& state) const;
+
   const JointDensity* density_;
   std::shared_ptr<const Proposals> proposals_;
 };

@@ -44,8 +44,9 @@ class Sampler {
   std::shared_ptr<const Metric> metric_;
   std::optional<FullDensity> full_;
   std::optional<JointDensity> joint_;
-  std::shared_ptr<const Proposals> proposals_;  // of sweeps by rows
-  std::shared_ptr<const SplitFrame> frame_;     // of split HMC
+  std::shared_ptr<const Proposals> proposals_;      // of sweeps by rows
+  std::shared_ptr<const Proposals> likely_bright_;  // of the self-check, whatever the sweep
+  std::shared_ptr<const SplitFrame> frame_;         // of split HMC
 };
 
 }  // namespace flymc

@@ -13,7 +13,7 @@ namespace flymc {
 // Warnings for a run that mixes well within a part of the posterior and never leaves it. `coefficients` and `radius`
 // are those of the bound. A run without a z has none.
 std::vector<std::string> self_check_warnings(std::span<const ChainReport> chains,
-                                             std::span<const ParameterSummary> parameters, Index coefficients,
-                                             double radius);
+                                             std::span<const ParameterSummary> parameters, std::int64_t draws_per_chain,
+                                             Index coefficients, double radius);
 
 }  // namespace flymc

@@ -175,7 +175,8 @@ FitSummary summarise(const RunReport& report, const DrawsFile& draws) {
   summary.choices = report.choices;
   summary.cost = describe_cost(report.chains, report.draws, report.rows, report.anchor_queries, report.bound_queries);
   summary.warnings = convergence_warnings(summary.parameters, report.chains.size());
-  const auto checked = self_check_warnings(report.chains, summary.parameters, draws.coefficients(), report.radius);
+  const auto checked =
+      self_check_warnings(report.chains, summary.parameters, report.draws, draws.coefficients(), report.radius);
   summary.warnings.insert(summary.warnings.end(), checked.begin(), checked.end());
   summary.warnings.insert(summary.warnings.end(), report.warnings.begin(), report.warnings.end());
   return summary;

@@ -334,12 +334,13 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
 
   const bool regular = chosen(settings.fit, {store.rows(), model.coefficients(store)}).regular;
   bool prepared = found([&] { return std::filesystem::exists(directory.preparation()); });
-  // One that was made under another prior is good as long as the new posterior is where its bound was made for.
+  // One that was made under another prior is good as long as the new posterior is where its bound was made for. (What
+  // is not known, as of regular MCMC, is made anew.)
   if (prepared && found([&] { return !directory.prepared_for_its_prior(); }) &&
       !suits(model, directory.load_preparation(model, parts.rows, communicator))) {
-    monitor.say(
-        "prepare: under this prior the posterior is elsewhere than where the bound of the earlier run was made for");
-    if (first) directory.forget_starts();
+    monitor.say("prepare: the posterior under this prior is not where the earlier run was prepared for");
+    if (first) directory.discard_preparation();
+    any(communicator, false);  // it is gone for all
     prepared = false;
   }
   if (!prepared) {

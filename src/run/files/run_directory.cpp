@@ -204,10 +204,6 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
       return read;
     });
   if (needs_bound && !value.is_null() && !value.contains("bound")) return;  // of regular MCMC: no z either
-  json starts = json::array();
-  for (std::uint64_t chain = 0; const auto checkpoint = base.load_checkpoint(chain); ++chain)
-    starts.push_back(to_json(checkpoint->place));
-  if (!starts.empty()) write_record(path / "starts.flymc", "starts", starts);
   if (value.is_null()) return;
   const PriorTerms prior = PriorTerms::parse(settings.prior);
   if (!prior.proper() && value.value("prior", "") != prior.describe()) return;
@@ -224,6 +220,13 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
     copy.commit();
   }
   write_record(path / "preparation.flymc", "preparation", value);
+  // A z belongs to the bound that it was drawn with.
+  json places = json::array();
+  for (std::uint64_t chain = 0; const auto checkpoint = base.load_checkpoint(chain); ++chain)
+    places.push_back(to_json(checkpoint->place));
+  if (!places.empty())
+    write_record(path / "starts.flymc", "starts",
+                 {{"preparation", record_checksum(path / "preparation.flymc")}, {"places", places}});
 }
 
 bool RunDirectory::prepared_for_its_prior() const {
@@ -232,14 +235,18 @@ bool RunDirectory::prepared_for_its_prior() const {
   });
 }
 
-void RunDirectory::forget_starts() const { fs::remove(starts()); }
+void RunDirectory::discard_preparation() const {
+  fs::remove(starts());
+  fs::remove(preparation());
+}
 
 std::vector<Place> RunDirectory::load_starts() const {
   if (!fs::exists(starts())) return {};
   return reading(starts(), "begin another run with `flymc sample`", [&] {
     std::vector<Place> places;
     const json all = read_record(starts(), "starts");
-    for (const json& value : list_of(all)) {
+    if (all.at("preparation") != record_checksum(preparation())) return places;  // it was made anew
+    for (const json& value : list_of(all.at("places"))) {
       places.push_back(place_of(value));
       places.back().iteration = 0;
     }

@@ -24,7 +24,7 @@ class Records : public flymc::testing::ScratchFolder {
   // A file with any body, and the checksum of it.
   std::filesystem::path file(const std::string& body, const std::string& kind = "starts") {
     const auto path = folder_ / "record.flymc";
-    write_whole(path, fmt::format("flymc {} 2 {}\n", kind, checksum(body)) + body);
+    write_whole(path, fmt::format("flymc {} 3 {}\n", kind, checksum(body)) + body);
     return path;
   }
   std::string refusal(const std::string& body) {
@@ -112,7 +112,7 @@ TEST_F(Records, NumbersOfRecordsAreNotTrusted) {
   std::vector<Change> changes;
   const char* const preparation = "preparation.flymc";
   for (const char* at : {"/anchor/theta", "/anchor/metric", "/bound/anchor", "/bound/metric", "/bound/slope",
-                         "/bound/curvature", "/bound/growth", "/bound/outer_curvature", "/bound/hessian"})
+                         "/bound/curvature", "/bound/growth", "/bound/hessian"})
     for (const json& value : {small, large, none, negative, json(1), json(nullptr)})
       changes.push_back({preparation, "preparation", at, value});
   for (const char* at :
@@ -164,12 +164,22 @@ TEST_F(Records, NumbersOfRecordsAreNotTrusted) {
     write_whole(run.path() / checkpoint, before);
     write_whole(path, good);
   }
+  // A preparation that is whole, and not the one that the checkpoints were made with.
+  const std::string whole = read_whole(run.preparation());
+  json other = read_record(run.preparation(), "preparation");
+  other["anchor"]["steps"] = 99;
+  write_record(run.preparation(), "preparation", other);
+  EXPECT_NE(message<InputError>([&] { complete(run, quiet_); }).find("it belongs to another preparation"),
+            std::string::npos);
+  write_whole(run.preparation(), whole);
   EXPECT_TRUE(complete(run, quiet_));
   // Where chains of a run that was sampled from another begin.
   const RunDirectory again = RunDirectory::create(folder_ / "again", settings_on(run, folder_ / "again"), &run);
   const json good = read_record(again.starts(), "starts");
-  for (const auto& [at, value] : std::vector<std::pair<const char*, json>>{
-           {"/0/theta", large}, {"/0/theta", none}, {"/0/bright", json::array({300})}, {"/0/iteration", json(-1)}}) {
+  for (const auto& [at, value] : std::vector<std::pair<const char*, json>>{{"/places/0/theta", large},
+                                                                           {"/places/0/theta", none},
+                                                                           {"/places/0/bright", json::array({300})},
+                                                                           {"/places/0/iteration", json(-1)}}) {
     json bad = good;
     bad[json::json_pointer(at)] = value;
     write_record(again.starts(), "starts", bad);

@@ -87,8 +87,8 @@ class RunDirectory {
 
   // Whether the preparation was made under the run's own prior, and not another's that it was sampled from.
   bool prepared_for_its_prior() const;
-  // Chains begin around the anchor, and not where those of another run ended.
-  void forget_starts() const;
+  // Removes a preparation that does not suit this run, and the starts that belong to it.
+  void discard_preparation() const;
   // Where chains begin; none: around the anchor.
   std::vector<Place> load_starts() const;
   // The seed of the random numbers. A run that was sampled from another has numbers of its own under the same seed:
