@@ -74,10 +74,10 @@ DrawStats ChainRun::draw() {
   return stats;
 }
 
-// At every 32nd draw, and less and less often after the thousandth, so that a long run spends no more on it. Its random
+// At every 64th draw, and less and less often after some thousand, so that a long run spends no more on it. Its random
 // numbers are its own and the chain does not notice.
 void ChainRun::check_z() {
-  constexpr std::int64_t apart = 32;
+  constexpr std::int64_t apart = 64;
   constexpr std::uint32_t check_slot = std::numeric_limits<std::uint32_t>::max() - 1;
   std::int64_t step = apart;
   while (draws_ >= 64 * step) step *= 2;

@@ -8,7 +8,7 @@
 namespace flymc {
 
 double BrightCheck::expected(const State& state, const Random& random, RowId& queries) const {
-  constexpr std::uint64_t count = 64;
+  constexpr std::uint64_t count = 32;
   const auto n = static_cast<std::uint64_t>(density_->rows());
   const bool weighted = proposals_ && proposals_->rate() > 0.0;
   // Of this rank: the rows that were drawn, as often as they were.

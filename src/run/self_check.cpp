@@ -14,7 +14,7 @@ namespace {
 const char* const remedy = "the draws may not be from the posterior. Compare with regular MCMC (--regular)";
 
 // The excess of bright rows has mean zero if z is where it should be, and at least the variance of their number, which
-// is about its mean. Checks are 32 draws apart, and hardly depend on each other; twice the plain standard error allows
+// is about its mean. Checks are 64 draws apart, and hardly depend on each other; twice the plain standard error allows
 // for what dependence there is. Beyond 5 of those, by more than a tenth of what there should be and by more than ten
 // rows in all, it is no chance.
 std::string z_problem(std::span<const ChainReport> chains) {

@@ -139,7 +139,7 @@ TEST(SelfCheck, IsSilentOnOrdinaryTables) {
     const Fit made = fit(problem.store, problem.model, {.bound = BoundKind::sharp, .sweep = SweepKind::rows});
     std::int64_t checks = 0;
     for (const ChainReport& chain : made.chains) checks += chain.checks;
-    EXPECT_EQ(checks, 4 * 31);
+    EXPECT_EQ(checks, 4 * 15);
     EXPECT_TRUE(
         self_check_warnings(made.chains, made.summary().parameters, 1000, made.draws.coefficients(), made.radius)
             .empty());
