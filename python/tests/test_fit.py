@@ -123,8 +123,11 @@ def test_predictions_from_arrays(frame, quick):
 
 
 def test_resample_touches_no_row(fit):
+    near = fit.resample(prior=flymc.Normal(0, 2), draws=300, progress=False)
+    assert near.report["anchor_queries"] == near.report["bound_queries"] == 0
+    # Unless the posterior goes elsewhere.
     sparse = fit.resample(prior=flymc.Laplace(0, 0.01), draws=300, progress=False)
-    assert sparse.report["anchor_queries"] == sparse.report["bound_queries"] == 0
+    assert sparse.report["bound_queries"] > 0
     assert abs(sparse.summary().loc["member", "mean"]) < abs(fit.summary().loc["member", "mean"])
     assert sparse.draws.num_rows == 1200
     again = fit.resample(prior=flymc.Laplace(0, 0.01), draws=300, progress=False)
