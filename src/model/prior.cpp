@@ -214,6 +214,16 @@ Vector Prior::surrogate_bend(const Vector& theta) const {
   return bend;
 }
 
+Vector Prior::corner_curvature(const Vector& theta) const {
+  Vector slope = Vector::Zero(theta.size()), more = Vector::Zero(theta.size());
+  surrogate(theta, slope, more);
+  for (Index j = 0; j < theta.size(); ++j) {
+    const Term& of = term(j);
+    more[j] = of.kind == Kind::laplace ? std::max(0.0, more[j] - 0.5 / (of.scale * of.scale)) : 0.0;
+  }
+  return more;
+}
+
 double Prior::strain(Index j, double theta) const {
   const Term& of = term(j);
   return of.kind == Kind::normal ? std::abs(theta - of.location) / of.scale : 0.0;

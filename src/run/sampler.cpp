@@ -79,10 +79,17 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& as
   if (needs_anchor(options)) out.anchor = find_anchor_by_subsample(store, model, execution, subsample_seed);
   if (options.regular) return out;
   const bool tuned = options.bound != BoundKind::untuned;
+  // The bound's zone is to be as wide as the posterior, which the corner of a Laplace prior makes look narrow.
+  std::optional<Metric> metric;
+  if (tuned) metric = out.anchor->metric;
+  if (tuned && !model.prior().quadratic()) {
+    Matrix precision = out.anchor->metric.precision();
+    precision.diagonal() -= model.prior().corner_curvature(out.anchor->theta);
+    if (const auto wider = Metric::from_precision(precision)) metric = wider;
+  }
   const Index coefficients = model.coefficients(store);
   out.bound.emplace(store, model, make_rule(model, coefficients, options),
-                    tuned ? out.anchor->theta : Vector(Vector::Zero(coefficients)), execution,
-                    tuned ? std::optional<Metric>(out.anchor->metric) : std::nullopt, options.lit);
+                    tuned ? out.anchor->theta : Vector(Vector::Zero(coefficients)), execution, metric, options.lit);
   return out;
 }
 

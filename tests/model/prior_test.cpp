@@ -266,5 +266,19 @@ TEST(Prior, IsReadAsItDescribesItself) {
   EXPECT_EQ(message_of<InputError>([] { Prior::parse("normal(0, -1)"); }), "prior: the scale -1 is not positive");
 }
 
+// With it taken away, the curvature at the corner of a Laplace is that of a normal of the same variance, 2 b^2.
+TEST(Prior, TheCornerOfALaplaceLooksNarrowerThanItIs) {
+  const Vector at{{0.3, 0.9}};
+  const Prior laplace = Prior::laplace({0.3, 0.3}, {0.1, 0.1});
+  Vector slope = Vector::Zero(2), curvature = Vector::Zero(2);
+  laplace.surrogate(at, slope, curvature);
+  const Vector more = laplace.corner_curvature(at);
+  EXPECT_NEAR(curvature[0] - more[0], 50.0, 1e-9);
+  EXPECT_GT(more[0], 900.0);  // ten times as narrow: 1000 in all
+  EXPECT_EQ(more[1], 0.0);    // away from the corner
+  for (const Prior& other : {Prior::normal(0.3, 0.1), Prior::student_t(4.0, 0.3, 0.1), Prior::flat()})
+    EXPECT_EQ(other.corner_curvature(at), Vector::Zero(2));
+}
+
 }  // namespace
 }  // namespace flymc

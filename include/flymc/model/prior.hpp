@@ -43,6 +43,10 @@ class Prior {
   // The surrogate's own curvature, minus its second derivative: negative in the tails of a t.
   Vector surrogate_bend(const Vector& theta) const;
 
+  // By how much the surrogate's curvature exceeds that of the normal with the prior's variance: at the corner of a
+  // Laplace, where the curvature says that the prior is ten times as narrow as it is. Zero for the others.
+  Vector corner_curvature(const Vector& theta) const;
+
   // How many of its standard deviations a normal prior's centre is away from coefficient j; 0 for others, whose tails
   // give way.
   double strain(Index j, double theta) const;
