@@ -54,4 +54,9 @@ double jaakkola_jordan_curvature(double x) {
   return std::tanh(0.5 * a) / (2.0 * a);
 }
 
+double log_gamma(double x) {
+  int sign = 1;
+  return ::lgamma_r(x, &sign);
+}
+
 }  // namespace flymc

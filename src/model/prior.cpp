@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/numerics.hpp"
 
 namespace flymc {
 
@@ -28,8 +29,7 @@ Prior::Prior(Kind kind, double nu, const std::vector<double>& location, const st
       throw InputError(fmt::format("prior: the scale {} is not {}", s, s > 0.0 ? "a finite number" : "positive"));
   if (kind == Kind::student_t && (!(nu > 0.0) || !std::isfinite(nu)))
     throw InputError(fmt::format("prior: {} degrees of freedom are not positive", nu));
-  // Once, here: lgamma writes to a global and must not be called from several chains.
-  const double constant = kind == Kind::student_t ? std::lgamma((nu + 1.0) / 2.0) - std::lgamma(nu / 2.0) -
+  const double constant = kind == Kind::student_t ? log_gamma((nu + 1.0) / 2.0) - log_gamma(nu / 2.0) -
                                                         0.5 * std::log(nu * std::numbers::pi)
                                                   : 0.0;
   for (std::size_t j = 0; j < std::max(location.size(), scale.size()); ++j) {

@@ -48,4 +48,7 @@ double bright_probability(double g);
 // tanh(x / 2) / (2 x), continued to 1/4 at 0: twice Jaakkola and Jordan's lambda, the curvature of their bound.
 double jaakkola_jordan_curvature(double x);
 
+// log Gamma(x) for x > 0, from any thread: std::lgamma writes the sign to a global.
+double log_gamma(double x);
+
 }  // namespace flymc

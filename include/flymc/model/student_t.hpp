@@ -19,7 +19,7 @@ struct StudentT {
     if (!std::isnormal(nu * sigma * sigma))
       throw InputError("student_t: the scale is too small or too large; rescale the target");
     log_constant_ =
-        std::lgamma((nu + 1.0) / 2.0) - std::lgamma(nu / 2.0) - 0.5 * std::log(nu * std::numbers::pi) - std::log(sigma);
+        log_gamma((nu + 1.0) / 2.0) - log_gamma(nu / 2.0) - 0.5 * std::log(nu * std::numbers::pi) - std::log(sigma);
   }
 
   std::string name() const { return "student_t"; }
