@@ -2,12 +2,16 @@
 //
 //   flymc_bench fit [--rows N,N,...] [--features N] [--family logistic|softmax|student_t] [--positives SHARE]
 //                   [--prior "laplace(0, 0.3)"]
-//   flymc_bench mnist|covtype|flights --data DIR
+//   flymc_bench mnist|a9a|covtype|flights --data DIR
+//   flymc_bench ways [--only TEXT] [--data DIR]
 //   options: [--json] [--alone] [--draws N] [--warmup N] [--chains N] [--seed N] [--s S] [--bound B] [--sweep S]
 //   [--move M] [--lit none|auto|SPREAD]
 //
 // --alone leaves out the baselines: regular MCMC by the same split HMC on the full-data posterior, and independence
 // Metropolis from the Laplace approximation. Exit code 77: no data.
+//
+// `ways` compares what the program chooses by itself with regular split HMC and regular MALA, on small, thin and
+// heavy-tailed tables and, with --data, on the real ones; --only takes those whose name has the text in it.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -23,7 +27,7 @@ using namespace flymc;
 using namespace flymc::bench;
 
 struct Arguments {
-  std::string task, data;
+  std::string task, data, only;
   std::vector<RowId> rows = {100000};
   Synthetic synthetic;
   FitOptions fit{.chains = 4, .warmup = 500, .draws = 5000};
@@ -46,7 +50,7 @@ Kind word(const std::map<std::string, Kind>& words, const std::string& text) {
 
 Arguments parse(int argc, char** argv) {
   Arguments out;
-  if (argc < 2) throw InputError("name a task: fit, mnist, covtype or flights");
+  if (argc < 2) throw InputError("name a task: fit, ways, mnist, a9a, covtype or flights");
   out.task = argv[1];
   for (int i = 2; i < argc; ++i) {
     const std::string flag = argv[i];
@@ -71,6 +75,8 @@ Arguments parse(int argc, char** argv) {
       out.synthetic.prior = value();
     else if (flag == "--positives")
       out.synthetic.positives = number(value());
+    else if (flag == "--only")
+      out.only = value();
     else if (flag == "--data")
       out.data = value();
     else if (flag == "--draws")
@@ -124,6 +130,17 @@ void report(const std::string& name, RowId rows, const Cost& cost, double iid, b
   std::fflush(stdout);
 }
 
+// As many evaluations of all rows as a minute or so allows.
+FitOptions regular_options(const Case& table, FitOptions options, MoveKind move) {
+  const auto coefficients = static_cast<double>(table.model.coefficients(table.store));
+  const double budget = 4e9 / (static_cast<double>(table.store.rows()) * coefficients);
+  options.regular = true;
+  options.move = move;
+  options.warmup = std::clamp(static_cast<int>(budget / 20.0), 40, 500);
+  options.draws = std::clamp(static_cast<int>(budget / 4.0), 100, 2000);
+  return options;
+}
+
 void run(const Case& table, const Arguments& arguments) {
   const Threads threads;
   const Execution execution{threads};
@@ -134,13 +151,7 @@ void run(const Case& table, const Arguments& arguments) {
   const Cost fly = measure_fit(table, arguments.fit, execution);
   report(table.name, rows, fly, iid, arguments.json);
   if (arguments.alone) return;
-  // As many evaluations as a minute or so allows.
-  const double budget = 4e9 / (static_cast<double>(rows) * static_cast<double>(fly.parameters));
-  FitOptions regular = arguments.fit;
-  regular.regular = true;
-  regular.move = MoveKind::split_hmc;
-  regular.warmup = std::clamp(static_cast<int>(budget / 20.0), 40, 500);
-  regular.draws = std::clamp(static_cast<int>(budget / 4.0), 100, 2000);
+  const FitOptions regular = regular_options(table, arguments.fit, MoveKind::split_hmc);
   const Cost plain = measure_fit(table, regular, execution);
   report(table.name + ", regular", rows, plain, iid, arguments.json);
   const Cost independent =
@@ -149,14 +160,46 @@ void run(const Case& table, const Arguments& arguments) {
   expect_same_means(fly.summary, plain.summary);
 }
 
+// One line per way: what it was, what set-up and warm-up took, and what sampling gave.
+void compare_ways(const Case& table, const Arguments& arguments) {
+  if (table.name.find(arguments.only) == std::string::npos) return;
+  const Threads threads;
+  const Execution execution{threads};
+  const auto measure = [&](const char* way, const FitOptions& options, double least) {
+    const Cost cost = measure_fit(table, options, execution);
+    const std::string means = cost.regular ? "regular" : fmt::format("{:.0f} bright, {} lit", cost.bright_mean, cost.lit);
+    fmt::print("{:26} {:8} {:24} {:>7.1f} {:>8.1f} {:>10.4g} {:>8.2f} {:>9.0f} {:>9.0f} {:>6.3f} {:>6.3f} {:>9.4g} {:>6}\n",
+               table.name, way, means, cost.passes_setup, cost.passes_warmup, cost.passes_per_1000(), cost.seconds_setup,
+               cost.ess_min, cost.ess_tail, cost.rhat, cost.acceptance, cost.ess_per_second(),
+               least > 0.0 ? fmt::format("{:.2f}", least / cost.ess_per_second()) : "");
+    std::fflush(stdout);
+    return cost.ess_per_second();
+  };
+  const double own = measure("auto", arguments.fit, 0.0);
+  measure("HMC", regular_options(table, arguments.fit, MoveKind::split_hmc), own);
+  measure("MALA", regular_options(table, arguments.fit, MoveKind::mala), own);
+}
+
+void compare_ways(const Arguments& arguments) {
+  fmt::print("{:26} {:8} {:24} {:>7} {:>8} {:>10} {:>8} {:>9} {:>9} {:>6} {:>6} {:>9} {:>6}\n", "", "way", "", "set-up",
+             "warm-up", "per 1000", "s set-up", "min ESS", "tail", "R-hat", "accept", "ESS/s", "ratio");
+  for (const Case& table : hard_tables()) compare_ways(table, arguments);
+  if (arguments.data.empty()) return;
+  for (const auto& make : {mnist, a9a, covtype, flights}) compare_ways(make(arguments.data), arguments);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
   const Arguments arguments = parse(argc, argv);
-  if (!arguments.json)
+  if (!arguments.json && arguments.task != "ways")
     fmt::print("{:24} {:>9} {:>4} {:>8} {:>8} {:>10} {:>9} {:>6} {:>10} {:>8} {:>8} {:>6} {:>7} {:>8} {:>8}\n", "",
                "rows", "D", "set-up", "warm-up", "per 1000", "min ESS", "/iter", "ESS/s", "/iid", "bright", "accept",
                "honesty", "s set-up", "s draws");
+  if (arguments.task == "ways") {
+    compare_ways(arguments);
+    return 0;
+  }
   if (arguments.task == "fit") {
     for (const RowId rows : arguments.rows) {
       Synthetic wanted = arguments.synthetic;
@@ -173,6 +216,8 @@ int main(int argc, char** argv) try {
   }
   if (arguments.task == "mnist")
     run(mnist(arguments.data), arguments);
+  else if (arguments.task == "a9a")
+    run(a9a(arguments.data), arguments);
   else if (arguments.task == "covtype")
     run(covtype(arguments.data), arguments);
   else if (arguments.task == "flights")

@@ -30,21 +30,31 @@ class Stopwatch {
   double threads_, began_;
 };
 
-void add_draws(const MemorySink& draws, const std::vector<std::string>& names, Cost& out) {
+// Where the data know differences of classes alone, those are measured.
+Reported reported(const Case& table) {
+  std::vector<std::string> classes;
+  if (table.model.family().only_differences())
+    for (Index k = 0; k < table.model.predictors(); ++k) classes.push_back(fmt::format("{}", k));
+  return Reported(table.model.names(table.store), classes);
+}
+
+void add_draws(const MemorySink& draws, const Reported& parameters, Cost& out) {
   out.ess_min = HUGE_VAL;
-  for (Index j = 0; j < draws.coefficients(); ++j) {
-    out.summary.push_back(summarise(names[static_cast<std::size_t>(j)], draws.coefficient(j)));
+  for (Index j = 0; j < parameters.size(); ++j) {
+    out.summary.push_back(summarise(parameters.names()[static_cast<std::size_t>(j)], parameters.draws(draws, j)));
     out.ess_min = std::min(out.ess_min, out.summary.back().ess_bulk);
-    out.ess_mean += out.summary.back().ess_bulk / static_cast<double>(draws.coefficients());
+    out.ess_tail = std::min(out.ess_tail, out.summary.back().ess_tail);
+    out.rhat = std::max(out.rhat, out.summary.back().r_hat);
+    out.ess_mean += out.summary.back().ess_bulk / static_cast<double>(parameters.size());
   }
 }
 
 // sqrt of the mean over coefficients of (variance of the chains' means) / (mean of their squared MCSEs).
-double honesty(const MemorySink& draws) {
+double honesty(const MemorySink& draws, const Reported& parameters) {
   double sum = 0.0;
   const auto chains = static_cast<double>(draws.chains());
-  for (Index j = 0; j < draws.coefficients(); ++j) {
-    const auto all = draws.coefficient(j);
+  for (Index j = 0; j < parameters.size(); ++j) {
+    const auto all = parameters.draws(draws, j);
     std::vector<double> means;
     double errors = 0.0;
     for (const std::vector<double>& chain : all) {
@@ -54,7 +64,7 @@ double honesty(const MemorySink& draws) {
     const double mean = std::accumulate(means.begin(), means.end(), 0.0) / chains;
     double variance = 0.0;
     for (const double m : means) variance += (m - mean) * (m - mean) / (chains - 1.0);
-    sum += variance / errors / static_cast<double>(draws.coefficients());
+    sum += variance / errors / static_cast<double>(parameters.size());
   }
   return std::sqrt(sum);
 }
@@ -100,8 +110,10 @@ Cost measure_fit(const Case& table, const FitOptions& options, const Execution& 
     out.iterations += report.iterations;
   }
   out.passes_setup = static_cast<double>(setup) / rows;
-  add_draws(sink, table.model.names(table.store), out);
-  if (chains > 1) out.honesty = honesty(sink);
+  add_draws(sink, reported(table), out);
+  if (chains > 1) out.honesty = honesty(sink, reported(table));
+  out.lit = preparation.bound ? preparation.bound->lit().size() : 0;
+  out.regular = !preparation.bound;
   return out;
 }
 
@@ -140,7 +152,7 @@ Cost measure_independence(const Case& table, const Preparation& laplace, int cha
   out.iterations = static_cast<std::int64_t>(chains) * draws;
   out.passes_sampling = static_cast<double>(out.iterations);
   for (const double a : accepted) out.acceptance += a / chains;
-  add_draws(sink, table.model.names(table.store), out);
+  add_draws(sink, reported(table), out);
   return out;
 }
 

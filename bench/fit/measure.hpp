@@ -1,6 +1,8 @@
 // What draws cost: by flymc, by regular MCMC, by independence Metropolis, and by the Laplace approximation alone.
 #pragma once
 
+#include <cmath>
+
 #include "tables.hpp"
 
 namespace flymc::bench {
@@ -11,9 +13,12 @@ struct Cost {
   Index parameters = 0;
   double passes_setup = 0.0, passes_warmup = 0.0, passes_sampling = 0.0;
   double ess_min = 0.0, ess_mean = 0.0;
+  double ess_tail = HUGE_VAL, rhat = 0.0;  // the worst of all parameters
   double bright_mean = 0.0, acceptance = 0.0;
   double seconds_setup = 0.0, seconds_sampling = 0.0;
   std::int64_t iterations = 0;  // of all chains
+  std::size_t lit = 0;
+  bool regular = false;
   std::vector<ParameterSummary> summary;
   // How far the chains' means spread, over what each chain's own MCSE says of itself: 1 if effective sizes are honest.
   double honesty = 0.0;

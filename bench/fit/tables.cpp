@@ -99,6 +99,20 @@ Case covtype(const std::filesystem::path& data) {
   return {"covtype", builder.finish(), Model(Logistic{}, Prior::normal(0.0, 2.0))};
 }
 
+Case a9a(const std::filesystem::path& data) {
+  const paper::Array x = paper::read_npy_gz(data / "a9a" / "a9a_train_x.npy.gz");
+  const paper::Array y = paper::read_npy_gz(data / "a9a" / "a9a_train_y.npy.gz");
+  std::vector<std::string> names = {"bias"};
+  for (Index j = 0; j < x.width(); ++j) names.push_back(fmt::format("x{}", j));
+  StoreBuilder builder(names, Precision::float32);
+  std::vector<double> row(static_cast<std::size_t>(x.width()) + 1, 1.0);
+  for (Index i = 0; i < x.rows(); ++i) {
+    for (Index j = 0; j < x.width(); ++j) row[static_cast<std::size_t>(j) + 1] = x(i, j);
+    builder.append(row, y(i));
+  }
+  return {"a9a", builder.finish(), Model(Logistic{}, Prior::normal(0.0, 1.0))};
+}
+
 Case flights(const std::filesystem::path& data) {
   return {"flights", paper::load_flights(data, 0).rows, Model(StudentT{4.0, 0.42}, Prior::normal(0.0, 1.0))};
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "flymc/core/numerics.hpp"
 #include "flymc/flymc.hpp"
@@ -35,5 +36,10 @@ Case mnist(const std::filesystem::path& data);
 Case covtype(const std::filesystem::path& data);
 // 1,800,000 arrival delays on 57 features, Student-t with nu = 4, scale 0.42 and prior N(0, 1).
 Case flights(const std::filesystem::path& data);
+// Adult incomes in the encoding of LIBSVM: 123 indicators and a bias, prior N(0, 1).
+Case a9a(const std::filesystem::path& data);
+
+// Small, thin and heavy-tailed ones.
+std::vector<Case> hard_tables();
 
 }  // namespace flymc::bench
