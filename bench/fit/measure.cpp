@@ -80,7 +80,7 @@ Cost measure_fit(const Case& table, const FitOptions& options, const Execution& 
   const Sampler sampler(table.store, table.model, preparation, options);
   RowId setup = 0;
   if (preparation.anchor) setup += preparation.anchor->queries;
-  if (preparation.bound) setup += preparation.bound->queries();
+  setup += preparation.bound_queries;
   out.seconds_setup = seconds_since(began);
 
   const ChainPlan plan = sampler.plan();
@@ -93,7 +93,7 @@ Cost measure_fit(const Case& table, const FitOptions& options, const Execution& 
   execution.threads.run(chains, [&](std::size_t c) {
     runs[c] = std::make_unique<ChainRun>(c, plan, chain_options);
     runs[c]->advance(sink, c,
-                     [&](const ChainRun& run) { return static_cast<std::int64_t>(run.iteration()) < options.warmup; });
+                     [&](const ChainRun& run) { return run.warming_up() && static_cast<std::int64_t>(run.iteration()) < options.warmup; });
   });
   out.seconds_setup += seconds_since(began);
   const Stopwatch sampling(execution.threads);

@@ -165,7 +165,7 @@ AlgorithmResult run_algorithm(const Experiment& experiment, const Effort& effort
 
   AlgorithmResult out{algorithm, 0, 0, std::vector<RunResult>(static_cast<std::size_t>(effort.runs))};
   if (preparation.anchor) out.anchor_queries = preparation.anchor->queries;
-  if (preparation.bound) out.bound_queries = preparation.bound->queries();
+  out.bound_queries = preparation.bound_queries;
   execution.threads.run(out.runs.size(), [&](std::size_t r) {
     std::optional<LinePlan> lines;
     if (along_lines) lines.emplace(store, model, scales, metric);

@@ -100,8 +100,12 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
           twice += (c.curvature[e] - own[e] + (grows ? typical * c.growth[e] : 0.0)) * fixed.spread[e];
           bend += c.curvature[e] * fixed.spread[e];
         }
-        expected_gaps_.set(rows[i], 0.5 * (std::max(0.0, twice) + bend * bend));
-        loose.add(rows[i], largest_variance(fixed.spread.data() + i * entries, width, differences));
+        const double gap = 0.5 * (std::max(0.0, twice) + bend * bend);
+        const double variance = largest_variance(fixed.spread.data() + i * entries, width, differences);
+        expected_gaps_.set(rows[i], gap);
+        loose.add(rows[i], variance);
+        terms.further +=
+            std::min(1.0, ExpectedGaps::value(expected_gaps_.level(rows[i]))) * variance * variance;  // as it is kept
       }
     terms.curvature[0] = std::move(c.curvature);
     if (!grows) return;
@@ -121,7 +125,7 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
   if (!std::isfinite(sums_.value) || !sums_.slope.allFinite() || !sums_.curvature.allFinite() ||
       !sums_.growth.allFinite())
     throw InputError("the likelihood at the anchor is not finite; rescale the columns");
-  if (expects) light(store, loose, lighting, execution.communicator);
+  if (expects) light(store, loose, sum.further, lighting, execution.communicator);
 }
 
 Bound::Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor, BoundSums sums, RowId queries,
@@ -169,9 +173,9 @@ BoundPoint Bound::at_distance(Vector offset, double rho) const {
   BoundPoint point;
   point.rho = rho;
   point.offset = by_predictor(offset, model_.predictors());
-  if (rho > rule_->radius()) {
-    point.beyond = rho / rule_->radius();
-    point.rho = rule_->radius();
+  if (rho > radius()) {
+    point.beyond = rho / radius();
+    point.rho = radius();
     point.offset /= point.beyond;
   }
   if (model_.family().only_differences()) point.offset.colwise() -= Vector(point.offset.col(0));

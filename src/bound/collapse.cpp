@@ -38,6 +38,7 @@ void add_rows(const Block& rows, const Block& next, Index predictors,
   own.curvature.resize(out.curvature.size());
   terms(rows, own);
   out.value += own.value;
+  out.further += own.further;
   Matrix slope = Matrix::Zero(out.slope.size() / predictors, predictors);
   rows.add_weighted_rows(own.slope, slope);
   out.slope += Eigen::Map<const Vector>(slope.data(), slope.size());
@@ -51,6 +52,7 @@ void add_rows(const Block& rows, const Block& next, Index predictors,
 
 Collapsed& Collapsed::operator+=(const Collapsed& other) {
   value += other.value;
+  further += other.further;
   slope += other.slope;
   for (std::size_t i = 0; i < curvature.size(); ++i) curvature[i] += other.curvature[i];
   return *this;
@@ -59,7 +61,7 @@ Collapsed& Collapsed::operator+=(const Collapsed& other) {
 Collapsed collapse(const Store& store, Index predictors, std::size_t curvatures, const Execution& execution,
                    const std::function<void(const Block&, BlockTerms&)>& terms) {
   const Index dimension = store.features() * predictors;
-  const Collapsed zero{0.0, Vector::Zero(dimension),
+  const Collapsed zero{0.0, 0.0, Vector::Zero(dimension),
                        std::vector<Matrix>(curvatures, Matrix::Zero(dimension, dimension))};
   Collapsed sum = execution.reduce(store.blocks(), zero, [&](Collapsed& part, std::size_t b) {
     const Block& block = store.block(b);

@@ -47,13 +47,21 @@ struct Looseness {
 // much about theta as the excess says, which slows the chain down, and the more so the looser the bright rows are: the
 // posterior is skewed along them. Slowness counts twice, since a run has a number of draws and not an effective size.
 // The numbers fit what was measured (docs/benchmarks.md, "Lit rows").
+constexpr double evaluations = 4.0;
 double cost_of_a_draw(const Looseness& at, double dimension) {
-  constexpr double evaluations = 4.0;
   const double product = 0.06 * dimension * dimension;
   const double iteration = 2000.0 + 40.0 * dimension + 5.0 * product + 3.0 * at.bright * (250.0 + product) +
                            evaluations * (at.lit + at.bright) * (60.0 + 1.5 * dimension);
   const double slower = 1.0 + at.excess * (2.0 + 30.0 * at.spread_squared);
-  return iteration * slower * slower;
+  // Where less than one draw in ten is effective, the chain hardly gets to the tails, and even long runs miss them.
+  constexpr double too_slow = 10.0;
+  const double trust = std::max(1.0, slower / too_slow);
+  return iteration * slower * slower * trust * trust;
+}
+
+// The same where all rows are evaluated, as they lie in the store.
+double regular_cost_of_a_draw(double rows, double dimension) {
+  return evaluations * (2000.0 + 40.0 * dimension + rows * (50.0 + 0.9 * dimension));
 }
 
 }  // namespace
@@ -66,12 +74,12 @@ void Bound::take_out(const BoundRows& rows, const BoundRows& as_lit, BoundSums& 
   if (rule_->grows()) sums.growth -= weighted_gram(rows.x, rows.coefficients.growth, k);
 }
 
-double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Row>& loose,
-                             const Communicator& communicator) const {
+double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Row>& loose, double bright_spread,
+                             const Communicator& communicator) {
   const auto dimension = static_cast<double>(anchor_.size());
   const double typical = std::sqrt(dimension);
   constexpr double none = std::numeric_limits<double>::infinity();
-  if (loose.empty() || !rule_->grows()) return none;  // the likelihood's own curvature was not summed
+  if (!rule_->grows()) return none;  // the likelihood's own curvature was not summed
   Vector slope = Vector::Zero(anchor_.size()), prior = Vector::Zero(anchor_.size());
   model_.prior().surrogate(anchor_, slope, prior);
   Matrix posterior = sums_.hessian.selfadjointView<Eigen::Lower>();
@@ -84,12 +92,11 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
     for (const double part : gather_all(communicator, std::span<const double>(&own, 1))) sum += part;
     return sum;
   };
-  // Of this rank: the expected gaps of all rows that are not lit, and those times the spread squared.
+  // Of this rank: the expected gaps of all rows that are not lit, and those of lit ones times the spread squared.
   double gaps = expected_bright(), squares = 0.0;
   const auto gap_of = [&](const LooseRows::Row& row) {
     return expected_gaps_.has(row.row) ? std::min(1.0, ExpectedGaps::value(expected_gaps_.level(row.row))) : 0.0;
   };
-  for (const LooseRows::Row& row : loose) squares += gap_of(row) * row.spread * row.spread;
   BoundSums sums = sums_;
   std::size_t lit = 0;
   double cheapest = none, least = none;
@@ -98,7 +105,7 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
     for (; lit < loose.size() && loose[lit].spread > limit; ++lit) {
       rows.push_back(loose[lit].row);
       gaps -= gap_of(loose[lit]);
-      squares -= gap_of(loose[lit]) * loose[lit].spread * loose[lit].spread;
+      squares += gap_of(loose[lit]) * loose[lit].spread * loose[lit].spread;
     }
     if (limit != none && rows.empty()) continue;
     if (!rows.empty()) {
@@ -112,7 +119,7 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
     Looseness at;
     at.lit = static_cast<double>(lit);
     at.bright = std::max(0.0, over_ranks(gaps));
-    at.spread_squared = at.bright > 0.0 ? std::max(0.0, over_ranks(squares)) / at.bright : 0.0;
+    at.spread_squared = at.bright > 0.0 ? std::max(0.0, bright_spread - over_ranks(squares)) / at.bright : 0.0;
     at.excess = largest_ratio(sums.curvature - sums.hessian + typical * sums.growth, *metric);
     // Rounded, so that a sum in another order on other ranks makes no other choice.
     if (const auto cost = static_cast<double>(static_cast<float>(cost_of_a_draw(at, dimension))); cost < least) {
@@ -120,6 +127,7 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
       cheapest = limit;
     }
   }
+  costs_ = {least, regular_cost_of_a_draw(static_cast<double>(store.rows()), dimension)};
   return cheapest;
 }
 
@@ -139,6 +147,10 @@ void Bound::collapse_lit() {
   lit_.value = std::accumulate(value.begin(), value.end(), 0.0);
   add_slopes(rows.x, slope, k, lit_.slope);
   lit_.curvature = weighted_gram(rows.x, rows.coefficients.curvature, k);
+  stand_ins_ = flymc::stand_ins(rows, model_.family(), *metric_);
+  if (stand_ins_.size() == 0) return;
+  complete_as_lit(stand_ins_.rows);
+  if (!stand_ins_are_good()) stand_ins_ = {};
 }
 
 double Bound::lit_sum(const BoundPoint& point, Vector* gradient) const {
@@ -158,10 +170,48 @@ double Bound::lit_sum(const BoundPoint& point, Vector* gradient) const {
          (lit_.value + lit_.slope.dot(offset) - 0.5 * offset.dot(bend));
 }
 
-void Bound::light(const Store& store, LooseRows& collected, const Lighting& lighting,
+double Bound::stand_in_sum(const BoundPoint& point, Vector& gradient) const {
+  const auto k = static_cast<std::size_t>(model_.predictors());
+  const BoundRows& rows = stand_ins_.rows;
+  std::vector<double> delta(rows.eta_anchor.size()), value(rows.size()), slope(delta.size());
+  rows.x.predict(point.offset, delta);
+  model_.family().remainder(rows.y, rows.eta_anchor, delta, value, slope);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    double bend = 0.0;
+    for (std::size_t j = 0; j < k; ++j) {
+      double bent = 0.0;
+      for (std::size_t m = 0; m < k; ++m)
+        bent += rows.coefficients.curvature[(i * k + j) * k + m] * delta[i * k + m];
+      bend += bent * delta[i * k + j];
+      slope[i * k + j] = stand_ins_.weight[i] * (slope[i * k + j] + bent);
+    }
+    sum += stand_ins_.weight[i] * (value[i] + 0.5 * bend);
+  }
+  add_slopes(rows.x, slope, model_.predictors(), gradient);
+  return sum;
+}
+
+// A trajectory that follows the stand-ins is accepted with about exp(-|change of the difference of the two sums|).
+bool Bound::stand_ins_are_good() const {
+  constexpr std::uint64_t trials = 16;
+  constexpr double most_variance = 0.1;
+  double mean = 0.0, squares = 0.0;
+  Vector z(anchor_.size()), gradient = Vector::Zero(anchor_.size());
+  for (std::uint64_t i = 0; i < trials; ++i) {
+    PhiloxRandom(1, 0, i).normals(Purpose::subsample, 0, {z.data(), static_cast<std::size_t>(z.size())});
+    const BoundPoint point = at_distance(metric_->unwhiten(z), z.norm());
+    const double difference = lit_sum(point) - stand_in_sum(point, gradient), before = mean;
+    mean += (difference - mean) / static_cast<double>(i + 1);
+    squares += (difference - before) * (difference - mean);
+  }
+  return squares / static_cast<double>(trials - 1) <= most_variance;
+}
+
+void Bound::light(const Store& store, LooseRows& collected, double bright_spread, const Lighting& lighting,
                   const Communicator& communicator) {
   const std::vector<LooseRows::Row> loose = collected.gather(communicator);
-  const double limit = lighting.automatic ? cheapest_limit(store, loose, communicator) : lighting.above;
+  const double limit = lighting.automatic ? cheapest_limit(store, loose, bright_spread, communicator) : lighting.above;
   const double above = std::max(limit, collected.above());
   std::vector<RowId> rows;
   for (const LooseRows::Row& row : loose)
@@ -170,7 +220,7 @@ void Bound::light(const Store& store, LooseRows& collected, const Lighting& ligh
   std::sort(rows.begin(), rows.end());
   BoundRows before;
   before.fetch(store, rows, communicator);
-  lit_ = LitRows(before, above);
+  lit_ = LitRows(before, above, store.rows());
   complete_as_lit(lit_.fixed);
   collapse_lit();
   queries_ += static_cast<RowId>(lit_.size());

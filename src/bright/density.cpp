@@ -137,7 +137,7 @@ RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightR
   const bool own = &frame == frame_.get();
   const std::size_t lit = bound_.lit().size();
   if (own && z.fixed.size() == 0 && lit == 0 && bound_.model().prior().quadratic())
-    if (const double rho = frame.rho_about(b); rho <= bound_.rule().radius()) {
+    if (const double rho = frame.rho_about(b); rho <= bound_.radius()) {
       gradient = frame.rest(b, rho, 0.0);
       return 0;
     }
@@ -147,10 +147,17 @@ RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightR
   if (own) point = bound_.at_distance(frame.offset(b), frame.rho(b));
   if (own && !point.outside()) {
     Vector from_lit = Vector::Zero(lit > 0 ? dimension() : 0);
-    if (lit > 0) bound_.lit_sum(point, &from_lit);
+    // On the way the lit rows' stand-ins will do.
+    if (const std::size_t few = bound_.stand_ins().size(); few > 0) {
+      bound_.stand_in_sum(point, from_lit);
+      queries += static_cast<RowId>(few);
+    } else if (lit > 0) {
+      bound_.lit_sum(point, &from_lit);
+      queries += static_cast<RowId>(lit);
+    }
     bound_.gaps(z.fixed, point, true, gaps);
     gradient = rest(frame, b, point, from_lit, z, gaps);
-    return queries + static_cast<RowId>(lit);
+    return queries;
   }
   const Vector theta = frame.theta(b);
   point = bound_.at(theta, true);

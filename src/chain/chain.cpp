@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -48,6 +49,10 @@ Info& operator+=(Info& sum, const Info& part) {
 Info Chain::step() { return iterate(id_, state_, kernels_); }
 
 Info Warmup::step() { return iterate(id_, state_, tuners_); }
+
+bool Warmup::settled() const {
+  return std::all_of(tuners_.begin(), tuners_.end(), [](const auto& tuner) { return tuner->settled(); });
+}
 
 std::vector<std::vector<double>> Warmup::memory() const {
   std::vector<std::vector<double>> out;

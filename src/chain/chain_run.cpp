@@ -43,7 +43,7 @@ void ChainRun::begin(State state, std::span<const std::vector<double>> memory) {
   if (!memory.empty() && memory.size() != tuners.size())
     throw InputError("the checkpoint is of a chain with other kernels");
   for (std::size_t i = 0; i < memory.size(); ++i) tuners[i]->recall(memory[i]);
-  const bool done = state.iteration >= static_cast<std::uint64_t>(options_.warmup);
+  const bool done = draws_ > 0 || state.iteration >= static_cast<std::uint64_t>(options_.warmup);
   warmup_.emplace(id_, std::move(state), std::move(tuners));
   if (done) freeze();
 }
@@ -97,8 +97,9 @@ void ChainRun::advance(Sink& sink, std::size_t position, const Watch& watch) {
   if (draws_ < options_.draws) report_.start_queries += std::exchange(restored_, 0);
   if (warmup_) {
     const Stopwatch time(report_.warmup_seconds);
-    while (warmup_->state().iteration < static_cast<std::uint64_t>(options_.warmup)) {
+    while (warmup_->state().iteration < static_cast<std::uint64_t>(options_.warmup) && !warmup_->settled()) {
       report_.warmup_queries += warmup_->step().queries;
+      ++report_.warmup_iterations;
       if (watch && !watch(*this)) return;
     }
     freeze();

@@ -22,6 +22,7 @@ void check_settings(const Density& density, const SplitFrame& frame, double angl
 }
 
 constexpr std::array<int, 10> step_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+constexpr std::size_t first_if_skewed = 3;  // 4 steps
 constexpr double quarter = 0.5 * std::numbers::pi;
 
 }  // namespace
@@ -122,32 +123,38 @@ SplitHmc SplitHmcTuner::kernel(std::size_t arm) const {
 }
 
 // In units of a bright row's evaluation. The full density costs nothing but its evaluations; the joint one has a sweep
-// and a few products with D x D matrices beside them.
+// and a few products with D x D matrices beside them, and its lit rows may have stand-ins on the way.
 double SplitHmcTuner::cost(std::size_t arm) const {
   const double steps = step_counts[arm];
   if (full_) return steps;
   const auto lit = static_cast<double>(joint_->bound().lit().size());
-  return 10.0 + 3.0 * bright_.value() + steps * (1.0 + bright_.value() + lit);
+  const auto few = static_cast<double>(joint_->bound().stand_ins().size());
+  const double on_the_way = few > 0.0 ? few : lit;
+  return 10.0 + 3.0 * bright_.value() + lit - on_the_way + steps * (1.0 + bright_.value() + on_the_way);
 }
 
 // A trajectory turns by the same angle whatever the number of its steps, so acceptance tells how far an iteration goes:
 // a coordinate of variance 1 has the autocorrelation r = 1 - acceptance (1 - cos angle), and the effective size (1 - r)
 // / (1 + r) per iteration. Where the posterior is skewed, trajectories are rejected in its tails, which hold the chain
-// for long, and a mean hides that: acceptance counts by its fourth power. Acceptance is taken for less the fewer trials
-// it comes from: where a chain comes from far away any trajectory is accepted. And more steps are accepted at least as
+// for long, and a mean hides that: acceptance counts by its fourth power.
+double SplitHmcTuner::effective(double acceptance) const {
+  const double moves = (1.0 - std::cos(angle())) * (skewed() ? std::pow(acceptance, 4.0) : acceptance);
+  return moves / (2.0 - moves);
+}
+
+// The most effective size per cost among the numbers that were tried. Acceptance is taken for less the fewer trials it
+// comes from: where a chain comes from far away any trajectory is accepted. And more steps are accepted at least as
 // often as fewer.
 std::size_t SplitHmcTuner::best() const {
-  constexpr double doubt = 2.0;  // so many trials that were rejected
-  const double jump = 1.0 - std::cos(angle());
-  if (accepted_.back().count() == 0.0) return step_counts.size() / 2;  // not every number was tried yet
-  std::size_t best = step_counts.size() - 1;                           // where nothing was ever accepted, with care
+  const double doubt = skewed() ? 0.5 : 2.0;  // so many trials that were rejected; to its fourth power it counts for more
+  std::size_t best = skewed() ? first_if_skewed : 0;
   double most = 0.0, accepted = 0.0;
   for (std::size_t arm = 0; arm < accepted_.size(); ++arm) {
     const LateMean& own = accepted_[arm];
+    if (own.empty()) continue;
     accepted = std::max(accepted, own.value() * own.count() / (own.count() + doubt));
-    const double moves = jump * (skewed() ? std::pow(accepted, 4.0) : accepted);
-    const double effective = moves / (2.0 - moves);
-    if (const double value = effective / cost(arm); value > most) {
+    // Where nothing was ever accepted, the most steps.
+    if (const double value = effective(accepted) / cost(arm); value > most || most == 0.0) {
       most = value;
       best = arm;
     }
@@ -155,20 +162,35 @@ std::size_t SplitHmcTuner::best() const {
   return best;
 }
 
-// Every other iteration with the best so far, the others with each number in turn.
+// Every other iteration with the best so far, the others with the next larger and smaller number of steps in turn: the
+// way to the best number is short, and trials cost about what sampling will.
 Info SplitHmcTuner::step(State& state, const Random& random) {
-  const std::size_t arm = count_ % 2 == 0 ? static_cast<std::size_t>(count_ / 2) % step_counts.size() : best();
+  std::size_t arm = best();
+  if (count_ % 4 == 1) arm = std::min(arm + 1, step_counts.size() - 1);
+  if (count_ % 4 == 3 && arm > 0) --arm;
   ++count_;
   bright_.add(static_cast<double>(state.z.set.bright_count()));
   const Info info = kernel(arm).step(state, random);
   accepted_[arm].add(info.acceptance);
+  moved_ += effective(info.acceptance);
   return info;
+}
+
+// With few bright rows iterations are worth what acceptance says, and some dozens of effective draws forget where a
+// chain began; the best number of steps has to have been compared with its neighbours. Where many rows are bright, z
+// has to settle, too, and nothing here can tell.
+bool SplitHmcTuner::settled() const {
+  constexpr double enough_trials = 8.0, enough_draws = 25.0, few = 5.0;
+  if (count_ < 40 || moved_ < enough_draws || bright_.value() >= few) return false;
+  const std::size_t at = best();
+  const auto tried = [&](std::size_t arm) { return arm >= accepted_.size() || accepted_[arm].count() >= enough_trials; };
+  return tried(at) && tried(at + 1) && (at == 0 || tried(at - 1));
 }
 
 std::unique_ptr<const Kernel> SplitHmcTuner::freeze() const { return std::make_unique<SplitHmc>(kernel(best())); }
 
 std::vector<double> SplitHmcTuner::memory() const {
-  std::vector<double> out = {static_cast<double>(count_), bright_.count(), bright_.value()};
+  std::vector<double> out = {static_cast<double>(count_), moved_, bright_.count(), bright_.value()};
   for (const LateMean& own : accepted_) {
     out.push_back(own.count());
     out.push_back(own.value());
@@ -177,11 +199,12 @@ std::vector<double> SplitHmcTuner::memory() const {
 }
 
 void SplitHmcTuner::recall(std::span<const double> memory) {
-  check_memory(memory, 3 + 2 * accepted_.size());
+  check_memory(memory, 4 + 2 * accepted_.size());
   count_ = static_cast<long>(memory[0]);
-  bright_.recall(memory[1], memory[2]);
+  moved_ = memory[1];
+  bright_.recall(memory[2], memory[3]);
   for (std::size_t arm = 0; arm < accepted_.size(); ++arm)
-    accepted_[arm].recall(memory[3 + 2 * arm], memory[4 + 2 * arm]);
+    accepted_[arm].recall(memory[4 + 2 * arm], memory[5 + 2 * arm]);
 }
 
 }  // namespace flymc

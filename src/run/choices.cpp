@@ -11,11 +11,6 @@
 namespace flymc {
 namespace {
 
-// Whether it was left to the program how to treat the rows.
-bool leaves_rows(const FitOptions& options) {
-  return !options.regular && options.bound == BoundKind::automatic && options.sweep == SweepKind::automatic;
-}
-
 // Here all rows cost a fraction of a millisecond, and the posterior need not look like the normal that the bound is
 // made for: bright rows then hold the chain back, by up to ten times where classes hardly overlap or one is rare.
 constexpr RowId small_table = 1000;
@@ -24,6 +19,10 @@ constexpr RowId small_table = 1000;
 double product_cost(double d) { return 0.06 * d * d; }
 
 }  // namespace
+
+bool leaves_rows(const FitOptions& options) {
+  return !options.regular && options.bound == BoundKind::automatic && options.sweep == SweepKind::automatic;
+}
 
 double expected_bright(const TableShape& shape) {
   const auto n = static_cast<double>(shape.rows), d = static_cast<double>(shape.coefficients);
@@ -57,38 +56,46 @@ FitOptions chosen(FitOptions options, const TableShape& shape) {
   return options;
 }
 
+namespace {
+
 // A reason belongs to a choice that was left to the program.
+std::string with_reason(const std::string& name, bool automatic, const char* why) {
+  return automatic ? fmt::format("{} ({})", name, why) : name;
+}
+
+std::string describe_move(MoveKind asked, bool regular) {
+  switch (asked) {
+    case MoveKind::automatic:
+    case MoveKind::split_hmc:
+      return with_reason("split HMC", asked == MoveKind::automatic,
+                         regular ? "nearly independent draws" : "nearly independent draws where few rows are bright");
+    case MoveKind::random_walk:
+      return "random walk";
+    case MoveKind::mala:
+      return "MALA";
+    case MoveKind::slice_coordinates:
+      return "slice along coordinates";
+    case MoveKind::slice_direction:
+      return "slice along directions";
+  }
+  throw InputError("unknown move");
+}
+
+}  // namespace
+
+std::string describe_regular(const FitOptions& asked, const std::string& why) {
+  return fmt::format("regular MCMC ({}), {}", why, describe_move(asked.move, true));
+}
+
 std::string describe_choices(const FitOptions& asked, const TableShape& shape) {
   const FitOptions options = chosen(asked, shape);
-  const auto with_reason = [](const std::string& name, bool automatic, const char* why) {
-    return automatic ? fmt::format("{} ({})", name, why) : name;
-  };
-  const std::string move = [&]() -> std::string {
-    switch (options.move) {
-      case MoveKind::automatic:
-      case MoveKind::split_hmc:
-        return with_reason(
-            "split HMC", asked.move == MoveKind::automatic,
-            options.regular ? "nearly independent draws" : "nearly independent draws where few rows are bright");
-      case MoveKind::random_walk:
-        return "random walk";
-      case MoveKind::mala:
-        return "MALA";
-      case MoveKind::slice_coordinates:
-        return "slice along coordinates";
-      case MoveKind::slice_direction:
-        return "slice along directions";
-    }
-    throw InputError("unknown move");
-  }();
-  if (options.regular && !asked.regular) {
-    const std::string why =
-        shape.rows < small_table
-            ? fmt::format("fewer than {} rows, so that all of them cost next to nothing", small_table)
-            : fmt::format("about {:.0f} of {} rows would be bright, which costs more", expected_bright(shape),
-                          shape.rows);
-    return fmt::format("regular MCMC ({}), {}", why, move);
-  }
+  if (options.regular && !asked.regular)
+    return describe_regular(
+        asked, shape.rows < small_table
+                   ? fmt::format("fewer than {} rows, so that all of them cost next to nothing", small_table)
+                   : fmt::format("about {:.0f} of {} rows would be bright, which costs more", expected_bright(shape),
+                                 shape.rows));
+  const std::string move = describe_move(asked.move, options.regular);
   if (options.regular) return fmt::format("regular MCMC: {}", move);
   const std::string bound = options.bound == BoundKind::sharp
                                 ? with_reason("sharp bound", asked.bound == BoundKind::automatic, "fewest bright rows")

@@ -24,11 +24,10 @@ Fit fit(const Store& store, const Model& model, const FitOptions& options, const
     out.anchor_queries = anchor->queries;
     if (anchor->other) out.warnings = mode_warnings(*anchor, out.names, anchor->theta, anchor->other->theta);
   }
-  if (preparation.bound) out.bound_queries = preparation.bound->queries();
+  out.bound_queries = preparation.bound_queries;
   out.laplace = laplace_of(model, preparation);
-  out.choices = describe_choices(options, {store.rows(), model.coefficients(store)});
-  if (const std::string lit = describe_lit(preparation, store.rows()); !lit.empty()) out.choices += "\n" + lit;
-  if (preparation.bound) out.radius = preparation.bound->rule().radius();
+  out.choices = describe_choices(options, {store.rows(), model.coefficients(store)}, preparation);
+  if (preparation.bound) out.radius = preparation.bound->radius();
   if (model.family().only_differences())
     for (Index k = 0; k < model.predictors(); ++k) out.classes.push_back(fmt::format("{}", k));
   std::vector<std::uint64_t> chains(static_cast<std::size_t>(options.chains));

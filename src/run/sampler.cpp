@@ -90,12 +90,41 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& as
   const Index coefficients = model.coefficients(store);
   out.bound.emplace(store, model, make_rule(model, coefficients, options),
                     tuned ? out.anchor->theta : Vector(Vector::Zero(coefficients)), execution, metric, options.lit);
+  out.bound_queries = out.bound->queries();
+  if (!leaves_rows(asked)) return out;
+  out.costs = out.bound->costs();
+  // Where all rows are lit, that is regular MCMC already, with stand-ins.
+  if (out.costs.regular < out.costs.with_bound && !out.bound->lit().all) out.bound.reset();
   return out;
+}
+
+FitOptions chosen(const FitOptions& asked, const TableShape& shape, const Preparation& preparation) {
+  FitOptions options = chosen(asked, shape);
+  if (leaves_rows(asked) && !preparation.bound) options.regular = true;
+  return options;
+}
+
+std::string describe_choices(const FitOptions& asked, const TableShape& shape, const Preparation& preparation) {
+  const DrawCosts& costs = preparation.costs;
+  if (!preparation.bound && costs.regular > 0.0)
+    return describe_regular(
+        asked, fmt::format("with a bound an effective draw would take about {:.0f} times as long", costs.with_bound / costs.regular));
+  std::string text = describe_choices(asked, shape);
+  if (!preparation.bound || preparation.bound->lit().size() == 0) return text;
+  const LitRows& lit = preparation.bound->lit();
+  if (lit.all) return text + "\nall rows are lit, that is always evaluated, as in regular MCMC: no bound suits them";
+  return text +
+         fmt::format(
+             "\n{} of {} rows are lit, that is always evaluated: the posterior is wide along their linear predictors "
+             "(variance above {:g})",
+             lit.size(), shape.rows, lit.above);
 }
 
 Sampler::Sampler(const Store& store, const Model& model, const Preparation& preparation, const FitOptions& options,
                  const Communicator& communicator)
-    : model_(model), preparation_(preparation), options_(chosen(options, {store.rows(), model.coefficients(store)})) {
+    : model_(model),
+      preparation_(preparation),
+      options_(chosen(options, {store.rows(), model.coefficients(store)}, preparation)) {
   const Index dimension = model.coefficients(store);
   metric_ = std::make_shared<const Metric>(options.whiten ? preparation.anchor->metric : Metric::identity(dimension));
   const bool splits = options_.move == MoveKind::split_hmc;
@@ -131,7 +160,7 @@ Vector Sampler::start_theta(ChainId id) const {
   // Wider than the posterior, so that R-hat can tell whether chains have met, but where the bound is sharp.
   Vector z(metric_->dimension());
   random.normals(Purpose::start, 0, {z.data(), static_cast<std::size_t>(z.size())});
-  const double radius = joint_ ? joint_->bound().rule().radius() : HUGE_VAL;
+  const double radius = joint_ ? joint_->bound().radius() : HUGE_VAL;
   return preparation_.anchor->theta + std::min(2.0, 0.95 * radius / z.norm()) * preparation_.anchor->metric.unwhiten(z);
 }
 
@@ -166,15 +195,7 @@ ChainPlan Sampler::plan() const {
               ? [this](const State& state, const Random& random,
                        RowId& queries) { return BrightCheck(*joint_, likely_bright_).expected(state, random, queries); }
               : std::function<double(const State&, const Random&, RowId&)>(),
-          joint_ ? joint_->bound().rule().radius() : HUGE_VAL};
-}
-
-std::string describe_lit(const Preparation& preparation, RowId rows) {
-  if (!preparation.bound || preparation.bound->lit().size() == 0) return "";
-  return fmt::format(
-      "{} of {} rows are lit, that is always evaluated: the posterior is wide along their linear predictors (variance "
-      "above {:g})",
-      preparation.bound->lit().size(), rows, preparation.bound->lit().above);
+          joint_ ? joint_->bound().radius() : HUGE_VAL};
 }
 
 }  // namespace flymc

@@ -251,7 +251,7 @@ TEST(LitRows, AreTheSameOnAnyThreadsAndRanks) {
     BoundRows kept;
     kept.fetch(*levels.store, one.lit().fixed.row);
     expect_same(Bound(levels.model, levels.sharp(), levels.anchor->theta, one.sums(), one.queries(),
-                      levels.anchor->metric, one.expected_gaps(), LitRows(kept, one.lit().above)),
+                      levels.anchor->metric, one.expected_gaps(), LitRows(kept, one.lit().above, levels.store->rows())),
                 true);
   }
 }
@@ -276,20 +276,21 @@ double cost_of(const Bound& bound, const Store& store) {
   const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(more, posterior);
   const double excess = solver.eigenvalues().cwiseAbs().maxCoeff();
   double bright = 0.0;
-  double squares = 0.0;  // of the spread, weighted by the expected gaps; those below 0.01 do not count
+  double squares = 0.0;  // of the spread, weighted by the expected gaps
   for (RowId row = 0; row < store.rows(); ++row) {
     const double gap = std::min(1.0, ExpectedGaps::value(bound.expected_gaps().level(row)));
     Vector x(store.features());
     for (Index j = 0; j < x.size(); ++j) x[j] = store.value(row, j);
     const double spread = bound.metric()->whiten_gradient(x).squaredNorm();
     bright += gap;
-    if (spread > 0.01) squares += gap * spread * spread;
+    squares += gap * spread * spread;
   }
   const double lit = static_cast<double>(bound.lit().size()), product = 0.06 * d * d;
   const double iteration =
       2000.0 + 40.0 * d + 5.0 * product + 3.0 * bright * (250.0 + product) + 4.0 * (lit + bright) * (60.0 + 1.5 * d);
   const double skew = bright > 0.0 ? squares / bright : 0.0;
-  return iteration * std::pow(1.0 + excess * (2.0 + 30.0 * skew), 2);
+  const double slower = 1.0 + excess * (2.0 + 30.0 * skew);
+  return iteration * std::pow(slower * std::max(1.0, slower / 10.0), 2);
 }
 
 // The cheapest of the limits: none, some or all rows, as it comes. A single 1 among 2,000 rows makes all of them loose.
@@ -300,6 +301,9 @@ TEST(LitRows, AutomaticallyWhatCostsLeast) {
     for (const double above : {HUGE_VAL, 10.0, 3.0, 1.0, 0.3, 0.1, 0.05, 0.02, 0.01})
       least = std::min(least, cost_of(levels.bound({.above = above}), *levels.store));
     EXPECT_LT(cost_of(chosen, *levels.store), (1.0 + 1e-6) * least);
+    EXPECT_NEAR(chosen.costs().with_bound, least, 1e-3 * least);
+    const auto n = static_cast<double>(levels.store->rows()), d = static_cast<double>(levels.store->features());
+    EXPECT_DOUBLE_EQ(chosen.costs().regular, 4.0 * (2000.0 + 40.0 * d + n * (50.0 + 0.9 * d)));
     return chosen.lit().size();
   };
   std::vector<std::size_t> sizes;

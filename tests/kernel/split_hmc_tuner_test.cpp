@@ -114,16 +114,39 @@ TEST(SplitHmcTuner, TurnsFurtherWhereThePosteriorIsSkewed) {
   EXPECT_EQ(by_tuner.theta, state.theta);
 }
 
+// It has settled once it was worth some draws and has compared its choice with the next ones; not where many rows are
+// bright, of which it knows nothing, and not where trajectories are rejected.
+TEST(SplitHmcTuner, SettlesWhereFewRowsAreBright) {
+  const World world(Logistic{}, some_prior, 200, 3, 104, sharp(5.7));
+  const auto settles = [&](RowId nth, double size) {
+    SplitHmcTuner tuner(world.joint, collapsed(world));
+    State state = world.state(world.theta(1.0), nth);
+    int steps = 0;
+    for (; steps < 300 && !tuner.settled(); ++steps) {
+      PhiloxRandom random(10, 0, static_cast<std::uint64_t>(steps));
+      Vector p(3);
+      random.normals(Purpose::move, 0, {p.data(), 3});
+      tuner.step(state, GivenRandom(size * p, 0.5));
+    }
+    return steps;
+  };
+  EXPECT_GE(settles(0, 1.0), 40);
+  EXPECT_LE(settles(0, 1.0), 80);
+  EXPECT_EQ(settles(2, 1.0), 300);        // a hundred rows bright
+  EXPECT_EQ(settles(0, HUGE_VAL), 300);  // nothing accepted
+}
+
 // Where no trajectory was ever accepted there is nothing to compare, and the most careful number of steps is taken.
 TEST(SplitHmcTuner, TakesTheMostStepsWhereNothingWasAccepted) {
   const World world(Logistic{}, some_prior, 60, 2, 101);
   SplitHmcTuner tuner(world.joint, collapsed(world));
   State state = world.state(world.theta(1.0), 0);
   const GivenRandom nowhere(Vector::Constant(2, HUGE_VAL), 0.5);
-  for (int i = 0; i < 18; ++i) tuner.step(state, nowhere);
-  EXPECT_EQ(tuner.freeze()->step(state, nowhere).evaluations, 8);  // the last number was not tried yet
-  tuner.step(state, nowhere);
+  for (int i = 0; i < 10; ++i) tuner.step(state, nowhere);
+  EXPECT_EQ(tuner.freeze()->step(state, nowhere).evaluations, 4);  // on its way, one number in four trials
+  for (int i = 0; i < 30; ++i) tuner.step(state, nowhere);
   EXPECT_EQ(tuner.freeze()->step(state, nowhere).evaluations, 32);
+  EXPECT_FALSE(tuner.settled());
 }
 
 // One trajectory of a warm-up that ends nowhere must not spoil what was learnt of its number of steps.
@@ -134,7 +157,7 @@ TEST(SplitHmcTuner, SurvivesATrajectoryThatEndsNowhere) {
   for (int i = 0; i < 20; ++i) tuner.step(state, GivenRandom(Vector::Constant(2, HUGE_VAL), 0.5));
   for (; state.iteration < 400; ++state.iteration) tuner.step(state, PhiloxRandom(8, 0, state.iteration));
   for (const double number : tuner.memory()) EXPECT_TRUE(std::isfinite(number));
-  EXPECT_EQ(tuner.freeze()->step(state, PhiloxRandom(8, 0, 400)).evaluations, 1);
+  EXPECT_LE(tuner.freeze()->step(state, PhiloxRandom(8, 0, 400)).evaluations, 2);
 }
 
 }  // namespace

@@ -96,5 +96,53 @@ TEST(Choices, MoveChainsWhereColumnsOutnumberRows) {
   }
 }
 
+// One 1 among 30,000 rows: too many are loose to be lit, and z would hold the chain in place. The statistics pass tells,
+// and counts although no bound came of it.
+TEST(Choices, RegularMcmcWhereThePassTellsThatABoundWouldBeSlower) {
+  const RowId rows = 30000;
+  Vector y = Vector::Zero(rows);
+  y[rows / 3] = 1.0;
+  const Store store = Store::from_matrix(RowMatrix::Ones(rows, 1), y);
+  const Model model(Logistic{}, Prior::normal(0.0, 10.0));
+  const TableShape shape{rows, 1};
+  const Threads threads(2);
+  EXPECT_FALSE(chosen({}, shape).regular);
+  const Preparation preparation = prepare(store, model, {}, {threads});
+  EXPECT_FALSE(preparation.bound);
+  EXPECT_GE(preparation.bound_queries, rows);
+  EXPECT_GT(preparation.costs.with_bound, preparation.costs.regular);
+  EXPECT_TRUE(chosen({}, shape, preparation).regular);
+  const std::string said = describe_choices({}, shape, preparation);
+  EXPECT_EQ(said.find("regular MCMC (with a bound an effective draw would take about "), 0u) << said;
+  // Who asks for the bound gets it.
+  for (const FitOptions& asked : {FitOptions{.bound = BoundKind::sharp}, FitOptions{.sweep = SweepKind::rows}}) {
+    const Preparation with = prepare(store, model, asked, {threads});
+    EXPECT_TRUE(with.bound);
+    EXPECT_FALSE(chosen(asked, shape, with).regular);
+  }
+  // Half of them ones: nothing is loose.
+  y.head(rows / 2).setOnes();
+  const Store balanced = Store::from_matrix(RowMatrix::Ones(rows, 1), y);
+  const Preparation usual = prepare(balanced, model, {}, {threads});
+  EXPECT_TRUE(usual.bound);
+  EXPECT_LT(usual.costs.with_bound, usual.costs.regular);
+}
+
+// Of 2,000 rows all may be lit, which is regular MCMC, too: there is no radius any more.
+TEST(Choices, AllRowsLitHaveNoRadius) {
+  const RowId rows = 2000;
+  Vector y = Vector::Zero(rows);
+  y[rows / 3] = 1.0;
+  const Store store = Store::from_matrix(RowMatrix::Ones(rows, 1), y);
+  const Model model(Logistic{}, Prior::normal(0.0, 10.0));
+  const Threads threads(2);
+  const Preparation preparation = prepare(store, model, {}, {threads});
+  ASSERT_TRUE(preparation.bound && preparation.bound->lit().all);
+  EXPECT_EQ(preparation.bound->radius(), HUGE_VAL);
+  const Vector far = preparation.bound->anchor() + preparation.bound->metric()->unwhiten(Vector::Constant(1, -30.0));
+  EXPECT_FALSE(preparation.bound->at(far, true).outside());
+  EXPECT_NE(describe_choices({}, {rows, 1}, preparation).find("all rows are lit"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace flymc

@@ -11,6 +11,7 @@
 #include "flymc/bound/lit_rows.hpp"
 #include "flymc/bound/rule.hpp"
 #include "flymc/bound/spread.hpp"
+#include "flymc/bound/stand_ins.hpp"
 #include "flymc/comm/execution.hpp"
 #include "flymc/core/metric.hpp"
 
@@ -55,6 +56,12 @@ struct BoundSums {
   Matrix hessian;
 };
 
+// Nanoseconds per effective draw, about: with the bound and the best choice of lit rows, and by regular MCMC, which
+// evaluates every row. Both 0 where they are not known.
+struct DrawCosts {
+  double with_bound = 0.0, regular = 0.0;
+};
+
 // Immutable and shared by all chains. Exact whatever the anchor and the metric are; they only decide how many rows are
 // bright.
 class Bound {
@@ -77,6 +84,10 @@ class Bound {
   const std::optional<Metric>& metric() const { return metric_; }
   // The rows that have no z.
   const LitRows& lit() const { return lit_; }
+  // How far from the anchor rows have a bound: the rule's radius, or any distance where no row has a z.
+  double radius() const { return lit_.all ? HUGE_VAL : rule_->radius(); }
+  // What an effective draw costs, as far as the statistics pass can tell.
+  const DrawCosts& costs() const { return costs_; }
   // Queries that the statistics pass took.
   RowId queries() const { return queries_; }
 
@@ -97,6 +108,9 @@ class Bound {
   // What the lit rows have more than their quadratics, of either sign: one query each. If `gradient` is given, adds
   // that in the zone's point.
   double lit_sum(const BoundPoint& point, Vector* gradient = nullptr) const;
+  // About the same by stand-ins, where there are any: a query for each of them. Adds the gradient.
+  double stand_in_sum(const BoundPoint& point, Vector& gradient) const;
+  const StandIns& stand_ins() const { return stand_ins_; }
   // How many times their expected size gaps are at a point, about; at least 1. A gap is (c + k rho - w) delta^2 / 2,
   // and delta is proportional to rho.
   double gap_growth(const BoundPoint& point) const;
@@ -108,12 +122,15 @@ class Bound {
   void complete(bool with_spread, BoundRows& rows) const;
   void complete_as_lit(BoundRows& rows) const;
   void collapse_lit();
+  // Whether the stand-ins' sum is as good as the lit rows' over the posterior.
+  bool stand_ins_are_good() const;
   // Lights those of the loose rows that should be: they leave the sums of the rule's curvatures, with their own in its
-  // place, and are never proposed.
-  void light(const Store& store, LooseRows& loose, const Lighting& lighting, const Communicator& communicator);
+  // place, and are never proposed. `bright_spread` is the sum over all rows of (expected gap) (spread)^2.
+  void light(const Store& store, LooseRows& loose, double bright_spread, const Lighting& lighting,
+             const Communicator& communicator);
   // The limit of spread at which a draw costs least.
-  double cheapest_limit(const Store& store, const std::vector<LooseRows::Row>& loose,
-                        const Communicator& communicator) const;
+  double cheapest_limit(const Store& store, const std::vector<LooseRows::Row>& loose, double bright_spread,
+                        const Communicator& communicator);
   // Takes what rows have more than they have when lit out of sums.
   void take_out(const BoundRows& rows, const BoundRows& as_lit, BoundSums& sums) const;
   // How many rows of this rank are bright on average, about.
@@ -129,7 +146,9 @@ class Bound {
   RowId queries_ = 0;
   BoundSums sums_;
   ExpectedGaps expected_gaps_;
+  DrawCosts costs_;
   LitRows lit_;
+  StandIns stand_ins_;  // of the lit rows
 };
 
 }  // namespace flymc

@@ -13,13 +13,14 @@ namespace flymc {
 // them), and for each curvature K x K numbers per row.
 struct BlockTerms {
   double value = 0.0;
+  double further = 0.0;  // whatever else is to be summed over rows
   RowMatrix slope;
   std::vector<std::vector<double>> curvature;
 };
 
 // sum_n v_n, sum_n s_n (x) x_n and sum_n c_n (x) x_n x_n', the last with its lower triangle only.
 struct Collapsed {
-  double value = 0.0;
+  double value = 0.0, further = 0.0;
   Vector slope;
   std::vector<Matrix> curvature;
 
@@ -27,6 +28,7 @@ struct Collapsed {
   template <class F>
   void each_part(const F& f) {
     f(std::span<double>(&value, 1));
+    f(std::span<double>(&further, 1));
     f(std::span<double>(slope.data(), static_cast<std::size_t>(slope.size())));
     for (Matrix& m : curvature) f(std::span<double>(m.data(), static_cast<std::size_t>(m.size())));
   }

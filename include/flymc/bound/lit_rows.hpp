@@ -4,7 +4,6 @@
 #include <atomic>
 #include <limits>
 #include <mutex>
-#include <string>
 #include <unordered_set>
 #include <vector>
 
@@ -24,8 +23,12 @@ struct Lighting {
 // 2, which need not be a bound: what the row has more or less than that is added to the log density as it is.
 struct LitRows {
   LitRows() = default;
-  LitRows(BoundRows rows, double limit)
-      : fixed(std::move(rows)), above(limit), set(fixed.row.begin(), fixed.row.end()) {}
+  // Of a table of so many rows.
+  LitRows(BoundRows rows, double limit, RowId of)
+      : fixed(std::move(rows)),
+        above(limit),
+        set(fixed.row.begin(), fixed.row.end()),
+        all(static_cast<RowId>(fixed.size()) == of) {}
 
   std::size_t size() const { return fixed.size(); }
   bool contains(RowId row) const { return !set.empty() && set.count(row) > 0; }
@@ -33,6 +36,7 @@ struct LitRows {
   BoundRows fixed;                                         // in the order of the rows
   double above = std::numeric_limits<double>::infinity();  // the limit that they exceed
   std::unordered_set<RowId> set;
+  bool all = false;  // no row has a z: the density is the posterior's own, as in regular MCMC
   // The sum of their quadratics: value, slope and, with its lower triangle, curvature.
   double value = 0.0;
   Vector slope;

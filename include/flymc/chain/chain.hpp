@@ -40,6 +40,8 @@ class Warmup {
   Warmup(ChainId id, State state, Tuners tuners) : id_(id), state_(std::move(state)), tuners_(std::move(tuners)) {}
   Info step();
   const State& state() const { return state_; }
+  // Whether all of its tuners have learnt what they can.
+  bool settled() const;
   // What each of its tuners has learnt.
   std::vector<std::vector<double>> memory() const;
   // Ends the warm-up; the chain goes on from the same state and iteration with frozen kernels.

@@ -12,7 +12,7 @@
 namespace flymc {
 
 struct ChainOptions {
-  int warmup = 1000;
+  int warmup = 1000;  // iterations at most; it ends where its kernels have settled
   std::int64_t draws = 1000;
   int thin = 1;  // iterations per draw that is kept
   std::uint64_t seed = 1;
@@ -26,6 +26,7 @@ struct ChainReport {
   RowId start_queries = 0;
   RowId warmup_queries = 0;
   RowId sampling_queries = 0;
+  std::int64_t warmup_iterations = 0;
   std::int64_t iterations = 0;  // of sampling
   std::int64_t not_finite = 0;  // densities that could not be computed while sampling, each rejected
   // How many rows were bright and how many should have been, at some draws: their number, the sums of what should have

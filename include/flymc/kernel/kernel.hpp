@@ -34,6 +34,8 @@ class Tuner {
   virtual ~Tuner() = default;
   virtual Info step(State& state, const Random& random) = 0;
   virtual std::unique_ptr<const Kernel> freeze() const = 0;
+  // Whether more of warm-up would teach it next to nothing; it may end then.
+  virtual bool settled() const { return false; }
   // What it has learnt so far, as numbers, and the way back: a tuner that recalls another's memory goes on as that one.
   virtual std::vector<double> memory() const = 0;
   virtual void recall(std::span<const double> memory) = 0;
@@ -49,6 +51,7 @@ class Untuned final : public Tuner {
   explicit Untuned(K kernel) : kernel_(std::move(kernel)) {}
   Info step(State& state, const Random& random) override { return kernel_.step(state, random); }
   std::unique_ptr<const Kernel> freeze() const override { return std::make_unique<K>(kernel_); }
+  bool settled() const override { return true; }
   std::vector<double> memory() const override { return {}; }
   void recall(std::span<const double> memory) override { check_memory(memory, 0); }
 

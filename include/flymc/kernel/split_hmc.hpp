@@ -33,14 +33,14 @@ class SplitHmc final : public Kernel {
   int steps_;
 };
 
-// Warm-up tries numbers of steps in turn and keeps the one with the largest effective size per cost, as its acceptance
-// tells it.
+// Warm-up looks for the number of steps with the largest effective size per cost, as its acceptance tells it.
 class SplitHmcTuner final : public Tuner {
  public:
   SplitHmcTuner(const JointDensity& density, std::shared_ptr<const SplitFrame> frame);
   SplitHmcTuner(const FullDensity& density, std::shared_ptr<const SplitFrame> frame);
   Info step(State& state, const Random& random) override;
   std::unique_ptr<const Kernel> freeze() const override;
+  bool settled() const override;
   std::vector<double> memory() const override;
   void recall(std::span<const double> memory) override;
 
@@ -48,8 +48,9 @@ class SplitHmcTuner final : public Tuner {
   bool skewed() const;
   double angle() const;
   SplitHmc kernel(std::size_t arm) const;
-  std::size_t best() const;
   double cost(std::size_t arm) const;
+  double effective(double acceptance) const;
+  std::size_t best() const;
 
   const JointDensity* joint_;
   const FullDensity* full_;
@@ -57,6 +58,7 @@ class SplitHmcTuner final : public Tuner {
   std::vector<LateMean> accepted_;  // per number of steps
   LateMean bright_;
   long count_ = 0;
+  double moved_ = 0.0;  // in effective draws
 };
 
 }  // namespace flymc

@@ -21,10 +21,14 @@ double expected_bright(const TableShape& shape);
 double expected_cost(const TableShape& shape);
 double expected_regular_cost(const TableShape& shape);
 
-// The options with every `automatic` replaced by what it means. Where bound and sweep are both automatic, that may be
+// Whether it is left to the program how to treat the rows: with a bound or all of them.
+bool leaves_rows(const FitOptions& options);
+// The options with every `automatic` replaced by what it means, as far as the shape alone can tell. Where bound and sweep are both automatic, that may be
 // regular MCMC.
 FitOptions chosen(FitOptions options, const TableShape& shape);
 // What was chosen and why, in words: a line.
 std::string describe_choices(const FitOptions& options, const TableShape& shape);
+// The same where regular MCMC was chosen for a reason.
+std::string describe_regular(const FitOptions& options, const std::string& why);
 
 }  // namespace flymc

@@ -17,11 +17,16 @@ namespace flymc {
 struct Preparation {
   std::optional<Anchor> anchor;  // none where neither bound nor moves nor starts need it
   std::optional<Bound> bound;    // none for regular MCMC
+  RowId bound_queries = 0;       // of the statistics pass, also where no bound came of it
+  DrawCosts costs = {};          // by which the program chose between the bound and regular MCMC, where it could choose
 };
 Preparation prepare(const Store& store, const Model& model, const FitOptions& options, const Execution& execution);
 
-// Which rows are lit, in words; empty if none.
-std::string describe_lit(const Preparation& preparation, RowId rows);
+// The options with every `automatic` replaced by what it means for a table that was prepared like this: never again
+// another choice than `prepare` made.
+FitOptions chosen(const FitOptions& options, const TableShape& shape, const Preparation& preparation);
+// What was chosen and why, in words: a line, or two where rows are lit.
+std::string describe_choices(const FitOptions& options, const TableShape& shape, const Preparation& preparation);
 
 // The rule of the bound that the options ask for.
 std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficients, const FitOptions& options);

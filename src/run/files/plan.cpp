@@ -163,15 +163,16 @@ Plan make_plan(const Settings& settings) {
   // chain say which rows are bright. Then the subsample and a few matrices of the coefficients.
   plan.memory_bytes = (options.regular ? 0.0 : (by_rows ? 1.4 : 8.0 * chains)) * rows +
                       (small ? 0.0 : 8.0 * subsample * d) + 8.0 * p * p * (8.0 + threads * 5.0);
-  const double warmup = static_cast<double>(settings.fit.warmup),
+  // Warm-up ends where it has learnt enough, which split HMC soon has.
+  const bool splits = options.move == MoveKind::split_hmc;
+  const double warmup = std::min(static_cast<double>(settings.fit.warmup), splits ? 70.0 : HUGE_VAL),
                sampling = static_cast<double>(settings.fit.draws) * static_cast<double>(settings.fit.thin);
   const double iterations = warmup + sampling;
   const double anchor_passes = small ? newton_steps : 1.0 + newton_steps * subsample / rows;
   const double bound_passes = options.regular ? 0.0 : 1.0;
   plan.setup_passes = anchor_passes + bound_passes + (by_rows ? 0.0 : chains);
-  // Regular MCMC looks at all rows in every evaluation; warm-up tries trajectories of split HMC of many steps.
-  const bool splits = options.move == MoveKind::split_hmc;
-  const double evaluations = options.regular && splits ? 6.0 * warmup + 1.5 * sampling : iterations;
+  // Regular MCMC looks at all rows in every evaluation, of which a trajectory has some.
+  const double evaluations = options.regular && splits ? 3.0 * iterations : iterations;
   // With the sharp bound a sweep by rows proposes, and a move looks at, some ten rows per bright one; else it is about
   // as many as there are coefficients.
   const bool sharp = by_rows && options.bound == BoundKind::sharp;

@@ -80,13 +80,12 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
     if (anchor->other)
       report.warnings = mode_warnings(*anchor, parts.names, original(anchor->theta), original(anchor->other->theta));
   }
-  if (preparation.bound) report.bound_queries = preparation.bound->queries();
-  report.choices = describe_choices(options, {report.rows, parts.model.coefficients(parts.rows.store)});
+  report.bound_queries = preparation.bound_queries;
+  report.choices = describe_choices(options, {report.rows, parts.model.coefficients(parts.rows.store)}, preparation);
   if (const auto& classes = report.classes;
       parts.model.family().name() == "logistic" && classes != std::vector<std::string>{"0", "1"})
     report.choices += fmt::format("\n'{}' counts as 1 and '{}' as 0", classes.at(1), classes.at(0));
-  if (const std::string lit = describe_lit(preparation, report.rows); !lit.empty()) report.choices += "\n" + lit;
-  if (preparation.bound) report.radius = preparation.bound->rule().radius();
+  if (preparation.bound) report.radius = preparation.bound->radius();
   if (const auto laplace = laplace_of(parts.model, preparation)) {
     for (std::string& warning : prior_warnings(parts.model.prior(), parts.names, laplace->mean))
       report.warnings.push_back(std::move(warning));

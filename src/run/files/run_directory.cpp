@@ -199,16 +199,16 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
   if (fs::exists(base.preparation()))
     value = reading(base.preparation(), "delete it, and the new run makes its own", [&] {
       json read = read_record(base.preparation(), "preparation");
-      for (const char* part : {"anchor", "bound"})
-        if (read.contains(part)) count_of(read.at(part).at("queries"));  // what is changed below is there
+      count_of(read.at("bound_queries"));  // what is changed below is there
+      if (read.contains("anchor")) count_of(read.at("anchor").at("queries"));
       return read;
     });
   if (needs_bound && !value.is_null() && !value.contains("bound")) return;  // of regular MCMC: no z either
   if (value.is_null()) return;
   const PriorTerms prior = PriorTerms::parse(settings.prior);
   if (!prior.proper() && value.value("prior", "") != prior.describe()) return;
-  for (const char* part : {"anchor", "bound"})
-    if (value.contains(part)) value[part]["queries"] = 0;  // this run made none
+  value["bound_queries"] = 0;  // this run made none
+  if (value.contains("anchor")) value["anchor"]["queries"] = 0;
   if (value.contains("bound") && value["bound"].contains("gaps")) {
     if (!fs::exists(base.gaps())) return;  // the new run makes its own
     PendingFile copy(path / "gaps.flymc");
@@ -267,7 +267,11 @@ void RunDirectory::save(const Preparation& preparation, const StoreFile& rows, c
   std::vector<std::uint64_t> checksums;
   if (with_gaps) checksums = write_gaps(gaps(), preparation.bound->expected_gaps(), store.block_rows(), communicator);
   if (communicator.rank() != 0) return;
-  json value = {{"prior", PriorTerms::parse(settings_.prior).describe()}, {"rows", rows.fingerprint}};
+  json value = {{"prior", PriorTerms::parse(settings_.prior).describe()},
+                {"rows", rows.fingerprint},
+                {"bound_queries", preparation.bound_queries},
+                {"cost_with_bound", preparation.costs.with_bound},
+                {"cost_of_regular", preparation.costs.regular}};
   if (const auto& anchor = preparation.anchor)
     value["anchor"] = {{"theta", flymc::pack(anchor->theta)},
                        {"metric", flymc::pack(anchor->metric.lower())},
@@ -280,7 +284,6 @@ void RunDirectory::save(const Preparation& preparation, const StoreFile& rows, c
   if (const auto& bound = preparation.bound)
     value["bound"] = {{"rule", bound->rule().name()},
                       {"anchor", flymc::pack(bound->anchor())},
-                      {"queries", bound->queries()},
                       {"value", bound->sums().value},
                       {"slope", flymc::pack(bound->sums().slope)},
                       {"curvature", flymc::pack(bound->sums().curvature)},
@@ -304,6 +307,8 @@ Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& 
     if (value.at("rows").get<std::string>() != rows.fingerprint)
       throw InputError(fmt::format("{}: it was made from other rows than are here now", path.string()));
     Preparation out;
+    out.bound_queries = count_of(value.at("bound_queries"));
+    out.costs = {value.at("cost_with_bound").get<double>(), value.at("cost_of_regular").get<double>()};
     if (value.contains("anchor")) {
       const json& a = value.at("anchor");
       out.anchor.emplace(Anchor{unpack_vector(a.at("theta")), Metric::from_lower(unpack_square(a.at("metric"), size)),
@@ -343,12 +348,12 @@ Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& 
           throw RecordError("its lit rows are not rows of this table, in order");
         BoundRows fixed;
         fixed.fetch(rows.store, ids, communicator);
-        lit = LitRows(std::move(fixed), b["lit"].at("above").get<double>());
+        lit = LitRows(std::move(fixed), b["lit"].at("above").get<double>(), rows.store.rows());
       }
       out.bound.emplace(model, rule, anchor,
                         BoundSums{b.at("value").get<double>(), unpack_vector(b.at("slope")), unpack(b.at("curvature")),
                                   unpack(b.at("growth")), unpack(b.at("hessian"))},
-                        count_of(b.at("queries")), std::move(metric), std::move(expected), std::move(lit));
+                        out.bound_queries, std::move(metric), std::move(expected), std::move(lit));
     }
     return out;
   });
@@ -389,16 +394,16 @@ std::optional<Checkpoint> RunDirectory::load_checkpoint(std::uint64_t chain) con
     Checkpoint out;
     out.place = place_of(value.at("place"));
     out.draws = count_of(value.at("draws"));
-    const auto after_warmup = static_cast<std::int64_t>(out.place.iteration) - settings_.fit.warmup;
-    if (after_warmup > 0 ? after_warmup % settings_.fit.thin != 0 || after_warmup / settings_.fit.thin != out.draws
-                         : out.draws != 0)
-      throw RecordError(fmt::format("{} draws do not end at iteration {}", out.draws, out.place.iteration));
     for (const json& numbers : list_of(value.at("memory"))) {
       const Vector m = unpack_vector(numbers);
       if (!m.allFinite()) throw RecordError("the memory of a kernel is not finite");
       out.memory.emplace_back(m.begin(), m.end());
     }
     value.at("report").get_to(out.report);
+    const std::int64_t warmup = count_of(value.at("report").at("warmup_iterations"), settings_.fit.warmup);
+    const auto after_warmup = static_cast<std::int64_t>(out.place.iteration) - warmup;
+    if (after_warmup < 0 || after_warmup % settings_.fit.thin != 0 || after_warmup / settings_.fit.thin != out.draws)
+      throw RecordError(fmt::format("{} draws do not end at iteration {}", out.draws, out.place.iteration));
     return out;
   });
 }

@@ -24,7 +24,7 @@ class Records : public flymc::testing::ScratchFolder {
   // A file with any body, and the checksum of it.
   std::filesystem::path file(const std::string& body, const std::string& kind = "starts") {
     const auto path = folder_ / "record.flymc";
-    write_whole(path, fmt::format("flymc {} 3 {}\n", kind, checksum(body)) + body);
+    write_whole(path, fmt::format("flymc {} 4 {}\n", kind, checksum(body)) + body);
     return path;
   }
   std::string refusal(const std::string& body) {
@@ -105,7 +105,7 @@ struct Change {
 // Every number on which a size, a count or a place depends.
 TEST_F(Records, NumbersOfRecordsAreNotTrusted) {
   const RunDirectory run = RunDirectory::create(folder_ / "run", settings());
-  Stopper stopper(130);  // while it samples
+  Stopper stopper(80);  // while it samples
   ASSERT_FALSE(complete(run, stopper));
   const json small = pack(Matrix::Identity(1, 1)), large = pack(Matrix::Identity(7, 7));
   const json none = pack(Matrix()), infinite = pack(Matrix::Constant(2, 1, HUGE_VAL)), negative = {{"rows", -1}};
@@ -116,7 +116,7 @@ TEST_F(Records, NumbersOfRecordsAreNotTrusted) {
     for (const json& value : {small, large, none, negative, json(1), json(nullptr)})
       changes.push_back({preparation, "preparation", at, value});
   for (const char* at :
-       {"/bound/gaps/rows", "/bound/gaps/block_rows", "/anchor/queries", "/bound/queries", "/anchor/steps"})
+       {"/bound/gaps/rows", "/bound/gaps/block_rows", "/anchor/queries", "/bound_queries", "/anchor/steps"})
     for (const json& value : {json(-1), json(1e300), json(~std::uint64_t{0}), json("300"), json(nullptr)})
       changes.push_back({preparation, "preparation", at, value});
   for (const json& value : {json(0), json(1), json(299), json(301)}) {
@@ -130,11 +130,11 @@ TEST_F(Records, NumbersOfRecordsAreNotTrusted) {
   const char* const checkpoint = "chains/chain-000.flymc";
   for (const json& value : {small, large, none, infinite, negative, json(1), json(nullptr)})
     changes.push_back({checkpoint, "checkpoint", "/place/theta", value});
-  for (const char* at : {"/place/iteration", "/draws"})
+  for (const char* at : {"/place/iteration", "/draws", "/report/warmup_iterations"})
     for (const json& value : {json(-1), json(1e300), json(~std::uint64_t{0}), json("1"), json(nullptr)})
       changes.push_back({checkpoint, "checkpoint", at, value});
   for (const json& value : {json(std::int64_t{1} << 39), json(1)})
-    changes.push_back({checkpoint, "checkpoint", "/draws", value});
+    for (const char* at : {"/draws", "/report/warmup_iterations"}) changes.push_back({checkpoint, "checkpoint", at, value});
   for (const json& value : {json::array({300}), json::array({-1}), json::array({1, 1}), json::array({0.5}),
                             json::array({~std::uint64_t{0}}), json("x"), json(3)})
     changes.push_back({checkpoint, "checkpoint", "/place/bright", value});

@@ -1,0 +1,82 @@
+// Leaders: a row joins the first row that it is like, or leads from then on.
+#include "flymc/bound/stand_ins.hpp"
+
+#include <cmath>
+
+namespace flymc {
+namespace {
+
+// F with |F'(x - y)|^2 = the variance over the posterior of the rows' offsets from each other: summed over predictors,
+// or over their differences where the likelihood knows nothing else.
+Matrix offset_factor(const Metric& metric, Index predictors, bool only_differences) {
+  const Index d = metric.dimension() / predictors;
+  const Matrix half = metric.lower().transpose().triangularView<Eigen::Upper>().solve(
+      Matrix::Identity(metric.dimension(), metric.dimension()));  // covariance = half half'
+  Matrix sum = Matrix::Zero(d, d);
+  const auto block = [&](Index p) { return half.middleRows(p * d, d); };
+  for (Index p = 0; p < predictors; ++p) {
+    if (!only_differences) sum += block(p) * block(p).transpose();
+    for (Index q = 0; only_differences && q < p; ++q) {
+      const Matrix difference = block(p) - block(q);
+      sum += difference * difference.transpose();
+    }
+  }
+  return Eigen::LLT<Matrix>(sum).matrixL();
+}
+
+}  // namespace
+
+StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Metric& metric) {
+  constexpr double alike = 0.002;  // variance of the difference of two offsets
+  constexpr double near = 0.25;    // of predictors and targets, in units of 1 / sqrt(global curvature)
+  constexpr std::size_t least = 8, too_few = 64;
+  const std::size_t n = rows.size(), k = static_cast<std::size_t>(family.predictors());
+  StandIns out;
+  if (n < too_few) return out;
+  const Index d = rows.x.features();
+  const Matrix factor = offset_factor(metric, family.predictors(), family.only_differences());
+  const Eigen::Map<const RowMatrix> x(rows.x.row(0), static_cast<Index>(n), d);
+  const RowMatrix place = x * factor;
+  std::vector<double> global(n * k * k);
+  family.global_curvature(rows.y, rows.eta_anchor, global);
+
+  std::vector<std::size_t> leaders;
+  RowMatrix sums(static_cast<Index>(n / least + 1), d);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double scale = std::sqrt(global[i * k * k]);
+    const auto like = [&](std::size_t leader) {
+      if (std::abs(rows.y[i] - rows.y[leader]) * scale > near) return false;
+      for (std::size_t j = 0; j < k; ++j)
+        if (std::abs(rows.eta_anchor[i * k + j] - rows.eta_anchor[leader * k + j]) * scale > near) return false;
+      double squares = 0.0;
+      const double *a = place.row(static_cast<Index>(i)).data(), *b = place.row(static_cast<Index>(leader)).data();
+      for (Index j = 0; j < d; ++j) {
+        squares += (a[j] - b[j]) * (a[j] - b[j]);
+        if (squares > alike) return false;
+      }
+      return true;
+    };
+    std::size_t c = 0;
+    while (c < leaders.size() && !like(leaders[c])) ++c;
+    if (c == leaders.size()) {
+      if (leaders.size() == n / least) return {};
+      leaders.push_back(i);
+      out.weight.push_back(0.0);
+      out.rows.row.push_back(rows.row[i]);
+      out.rows.y.push_back(0.0);
+      sums.row(static_cast<Index>(c)).setZero();
+    }
+    out.weight[c] += 1.0;
+    out.rows.y[c] += rows.y[i];
+    sums.row(static_cast<Index>(c)) += x.row(static_cast<Index>(i));
+  }
+  std::vector<double> means;
+  for (std::size_t c = 0; c < leaders.size(); ++c) {
+    out.rows.y[c] /= out.weight[c];
+    for (Index j = 0; j < d; ++j) means.push_back(sums(static_cast<Index>(c), j) / out.weight[c]);
+  }
+  out.rows.x.assign(d, means);
+  return out;
+}
+
+}  // namespace flymc
