@@ -23,6 +23,7 @@ void check_settings(const Density& density, const SplitFrame& frame, double angl
 
 constexpr std::array<int, 10> step_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr std::size_t first_if_skewed = 3;  // 4 steps
+constexpr double mostly = 0.5;              // an acceptance that is not low
 constexpr double quarter = 0.5 * std::numbers::pi;
 
 }  // namespace
@@ -163,11 +164,15 @@ std::size_t SplitHmcTuner::best() const {
 }
 
 // Every other iteration with the best so far, the others with the next larger and smaller number of steps in turn: the
-// way to the best number is short, and trials cost about what sampling will.
+// way to the best number is short, and trials cost about what sampling will. Where even the best is mostly rejected, all
+// larger numbers are tried in turn.
 Info SplitHmcTuner::step(State& state, const Random& random) {
   std::size_t arm = best();
-  if (count_ % 4 == 1) arm = std::min(arm + 1, step_counts.size() - 1);
-  if (count_ % 4 == 3 && arm > 0) --arm;
+  const std::size_t larger = step_counts.size() - 1 - arm;
+  if (count_ % 4 == 1 && larger > 0)
+    arm += accepted_[arm].value() > mostly ? 1 : 1 + static_cast<std::size_t>(count_ / 4) % larger;
+  else if (count_ % 4 == 3 && arm > 0)
+    --arm;
   ++count_;
   bright_.add(static_cast<double>(state.z.set.bright_count()));
   const Info info = kernel(arm).step(state, random);
@@ -183,6 +188,7 @@ bool SplitHmcTuner::settled() const {
   constexpr double enough_trials = 8.0, enough_draws = 25.0, few = 5.0;
   if (count_ < 40 || moved_ < enough_draws || bright_.value() >= few) return false;
   const std::size_t at = best();
+  if (accepted_[at].value() < mostly) return false;
   const auto tried = [&](std::size_t arm) { return arm >= accepted_.size() || accepted_[arm].count() >= enough_trials; };
   return tried(at) && tried(at + 1) && (at == 0 || tried(at - 1));
 }

@@ -12,7 +12,7 @@ import time
 import runs
 
 ROWS = 30_000
-FLAGS = ["--target", "y", "--chains", 2, "--warmup", 30000, "--draws", 500, "--thin", 100, "--checkpoint-seconds", 0.02]
+FLAGS = ["--target", "y", "--move", "mala", "--chains", 2, "--warmup", 30000, "--draws", 500, "--thin", 100, "--checkpoint-seconds", 0.02]
 TESTS = []
 
 

@@ -20,10 +20,17 @@ double sampling_seconds(const RunReport& report) {
   return longest;
 }
 
+// Chains end their warm-up by themselves; the longest one's.
+int warmup_iterations(const RunReport& report) {
+  std::int64_t most = 0;
+  for (const ChainReport& chain : report.chains) most = std::max(most, chain.warmup_iterations);
+  return static_cast<int>(most);
+}
+
 void write_netcdf(const RunDirectory& directory, const RunReport& report, const DrawsFile& draws,
                   const std::filesystem::path& out) {
   NetcdfOptions options;
-  options.warmup = directory.settings().fit.warmup;
+  options.warmup = warmup_iterations(report);
   options.sampling_seconds = sampling_seconds(report);
   std::vector<double> targets;
   if (report.rows <= most_observed) {
@@ -50,7 +57,7 @@ std::vector<std::filesystem::path> export_draws(const RunDirectory& directory, c
   if (extension == ".csv") {
     StanCsvOptions options;
     options.seed = directory.settings().fit.seed;
-    options.warmup = directory.settings().fit.warmup;
+    options.warmup = warmup_iterations(report);
     options.model = "flymc " + directory.settings().family;
     return export_stan_csv(draws, std::filesystem::path(out).replace_extension(), options);
   }

@@ -163,7 +163,7 @@ std::vector<Setting> make_settings() {
   all.push_back(number(
       "chains", "N", Group::sampling, "number of chains (default: 4)", [](auto& s) -> auto& { return s.fit.chains; }));
   all.push_back(number(
-      "warmup", "N", Group::sampling, "iterations before the first draw (default: 1000)",
+      "warmup", "N", Group::sampling, "most iterations before the first draw (default: 1000)",
       [](auto& s) -> auto& { return s.fit.warmup; }));
   all.push_back(number(
       "draws", "N", Group::sampling, "draws per chain (default: 1000)", [](auto& s) -> auto& { return s.fit.draws; }));
