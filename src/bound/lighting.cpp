@@ -23,7 +23,8 @@ Matrix weighted_gram(const RowCopies& rows, const std::vector<double>& c, Index 
   return out;
 }
 
-// The largest v'M v over v'A v = 1, for A = L L' and M with its lower triangle, by power iteration.
+}  // namespace
+
 double largest_ratio(const Matrix& m, const Metric& a) {
   Vector v = Vector::Ones(m.rows()).normalized();
   double ratio = 0.0;
@@ -35,6 +36,8 @@ double largest_ratio(const Matrix& m, const Metric& a) {
   }
   return ratio;
 }
+
+namespace {
 
 // What decides the cost of a draw where some rows are lit: how many, how many others are bright on average, the mean
 // square of the spread of those, and by how much more curvature than the posterior the bounds of the rows with a z
@@ -66,6 +69,15 @@ double regular_cost_of_a_draw(double rows, double dimension) {
 
 }  // namespace
 
+std::optional<Metric> Bound::posterior_metric() const {
+  if (sums_.hessian.size() == 0) return std::nullopt;
+  Vector slope = Vector::Zero(anchor_.size()), prior = slope;
+  model_.prior().surrogate(anchor_, slope, prior);
+  Matrix precision = sums_.hessian.selfadjointView<Eigen::Lower>();
+  precision.diagonal() += prior;
+  return Metric::from_precision(precision);
+}
+
 void Bound::take_out(const BoundRows& rows, const BoundRows& as_lit, BoundSums& sums) const {
   const Index k = model_.predictors();
   std::vector<double> more = rows.coefficients.curvature;
@@ -80,11 +92,7 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
   const double typical = std::sqrt(dimension);
   constexpr double none = std::numeric_limits<double>::infinity();
   if (!rule_->grows()) return none;  // the likelihood's own curvature was not summed
-  Vector slope = Vector::Zero(anchor_.size()), prior = Vector::Zero(anchor_.size());
-  model_.prior().surrogate(anchor_, slope, prior);
-  Matrix posterior = sums_.hessian.selfadjointView<Eigen::Lower>();
-  posterior.diagonal() += prior;
-  const auto metric = Metric::from_precision(posterior);
+  const auto metric = posterior_metric();
   if (!metric) return none;
 
   const auto over_ranks = [&](double own) {
@@ -147,10 +155,14 @@ void Bound::collapse_lit() {
   lit_.value = std::accumulate(value.begin(), value.end(), 0.0);
   add_slopes(rows.x, slope, k, lit_.slope);
   lit_.curvature = weighted_gram(rows.x, rows.coefficients.curvature, k);
-  stand_ins_ = flymc::stand_ins(rows, model_.family(), *metric_);
-  if (stand_ins_.size() == 0) return;
-  complete_as_lit(stand_ins_.rows);
-  if (!stand_ins_are_good()) stand_ins_ = {};
+  const Metric posterior = posterior_metric().value_or(*metric_);
+  for (double likeness = 1.0; likeness > 0.1; likeness /= 2.0) {
+    stand_ins_ = flymc::stand_ins(rows, model_.family(), posterior, likeness);
+    if (stand_ins_.size() == 0) return;
+    complete_as_lit(stand_ins_.rows);
+    if (stand_ins_are_good(posterior)) return;
+  }
+  stand_ins_ = {};
 }
 
 double Bound::lit_sum(const BoundPoint& point, Vector* gradient) const {
@@ -193,14 +205,15 @@ double Bound::stand_in_sum(const BoundPoint& point, Vector& gradient) const {
 }
 
 // A trajectory that follows the stand-ins is accepted with about exp(-|change of the difference of the two sums|).
-bool Bound::stand_ins_are_good() const {
+bool Bound::stand_ins_are_good(const Metric& posterior) const {
   constexpr std::uint64_t trials = 16;
-  constexpr double most_variance = 0.1;
+  constexpr double most_variance = 0.05;
   double mean = 0.0, squares = 0.0;
   Vector z(anchor_.size()), gradient = Vector::Zero(anchor_.size());
   for (std::uint64_t i = 0; i < trials; ++i) {
     PhiloxRandom(1, 0, i).normals(Purpose::subsample, 0, {z.data(), static_cast<std::size_t>(z.size())});
-    const BoundPoint point = at_distance(metric_->unwhiten(z), z.norm());
+    const Vector offset = posterior.unwhiten(z);
+    const BoundPoint point = at_distance(offset, metric_->whiten(offset).norm());
     const double difference = lit_sum(point) - stand_in_sum(point, gradient), before = mean;
     mean += (difference - mean) / static_cast<double>(i + 1);
     squares += (difference - before) * (difference - mean);
@@ -212,10 +225,10 @@ void Bound::light(const Store& store, LooseRows& collected, double bright_spread
                   const Communicator& communicator) {
   const std::vector<LooseRows::Row> loose = collected.gather(communicator);
   const double limit = lighting.automatic ? cheapest_limit(store, loose, bright_spread, communicator) : lighting.above;
-  const double above = std::max(limit, collected.above());
-  std::vector<RowId> rows;
+  const double above = lighting.rows.empty() ? std::max(limit, collected.above()) : lighting.above;
+  std::vector<RowId> rows = lighting.rows;
   for (const LooseRows::Row& row : loose)
-    if (row.spread > above) rows.push_back(row.row);
+    if (lighting.rows.empty() && row.spread > above) rows.push_back(row.row);
   if (rows.empty()) return;
   std::sort(rows.begin(), rows.end());
   BoundRows before;

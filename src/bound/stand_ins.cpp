@@ -26,9 +26,9 @@ Matrix offset_factor(const Metric& metric, Index predictors, bool only_differenc
 
 }  // namespace
 
-StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Metric& metric) {
-  constexpr double alike = 0.002;  // variance of the difference of two offsets
-  constexpr double near = 0.25;    // of predictors and targets, in units of 1 / sqrt(global curvature)
+StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Metric& metric, double likeness) {
+  const double alike = 0.002 * likeness * likeness;  // variance of the difference of two offsets
+  const double near = 0.25 * likeness;  // of predictors and targets, in units of 1 / sqrt(global curvature)
   constexpr std::size_t least = 8, too_few = 64;
   const std::size_t n = rows.size(), k = static_cast<std::size_t>(family.predictors());
   StandIns out;

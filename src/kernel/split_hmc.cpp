@@ -22,8 +22,7 @@ void check_settings(const Density& density, const SplitFrame& frame, double angl
 }
 
 constexpr std::array<int, 10> step_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
-constexpr std::size_t first_if_skewed = 3;  // 4 steps
-constexpr double mostly = 0.5;              // an acceptance that is not low
+constexpr double mostly = 0.5;  // an acceptance that is not low
 constexpr double quarter = 0.5 * std::numbers::pi;
 
 }  // namespace
@@ -118,6 +117,9 @@ double SplitHmcTuner::angle() const {
 // known beforehand.
 bool SplitHmcTuner::skewed() const { return full_ || joint_->bound().lit().size() > 0; }
 
+// One or two steps are often accepted in a skewed posterior, too, but not in its tail: three.
+std::size_t SplitHmcTuner::fewest() const { return skewed() ? 2 : 0; }
+
 SplitHmc SplitHmcTuner::kernel(std::size_t arm) const {
   return joint_ ? SplitHmc(*joint_, frame_, angle(), step_counts[arm])
                 : SplitHmc(*full_, frame_, angle(), step_counts[arm]);
@@ -148,7 +150,7 @@ double SplitHmcTuner::effective(double acceptance) const {
 // often as fewer.
 std::size_t SplitHmcTuner::best() const {
   const double doubt = skewed() ? 0.5 : 2.0;  // so many trials that were rejected; to its fourth power it counts for more
-  std::size_t best = skewed() ? first_if_skewed : 0;
+  std::size_t best = skewed() ? fewest() + 1 : 0;
   double most = 0.0, accepted = 0.0;
   for (std::size_t arm = 0; arm < accepted_.size(); ++arm) {
     const LateMean& own = accepted_[arm];
@@ -171,7 +173,7 @@ Info SplitHmcTuner::step(State& state, const Random& random) {
   const std::size_t larger = step_counts.size() - 1 - arm;
   if (count_ % 4 == 1 && larger > 0)
     arm += accepted_[arm].value() > mostly ? 1 : 1 + static_cast<std::size_t>(count_ / 4) % larger;
-  else if (count_ % 4 == 3 && arm > 0)
+  else if (count_ % 4 == 3 && arm > fewest())
     --arm;
   ++count_;
   bright_.add(static_cast<double>(state.z.set.bright_count()));
@@ -190,7 +192,7 @@ bool SplitHmcTuner::settled() const {
   const std::size_t at = best();
   if (accepted_[at].value() < mostly) return false;
   const auto tried = [&](std::size_t arm) { return arm >= accepted_.size() || accepted_[arm].count() >= enough_trials; };
-  return tried(at) && tried(at + 1) && (at == 0 || tried(at - 1));
+  return tried(at) && tried(at + 1) && (at == fewest() || tried(at - 1));
 }
 
 std::unique_ptr<const Kernel> SplitHmcTuner::freeze() const { return std::make_unique<SplitHmc>(kernel(best())); }

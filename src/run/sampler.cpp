@@ -91,10 +91,25 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& as
   out.bound.emplace(store, model, make_rule(model, coefficients, options),
                     tuned ? out.anchor->theta : Vector(Vector::Zero(coefficients)), execution, metric, options.lit);
   out.bound_queries = out.bound->queries();
-  if (!leaves_rows(asked)) return out;
-  out.costs = out.bound->costs();
   // Where all rows are lit, that is regular MCMC already, with stand-ins.
-  if (out.costs.regular < out.costs.with_bound && !out.bound->lit().all) out.bound.reset();
+  const bool all_lit = out.bound->lit().all;
+  if (leaves_rows(asked)) out.costs = out.bound->costs();
+  if (out.costs.regular < out.costs.with_bound && !all_lit) out.bound.reset();
+  if (!out.bound || out.bound->lit().size() == 0 || all_lit || options.bound != BoundKind::sharp) return out;
+  // Lit rows need no zone. Where they hold most of what is known about some direction, as of a level of one class, the
+  // posterior has a long tail there, and the zone should be as wide as it is without them: the pass again, with a
+  // metric that does not know them.
+  constexpr double most = 0.5;
+  const LitRows& lit = out.bound->lit();
+  const auto posterior = out.bound->posterior_metric();
+  if (!posterior || largest_ratio(lit.curvature, *posterior) < most) return out;
+  Matrix precision = posterior->precision() - Matrix(lit.curvature.selfadjointView<Eigen::Lower>());
+  if (!model.prior().quadratic()) precision.diagonal() -= model.prior().corner_curvature(out.anchor->theta);
+  const auto wider = Metric::from_precision(precision);
+  if (!wider) return out;
+  const Lighting same{.above = lit.above, .rows = lit.fixed.row};
+  out.bound.emplace(store, model, make_rule(model, coefficients, options), out.anchor->theta, execution, wider, same);
+  out.bound_queries += out.bound->queries();
   return out;
 }
 

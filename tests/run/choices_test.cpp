@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "flymc/core/error.hpp"
 #include "flymc/run/fit.hpp"
 #include "flymc/run/sampler.hpp"
@@ -142,6 +144,39 @@ TEST(Choices, AllRowsLitHaveNoRadius) {
   const Vector far = preparation.bound->anchor() + preparation.bound->metric()->unwhiten(Vector::Constant(1, -30.0));
   EXPECT_FALSE(preparation.bound->at(far, true).outside());
   EXPECT_NE(describe_choices({}, {rows, 1}, preparation).find("all rows are lit"), std::string::npos);
+}
+
+// Fifty ones of a level among 20,000 rows hold nearly all that is known about it. They are lit, and the zone of the
+// other rows is as wide along the level as the prior leaves it: the posterior's long tail lies inside.
+TEST(Choices, TheZoneIsWideWhereLitRowsKnowMost) {
+  const RowId rows = 20000;
+  RowMatrix x = RowMatrix::Zero(rows, 2);
+  Vector y(rows);
+  for (RowId i = 0; i < rows; ++i) {
+    x(i, 0) = 1.0;
+    x(i, 1) = i % 400 == 0 ? 1.0 : 0.0;
+    y[i] = i % 400 == 0 || i % 10 < 3 ? 1.0 : 0.0;
+  }
+  const Store store = Store::from_matrix(x, y);
+  const Model model(Logistic{}, Prior::normal(0.0, 10.0));
+  const Threads threads(2);
+  const Preparation preparation = prepare(store, model, {}, {threads});
+  ASSERT_TRUE(preparation.bound);
+  const Bound& bound = *preparation.bound;
+  EXPECT_EQ(bound.lit().size(), 50u);
+  EXPECT_GE(preparation.bound_queries, 2 * rows);
+  const Matrix precision = bound.metric()->precision(), anchor = preparation.anchor->metric.precision();
+  EXPECT_NEAR(precision(1, 1), 0.01, 1e-6);  // the prior's
+  EXPECT_GT(anchor(1, 1), 5.0 * precision(1, 1));
+  EXPECT_NEAR(precision(0, 0), anchor(0, 0) - anchor(1, 1) + 0.01, 0.01 * anchor(0, 0));
+  const Vector tail = bound.anchor() + Vector{{0.0, 15.0 / std::sqrt(anchor(1, 1))}};
+  EXPECT_FALSE(bound.at(tail, false).outside());
+  // The rows that keep a z have their bound there.
+  BoundRows others;
+  std::vector<RowId> ids = {1, 2, 3, 10, 11};
+  bound.prepare(store, ids, others);
+  Gaps gaps;
+  EXPECT_NO_THROW(bound.gaps(others, bound.at(tail, false), false, gaps));
 }
 
 }  // namespace

@@ -88,6 +88,8 @@ class Bound {
   double radius() const { return lit_.all ? HUGE_VAL : rule_->radius(); }
   // What an effective draw costs, as far as the statistics pass can tell.
   const DrawCosts& costs() const { return costs_; }
+  // The precision of the Laplace approximation at the anchor; nothing where the rows' own curvature was not summed.
+  std::optional<Metric> posterior_metric() const;
   // Queries that the statistics pass took.
   RowId queries() const { return queries_; }
 
@@ -123,7 +125,7 @@ class Bound {
   void complete_as_lit(BoundRows& rows) const;
   void collapse_lit();
   // Whether the stand-ins' sum is as good as the lit rows' over the posterior.
-  bool stand_ins_are_good() const;
+  bool stand_ins_are_good(const Metric& posterior) const;
   // Lights those of the loose rows that should be: they leave the sums of the rule's curvatures, with their own in its
   // place, and are never proposed. `bright_spread` is the sum over all rows of (expected gap) (spread)^2.
   void light(const Store& store, LooseRows& loose, double bright_spread, const Lighting& lighting,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "flymc/bound/bound_rows.hpp"
+#include "flymc/core/metric.hpp"
 
 namespace flymc {
 
@@ -17,6 +18,7 @@ namespace flymc {
 struct Lighting {
   bool automatic = false;
   double above = std::numeric_limits<double>::infinity();
+  std::vector<RowId> rows = {};  // if any are named, these and no others
 };
 
 // A lit row stands in the collapsed sum with the quadratic of its likelihood at the anchor, l + l'delta - w delta^2 /
@@ -42,6 +44,9 @@ struct LitRows {
   Vector slope;
   Matrix curvature;
 };
+
+// The largest v'M v over v'A v = 1, for A = L L' and M with its lower triangle, by power iteration.
+double largest_ratio(const Matrix& m, const Metric& a);
 
 // Rows with the largest spreads, collected from several threads while a pass goes on.
 class LooseRows {

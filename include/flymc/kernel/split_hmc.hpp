@@ -48,6 +48,7 @@ class SplitHmcTuner final : public Tuner {
   bool skewed() const;
   double angle() const;
   SplitHmc kernel(std::size_t arm) const;
+  std::size_t fewest() const;
   double cost(std::size_t arm) const;
   double effective(double acceptance) const;
   std::size_t best() const;
