@@ -33,9 +33,10 @@ Case few_ones(RowId rows, Index features, RowId ones) {
 }
 
 Case separable() {
-  return {"separable, 2000 x 10",
-          normal_rows(2000, 10, 6, [](RowId, const std::vector<double>& x) { return x[1] + 0.5 * x[2] > 0.3 ? 1.0 : 0.0; }),
-          Model(Logistic{}, Prior::normal(0.0, 25.0))};
+  return {
+      "separable, 2000 x 10",
+      normal_rows(2000, 10, 6, [](RowId, const std::vector<double>& x) { return x[1] + 0.5 * x[2] > 0.3 ? 1.0 : 0.0; }),
+      Model(Logistic{}, Prior::normal(0.0, 25.0))};
 }
 
 // Three classes, of which one has two rows.
@@ -58,7 +59,8 @@ Case thin_level() {
   for (RowId row = 0; row < 20000; ++row) {
     const bool in = row % 400 == 3;
     const auto at = static_cast<std::uint64_t>(row);
-    const double u = random.uniform(Purpose::simulate, 2 * at), x = 2.0 * random.uniform(Purpose::simulate, 2 * at + 1) - 1.0;
+    const double u = random.uniform(Purpose::simulate, 2 * at),
+                 x = 2.0 * random.uniform(Purpose::simulate, 2 * at + 1) - 1.0;
     builder.append(std::vector<double>{1.0, in ? 1.0 : 0.0, x}, in || u < sigmoid(-0.5 + x) ? 1.0 : 0.0);
   }
   return {"level of 50, 20000 x 2", builder.finish(), Model(Logistic{}, Prior::normal(0.0, 25.0))};
@@ -76,7 +78,8 @@ Case cauchy_columns() {
       x[j] = std::tan(std::numbers::pi * (random.uniform(Purpose::simulate, at) - 0.5));
       eta += 0.2 * x[j];
     }
-    builder.append(x, random.uniform(Purpose::simulate, static_cast<std::uint64_t>(row) * 8) < sigmoid(eta) ? 1.0 : 0.0);
+    builder.append(x,
+                   random.uniform(Purpose::simulate, static_cast<std::uint64_t>(row) * 8) < sigmoid(eta) ? 1.0 : 0.0);
   }
   return {"Cauchy columns, 5000 x 5", builder.finish(), Model(Logistic{}, Prior::normal(0.0, 2.5))};
 }

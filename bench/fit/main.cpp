@@ -167,11 +167,13 @@ void compare_ways(const Case& table, const Arguments& arguments) {
   const Execution execution{threads};
   const auto measure = [&](const char* way, const FitOptions& options, double least) {
     const Cost cost = measure_fit(table, options, execution);
-    const std::string means = cost.regular ? "regular" : fmt::format("{:.0f} bright, {} lit", cost.bright_mean, cost.lit);
-    fmt::print("{:26} {:8} {:24} {:>7.1f} {:>8.1f} {:>10.4g} {:>8.2f} {:>9.0f} {:>9.0f} {:>6.3f} {:>6.3f} {:>9.4g} {:>6}\n",
-               table.name, way, means, cost.passes_setup, cost.passes_warmup, cost.passes_per_1000(), cost.seconds_setup,
-               cost.ess_min, cost.ess_tail, cost.rhat, cost.acceptance, cost.ess_per_second(),
-               least > 0.0 ? fmt::format("{:.2f}", least / cost.ess_per_second()) : "");
+    const std::string means =
+        cost.regular ? "regular" : fmt::format("{:.0f} bright, {} lit", cost.bright_mean, cost.lit);
+    fmt::print(
+        "{:26} {:8} {:24} {:>7.1f} {:>8.1f} {:>10.4g} {:>8.2f} {:>9.0f} {:>9.0f} {:>6.3f} {:>6.3f} {:>9.4g} {:>6}\n",
+        table.name, way, means, cost.passes_setup, cost.passes_warmup, cost.passes_per_1000(), cost.seconds_setup,
+        cost.ess_min, cost.ess_tail, cost.rhat, cost.acceptance, cost.ess_per_second(),
+        least > 0.0 ? fmt::format("{:.2f}", least / cost.ess_per_second()) : "");
     std::fflush(stdout);
     return cost.ess_per_second();
   };

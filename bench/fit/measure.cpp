@@ -92,8 +92,9 @@ Cost measure_fit(const Case& table, const FitOptions& options, const Execution& 
   began = Clock::now();
   execution.threads.run(chains, [&](std::size_t c) {
     runs[c] = std::make_unique<ChainRun>(c, plan, chain_options);
-    runs[c]->advance(sink, c,
-                     [&](const ChainRun& run) { return run.warming_up() && static_cast<std::int64_t>(run.iteration()) < options.warmup; });
+    runs[c]->advance(sink, c, [&](const ChainRun& run) {
+      return run.warming_up() && static_cast<std::int64_t>(run.iteration()) < options.warmup;
+    });
   });
   out.seconds_setup += seconds_since(began);
   const Stopwatch sampling(execution.threads);

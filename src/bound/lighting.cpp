@@ -193,8 +193,7 @@ double Bound::stand_in_sum(const BoundPoint& point, Vector& gradient) const {
     double bend = 0.0;
     for (std::size_t j = 0; j < k; ++j) {
       double bent = 0.0;
-      for (std::size_t m = 0; m < k; ++m)
-        bent += rows.coefficients.curvature[(i * k + j) * k + m] * delta[i * k + m];
+      for (std::size_t m = 0; m < k; ++m) bent += rows.coefficients.curvature[(i * k + j) * k + m] * delta[i * k + m];
       bend += bent * delta[i * k + j];
       slope[i * k + j] = stand_ins_.weight[i] * (slope[i * k + j] + bent);
     }

@@ -22,7 +22,8 @@ void check_settings(const Density& density, const SplitFrame& frame, double angl
 }
 
 constexpr std::array<int, 10> step_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
-constexpr double mostly = 0.5;  // an acceptance that is not low
+constexpr std::size_t first_if_skewed = 3;  // 4 steps
+constexpr double mostly = 0.5;              // an acceptance that is not low
 constexpr double quarter = 0.5 * std::numbers::pi;
 
 }  // namespace
@@ -117,8 +118,8 @@ double SplitHmcTuner::angle() const {
 // known beforehand.
 bool SplitHmcTuner::skewed() const { return full_ || joint_->bound().lit().size() > 0; }
 
-// One or two steps are often accepted in a skewed posterior, too, but not in its tail: three.
-std::size_t SplitHmcTuner::fewest() const { return skewed() ? 2 : 0; }
+// One or two steps are often accepted in a skewed posterior, too, but not in its tail: three where rows are lit.
+std::size_t SplitHmcTuner::fewest() const { return joint_ && skewed() ? 2 : 0; }
 
 SplitHmc SplitHmcTuner::kernel(std::size_t arm) const {
   return joint_ ? SplitHmc(*joint_, frame_, angle(), step_counts[arm])
@@ -149,8 +150,9 @@ double SplitHmcTuner::effective(double acceptance) const {
 // comes from: where a chain comes from far away any trajectory is accepted. And more steps are accepted at least as
 // often as fewer.
 std::size_t SplitHmcTuner::best() const {
-  const double doubt = skewed() ? 0.5 : 2.0;  // so many trials that were rejected; to its fourth power it counts for more
-  std::size_t best = skewed() ? fewest() + 1 : 0;
+  const double doubt =
+      skewed() ? 0.5 : 2.0;  // so many trials that were rejected; to its fourth power it counts for more
+  std::size_t best = skewed() ? first_if_skewed : 0;
   double most = 0.0, accepted = 0.0;
   for (std::size_t arm = 0; arm < accepted_.size(); ++arm) {
     const LateMean& own = accepted_[arm];
@@ -166,8 +168,8 @@ std::size_t SplitHmcTuner::best() const {
 }
 
 // Every other iteration with the best so far, the others with the next larger and smaller number of steps in turn: the
-// way to the best number is short, and trials cost about what sampling will. Where even the best is mostly rejected, all
-// larger numbers are tried in turn.
+// way to the best number is short, and trials cost about what sampling will. Where even the best is mostly rejected,
+// all larger numbers are tried in turn.
 Info SplitHmcTuner::step(State& state, const Random& random) {
   std::size_t arm = best();
   const std::size_t larger = step_counts.size() - 1 - arm;
@@ -183,15 +185,17 @@ Info SplitHmcTuner::step(State& state, const Random& random) {
   return info;
 }
 
-// With few bright rows iterations are worth what acceptance says, and some dozens of effective draws forget where a
-// chain began; the best number of steps has to have been compared with its neighbours. Where many rows are bright, z
-// has to settle, too, and nothing here can tell.
+// Where iterations are dear, by lit rows or by all rows. With few bright rows they are worth what acceptance says, and
+// some dozens of effective draws forget where a chain began; the best number of steps has to have been compared with
+// its neighbours. Where many rows are bright, z has to settle, too, and nothing here can tell.
 bool SplitHmcTuner::settled() const {
   constexpr double enough_trials = 8.0, enough_draws = 25.0, few = 5.0;
-  if (count_ < 40 || moved_ < enough_draws || bright_.value() >= few) return false;
+  if (!skewed() || count_ < 40 || moved_ < enough_draws || bright_.value() >= few) return false;
   const std::size_t at = best();
   if (accepted_[at].value() < mostly) return false;
-  const auto tried = [&](std::size_t arm) { return arm >= accepted_.size() || accepted_[arm].count() >= enough_trials; };
+  const auto tried = [&](std::size_t arm) {
+    return arm >= accepted_.size() || accepted_[arm].count() >= enough_trials;
+  };
   return tried(at) && tried(at + 1) && (at == fewest() || tried(at - 1));
 }
 

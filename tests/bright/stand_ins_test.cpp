@@ -64,8 +64,8 @@ TEST(StandIns, StandForEqualRowsExactly) {
   }
 }
 
-// Rows that differ a little have one stand-in, at their mean, which is not exact. The density is, whatever the stand-ins
-// are: with all rows lit it is the posterior's own. Only the kick on the way of a trajectory knows them.
+// Rows that differ a little have one stand-in, at their mean, which is not exact. The density is, whatever the
+// stand-ins are: with all rows lit it is the posterior's own. Only the kick on the way of a trajectory knows them.
 TEST(StandIns, GiveForcesAndNoDensity) {
   for (const Model& model : models()) {
     SCOPED_TRACE(model.family().name());

@@ -116,10 +116,13 @@ TEST(SplitHmcTuner, TurnsFurtherWhereThePosteriorIsSkewed) {
 }
 
 // It has settled once it was worth some draws and has compared its choice with the next ones; not where many rows are
-// bright, of which it knows nothing, and not where trajectories are rejected.
-TEST(SplitHmcTuner, SettlesWhereFewRowsAreBright) {
-  const World world(Logistic{}, some_prior, 200, 3, 104, sharp(5.7));
-  const auto settles = [&](RowId nth, double size) {
+// bright, of which it knows nothing, not where trajectories are rejected, and not where iterations cost next to
+// nothing.
+TEST(SplitHmcTuner, SettlesWhereRowsAreLitAndFewAreBright) {
+  const World none(Logistic{}, some_prior, 200, 3, 104, sharp(5.7));
+  const World lit(Logistic{}, some_prior, 200, 3, 104, sharp(5.7), Lighting{.above = 0.15});
+  ASSERT_GT(lit.bound.lit().size(), 0u);
+  const auto settles = [&](const World& world, RowId nth, double size) {
     SplitHmcTuner tuner(world.joint, collapsed(world));
     State state = world.state(world.theta(1.0), nth);
     int steps = 0;
@@ -131,10 +134,11 @@ TEST(SplitHmcTuner, SettlesWhereFewRowsAreBright) {
     }
     return steps;
   };
-  EXPECT_GE(settles(0, 1.0), 40);
-  EXPECT_LE(settles(0, 1.0), 80);
-  EXPECT_EQ(settles(2, 1.0), 300);        // a hundred rows bright
-  EXPECT_EQ(settles(0, HUGE_VAL), 300);  // nothing accepted
+  EXPECT_GE(settles(lit, 0, 1.0), 40);
+  EXPECT_LE(settles(lit, 0, 1.0), 80);
+  EXPECT_EQ(settles(lit, 2, 1.0), 300);       // dozens of rows bright
+  EXPECT_EQ(settles(lit, 0, HUGE_VAL), 300);  // nothing accepted
+  EXPECT_EQ(settles(none, 0, 1.0), 300);
 }
 
 // Where no trajectory was ever accepted there is nothing to compare, and the most careful number of steps is taken.

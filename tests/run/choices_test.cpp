@@ -98,8 +98,8 @@ TEST(Choices, MoveChainsWhereColumnsOutnumberRows) {
   }
 }
 
-// One 1 among 30,000 rows: too many are loose to be lit, and z would hold the chain in place. The statistics pass tells,
-// and counts although no bound came of it.
+// One 1 among 30,000 rows: too many are loose to be lit, and z would hold the chain in place. The statistics pass
+// tells, and counts although no bound came of it.
 TEST(Choices, RegularMcmcWhereThePassTellsThatABoundWouldBeSlower) {
   const RowId rows = 30000;
   Vector y = Vector::Zero(rows);

@@ -16,7 +16,8 @@ struct StandIns {
 };
 
 // Rows are alike that have nearly the same target and linear predictor at the anchor, and whose offsets from it hardly
-// differ over the posterior, the less the smaller `likeness` is. Gives nothing where that leaves more than one row in eight, or where rows are few anyway.
+// differ over the posterior, the less the smaller `likeness` is. Gives nothing where that leaves more than one row in
+// eight, or where rows are few anyway.
 StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Metric& metric, double likeness);
 
 }  // namespace flymc

@@ -23,8 +23,8 @@ double expected_regular_cost(const TableShape& shape);
 
 // Whether it is left to the program how to treat the rows: with a bound or all of them.
 bool leaves_rows(const FitOptions& options);
-// The options with every `automatic` replaced by what it means, as far as the shape alone can tell. Where bound and sweep are both automatic, that may be
-// regular MCMC.
+// The options with every `automatic` replaced by what it means, as far as the shape alone can tell. Where bound and
+// sweep are both automatic, that may be regular MCMC.
 FitOptions chosen(FitOptions options, const TableShape& shape);
 // What was chosen and why, in words: a line.
 std::string describe_choices(const FitOptions& options, const TableShape& shape);

@@ -163,9 +163,9 @@ Plan make_plan(const Settings& settings) {
   // chain say which rows are bright. Then the subsample and a few matrices of the coefficients.
   plan.memory_bytes = (options.regular ? 0.0 : (by_rows ? 1.4 : 8.0 * chains)) * rows +
                       (small ? 0.0 : 8.0 * subsample * d) + 8.0 * p * p * (8.0 + threads * 5.0);
-  // Warm-up ends where it has learnt enough, which split HMC soon has.
+  // Where all rows are evaluated warm-up ends once it has learnt enough, which split HMC soon has.
   const bool splits = options.move == MoveKind::split_hmc;
-  const double warmup = std::min(static_cast<double>(settings.fit.warmup), splits ? 70.0 : HUGE_VAL),
+  const double warmup = std::min(static_cast<double>(settings.fit.warmup), splits && options.regular ? 70.0 : HUGE_VAL),
                sampling = static_cast<double>(settings.fit.draws) * static_cast<double>(settings.fit.thin);
   const double iterations = warmup + sampling;
   const double anchor_passes = small ? newton_steps : 1.0 + newton_steps * subsample / rows;

@@ -81,12 +81,12 @@ TEST_F(Copies, ACopyOfASampledRunNeedsNoOther) {
 TEST_F(Copies, AStoppedRunIsConcludedWithTheDrawsItHas) {
   const RunDirectory whole = finished("whole");
   const RunDirectory run = RunDirectory::create(folder_ / "run", settings());
-  Stopper warming_up(30);
+  Stopper warming_up(50);
   ASSERT_FALSE(complete(run, warming_up));
   EXPECT_NE(message<InputError>([&] { conclude(run, folder_ / "none"); }).find("there are no draws yet"),
             std::string::npos);
 
-  Stopper in_one(45);  // one thread: the other chain has not begun
+  Stopper in_one(50 + 30);  // one thread: the other chain has not begun
   ASSERT_FALSE(complete(run, in_one));
   const RunDirectory one = conclude(run, folder_ / "one");
   EXPECT_EQ(one.settings().fit.chains, 1);
@@ -94,7 +94,7 @@ TEST_F(Copies, AStoppedRunIsConcludedWithTheDrawsItHas) {
   EXPECT_GT(length, 20);
   EXPECT_LT(length, 40);
 
-  Stopper in_the_other(50 + 90);
+  Stopper in_the_other(50 + 100 + 60);
   ASSERT_FALSE(complete(run, in_the_other));
   const RunDirectory two = conclude(run, folder_ / "two");
   EXPECT_EQ(two.settings().fit.chains, 2);

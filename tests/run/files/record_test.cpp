@@ -105,7 +105,7 @@ struct Change {
 // Every number on which a size, a count or a place depends.
 TEST_F(Records, NumbersOfRecordsAreNotTrusted) {
   const RunDirectory run = RunDirectory::create(folder_ / "run", settings());
-  Stopper stopper(80);  // while it samples
+  Stopper stopper(130);  // while it samples
   ASSERT_FALSE(complete(run, stopper));
   const json small = pack(Matrix::Identity(1, 1)), large = pack(Matrix::Identity(7, 7));
   const json none = pack(Matrix()), infinite = pack(Matrix::Constant(2, 1, HUGE_VAL)), negative = {{"rows", -1}};
@@ -134,7 +134,8 @@ TEST_F(Records, NumbersOfRecordsAreNotTrusted) {
     for (const json& value : {json(-1), json(1e300), json(~std::uint64_t{0}), json("1"), json(nullptr)})
       changes.push_back({checkpoint, "checkpoint", at, value});
   for (const json& value : {json(std::int64_t{1} << 39), json(1)})
-    for (const char* at : {"/draws", "/report/warmup_iterations"}) changes.push_back({checkpoint, "checkpoint", at, value});
+    for (const char* at : {"/draws", "/report/warmup_iterations"})
+      changes.push_back({checkpoint, "checkpoint", at, value});
   for (const json& value : {json::array({300}), json::array({-1}), json::array({1, 1}), json::array({0.5}),
                             json::array({~std::uint64_t{0}}), json("x"), json(3)})
     changes.push_back({checkpoint, "checkpoint", "/place/bright", value});

@@ -118,7 +118,7 @@ TEST_F(RunOnDisk, SaysThatThereIsASecondMode) {
   s.standardise = true;
   const auto text = [&](const char* name) {
     const RunDirectory run = RunDirectory::create(folder_ / name, s);
-    Stopper stopper(80);
+    Stopper stopper(30);
     EXPECT_FALSE(complete(run, stopper));
     EXPECT_TRUE(complete(run, quiet_));  // with the preparation that the first one left
     return summarise(read_report(run), DrawsFile(run.draws())).text();
@@ -234,7 +234,7 @@ TEST_F(RunOnDisk, RemovesPartsThatNoCheckpointKnows) {
   const RunDirectory whole = RunDirectory::create(folder_ / "whole", settings(2, 1));
   ASSERT_TRUE(complete(whole, quiet_));
   const RunDirectory run = RunDirectory::create(folder_ / "run", settings(2, 1));
-  Stopper stopper(80);  // while it samples
+  Stopper stopper(130);  // while it samples
   ASSERT_FALSE(complete(run, stopper));
   const auto checkpoint = run.load_checkpoint(0);
   ASSERT_TRUE(checkpoint && checkpoint->draws > 0);
@@ -246,7 +246,7 @@ TEST_F(RunOnDisk, RemovesPartsThatNoCheckpointKnows) {
 
 TEST_F(RunOnDisk, RefusesDamagedFiles) {
   const RunDirectory run = RunDirectory::create(folder_ / "run", settings(2, 1));
-  Stopper stopper(80);
+  Stopper stopper(130);
   ASSERT_FALSE(complete(run, stopper));
   for (const std::string name : {"chains/chain-000.flymc", "preparation.flymc"}) {
     const auto path = run.path() / name;
@@ -323,7 +323,7 @@ TEST_F(RunOnDisk, AnotherPriorAnchorsAgainWhereItMust) {
     Settings wide = settings_on(first, name("wide"));
     wide.prior = "normal(0, 2.5)";
     const RunDirectory second = RunDirectory::create(name("wide"), wide, &first);
-    Stopper stopper(80);
+    Stopper stopper(130);
     ASSERT_FALSE(complete(second, stopper));
     ASSERT_TRUE(complete(second, quiet_));
     Settings fresh = settings(classes);
@@ -400,7 +400,7 @@ TEST_F(RunOnDisk, AFlatPriorIsLookedAtAnew) {
 
 TEST_F(RunOnDisk, APreparationBelongsToItsPrior) {
   const RunDirectory run = RunDirectory::create(folder_ / "run", settings(2, 1));
-  Stopper stopper(80);
+  Stopper stopper(130);
   ASSERT_FALSE(complete(run, stopper));
   Settings other = settings(2, 1);
   other.prior = "normal(3, 0.3)";
@@ -422,7 +422,7 @@ TEST_F(RunOnDisk, APreparationBelongsToItsPrior) {
 // Rows that are made again from a table that has changed have another bound.
 TEST_F(RunOnDisk, APreparationBelongsToItsRows) {
   const RunDirectory run = RunDirectory::create(folder_ / "run", settings(2, 1));
-  Stopper stopper(80);
+  Stopper stopper(130);
   ASSERT_FALSE(complete(run, stopper));
   std::string text = read_whole(run.settings().table.front());
   text[text.find("red,") + 4] = '7';
