@@ -3,6 +3,7 @@
 //   flymc_bench fit [--rows N,N,...] [--features N] [--family logistic|softmax|student_t] [--positives SHARE]
 //                   [--prior "laplace(0, 0.3)"]
 //   flymc_bench mnist|a9a|covtype|flights --data DIR
+//   flymc_bench one-hot [--rows N,N,...]
 //   flymc_bench ways [--only TEXT] [--data DIR]
 //   options: [--json] [--alone] [--draws N] [--warmup N] [--chains N] [--seed N] [--s S] [--bound B] [--sweep S]
 //   [--move M] [--lit none|auto|SPREAD]
@@ -50,7 +51,7 @@ Kind word(const std::map<std::string, Kind>& words, const std::string& text) {
 
 Arguments parse(int argc, char** argv) {
   Arguments out;
-  if (argc < 2) throw InputError("name a task: fit, ways, mnist, a9a, covtype or flights");
+  if (argc < 2) throw InputError("name a task: fit, ways, one-hot, mnist, a9a, covtype or flights");
   out.task = argv[1];
   for (int i = 2; i < argc; ++i) {
     const std::string flag = argv[i];
@@ -208,6 +209,10 @@ int main(int argc, char** argv) try {
       wanted.rows = rows;
       run(synthetic(wanted), arguments);
     }
+    return 0;
+  }
+  if (arguments.task == "one-hot") {
+    for (const RowId rows : arguments.rows) run(one_hot(rows), arguments);
     return 0;
   }
   if (arguments.data.empty() || !std::filesystem::is_directory(arguments.data)) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "../paper/npy.hpp"
@@ -97,6 +99,46 @@ Case covtype(const std::filesystem::path& data) {
     builder.append(x, raw(row, numbers + 2) == 2.0 ? 1.0 : 0.0);
   }
   return {"covtype", builder.finish(), Model(Logistic{}, Prior::normal(0.0, 2.0))};
+}
+
+Case one_hot(RowId rows) {
+  constexpr std::array<int, 8> levels = {100, 60, 40, 30, 25, 20, 15, 10};
+  std::vector<std::string> names = {"bias"};
+  std::vector<std::vector<double>> shares;  // up to and with each level
+  for (std::size_t c = 0; c < levels.size(); ++c) {
+    std::vector<double> sums = {1.0};
+    for (int l = 1; l < levels[c]; ++l) {
+      names.push_back(fmt::format("c{}[{}]", c, l));
+      sums.push_back(sums.back() + 1.0 / (l + 1));
+    }
+    for (double& s : sums) s /= sums.back();
+    shares.push_back(sums);
+  }
+  Vector theta(static_cast<Index>(names.size()));
+  PhiloxRandom(11, 1, 0).normals(Purpose::simulate, 0, {theta.data(), names.size()});
+  theta *= 0.5;
+  StoreBuilder builder(names, Precision::float32);
+  std::vector<double> x(names.size());
+  const Logistic family;
+  for (RowId row = 0; row < rows; ++row) {
+    const PhiloxRandom random(11, 2, static_cast<std::uint64_t>(row));
+    std::fill(x.begin(), x.end(), 0.0);
+    x[0] = 1.0;
+    double eta = theta[0];
+    std::size_t first = 1;
+    for (std::size_t c = 0; c < levels.size(); ++c) {
+      const double u = random.uniform(Purpose::simulate, c);
+      const auto level =
+          static_cast<std::size_t>(std::upper_bound(shares[c].begin(), shares[c].end(), u) - shares[c].begin());
+      if (level > 0 && level < shares[c].size()) {
+        x[first + level - 1] = 1.0;
+        eta += theta[static_cast<Index>(first + level - 1)];
+      }
+      first += shares[c].size() - 1;
+    }
+    builder.append(x, random.uniform(Purpose::simulate, 100) < sigmoid(eta) ? 1.0 : 0.0);
+  }
+  return {"one-hot", builder.finish(), Model(family, Prior::normal(0.0, 1.0))};
 }
 
 Case a9a(const std::filesystem::path& data) {

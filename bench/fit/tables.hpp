@@ -39,6 +39,10 @@ Case flights(const std::filesystem::path& data);
 // Adult incomes in the encoding of LIBSVM: 123 indicators and a bias, prior N(0, 1).
 Case a9a(const std::filesystem::path& data);
 
+// Eight categorical columns of 10 to 100 levels, as frequent as Zipf's law has it, one-hot without the most frequent
+// level, and a bias: 293 coefficients. Prior N(0, 1).
+Case one_hot(RowId rows);
+
 // Small, thin and heavy-tailed ones.
 std::vector<Case> hard_tables();
 
