@@ -121,9 +121,13 @@ FitOptions chosen(const FitOptions& asked, const TableShape& shape, const Prepar
 
 std::string describe_choices(const FitOptions& asked, const TableShape& shape, const Preparation& preparation) {
   const DrawCosts& costs = preparation.costs;
-  if (!preparation.bound && costs.regular > 0.0)
-    return describe_regular(asked, fmt::format("with a bound an effective draw would take about {:.0f} times as long",
-                                               costs.with_bound / costs.regular));
+  if (!preparation.bound && costs.regular > 0.0) {
+    const double times = costs.with_bound / costs.regular;
+    return describe_regular(asked, fmt::format("with a bound an effective draw would cost {} as much",
+                                               times > 100.0 ? std::string("more than a hundred times")
+                                               : times < 2.0 ? std::string("up to twice")
+                                                             : fmt::format("about {:.0f} times", times)));
+  }
   std::string text = describe_choices(asked, shape);
   if (!preparation.bound || preparation.bound->lit().size() == 0) return text;
   const LitRows& lit = preparation.bound->lit();

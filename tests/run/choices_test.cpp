@@ -115,7 +115,7 @@ TEST(Choices, RegularMcmcWhereThePassTellsThatABoundWouldBeSlower) {
   EXPECT_GT(preparation.costs.with_bound, preparation.costs.regular);
   EXPECT_TRUE(chosen({}, shape, preparation).regular);
   const std::string said = describe_choices({}, shape, preparation);
-  EXPECT_EQ(said.find("regular MCMC (with a bound an effective draw would take about "), 0u) << said;
+  EXPECT_EQ(said.find("regular MCMC (with a bound an effective draw would cost about "), 0u) << said;
   // Who asks for the bound gets it.
   for (const FitOptions& asked : {FitOptions{.bound = BoundKind::sharp}, FitOptions{.sweep = SweepKind::rows}}) {
     const Preparation with = prepare(store, model, asked, {threads});
