@@ -152,7 +152,8 @@ double SplitHmcTuner::effective(double acceptance) const {
 std::size_t SplitHmcTuner::best() const {
   const double doubt =
       skewed() ? 0.5 : 2.0;  // so many trials that were rejected; to its fourth power it counts for more
-  std::size_t best = skewed() ? first_if_skewed : 0;
+  if (!skewed() && accepted_.back().empty()) return step_counts.size() / 2;  // not every number was tried yet
+  std::size_t best = first_if_skewed;
   double most = 0.0, accepted = 0.0;
   for (std::size_t arm = 0; arm < accepted_.size(); ++arm) {
     const LateMean& own = accepted_[arm];
@@ -167,15 +168,17 @@ std::size_t SplitHmcTuner::best() const {
   return best;
 }
 
-// Every other iteration with the best so far, the others with the next larger and smaller number of steps in turn: the
-// way to the best number is short, and trials cost about what sampling will. Where even the best is mostly rejected,
-// all larger numbers are tried in turn.
+// Every other iteration with the best so far, the others with each number in turn. Where iterations are dear, with the
+// next larger and smaller number in turn: the way to the best one is short, and trials cost about what sampling will;
+// where even the best is mostly rejected there, with all larger ones.
 Info SplitHmcTuner::step(State& state, const Random& random) {
   std::size_t arm = best();
   const std::size_t larger = step_counts.size() - 1 - arm;
-  if (count_ % 4 == 1 && larger > 0)
+  if (!skewed() && count_ % 2 == 0)
+    arm = static_cast<std::size_t>(count_ / 2) % step_counts.size();
+  else if (skewed() && count_ % 4 == 1 && larger > 0)
     arm += accepted_[arm].value() > mostly ? 1 : 1 + static_cast<std::size_t>(count_ / 4) % larger;
-  else if (count_ % 4 == 3 && arm > fewest())
+  else if (skewed() && count_ % 4 == 3 && arm > fewest())
     --arm;
   ++count_;
   bright_.add(static_cast<double>(state.z.set.bright_count()));
