@@ -98,13 +98,18 @@ TEST(Choices, MoveChainsWhereColumnsOutnumberRows) {
   }
 }
 
+// An intercept alone: so many ones, then zeros.
+Store ones_first(RowId rows, RowId ones) {
+  Vector y = Vector::Zero(rows);
+  y.head(ones).setOnes();
+  return Store::from_matrix(RowMatrix::Ones(rows, 1), y);
+}
+
 // One 1 among 30,000 rows: too many are loose to be lit, and z would hold the chain in place. The statistics pass
 // tells, and counts although no bound came of it.
 TEST(Choices, RegularMcmcWhereThePassTellsThatABoundWouldBeSlower) {
   const RowId rows = 30000;
-  Vector y = Vector::Zero(rows);
-  y[rows / 3] = 1.0;
-  const Store store = Store::from_matrix(RowMatrix::Ones(rows, 1), y);
+  const Store store = ones_first(rows, 1);
   const Model model(Logistic{}, Prior::normal(0.0, 10.0));
   const TableShape shape{rows, 1};
   const Threads threads(2);
@@ -123,8 +128,7 @@ TEST(Choices, RegularMcmcWhereThePassTellsThatABoundWouldBeSlower) {
     EXPECT_FALSE(chosen(asked, shape, with).regular);
   }
   // Half of them ones: nothing is loose.
-  y.head(rows / 2).setOnes();
-  const Store balanced = Store::from_matrix(RowMatrix::Ones(rows, 1), y);
+  const Store balanced = ones_first(rows, rows / 2);
   const Preparation usual = prepare(balanced, model, {}, {threads});
   EXPECT_TRUE(usual.bound);
   EXPECT_LT(usual.costs.with_bound, usual.costs.regular);
@@ -133,9 +137,7 @@ TEST(Choices, RegularMcmcWhereThePassTellsThatABoundWouldBeSlower) {
 // Of 2,000 rows all may be lit, which is regular MCMC, too: there is no radius any more.
 TEST(Choices, AllRowsLitHaveNoRadius) {
   const RowId rows = 2000;
-  Vector y = Vector::Zero(rows);
-  y[rows / 3] = 1.0;
-  const Store store = Store::from_matrix(RowMatrix::Ones(rows, 1), y);
+  const Store store = ones_first(rows, 1);
   const Model model(Logistic{}, Prior::normal(0.0, 10.0));
   const Threads threads(2);
   const Preparation preparation = prepare(store, model, {}, {threads});
