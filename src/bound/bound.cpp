@@ -147,7 +147,7 @@ Bound::Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector a
   if (sums_.slope.size() != dimension || !fits(sums_.curvature, true) || !fits(sums_.growth, rule_->grows()) ||
       !fits(sums_.hessian, rule_->grows()))
     throw InputError(fmt::format("these are not the sums of the {} bound in {} dimensions", rule_->name(), dimension));
-  complete_as_lit(lit_.fixed);
+  complete_as_lit(LitRows::share, lit_.fixed);
   collapse_lit();
 }
 
@@ -234,13 +234,14 @@ void Bound::complete(bool with_spread, BoundRows& out) const {
     throw InputError(fmt::format("the {} bound has a radius, so it must touch at the anchor: no drops", rule_->name()));
 }
 
-void Bound::complete_as_lit(BoundRows& out) const {
+void Bound::complete_as_lit(double share, BoundRows& out) const {
   const auto k = static_cast<std::size_t>(model_.predictors());
   out.eta_anchor.resize(out.size() * k);
   out.x.predict(by_predictor(anchor_, model_.predictors()), out.eta_anchor);
   out.coefficients = {};
   out.coefficients.curvature.resize(out.size() * k * k);
   if (out.size() > 0) model_.family().likelihood(out.y, out.eta_anchor, {}, {}, out.coefficients.curvature);
+  for (double& w : out.coefficients.curvature) w *= share;
 }
 
 // Where the bound touches the likelihood the terms cancel, and what is left may be rounding of either sign: that is a

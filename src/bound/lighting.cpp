@@ -121,7 +121,7 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
       before.fetch(store, rows, communicator);
       BoundRows as_lit = before;
       complete(before);
-      complete_as_lit(as_lit);
+      complete_as_lit(1.0, as_lit);
       take_out(before, as_lit, sums);
     }
     Looseness at;
@@ -159,7 +159,7 @@ void Bound::collapse_lit() {
   for (double likeness = 1.0; likeness > 0.1; likeness /= 2.0) {
     stand_ins_ = flymc::stand_ins(rows, model_.family(), posterior, likeness);
     if (stand_ins_.size() == 0) return;
-    complete_as_lit(stand_ins_.rows);
+    complete_as_lit(LitRows::share, stand_ins_.rows);
     if (stand_ins_are_good(posterior)) return;
   }
   stand_ins_ = {};
@@ -233,7 +233,7 @@ void Bound::light(const Store& store, LooseRows& collected, double bright_spread
   BoundRows before;
   before.fetch(store, rows, communicator);
   lit_ = LitRows(before, above, store.rows());
-  complete_as_lit(lit_.fixed);
+  complete_as_lit(LitRows::share, lit_.fixed);
   collapse_lit();
   queries_ += static_cast<RowId>(lit_.size());
   complete(before);

@@ -111,7 +111,7 @@ SplitHmcTuner::SplitHmcTuner(const FullDensity& density, std::shared_ptr<const S
 // the slowest coordinate waits for z there, and the longer way costs more.
 double SplitHmcTuner::angle() const {
   constexpr double many = 5.0;
-  return bright_.value() > many ? quarter : (skewed() ? 1.25 : 1.15) * quarter;
+  return bright_.value() > many ? quarter : (full_ ? 1.25 : skewed() ? 1.2 : 1.15) * quarter;
 }
 
 // Where rows are lit, they are for a posterior that is not normal along some directions. Of the full density nothing is

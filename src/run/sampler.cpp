@@ -102,8 +102,8 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& as
   constexpr double most = 0.5;
   const LitRows& lit = out.bound->lit();
   const auto posterior = out.bound->posterior_metric();
-  if (!posterior || largest_ratio(lit.curvature, *posterior) < most) return out;
-  Matrix precision = posterior->precision() - Matrix(lit.curvature.selfadjointView<Eigen::Lower>());
+  if (!posterior || largest_ratio(lit.curvature, *posterior) < most * LitRows::share) return out;
+  Matrix precision = posterior->precision() - Matrix(lit.curvature.selfadjointView<Eigen::Lower>()) / LitRows::share;
   if (!model.prior().quadratic()) precision.diagonal() -= model.prior().corner_curvature(out.anchor->theta);
   const auto wider = Metric::from_precision(precision);
   if (!wider) return out;

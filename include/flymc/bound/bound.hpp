@@ -122,12 +122,13 @@ class Bound {
   // Throws InputError unless rule, anchor and metric fit each other; then prepares for spread.
   void check_parts(Index dimension);
   void complete(bool with_spread, BoundRows& rows) const;
-  void complete_as_lit(BoundRows& rows) const;
+  // With a share of the likelihood's own curvature at the anchor.
+  void complete_as_lit(double share, BoundRows& rows) const;
   void collapse_lit();
   // Whether the stand-ins' sum is as good as the lit rows' over the posterior.
   bool stand_ins_are_good(const Metric& posterior) const;
-  // Lights those of the loose rows that should be: they leave the sums of the rule's curvatures, with their own in its
-  // place, and are never proposed. `bright_spread` is the sum over all rows of (expected gap) (spread)^2.
+  // Lights those of the loose rows that should be: they leave the sums of the rule's curvatures, with a share of their
+  // own in its place, and are never proposed. `bright_spread` is the sum over all rows of (expected gap) (spread)^2.
   void light(const Store& store, LooseRows& loose, double bright_spread, const Lighting& lighting,
              const Communicator& communicator);
   // The limit of spread at which a draw costs least.

@@ -21,9 +21,14 @@ struct Lighting {
   std::vector<RowId> rows = {};  // if any are named, these and no others
 };
 
-// A lit row stands in the collapsed sum with the quadratic of its likelihood at the anchor, l + l'delta - w delta^2 /
-// 2, which need not be a bound: what the row has more or less than that is added to the log density as it is.
+// A lit row stands in the collapsed sum with a quadratic that touches its likelihood at the anchor, l + l'delta - share
+// w delta^2 / 2, which need not be a bound: what the row has more or less than that is added to the log density as it
+// is. Along the directions of lit rows the posterior has a longer tail than its curvature at the mode says, and a chain
+// moves best in a frame that is as wide as the tail: hence a share of the curvature w, and not all of it. The number
+// was chosen by the effective draws of the tests in tests/truth and of covtype (docs/mathematics.md, "Lit rows").
 struct LitRows {
+  static constexpr double share = 0.6;
+
   LitRows() = default;
   // Of a table of so many rows.
   LitRows(BoundRows rows, double limit, RowId of)
@@ -39,7 +44,7 @@ struct LitRows {
   double above = std::numeric_limits<double>::infinity();  // the limit that they exceed
   std::unordered_set<RowId> set;
   bool all = false;  // no row has a z: the density is the posterior's own, as in regular MCMC
-  // The sum of their quadratics: value, slope and, with its lower triangle, curvature.
+  // The sum of their quadratics: value, slope and, with its lower triangle, curvature, which is the share of their own.
   double value = 0.0;
   Vector slope;
   Matrix curvature;
