@@ -58,13 +58,14 @@ nlohmann::json read_record(const std::filesystem::path& path, const std::string&
   const auto damaged = [&](const std::string& what) { return InputError(fmt::format("{}: {}", path.string(), what)); };
   const std::size_t end = bytes.find('\n');
   const std::string head = bytes.substr(0, std::min<std::size_t>(end, 200));
-  const std::string expected = fmt::format("flymc {} {} ", kind, record_version);
+  const std::string prefix = fmt::format("flymc {} ", kind), expected = fmt::format("{}{} ", prefix, record_version);
   if (end == std::string::npos || !head.starts_with("flymc "))
     throw damaged(fmt::format("this is no {} of flymc, or its beginning is damaged", kind));
-  if (!head.starts_with(fmt::format("flymc {} ", kind)))
-    throw damaged(fmt::format("this is not a {}: '{}'", kind, head));
+  if (!head.starts_with(prefix)) throw damaged(fmt::format("this is not a {}: '{}'", kind, head));
   if (!head.starts_with(expected))
-    throw damaged(fmt::format("it was written by another version of flymc ('{}'); use that version", head));
+    throw damaged(fmt::format("its format is version {}, and this flymc reads version {}; use the flymc that wrote it",
+                              head.substr(prefix.size(), head.find(' ', prefix.size()) - prefix.size()),
+                              record_version));
   const std::string_view body = std::string_view(bytes).substr(end + 1);
   if (head.substr(expected.size()) != checksum(body))
     throw damaged("its checksum is wrong: the file is truncated or damaged");

@@ -1,0 +1,80 @@
+"""Makes the golden runs of the format that this flymc writes: tests/golden/<version>, for golden_test.py to read for ever.
+
+    make.py FLYMC VERSION
+
+Each model has a finished run, and the same run interrupted while it sampled; predictions and the summary are kept beside
+them. Run it once after the format's version was raised, and commit the folder; never make an old one again.
+"""
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Tables are recorded by their absolute paths.
+WORKSHOP = pathlib.Path("/tmp/flymc-golden")
+# Few draws, each of many iterations, so that there is time to interrupt; the sharp bound in spite of few rows.
+COMMON = ["--chains", "2", "--draws", "60", "--thin", "50", "--warmup", "200", "--bound", "sharp", "--threads", "1"]
+MODELS = {
+    # Dropped rows, standardised columns, a text, a level of one class whose rows are lit.
+    "logistic": ["--target", "bought", "--exclude", "grade,amount", "--missing", "drop", "--standardise", "--lit", "0.5"],
+    "softmax": ["--target", "grade", "--exclude", "bought,amount", "--family", "softmax", "--missing", "drop"],
+    "student_t": ["--target", "amount", "--exclude", "bought,grade", "--family", "student_t", "--sigma", "2",
+                  "--missing", "drop", "--prior", "normal(0, 10); age: laplace(0, 1)"],
+}
+
+
+def write_table(path, rows, seed):
+    source = random.Random(seed)
+    lines = ["age,distance,region,bought,grade,amount"]
+    for i in range(rows):
+        age, distance = source.gauss(45, 12), source.expovariate(0.2)
+        region = "island" if i % 60 == 7 else source.choice(("north", "south", "west"))
+        bought = "yes" if region == "island" or source.gauss(0, 1.5) < 0.05 * (age - 45) - 0.1 * distance + 0.5 else "no"
+        grade = source.choice(("low", "middle", "middle", "high") if age < 45 else ("low", "high", "high"))
+        amount = 20 + 0.1 * age - 0.3 * distance + source.gauss(0, 2)
+        cells = [f"{age:.1f}", f"{distance:.2f}", region, bought, grade, f"{amount:.2f}"]
+        if i % 50 == 11:
+            cells[source.randrange(3)] = ""
+        lines.append(",".join(cells))
+    path.write_text("\n".join(lines) + "\n")
+
+
+def interrupted(command, run):
+    """Starts a fit and stops it once a chain has draws on the disk."""
+    process = subprocess.Popen([*command, "--out", run, "--checkpoint-seconds", "0.01"], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    while process.poll() is None and not any((run / "parts").glob("*.parquet")):
+        time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == 130, "the run was over before it could be interrupted; give it more iterations"
+
+
+def main(flymc, version):
+    folder = HERE / version
+    assert not folder.exists(), f"{folder} is there already, and golden runs are never made again"
+    shutil.rmtree(WORKSHOP, ignore_errors=True)
+    WORKSHOP.mkdir(parents=True)
+    os.chdir(WORKSHOP)
+    write_table(WORKSHOP / "table.csv", 600, seed=1)
+    write_table(WORKSHOP / "new.csv", 20, seed=2)
+    for name, flags in MODELS.items():
+        command = [flymc, "fit", WORKSHOP / "table.csv", *flags, *COMMON]
+        run = WORKSHOP / name
+        subprocess.run([*command, "--out", run], check=True, stdout=subprocess.DEVNULL)
+        interrupted(command, WORKSHOP / f"{name}-interrupted")
+        summary = subprocess.run([flymc, "summary", run, "--json"], check=True, capture_output=True, text=True).stdout
+        (WORKSHOP / f"{name}.json").write_text(json.dumps(json.loads(summary)["parameters"], indent=1) + "\n")
+        subprocess.run([flymc, "predict", run, "new.csv", "--missing", "drop", "--out", f"{name}.csv"], check=True,
+                       stdout=subprocess.DEVNULL)
+    shutil.copytree(WORKSHOP, folder)
+    shutil.rmtree(WORKSHOP)
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]).resolve(), sys.argv[2])
