@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "flymc/bound/bound.hpp"
+#include "flymc/bound/lit_curve.hpp"
 
 namespace flymc {
 namespace {
@@ -37,38 +38,6 @@ double largest_ratio(const Matrix& m, const Metric& a) {
   return ratio;
 }
 
-namespace {
-
-// What decides the cost of a draw where some rows are lit: how many, how many others are bright on average, the mean
-// square of the spread of those, and by how much more curvature than the posterior the bounds of the rows with a z
-// have, along the direction where that is most.
-struct Looseness {
-  double lit = 0.0, bright = 0.0, spread_squared = 0.0, excess = 0.0;
-};
-
-// Nanoseconds per effective draw, about. Beside its rows an iteration has some products with D x D matrices. z knows as
-// much about theta as the excess says, which slows the chain down, and the more so the looser the bright rows are: the
-// posterior is skewed along them. Slowness counts twice, since a run has a number of draws and not an effective size.
-// The numbers fit what was measured (docs/benchmarks.md, "Lit rows").
-constexpr double evaluations = 4.0;
-double cost_of_a_draw(const Looseness& at, double dimension) {
-  const double product = 0.06 * dimension * dimension;
-  const double iteration = 2000.0 + 40.0 * dimension + 5.0 * product + 3.0 * at.bright * (250.0 + product) +
-                           evaluations * (at.lit + at.bright) * (60.0 + 1.5 * dimension);
-  const double slower = 1.0 + at.excess * (2.0 + 30.0 * at.spread_squared);
-  // Where less than one draw in ten is effective, the chain hardly gets to the tails, and even long runs miss them.
-  constexpr double too_slow = 10.0;
-  const double trust = std::max(1.0, slower / too_slow);
-  return iteration * slower * slower * trust * trust;
-}
-
-// The same where all rows are evaluated, as they lie in the store.
-double regular_cost_of_a_draw(double rows, double dimension) {
-  return evaluations * (2000.0 + 40.0 * dimension + rows * (50.0 + 0.9 * dimension));
-}
-
-}  // namespace
-
 std::optional<Metric> Bound::posterior_metric() const {
   if (sums_.hessian.size() == 0) return std::nullopt;
   Vector slope = Vector::Zero(anchor_.size()), prior = slope;
@@ -88,8 +57,7 @@ void Bound::take_out(const BoundRows& rows, const BoundRows& as_lit, BoundSums& 
 
 double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Row>& loose, double bright_spread,
                              const Communicator& communicator) {
-  const auto dimension = static_cast<double>(anchor_.size());
-  const double typical = std::sqrt(dimension);
+  const double typical = std::sqrt(static_cast<double>(anchor_.size()));
   constexpr double none = std::numeric_limits<double>::infinity();
   if (!rule_->grows()) return none;  // the likelihood's own curvature was not summed
   const auto metric = posterior_metric();
@@ -130,12 +98,12 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
     at.spread_squared = at.bright > 0.0 ? std::max(0.0, bright_spread - over_ranks(squares)) / at.bright : 0.0;
     at.excess = largest_ratio(sums.curvature - sums.hessian + typical * sums.growth, *metric);
     // Rounded, so that a sum in another order on other ranks makes no other choice.
-    if (const auto cost = static_cast<double>(static_cast<float>(cost_of_a_draw(at, dimension))); cost < least) {
+    if (const auto cost = static_cast<double>(static_cast<float>(cost_with_bound(at, anchor_.size()))); cost < least) {
       least = cost;
       cheapest = limit;
     }
   }
-  costs_ = {least, regular_cost_of_a_draw(static_cast<double>(store.rows()), dimension)};
+  costs_ = {least, cost_of_regular({store.rows(), anchor_.size()})};
   return cheapest;
 }
 
@@ -218,6 +186,24 @@ bool Bound::stand_ins_are_good(const Metric& posterior) const {
     squares += (difference - before) * (difference - mean);
   }
   return squares / static_cast<double>(trials - 1) <= most_variance;
+}
+
+double add_lit_beyond_quadratic(const Bound& bound, const Vector& theta, Vector& slope, Matrix& curvature) {
+  const LitRows& lit = bound.lit();
+  const BatchedFamily& family = bound.model().family();
+  if (lit.size() == 0) return 0.0;
+  const BoundRows& rows = lit.fixed;
+  const auto k = static_cast<std::size_t>(family.predictors());
+  const Vector offset = theta - bound.anchor();
+  std::vector<double> eta(rows.eta_anchor.size()), value(rows.size()), slopes(eta.size()), bends(eta.size() * k);
+  rows.x.predict(by_predictor(theta, family.predictors()), eta);
+  family.likelihood(rows.y, eta, value, slopes, bends);
+  const Matrix own = Matrix(lit.curvature.selfadjointView<Eigen::Lower>()) / LitRows::share;
+  slope += own * offset - lit.slope;
+  add_slopes(rows.x, slopes, family.predictors(), slope);
+  curvature += weighted_gram(rows.x, bends, family.predictors()) - own;
+  return std::accumulate(value.begin(), value.end(), 0.0) -
+         (lit.value + lit.slope.dot(offset) - 0.5 * offset.dot(own * offset));
 }
 
 void Bound::light(const Store& store, LooseRows& collected, double bright_spread, const Lighting& lighting,

@@ -26,7 +26,8 @@ Fit fit(const Store& store, const Model& model, const FitOptions& options, const
   }
   out.bound_queries = preparation.bound_queries;
   out.laplace = laplace_of(model, preparation);
-  out.choices = describe_choices(options, {store.rows(), model.coefficients(store)}, preparation);
+  if (out.laplace) out.anchor_queries += out.laplace->queries;
+  out.choices = describe(preparation, options);
   if (preparation.bound) out.radius = preparation.bound->radius();
   if (model.family().only_differences())
     for (Index k = 0; k < model.predictors(); ++k) out.classes.push_back(fmt::format("{}", k));

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "flymc/bound/lit_curve.hpp"
+
 namespace flymc {
 
 std::optional<Laplace> laplace_of(const Model& model, const Preparation& preparation) {
@@ -16,7 +18,7 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
   if (!has_slope && anchor.distance > AnchorOptions{}.tolerance) return std::nullopt;
 
   const Index d = anchor.theta.size();
-  Laplace out{anchor.theta, {}};
+  Laplace out{anchor.theta, {}, 0};
   Matrix rows;  // the rows' own curvature
   if (has_slope && bound->sums().hessian.size() > 0) {
     rows = bound->sums().hessian.selfadjointView<Eigen::Lower>();
@@ -26,20 +28,42 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
     rows = anchor.metric.precision();
     rows.diagonal() -= stand_in;
   }
-  // To the mode of the prior and the rows' quadratic at the anchor: one step for a normal prior, a few for others.
+  // To the mode of the prior and the rows' quadratic at the anchor, by one step for a normal prior and a few for
+  // others. Where that is far away, as under another prior than the anchor was found for, with lit rows as they are:
+  // their quadratic says nothing there.
+  struct At {
+    double value;
+    Vector slope;
+    Matrix rows;  // their curvature here, the lower triangle
+  };
+  bool with_lit = false;
+  const auto at = [&](const Vector& theta) {
+    const Vector offset = theta - anchor.theta, bent = rows * offset;
+    At here{bound->sums().slope.dot(offset) - 0.5 * offset.dot(bent), bound->sums().slope - bent, rows};
+    if (!with_lit) return here;
+    here.value += add_lit_beyond_quadratic(*bound, theta, here.slope, here.rows);
+    out.queries += static_cast<RowId>(bound->lit().size());
+    return here;
+  };
+  const auto value_at = [&](const Vector& theta) { return at(theta).value + model.prior().log_density(theta); };
+  constexpr double far = 0.3;  // standard deviations of the posterior
   constexpr int most_steps = 100;
   for (int i = 0; has_slope && i < most_steps; ++i) {
-    Vector slope = bound->sums().slope - rows * (out.mean - anchor.theta), curvature = Vector::Zero(d);
-    model.prior().surrogate(out.mean, slope, curvature);
-    Matrix precision = rows;
-    precision.diagonal() += curvature;
-    const auto metric = Metric::from_precision(precision);
+    At here = at(out.mean);
+    Vector curvature = Vector::Zero(d);
+    const double value = here.value + model.prior().log_density(out.mean);
+    model.prior().surrogate(out.mean, here.slope, curvature);
+    here.rows.diagonal() += curvature;
+    const auto metric = Metric::from_precision(Matrix(here.rows.selfadjointView<Eigen::Lower>()));
     if (!metric) return std::nullopt;
-    const Vector step = metric->whiten_gradient(slope);
-    out.mean += metric->unwhiten(step);
+    const Vector step = metric->whiten_gradient(here.slope);
+    Vector way = metric->unwhiten(step);
+    with_lit = with_lit || (bound->lit().size() > 0 && bound->sums().hessian.size() > 0 && step.norm() > far);
+    for (int halvings = 0; with_lit && halvings < 30 && value_at(out.mean + way) < value; ++halvings) way *= 0.5;
+    out.mean += way;
     if (step.norm() < 1e-9) break;
   }
-  Matrix precision = rows;
+  Matrix precision = has_slope ? Matrix(at(out.mean).rows.selfadjointView<Eigen::Lower>()) : rows;
   precision.diagonal() += model.prior().surrogate_bend(out.mean);
   const auto metric = Metric::from_precision(precision);
   if (!metric) return std::nullopt;

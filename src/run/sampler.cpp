@@ -20,15 +20,15 @@ namespace flymc {
 namespace {
 
 std::unique_ptr<Tuner> make_sweep(const JointDensity& density, const std::shared_ptr<const Proposals>& proposals,
-                                  const FitOptions& options) {
-  if (options.sweep == SweepKind::rows) return std::make_unique<Untuned<RowSweep>>(RowSweep(density, proposals));
-  if (options.sweep == SweepKind::implicit) {
+                                  SweepKind kind, const FitOptions& options) {
+  if (kind == SweepKind::rows) return std::make_unique<Untuned<RowSweep>>(RowSweep(density, proposals));
+  if (kind == SweepKind::implicit) {
     if (options.q) return std::make_unique<Untuned<ImplicitSweep>>(ImplicitSweep(density, *options.q));
     return std::make_unique<ImplicitSweepTuner>(density);
   }
-  const auto choice = options.sweep == SweepKind::with_replacement      ? ExplicitSweep::Choice::with_replacement
-                      : options.sweep == SweepKind::without_replacement ? ExplicitSweep::Choice::without_replacement
-                                                                        : ExplicitSweep::Choice::consecutive;
+  const auto choice = kind == SweepKind::with_replacement      ? ExplicitSweep::Choice::with_replacement
+                      : kind == SweepKind::without_replacement ? ExplicitSweep::Choice::without_replacement
+                                                               : ExplicitSweep::Choice::consecutive;
   const auto count = static_cast<RowId>(std::ceil(options.resample_fraction * static_cast<double>(density.rows())));
   return std::make_unique<Untuned<ExplicitSweep>>(ExplicitSweep(density, count, choice));
 }
@@ -47,38 +47,43 @@ std::unique_ptr<Tuner> make_move(const Density& density, const std::shared_ptr<c
                                                      Vector(2.5 * metric->lower().rowwise().norm().cwiseInverse()));
     case MoveKind::slice_direction:
       return std::make_unique<SliceDirectionTuner>(density, metric, 2.5);
-    case MoveKind::automatic:
     case MoveKind::split_hmc:
       break;
   }
   throw InputError("unknown move");
 }
 
-bool needs_anchor(const FitOptions& options) {
+bool needs_anchor(const Recipe& recipe, const FitOptions& options) {
   // Untuned and regular runs need the anchor for nothing but their metric and their start.
-  const bool tuned = options.bound != BoundKind::untuned && !options.regular;
-  return tuned || options.whiten || (options.regular && options.move == MoveKind::split_hmc) ||
-         !options.start_from_prior;
+  const bool tuned = recipe.bound != BoundKind::untuned && !recipe.regular;
+  return tuned || options.whiten || (recipe.regular && recipe.move == MoveKind::split_hmc) || !options.start_from_prior;
+}
+
+std::string too_slow(const DrawCosts& costs) {
+  const double times = costs.with_bound / costs.regular;
+  return fmt::format("with a bound an effective draw would cost {} as much",
+                     times > 100.0 ? std::string("more than a hundred times")
+                     : times < 2.0 ? std::string("up to twice")
+                                   : fmt::format("about {:.0f} times", times));
 }
 
 }  // namespace
 
-std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficients, const FitOptions& options) {
-  if (options.bound == BoundKind::sharp || options.bound == BoundKind::automatic)
-    return std::make_shared<SharpRule>(SharpRule::usual_zone(coefficients));
-  if (options.bound == BoundKind::untuned && model.family().name() == "logistic")
+std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficients, BoundKind kind) {
+  if (kind == BoundKind::sharp) return std::make_shared<SharpRule>(SharpRule::usual_zone(coefficients));
+  if (kind == BoundKind::untuned && model.family().name() == "logistic")
     return std::make_shared<FixedJaakkolaJordanRule>();
   return std::make_shared<AnchoredRule>();
 }
 
-Preparation prepare(const Store& store, const Model& model, const FitOptions& asked, const Execution& execution) {
-  const FitOptions options = chosen(asked, {store.rows(), model.coefficients(store)});
+Preparation prepare(const Store& store, const Model& model, const FitOptions& options, const Execution& execution) {
   Preparation out;
+  out.recipe = recipe_for(options, {store.rows(), model.coefficients(store)});
   // The subsample's random numbers do not depend on the seed of the chains: their bound is the same.
   constexpr std::uint64_t subsample_seed = 1;
-  if (needs_anchor(options)) out.anchor = find_anchor_by_subsample(store, model, execution, subsample_seed);
-  if (options.regular) return out;
-  const bool tuned = options.bound != BoundKind::untuned;
+  if (needs_anchor(out.recipe, options)) out.anchor = find_anchor_by_subsample(store, model, execution, subsample_seed);
+  if (out.recipe.regular) return out;
+  const bool tuned = out.recipe.bound != BoundKind::untuned;
   // The bound's zone is to be as wide as the posterior, which the corner of a Laplace prior makes look narrow.
   std::optional<Metric> metric;
   if (tuned) metric = out.anchor->metric;
@@ -88,14 +93,19 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& as
     if (const auto wider = Metric::from_precision(precision)) metric = wider;
   }
   const Index coefficients = model.coefficients(store);
-  out.bound.emplace(store, model, make_rule(model, coefficients, options),
+  out.bound.emplace(store, model, make_rule(model, coefficients, out.recipe.bound),
                     tuned ? out.anchor->theta : Vector(Vector::Zero(coefficients)), execution, metric, options.lit);
   out.bound_queries = out.bound->queries();
   // Where all rows are lit, that is regular MCMC already, with stand-ins.
   const bool all_lit = out.bound->lit().all;
-  if (leaves_rows(asked)) out.costs = out.bound->costs();
-  if (out.costs.regular < out.costs.with_bound && !all_lit) out.bound.reset();
-  if (!out.bound || out.bound->lit().size() == 0 || all_lit || options.bound != BoundKind::sharp) return out;
+  if (const DrawCosts costs = out.bound->costs();
+      leaves_rows(options) && costs.regular < costs.with_bound && !all_lit) {
+    out.bound.reset();
+    out.recipe.regular = true;
+    out.recipe.why = too_slow(costs);
+    return out;
+  }
+  if (out.bound->lit().size() == 0 || all_lit || out.recipe.bound != BoundKind::sharp) return out;
   // Lit rows need no zone. Where they hold most of what is known about some direction, as of a level of one class, the
   // posterior has a long tail there, and the zone should be as wide as it is without them: the pass again, with a
   // metric that does not know them.
@@ -108,53 +118,34 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& as
   const auto wider = Metric::from_precision(precision);
   if (!wider) return out;
   const Lighting same{.above = lit.above, .rows = lit.fixed.row};
-  out.bound.emplace(store, model, make_rule(model, coefficients, options), out.anchor->theta, execution, wider, same);
+  out.bound.emplace(store, model, make_rule(model, coefficients, out.recipe.bound), out.anchor->theta, execution, wider,
+                    same);
   out.bound_queries += out.bound->queries();
   return out;
 }
 
-FitOptions chosen(const FitOptions& asked, const TableShape& shape, const Preparation& preparation) {
-  FitOptions options = chosen(asked, shape);
-  if (leaves_rows(asked) && !preparation.bound) options.regular = true;
-  return options;
+Recipe recipe_of(const Preparation& preparation, const FitOptions& options) {
+  if (const auto recipe = recipe_on(preparation.recipe, options)) return *recipe;
+  if (preparation.bound) throw InputError("bound: the rows were prepared with another bound; fit again");
+  throw InputError(
+      "sweep: the rows were prepared for regular MCMC, without a bound; leave the sweep at auto, or fit again");
 }
 
-std::string describe_choices(const FitOptions& asked, const TableShape& shape, const Preparation& preparation) {
-  const DrawCosts& costs = preparation.costs;
-  if (!preparation.bound && costs.regular > 0.0) {
-    const double times = costs.with_bound / costs.regular;
-    return describe_regular(asked, fmt::format("with a bound an effective draw would cost {} as much",
-                                               times > 100.0 ? std::string("more than a hundred times")
-                                               : times < 2.0 ? std::string("up to twice")
-                                                             : fmt::format("about {:.0f} times", times)));
-  }
-  std::string text = describe_choices(asked, shape);
-  if (!preparation.bound || preparation.bound->lit().size() == 0) return text;
-  const LitRows& lit = preparation.bound->lit();
-  if (lit.all) return text + "\nall rows are lit, that is always evaluated, as in regular MCMC: no bound suits them";
-  return text +
-         fmt::format(
-             "\n{} of {} rows are lit, that is always evaluated: the posterior is wide along their linear predictors "
-             "(variance above {:g})",
-             lit.size(), shape.rows, lit.above);
+std::string describe(const Preparation& preparation, const FitOptions& options) {
+  return describe(recipe_of(preparation, options), options, preparation.bound ? &*preparation.bound : nullptr);
 }
 
 Sampler::Sampler(const Store& store, const Model& model, const Preparation& preparation, const FitOptions& options,
                  const Communicator& communicator)
-    : model_(model),
-      preparation_(preparation),
-      options_(chosen(options, {store.rows(), model.coefficients(store)}, preparation)) {
+    : model_(model), preparation_(preparation), options_(options), recipe_(recipe_of(preparation, options)) {
   const Index dimension = model.coefficients(store);
   metric_ = std::make_shared<const Metric>(options.whiten ? preparation.anchor->metric : Metric::identity(dimension));
-  const bool splits = options_.move == MoveKind::split_hmc;
-  if (options_.regular) {
+  const bool splits = recipe_.move == MoveKind::split_hmc;
+  if (recipe_.regular) {
     full_.emplace(store, model, communicator);
     if (splits) frame_ = std::make_shared<const SplitFrame>(laplace_frame(*preparation.anchor));
     return;
   }
-  if (!preparation.bound)
-    throw InputError(
-        "sweep: the rows were prepared for regular MCMC, without a bound; leave the sweep at auto, or fit again");
   // Where the collapsed bound is not Gaussian (rows that curve the wrong way, a prior that is nearly flat), the
   // anchor's metric is a frame of its own, of which the density knows nothing.
   auto own = splits ? collapsed_frame(*preparation.bound) : std::nullopt;
@@ -165,7 +156,7 @@ Sampler::Sampler(const Store& store, const Model& model, const Preparation& prep
       throw InputError("move: split_hmc needs a collapsed bound that is Gaussian, or an anchor; use mala");
     frame_ = std::make_shared<const SplitFrame>(laplace_frame(*preparation.anchor));
   }
-  if (options_.sweep == SweepKind::rows)
+  if (recipe_.sweep == SweepKind::rows)
     proposals_ = std::make_shared<const Proposals>(preparation.bound->expected_gaps(), options_.s, communicator);
   if (preparation.bound->expected_gaps().known())
     likely_bright_ =
@@ -185,8 +176,8 @@ Vector Sampler::start_theta(ChainId id) const {
 
 Tuners Sampler::kernels() const {
   Tuners tuners;
-  if (joint_) tuners.push_back(make_sweep(*joint_, proposals_, options_));
-  if (options_.move == MoveKind::split_hmc) {
+  if (joint_) tuners.push_back(make_sweep(*joint_, proposals_, recipe_.sweep, options_));
+  if (recipe_.move == MoveKind::split_hmc) {
     if (joint_)
       tuners.push_back(std::make_unique<SplitHmcTuner>(*joint_, frame_));
     else
@@ -194,7 +185,7 @@ Tuners Sampler::kernels() const {
     return tuners;
   }
   const Density& density = joint_ ? static_cast<const Density&>(*joint_) : *full_;
-  tuners.push_back(make_move(density, metric_, options_.move));
+  tuners.push_back(make_move(density, metric_, recipe_.move));
   return tuners;
 }
 

@@ -170,7 +170,9 @@ TEST(LitRows, TheCollapsedSumIsTheSumOfItsRows) {
             Matrix bend(k, k);
             model.family().likelihood({&fixed.y[i], 1}, {eta.data(), width}, {&value, 1}, {slope.data(), width},
                                       {bend.data(), width * width});
-            if (!lit.contains(rows[i])) {
+            if (lit.contains(rows[i])) {
+              bend *= 0.6;
+            } else {
               bend = Eigen::Map<const Matrix>(fixed.coefficients.curvature.data() + i * width * width, k, k);
               if (rule->grows())
                 bend +=
@@ -272,7 +274,8 @@ double cost_of(const Bound& bound, const Store& store) {
   bound.model().prior().surrogate(bound.anchor(), slope, prior);
   Matrix posterior = whole(bound.sums().hessian);
   posterior.diagonal() += prior;
-  const Matrix more = whole(bound.sums().curvature - bound.sums().hessian + std::sqrt(d) * bound.sums().growth);
+  Matrix more = whole(bound.sums().curvature - bound.sums().hessian + std::sqrt(d) * bound.sums().growth);
+  if (bound.lit().size() > 0) more += (1.0 / 0.6 - 1.0) * whole(bound.lit().curvature);  // of which 0.6 are in the sums
   const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(more, posterior);
   const double excess = solver.eigenvalues().cwiseAbs().maxCoeff();
   double bright = 0.0;

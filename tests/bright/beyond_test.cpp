@@ -176,18 +176,21 @@ TEST(LitRows, SumOverZIsTheFullDensity) {
 TEST(LitRows, GapsOfEitherSignAreAddedAsTheyAre) {
   int above = 0, below = 0;
   each_world(60, {60}, [&](const World& world) {
-    const BoundPoint point = world.bound.at(world.at_rho(3.0, 1), false);
-    const Gaps gaps = problems::lit_gaps(world.bound, point);
-    double sum = 0.0;
-    for (const double gap : gaps.gap) {
-      sum += gap;
-      ++(gap > 0.0 ? above : below);
+    for (const double rho : {3.0, 10.0, 30.0}) {
+      const Vector theta = world.at_rho(rho, 1);
+      const BoundPoint point = world.bound.at(theta, false);
+      const Gaps gaps = problems::lit_gaps(world.bound, point);
+      double sum = 0.0;
+      for (const double gap : gaps.gap) {
+        sum += gap;
+        ++(gap > 0.0 ? above : below);
+      }
+      Evaluation at;
+      world.joint.evaluate(theta, BrightRows(60), false, at);
+      const double expected = world.model.prior().log_density(theta) + world.bound.log_sum(point) + sum;
+      EXPECT_NEAR(at.log_density, expected, 1e-10 * (1.0 + std::abs(world.bound.log_sum(point))));
+      EXPECT_EQ(at.base, at.log_density);
     }
-    Evaluation at;
-    world.joint.evaluate(world.at_rho(3.0, 1), BrightRows(60), false, at);
-    EXPECT_NEAR(at.log_density,
-                world.model.prior().log_density(world.at_rho(3.0, 1)) + world.bound.log_sum(point) + sum, 1e-10);
-    EXPECT_EQ(at.base, at.log_density);
   });
   EXPECT_GT(above, 20);
   EXPECT_GT(below, 20);

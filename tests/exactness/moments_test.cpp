@@ -190,7 +190,6 @@ int draws_of(MoveKind move) {
       return 2200;
     case MoveKind::split_hmc:
       return 1200;
-    case MoveKind::automatic:
     case MoveKind::slice_coordinates:
       break;
   }
@@ -199,7 +198,7 @@ int draws_of(MoveKind move) {
 
 std::string name_of(const Case& c) {
   const char* families[] = {"Logistic", "Softmax", "StudentT"};
-  const char* moves[] = {"Automatic", "SplitHmc", "RandomWalk", "Mala", "SliceCoordinates", "SliceDirection"};
+  const char* moves[] = {"SplitHmc", "RandomWalk", "Mala", "SliceCoordinates", "SliceDirection"};
   return std::string(families[static_cast<std::size_t>(c.family)]) + "_" + moves[static_cast<std::size_t>(c.move)];
 }
 

@@ -40,14 +40,14 @@ struct Case {
 // need more.
 int thin_of(const Case& c) {
   if (c.family == FamilyKind::rare) return 12;
-  return c.bound == BoundKind::automatic && c.family != FamilyKind::student_t
+  return c.bound == BoundKind::sharp && c.family != FamilyKind::student_t
              ? 8
-             : (c.bound == BoundKind::automatic ? 30 : 20);
+             : (c.bound == BoundKind::sharp ? 30 : 20);
 }
 
 std::string name_of(const Case& c) {
   const char* families[] = {"Logistic", "Softmax", "StudentT", "RareEvents"};
-  const char* bounds[] = {"_Defaults", "_Sharp", "_Anchored", "_Untuned"};
+  const char* bounds[] = {"_Defaults", "_Anchored", "_Untuned"};
   return std::string(families[static_cast<std::size_t>(c.family)]) + bounds[static_cast<std::size_t>(c.bound)] +
          (std::isfinite(c.lit_above) ? "_Lit" : "");
 }
@@ -161,7 +161,7 @@ TEST_P(Calibration, RanksAreUniform) {
     options.thin = thin_of(c);
     // Left to itself the program would take regular MCMC for so few rows; the defaults meant here are those of large
     // tables.
-    options.bound = c.bound == BoundKind::automatic ? BoundKind::sharp : c.bound;
+    options.bound = c.bound;
     if (c.bound == BoundKind::anchored) {
       options.sweep = SweepKind::implicit;
       options.move = MoveKind::mala;
@@ -209,10 +209,10 @@ TEST_P(Calibration, RanksAreUniform) {
 std::vector<Case> cases() {
   std::vector<Case> out;
   for (const FamilyKind family : {FamilyKind::logistic, FamilyKind::softmax, FamilyKind::student_t})
-    for (const BoundKind bound : {BoundKind::automatic, BoundKind::anchored, BoundKind::untuned})
+    for (const BoundKind bound : {BoundKind::sharp, BoundKind::anchored, BoundKind::untuned})
       out.push_back({family, bound});
-  out.push_back({FamilyKind::rare, BoundKind::automatic});
-  out.push_back({FamilyKind::logistic, BoundKind::automatic, 0.9});
+  out.push_back({FamilyKind::rare, BoundKind::sharp});
+  out.push_back({FamilyKind::logistic, BoundKind::sharp, 0.9});
   return out;
 }
 

@@ -109,8 +109,8 @@ TEST(Fit, OtherStartsMetricsAndSizes) {
   for (const bool whiten : {true, false})
     for (const bool start_from_prior : {true, false})
       for (const bool regular : {true, false})
-        for (const BoundKind bound :
-             {BoundKind::automatic, BoundKind::sharp, BoundKind::anchored, BoundKind::untuned}) {
+        for (const std::optional<BoundKind> bound :
+             {std::optional<BoundKind>(), {BoundKind::sharp}, {BoundKind::anchored}, {BoundKind::untuned}}) {
           FitOptions options = few();
           options.whiten = whiten;
           options.start_from_prior = start_from_prior;

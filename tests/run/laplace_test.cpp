@@ -106,5 +106,34 @@ TEST(Suits, IsNotKnownOfOtherBounds) {
   EXPECT_FALSE(suits(problem.model, prepare(problem.store, problem.model, {.regular = true}, machine.execution())));
 }
 
+// Seven ones of a level among 5,000 rows: under another prior the mode is where the quadratic of the lit rows at the
+// anchor says nothing.
+TEST(LaplaceOfAnotherPrior, KnowsLitRows) {
+  const RowId rows = 5000;
+  RowMatrix x = RowMatrix::Zero(rows, 2);
+  Vector y(rows);
+  for (RowId i = 0; i < rows; ++i) {
+    x(i, 0) = 1.0;
+    x(i, 1) = i < 7 ? 1.0 : 0.0;
+    y[i] = i < 7 || i % 10 < 3 ? 1.0 : 0.0;
+  }
+  const Store store = Store::from_matrix(x, y);
+  const Threads threads(1);
+  const auto with = [](double sd) { return Model(Logistic{}, Prior::normal(0.0, sd)); };
+  const Preparation usual = prepare(store, with(2.5), {}, {threads});
+  ASSERT_TRUE(usual.bound && usual.bound->lit().size() >= 7);
+  EXPECT_EQ(laplace_of(with(2.5), usual)->queries, 0);
+  for (const double sd : {0.3, 0.5, 1.0, 5.0, 10.0}) {
+    const auto found = laplace_of(with(sd), usual),
+               expected = laplace_of(with(sd), prepare(store, with(sd), {}, {threads}));
+    ASSERT_TRUE(found && expected);
+    EXPECT_GT(found->queries, 0);
+    for (const Index j : {0, 1}) {
+      EXPECT_NEAR(found->mean[j], expected->mean[j], 0.02 * expected->sd()[j]) << "prior of sd " << sd;
+      EXPECT_NEAR(found->sd()[j], expected->sd()[j], 0.02 * expected->sd()[j]) << "prior of sd " << sd;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace flymc

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "flymc/bound/bound_rows.hpp"
+#include "flymc/bound/draw_cost.hpp"
 #include "flymc/bound/expected_gaps.hpp"
 #include "flymc/bound/lit_rows.hpp"
 #include "flymc/bound/rule.hpp"
@@ -56,12 +57,6 @@ struct BoundSums {
   Matrix hessian;
 };
 
-// Nanoseconds per effective draw, about: with the bound and the best choice of lit rows, and by regular MCMC, which
-// evaluates every row. Both 0 where they are not known.
-struct DrawCosts {
-  double with_bound = 0.0, regular = 0.0;
-};
-
 // Immutable and shared by all chains. Exact whatever the anchor and the metric are; they only decide how many rows are
 // bright.
 class Bound {
@@ -86,7 +81,8 @@ class Bound {
   const LitRows& lit() const { return lit_; }
   // How far from the anchor rows have a bound: the rule's radius, or any distance where no row has a z.
   double radius() const { return lit_.all ? HUGE_VAL : rule_->radius(); }
-  // What an effective draw costs, as far as the statistics pass can tell.
+  // What an effective draw costs with the best choice of lit rows, and by regular MCMC; both 0 where they are not
+  // known.
   const DrawCosts& costs() const { return costs_; }
   // The precision of the Laplace approximation at the anchor; nothing where the rows' own curvature was not summed.
   std::optional<Metric> posterior_metric() const;

@@ -31,10 +31,11 @@ struct LitRows {
 
   LitRows() = default;
   // Of a table of so many rows.
-  LitRows(BoundRows rows, double limit, RowId of)
+  LitRows(BoundRows rows, double limit, RowId rows_in_all)
       : fixed(std::move(rows)),
         above(limit),
         set(fixed.row.begin(), fixed.row.end()),
+        of(rows_in_all),
         all(static_cast<RowId>(fixed.size()) == of) {}
 
   std::size_t size() const { return fixed.size(); }
@@ -43,6 +44,7 @@ struct LitRows {
   BoundRows fixed;                                         // in the order of the rows
   double above = std::numeric_limits<double>::infinity();  // the limit that they exceed
   std::unordered_set<RowId> set;
+  RowId of = 0;      // how many rows the table has
   bool all = false;  // no row has a z: the density is the posterior's own, as in regular MCMC
   // The sum of their quadratics: value, slope and, with its lower triangle, curvature, which is the share of their own.
   double value = 0.0;

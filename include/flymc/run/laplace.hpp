@@ -15,13 +15,14 @@ namespace flymc {
 struct Laplace {
   Vector mean;
   Matrix factor;
+  RowId queries = 0;  // of lit rows
   Vector sd() const { return factor.rowwise().norm(); }
 };
 
-// The mode by the rows' slopes and curvatures at the anchor, where the bound has summed them, or else the anchor itself
-// if its search went on to the mode. The curvature is the rows' own where the bound has summed it; where not it is the
-// anchor's, which may be that of a subsample, and good to a few percent. Nothing if there is no such anchor, or no mode
-// where it is.
+// The mode by the rows' slopes and curvatures at the anchor, where the bound has summed them, and by the lit rows
+// themselves where it is far from the anchor, as under another prior; or else the anchor itself if its search went on
+// to the mode. The curvature is the rows' own where the bound has summed it; where not it is the anchor's, which may be
+// that of a subsample, and good to a few percent. Nothing if there is no such anchor, or no mode where it is.
 std::optional<Laplace> laplace_of(const Model& model, const Preparation& preparation);
 
 // How far from the anchor theta is on average under the approximation, a root of mean squares in the bound's metric:

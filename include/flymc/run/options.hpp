@@ -1,23 +1,30 @@
 // What a fit may be asked for. The defaults are what a person who has no opinion wants.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "flymc/bound/lit_rows.hpp"
 
 namespace flymc {
 
-// `automatic` lets the program choose (choices.hpp).
 enum class BoundKind {
-  automatic,
   sharp,     // touches there with a curvature that is just enough where the chain is, and grows with the distance
   anchored,  // touches the likelihood at the anchor, which is found first (the paper's MAP-tuned bound)
   untuned,   // needs no anchor: Jaakkola-Jordan with xi = 1.5 for the logistic, the anchored bound at 0 for the others
 };
 // rows: a q for each row; implicit: one q for all (the paper's); the others visit a share of the rows.
-enum class SweepKind { automatic, rows, implicit, with_replacement, without_replacement, consecutive };
-enum class MoveKind { automatic, split_hmc, random_walk, mala, slice_coordinates, slice_direction };
+enum class SweepKind { rows, implicit, with_replacement, without_replacement, consecutive };
+enum class MoveKind { split_hmc, random_walk, mala, slice_coordinates, slice_direction };
+
+// What they are called in settings and records, in their order.
+inline constexpr std::array<std::string_view, 3> bound_names = {"sharp", "anchored", "untuned"};
+inline constexpr std::array<std::string_view, 5> sweep_names = {"rows", "implicit", "with_replacement",
+                                                                "without_replacement", "consecutive"};
+inline constexpr std::array<std::string_view, 5> move_names = {"split_hmc", "random_walk", "mala", "slice_coordinates",
+                                                               "slice_direction"};
 
 struct FitOptions {
   int chains = 4;
@@ -27,9 +34,10 @@ struct FitOptions {
   std::uint64_t seed = 1;
   int threads = 0;  // 0: all cores. Draws do not depend on it.
 
-  BoundKind bound = BoundKind::automatic;
-  SweepKind sweep = SweepKind::automatic;
-  MoveKind move = MoveKind::automatic;
+  // What is not given the program chooses (recipe.hpp).
+  std::optional<BoundKind> bound = std::nullopt;
+  std::optional<SweepKind> sweep = std::nullopt;
+  std::optional<MoveKind> move = std::nullopt;
   std::optional<double> q = std::nullopt;  // implicit sweeps: fixes q, which warm-up otherwise tunes
   double s = 3.0;                          // sweeps by rows: q is so many times the row's mean gap
   // Which rows are evaluated always instead of being bright or dark; not for the untuned bound.

@@ -9,7 +9,7 @@
 #include "flymc/bound/bound.hpp"
 #include "flymc/chain/chain_run.hpp"
 #include "flymc/kernel/proposals.hpp"
-#include "flymc/run/choices.hpp"
+#include "flymc/run/recipe.hpp"
 
 namespace flymc {
 
@@ -18,18 +18,18 @@ struct Preparation {
   std::optional<Anchor> anchor;  // none where neither bound nor moves nor starts need it
   std::optional<Bound> bound;    // none for regular MCMC
   RowId bound_queries = 0;       // of the statistics pass, also where no bound came of it
-  DrawCosts costs = {};          // by which the program chose between the bound and regular MCMC, where it could choose
+  Recipe recipe = {};
 };
 Preparation prepare(const Store& store, const Model& model, const FitOptions& options, const Execution& execution);
 
-// The options with every `automatic` replaced by what it means for a table that was prepared like this: never again
-// another choice than `prepare` made.
-FitOptions chosen(const FitOptions& options, const TableShape& shape, const Preparation& preparation);
-// What was chosen and why, in words: a line, or two where rows are lit.
-std::string describe_choices(const FitOptions& options, const TableShape& shape, const Preparation& preparation);
+// The recipe of a run with these options on what was prepared, perhaps for another run. Throws InputError if the
+// options ask for what the preparation does not serve.
+Recipe recipe_of(const Preparation& preparation, const FitOptions& options);
+// The same and why, in words.
+std::string describe(const Preparation& preparation, const FitOptions& options);
 
-// The rule of the bound that the options ask for.
-std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficients, const FitOptions& options);
+// The rule of a bound of this kind.
+std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficients, BoundKind kind);
 
 // Densities, kernels and starts of the chains. Keeps references to the store and the preparation.
 class Sampler {
@@ -46,6 +46,7 @@ class Sampler {
   Model model_;
   const Preparation& preparation_;
   FitOptions options_;
+  Recipe recipe_;
   std::shared_ptr<const Metric> metric_;
   std::optional<FullDensity> full_;
   std::optional<JointDensity> joint_;

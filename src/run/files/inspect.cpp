@@ -46,7 +46,7 @@ std::vector<std::vector<RowId>> bright_rows(const RunDirectory& run, std::uint64
                                  run.path().string(), chain, fit.chains));
   const RunParts parts = open_parts(run);
   const Preparation preparation = run.load_preparation(parts.model, parts.rows);
-  if (chosen(fit, {parts.rows.store.rows(), parts.model.coefficients(parts.rows.store)}, preparation).regular)
+  if (recipe_of(preparation, fit).regular)
     throw InputError("a regular run has no bright rows: every row is looked at in every step");
   const Sampler sampler(parts.rows.store, parts.model, preparation, fit);
   ChainRun on(chain, sampler.plan(), {fit.warmup, checkpoint->draws + draws, fit.thin, run.seed()}, *checkpoint);

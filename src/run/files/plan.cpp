@@ -154,41 +154,40 @@ Plan make_plan(const Settings& settings) {
   const double threads = static_cast<double>(Threads(settings.fit.threads).count());
   plan.store_bytes = rows * (d * (settings.float32 ? 4.0 : 8.0) + 8.0);
   const TableShape shape{plan.rows, plan.coefficients};
-  const FitOptions options = chosen(settings.fit, shape);
-  plan.choices = describe_choices(settings.fit, shape);
-  const bool by_rows = options.sweep == SweepKind::rows && !options.regular;
+  const Recipe recipe = recipe_for(settings.fit, shape);
+  plan.choices = describe(recipe, settings.fit);
+  const bool by_rows = recipe.sweep == SweepKind::rows && !recipe.regular;
   const auto subsample = static_cast<double>(subsample_size(plan.rows, plan.features));
   const bool small = rows <= 2.0 * subsample;
   // A byte per row says how often it is looked at, and a little more finds it; or two numbers of 4 bytes per row and
   // chain say which rows are bright. Then the subsample and a few matrices of the coefficients.
-  plan.memory_bytes = (options.regular ? 0.0 : (by_rows ? 1.4 : 8.0 * chains)) * rows +
+  plan.memory_bytes = (recipe.regular ? 0.0 : (by_rows ? 1.4 : 8.0 * chains)) * rows +
                       (small ? 0.0 : 8.0 * subsample * d) + 8.0 * p * p * (8.0 + threads * 5.0);
   // Where all rows are evaluated warm-up ends once it has learnt enough, which split HMC soon has.
-  const bool splits = options.move == MoveKind::split_hmc;
-  const double warmup = std::min(static_cast<double>(settings.fit.warmup), splits && options.regular ? 70.0 : HUGE_VAL),
+  const bool splits = recipe.move == MoveKind::split_hmc;
+  const double warmup = std::min(static_cast<double>(settings.fit.warmup), splits && recipe.regular ? 70.0 : HUGE_VAL),
                sampling = static_cast<double>(settings.fit.draws) * static_cast<double>(settings.fit.thin);
   const double iterations = warmup + sampling;
   const double anchor_passes = small ? newton_steps : 1.0 + newton_steps * subsample / rows;
-  const double bound_passes = options.regular ? 0.0 : 1.0;
+  const double bound_passes = recipe.regular ? 0.0 : 1.0;
   plan.setup_passes = anchor_passes + bound_passes + (by_rows ? 0.0 : chains);
   // Regular MCMC looks at all rows in every evaluation, of which a trajectory has some.
-  const double evaluations = options.regular && splits ? 3.0 * iterations : iterations;
+  const double evaluations = recipe.regular && splits ? 3.0 * iterations : iterations;
   // With the sharp bound a sweep by rows proposes, and a move looks at, some ten rows per bright one; else it is about
   // as many as there are coefficients.
-  const bool sharp = by_rows && options.bound == BoundKind::sharp;
-  const double queries = options.regular ? rows : std::min(rows, sharp ? 1.0 + 10.0 * expected_bright(shape) : 2.0 * p);
+  const bool sharp = by_rows && recipe.bound == BoundKind::sharp;
+  const double queries = recipe.regular ? rows : std::min(rows, sharp ? 1.0 + 10.0 * expected_bright(shape) : 2.0 * p);
   plan.sampling_passes = chains * evaluations * queries / rows;
   plan.ingest_seconds = 2.0 * look.seconds * rows / static_cast<double>(look.rows);
   // A Newton step sums one matrix, the statistics pass up to four, the gradient pass none.
   const double row_seconds = seconds_per_row(plan.features) * static_cast<double>(predictors * predictors);
   const double matrices = (small ? newton_steps : newton_steps * subsample / rows + 0.3) +
-                          bound_passes * (options.bound == BoundKind::sharp ? 5.0 : 1.5);
+                          bound_passes * (recipe.bound == BoundKind::sharp ? 5.0 : 1.5);
   plan.prepare_seconds = matrices * rows * row_seconds / threads;
-  // An iteration is a few products with a p x p matrix and as many rows as it looks at.
-  const double iteration_seconds = 5e-6 + 6.0 * p * p * 1e-9;
   const double waves = std::ceil(chains / threads);
-  plan.sample_seconds = waves * (iterations * iteration_seconds + (by_rows ? 0.0 : rows * d * 2e-9));
-  if (options.regular) plan.sample_seconds = waves * evaluations * rows * d * 2e-9;
+  plan.sample_seconds =
+      recipe.regular ? waves * evaluations * evaluation_cost(shape) * 1e-9
+                     : waves * (iterations * expected_iteration_cost(shape) * 1e-9 + (by_rows ? 0.0 : rows * d * 2e-9));
   return plan;
 }
 

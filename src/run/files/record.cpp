@@ -15,8 +15,6 @@ namespace flymc {
 static_assert(std::endian::native == std::endian::little, "records are little-endian");
 
 namespace {
-constexpr int record_version = 5;
-
 // Walks over the next value of CBOR as write_record makes it: with lengths in front, and a few levels deep. The parser
 // goes as deep as the bytes say, until the stack is full.
 void skip_value(std::string_view& left, int depth) {

@@ -81,12 +81,13 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
       report.warnings = mode_warnings(*anchor, parts.names, original(anchor->theta), original(anchor->other->theta));
   }
   report.bound_queries = preparation.bound_queries;
-  report.choices = describe_choices(options, {report.rows, parts.model.coefficients(parts.rows.store)}, preparation);
+  report.choices = describe(preparation, options);
   if (const auto& classes = report.classes;
       parts.model.family().name() == "logistic" && classes != std::vector<std::string>{"0", "1"})
     report.choices += fmt::format("\n'{}' counts as 1 and '{}' as 0", classes.at(1), classes.at(0));
   if (preparation.bound) report.radius = preparation.bound->radius();
   if (const auto laplace = laplace_of(parts.model, preparation)) {
+    report.anchor_queries += laplace->queries;
     for (std::string& warning : prior_warnings(parts.model.prior(), parts.names, laplace->mean))
       report.warnings.push_back(std::move(warning));
     Matrix factor = laplace->factor;

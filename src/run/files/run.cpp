@@ -332,7 +332,6 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   const Store& store = parts.rows.store;
   const Model& model = parts.model;
 
-  const TableShape shape{store.rows(), model.coefficients(store)};
   bool prepared = found([&] { return std::filesystem::exists(directory.preparation()); });
   // One that was made under another prior is good as long as the new posterior is where its bound was made for. (What
   // is not known, as of regular MCMC, is made anew.)
@@ -345,7 +344,9 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   }
   if (!prepared) {
     const auto began = Clock::now();
-    monitor.say(chosen(settings.fit, shape).regular ? "prepare: anchor" : "prepare: anchor and bound");
+    monitor.say(recipe_for(settings.fit, {store.rows(), model.coefficients(store)}).regular
+                    ? "prepare: anchor"
+                    : "prepare: anchor and bound");
     parts.rows.expect(Access::in_order);
     const Preparation made = prepare(store, model, settings.fit, execution);
     directory.save(made, parts.rows, communicator);
@@ -355,8 +356,7 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   }
   if (stopped()) return false;
   const Preparation preparation = directory.load_preparation(model, parts.rows, communicator);
-  const bool regular = chosen(settings.fit, shape, preparation).regular;
-  parts.rows.expect(regular ? Access::in_order : Access::here_and_there);
+  parts.rows.expect(recipe_of(preparation, settings.fit).regular ? Access::in_order : Access::here_and_there);
   const Sampler sampler(store, model, preparation, settings.fit, communicator);
   ChainPlan plan = sampler.plan();
   start_where_others_ended(directory, plan);

@@ -14,7 +14,6 @@
 #include "chain_report_json.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/model/prior_terms.hpp"
-#include "flymc/run/choices.hpp"
 #include "gaps_file.hpp"
 #include "record.hpp"
 #include "run_parts.hpp"
@@ -49,6 +48,28 @@ Place place_of(const json& value) {
   for (const json& row : list_of(value.at("bright"))) bright.push_back(count_of(row));
   return {static_cast<std::uint64_t>(count_of(value.at("iteration"))), unpack_vector(value.at("theta")),
           std::move(bright), value.at("with_gradient").get<bool>()};
+}
+
+json to_json(const Recipe& recipe) {
+  const auto word = [](const auto& names, auto kind) { return names[static_cast<std::size_t>(kind)]; };
+  return {{"regular", recipe.regular},
+          {"bound", word(bound_names, recipe.bound)},
+          {"sweep", word(sweep_names, recipe.sweep)},
+          {"move", word(move_names, recipe.move)},
+          {"why", recipe.why}};
+}
+
+template <class Kind>
+Kind kind_of(const json& value, std::span<const std::string_view> names) {
+  const auto found = std::find(names.begin(), names.end(), value.get<std::string>());
+  if (found == names.end()) throw RecordError(fmt::format("its recipe has an unknown word, {}", value.dump()));
+  return static_cast<Kind>(found - names.begin());
+}
+
+Recipe recipe_from(const json& value) {
+  return {value.at("regular").get<bool>(), kind_of<BoundKind>(value.at("bound"), bound_names),
+          kind_of<SweepKind>(value.at("sweep"), sweep_names), kind_of<MoveKind>(value.at("move"), move_names),
+          value.at("why").get<std::string>()};
 }
 
 // A record may pass its checksum and still be of another make.
@@ -115,18 +136,13 @@ void check_seal(const fs::path& path, const std::string& text) {
 
 RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings, const RunDirectory* base) {
   check_vacant(path);
-  bool needs_bound = false;
-  if (base && !base->rows_files().empty()) {
-    // Before there is a folder: the prior may name a coefficient that the rows have not.
-    const RunParts parts = parts_of(open_unverified(*base), settings);
-    const Store& store = parts.rows.store;
-    needs_bound = !chosen(settings.fit, {store.rows(), parts.model.coefficients(store)}).regular;
-  }
+  // Before there is a folder: the prior may name a coefficient that the rows have not.
+  if (base && !base->rows_files().empty()) parts_of(open_unverified(*base), settings);
   make_folder(path);
   // Two processes may both have found it vacant: the one that has the lock looks again.
   auto lock = std::make_unique<RunLock>(path, "name another folder with --out, or wait for it");
   check_vacant(path);
-  if (base) copy_from(*base, path, settings, needs_bound);
+  if (base) copy_from(*base, path, settings);
   // A run may be resumed from another folder.
   Settings kept = settings;
   for (std::string& table : kept.table) table = fs::absolute(table).lexically_normal().string();
@@ -193,17 +209,16 @@ void RunDirectory::remove_rows() const {
   }
 }
 
-void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, const Settings& settings,
-                             bool needs_bound) {
+void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, const Settings& settings) {
   json value;
   if (fs::exists(base.preparation()))
     value = reading(base.preparation(), "delete it, and the new run makes its own", [&] {
       json read = read_record(base.preparation(), "preparation");
       count_of(read.at("bound_queries"));  // what is changed below is there
       if (read.contains("anchor")) count_of(read.at("anchor").at("queries"));
+      if (!recipe_on(recipe_from(read.at("recipe")), settings.fit)) read = nullptr;  // the new run makes its own
       return read;
     });
-  if (needs_bound && !value.is_null() && !value.contains("bound")) return;  // of regular MCMC: no z either
   if (value.is_null()) return;
   const PriorTerms prior = PriorTerms::parse(settings.prior);
   if (!prior.proper() && value.value("prior", "") != prior.describe()) return;
@@ -256,8 +271,8 @@ std::vector<Place> RunDirectory::load_starts() const {
 
 std::uint64_t RunDirectory::seed() const {
   const std::uint64_t given = settings_.fit.seed;
-  if (!fs::exists(starts())) return given;
-  const std::string lineage = record_checksum(starts()) + std::to_string(given);
+  if (settings_.from.empty()) return given;
+  const std::string lineage = (fs::exists(starts()) ? record_checksum(starts()) : "sampled ") + std::to_string(given);
   return XXH64(lineage.data(), lineage.size(), 0);
 }
 
@@ -270,8 +285,7 @@ void RunDirectory::save(const Preparation& preparation, const StoreFile& rows, c
   json value = {{"prior", PriorTerms::parse(settings_.prior).describe()},
                 {"rows", rows.fingerprint},
                 {"bound_queries", preparation.bound_queries},
-                {"cost_with_bound", preparation.costs.with_bound},
-                {"cost_of_regular", preparation.costs.regular}};
+                {"recipe", to_json(preparation.recipe)}};
   if (const auto& anchor = preparation.anchor)
     value["anchor"] = {{"theta", flymc::pack(anchor->theta)},
                        {"metric", flymc::pack(anchor->metric.lower())},
@@ -308,7 +322,8 @@ Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& 
       throw InputError(fmt::format("{}: it was made from other rows than are here now", path.string()));
     Preparation out;
     out.bound_queries = count_of(value.at("bound_queries"));
-    out.costs = {value.at("cost_with_bound").get<double>(), value.at("cost_of_regular").get<double>()};
+    out.recipe = recipe_from(value.at("recipe"));
+    if (!out.recipe.regular && !value.contains("bound")) throw RecordError("there is no bound");
     if (value.contains("anchor")) {
       const json& a = value.at("anchor");
       out.anchor.emplace(Anchor{unpack_vector(a.at("theta")), Metric::from_lower(unpack_square(a.at("metric"), size)),
@@ -323,7 +338,7 @@ Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& 
     if (value.contains("bound")) {
       const json& b = value.at("bound");
       const Vector anchor = unpack_vector(b.at("anchor"));
-      const auto rule = make_rule(model, anchor.size(), settings_.fit);
+      const auto rule = make_rule(model, anchor.size(), out.recipe.bound);
       std::optional<Metric> metric;
       if (b.contains("metric")) metric = Metric::from_lower(unpack_square(b.at("metric"), size));
       ExpectedGaps expected;

@@ -93,26 +93,28 @@ Setting number(std::string name, std::string shape, Group group, std::string hel
           [member](const Settings& s) { return Words{fmt::format("{}", member(s))}; }};
 }
 
-// One of a few words, in the order of the enumeration's values.
+// One of a few words, in the order of the enumeration's values, or `auto`, which leaves it to the program.
 template <class Member>
-Setting choice(std::string name, Group group, std::string help, Words words, Member member) {
-  std::string shape;
-  for (const std::string& word : words) shape += (shape.empty() ? "" : "|") + word;
+Setting choice(std::string name, Group group, std::string help, std::span<const std::string_view> words,
+               Member member) {
+  std::string shape = "auto";
+  for (const std::string_view word : words) shape += fmt::format("|{}", word);
   return {name,
           shape,
           std::move(help),
           Kind::word,
           group,
           [=](Settings& s, const Words& given) {
-            using Enum = std::remove_cvref_t<decltype(member(s))>;
-            for (std::size_t i = 0; i < words.size(); ++i)
-              if (words[i] == only(name, given)) {
-                member(s) = static_cast<Enum>(i);
-                return;
-              }
-            throw InputError(fmt::format("{}: '{}' is none of {}", name, given[0], shape));
+            using Enum = typename std::remove_cvref_t<decltype(member(s))>::value_type;
+            member(s) = std::nullopt;
+            if (only(name, given) == "auto") return;
+            const auto found = std::find(words.begin(), words.end(), given[0]);
+            if (found == words.end()) throw InputError(fmt::format("{}: '{}' is none of {}", name, given[0], shape));
+            member(s) = static_cast<Enum>(found - words.begin());
           },
-          [=](const Settings& s) { return Words{words[static_cast<std::size_t>(member(s))]}; }};
+          [=](const Settings& s) {
+            return Words{member(s) ? std::string(words[static_cast<std::size_t>(*member(s))]) : "auto"};
+          }};
 }
 
 std::vector<Setting> make_settings() {
@@ -178,16 +180,14 @@ std::vector<Setting> make_settings() {
       "threads", "N", Group::sampling, "0: all cores (default); draws do not depend on it",
       [](auto& s) -> auto& { return s.fit.threads; }));
   all.push_back(choice(
-      "move", Group::chains, "how theta moves (default: auto, split_hmc)",
-      {"auto", "split_hmc", "random_walk", "mala", "slice_coordinates", "slice_direction"},
+      "move", Group::chains, "how theta moves (default: auto, split_hmc)", move_names,
       [](auto& s) -> auto& { return s.fit.move; }));
   all.push_back(choice(
-      "sweep", Group::chains, "how z is resampled (default: auto, by rows)",
-      {"auto", "rows", "implicit", "with_replacement", "without_replacement", "consecutive"},
+      "sweep", Group::chains, "how z is resampled (default: auto, by rows)", sweep_names,
       [](auto& s) -> auto& { return s.fit.sweep; }));
   all.push_back(choice(
-      "bound", Group::preparation, "what stands for dark rows (default: auto, sharp)",
-      {"auto", "sharp", "anchored", "untuned"}, [](auto& s) -> auto& { return s.fit.bound; }));
+      "bound", Group::preparation, "what stands for dark rows (default: auto, sharp)", bound_names,
+      [](auto& s) -> auto& { return s.fit.bound; }));
   all.push_back(
       {"lit", "none|auto|VARIANCE",
        "rows that are always evaluated: by cost (default: auto), or those with a linear predictor of more variance",

@@ -24,7 +24,7 @@ class Records : public flymc::testing::ScratchFolder {
   // A file with any body, and the checksum of it.
   std::filesystem::path file(const std::string& body, const std::string& kind = "starts") {
     const auto path = folder_ / "record.flymc";
-    write_whole(path, fmt::format("flymc {} 4 {}\n", kind, checksum(body)) + body);
+    write_whole(path, fmt::format("flymc {} {} {}\n", kind, record_version, checksum(body)) + body);
     return path;
   }
   std::string refusal(const std::string& body) {

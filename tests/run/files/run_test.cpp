@@ -328,6 +328,8 @@ TEST_F(RunOnDisk, AnotherPriorAnchorsAgainWhereItMust) {
     ASSERT_TRUE(complete(second, quiet_));
     Settings fresh = settings(classes);
     fresh.prior = wide.prior;
+    fresh.fit.seed = second.seed();  // which is its own
+    EXPECT_NE(fresh.fit.seed, wide.fit.seed);
     const RunDirectory third = RunDirectory::create(name("fresh"), fresh);
     ASSERT_TRUE(complete(third, quiet_));
     expect_same_draws(second, third);
@@ -359,6 +361,23 @@ TEST_F(RunOnDisk, ASampledRunStandsAlone) {
   EXPECT_EQ(fourth.rows(), first.rows());
 }
 
+// Nor are those of a run that was not finished, or has no draws at all yet.
+TEST_F(RunOnDisk, ASampleOfAnUnfinishedRunHasDrawsOfItsOwn) {
+  for (const int iterations : {0, 130}) {
+    const auto name = [&](const char* run) { return folder_ / fmt::format("{}-{}", run, iterations); };
+    const RunDirectory first = RunDirectory::create(name("first"), settings());
+    ingest(first, quiet_);
+    Stopper stopper(iterations);
+    if (iterations > 0) {
+      ASSERT_FALSE(complete(first, stopper));
+    }
+    const RunDirectory second = RunDirectory::create(name("second"), settings_on(first, name("second")), &first);
+    ASSERT_TRUE(complete(second, quiet_));
+    ASSERT_TRUE(complete(first, quiet_));
+    EXPECT_NE(DrawsFile(second.draws()).coefficient(0), DrawsFile(first.draws()).coefficient(0));
+  }
+}
+
 TEST_F(RunOnDisk, SamplingCountsThePassesItMakes) {
   const RunDirectory first = RunDirectory::create(folder_ / "first", settings());
   ingest(first, quiet_);
@@ -372,7 +391,7 @@ TEST_F(RunOnDisk, SamplingCountsThePassesItMakes) {
 // What was prepared for regular MCMC does not do for a sweep.
 TEST_F(RunOnDisk, ASweepAfterRegularMcmcMakesItsBound) {
   Settings s = settings();
-  s.fit.bound = BoundKind::automatic;
+  s.fit.bound = std::nullopt;
   s.checkpoint_seconds = 30.0;
   const RunDirectory first = RunDirectory::create(folder_ / "first", s);
   ASSERT_TRUE(complete(first, quiet_));

@@ -110,8 +110,7 @@ class RunDirectory {
 
  private:
   // Copies what a run takes from another before it has settings: from then on it is a run.
-  static void copy_from(const RunDirectory& base, const std::filesystem::path& path, const Settings& settings,
-                        bool needs_bound);
+  static void copy_from(const RunDirectory& base, const std::filesystem::path& path, const Settings& settings);
   std::filesystem::path gaps() const { return path_ / "gaps.flymc"; }
   std::filesystem::path path_;
   Settings settings_;

@@ -1,5 +1,5 @@
 // What is chosen for tables of which shape, that it is said, and that a choice of one's own is kept.
-#include "flymc/run/choices.hpp"
+#include "flymc/run/recipe.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ namespace {
 
 // The tables that docs/benchmarks.md measures both ways, and what was cheaper there; below 1000 rows, what mixes
 // better.
-TEST(Choices, AreTheCheaperWay) {
-  const auto regular = [](RowId rows, Index coefficients) { return chosen({}, {rows, coefficients}).regular; };
+TEST(Recipes, AreTheCheaperWay) {
+  const auto regular = [](RowId rows, Index coefficients) { return recipe_for({}, {rows, coefficients}).regular; };
   EXPECT_TRUE(regular(300, 51));
   EXPECT_FALSE(regular(3000, 51));
   EXPECT_FALSE(regular(10000, 51));
@@ -33,11 +33,11 @@ TEST(Choices, AreTheCheaperWay) {
 }
 
 // A table for which both ways cost the same exists, and only one: more rows are never a reason for regular MCMC.
-TEST(Choices, ChangeOnceAsTheTableGrows) {
+TEST(Recipes, ChangeOnceAsTheTableGrows) {
   for (const Index coefficients : {1, 5, 51, 500, 3000}) {
     bool before = true;
     for (RowId rows = 1; rows < RowId{1} << 40; rows *= 2) {
-      const bool now = chosen({}, {rows, coefficients}).regular;
+      const bool now = recipe_for({}, {rows, coefficients}).regular;
       EXPECT_TRUE(before || !now) << rows << " rows, " << coefficients << " coefficients";
       before = now;
     }
@@ -45,39 +45,68 @@ TEST(Choices, ChangeOnceAsTheTableGrows) {
   }
 }
 
-TEST(Choices, OfOnesOwnAreKept) {
+TEST(Recipes, OfOnesOwnAreKept) {
   const TableShape narrow{1000000, 51}, wide{200, 301};
-  const FitOptions usual = chosen({}, narrow);
+  const Recipe usual = recipe_for({}, narrow);
   EXPECT_EQ(usual.bound, BoundKind::sharp);
   EXPECT_EQ(usual.sweep, SweepKind::rows);
   EXPECT_EQ(usual.move, MoveKind::split_hmc);
   for (const FitOptions& asked : {FitOptions{.bound = BoundKind::sharp}, FitOptions{.sweep = SweepKind::implicit}})
-    EXPECT_FALSE(chosen(asked, wide).regular);
-  EXPECT_EQ(chosen({.move = MoveKind::mala}, wide).move, MoveKind::mala);
-  EXPECT_EQ(chosen({.bound = BoundKind::untuned}, narrow).sweep, SweepKind::implicit);
-  EXPECT_EQ(chosen({.move = MoveKind::mala, .regular = true}, narrow).move, MoveKind::mala);
-  EXPECT_TRUE(chosen({.regular = true}, narrow).regular);
+    EXPECT_FALSE(recipe_for(asked, wide).regular);
+  EXPECT_EQ(recipe_for({.move = MoveKind::mala}, wide).move, MoveKind::mala);
+  EXPECT_EQ(recipe_for({.bound = BoundKind::untuned}, narrow).sweep, SweepKind::implicit);
+  EXPECT_EQ(recipe_for({.move = MoveKind::mala, .regular = true}, narrow).move, MoveKind::mala);
+  EXPECT_TRUE(recipe_for({.regular = true}, narrow).regular);
 }
 
-TEST(Choices, AreSaidWithTheirReasons) {
+std::string said_of(const FitOptions& asked, const TableShape& shape) {
+  return describe(recipe_for(asked, shape), asked);
+}
+
+TEST(Recipes, AreSaidWithTheirReasons) {
   EXPECT_EQ(
-      describe_choices({}, {1000000, 51}),
+      said_of({}, {1000000, 51}),
       "sharp bound (fewest bright rows), sweep by rows (its cost does not grow with the table), split HMC (nearly "
       "independent draws where few rows are bright)");
-  EXPECT_EQ(describe_choices({}, {2000, 3001}),
+  EXPECT_EQ(said_of({}, {2000, 3001}),
             "regular MCMC (about 2000 of 2000 rows would be bright, which costs more), split HMC (nearly independent "
             "draws)");
   EXPECT_EQ(
-      describe_choices({}, {999, 2}),
+      said_of({}, {999, 2}),
       "regular MCMC (fewer than 1000 rows, so that all of them cost next to nothing), split HMC (nearly independent "
       "draws)");
-  EXPECT_EQ(describe_choices({.move = MoveKind::mala, .regular = true}, {200, 301}), "regular MCMC: MALA");
-  EXPECT_EQ(describe_choices({.bound = BoundKind::anchored, .sweep = SweepKind::rows, .move = MoveKind::mala}, {9, 9}),
+  EXPECT_EQ(said_of({.move = MoveKind::mala, .regular = true}, {200, 301}), "regular MCMC: MALA");
+  EXPECT_EQ(said_of({.bound = BoundKind::anchored, .sweep = SweepKind::rows, .move = MoveKind::mala}, {9, 9}),
             "anchored bound, sweep by rows, MALA");
 }
 
+// What was chosen when the rows were prepared stays chosen, whatever the table would be given now; what is asked for is
+// another matter.
+TEST(Recipes, OnPreparedRowsStayAsTheyWere) {
+  const Recipe by_cost{.regular = true, .why = "it is cheaper"};
+  const auto same = recipe_on(by_cost, {.move = MoveKind::mala});
+  ASSERT_TRUE(same);
+  EXPECT_TRUE(same->regular);
+  EXPECT_EQ(same->why, "it is cheaper");
+  EXPECT_EQ(same->move, MoveKind::mala);
+  EXPECT_FALSE(recipe_on(by_cost, {.sweep = SweepKind::rows}));
+  EXPECT_FALSE(recipe_on(by_cost, {.bound = BoundKind::sharp}));
+
+  const Recipe with_bound{.bound = BoundKind::anchored, .sweep = SweepKind::implicit, .move = MoveKind::mala};
+  const auto left = recipe_on(with_bound, {});
+  ASSERT_TRUE(left);
+  EXPECT_EQ(left->bound, BoundKind::anchored);
+  EXPECT_EQ(left->sweep, SweepKind::implicit);
+  EXPECT_EQ(left->move, MoveKind::mala);
+  const auto swept = recipe_on(with_bound, {.sweep = SweepKind::rows});
+  ASSERT_TRUE(swept);
+  EXPECT_EQ(swept->sweep, SweepKind::rows);
+  EXPECT_FALSE(recipe_on(with_bound, {.bound = BoundKind::sharp}));
+  EXPECT_TRUE(recipe_on(with_bound, {.regular = true})->regular);
+}
+
 // What was prepared for regular MCMC has no bound, and does not do for a sweep.
-TEST(Choices, OfASweepNeedABound) {
+TEST(Recipes, OfASweepNeedABound) {
   const problems::Problem problem = problems::make(Model(Logistic{}, Prior::normal(0.0, 1.0)), 40, 60, 119);
   const Threads threads(1);
   const Preparation preparation = prepare(problem.store, problem.model, {}, {threads});
@@ -89,7 +118,7 @@ TEST(Choices, OfASweepNeedABound) {
 }
 
 // More columns than rows: the chains of the defaults move, whatever the warm-up.
-TEST(Choices, MoveChainsWhereColumnsOutnumberRows) {
+TEST(Recipes, MoveChainsWhereColumnsOutnumberRows) {
   const problems::Problem problem = problems::make(Model(Logistic{}, Prior::normal(0.0, 1.0)), 40, 60, 119);
   for (const int warmup : {0, 5, 30}) {
     const Fit out = fit(problem.store, problem.model, {.chains = 2, .warmup = warmup, .draws = 100});
@@ -107,35 +136,34 @@ Store ones_first(RowId rows, RowId ones) {
 
 // One 1 among 30,000 rows: too many are loose to be lit, and z would hold the chain in place. The statistics pass
 // tells, and counts although no bound came of it.
-TEST(Choices, RegularMcmcWhereThePassTellsThatABoundWouldBeSlower) {
+TEST(Recipes, RegularMcmcWhereThePassTellsThatABoundWouldBeSlower) {
   const RowId rows = 30000;
   const Store store = ones_first(rows, 1);
   const Model model(Logistic{}, Prior::normal(0.0, 10.0));
   const TableShape shape{rows, 1};
   const Threads threads(2);
-  EXPECT_FALSE(chosen({}, shape).regular);
+  EXPECT_FALSE(recipe_for({}, shape).regular);
   const Preparation preparation = prepare(store, model, {}, {threads});
   EXPECT_FALSE(preparation.bound);
   EXPECT_GE(preparation.bound_queries, rows);
-  EXPECT_GT(preparation.costs.with_bound, preparation.costs.regular);
-  EXPECT_TRUE(chosen({}, shape, preparation).regular);
-  const std::string said = describe_choices({}, shape, preparation);
+  EXPECT_TRUE(preparation.recipe.regular);
+  const std::string said = describe(preparation, {});
   EXPECT_EQ(said.find("regular MCMC (with a bound an effective draw would cost about "), 0u) << said;
   // Who asks for the bound gets it.
   for (const FitOptions& asked : {FitOptions{.bound = BoundKind::sharp}, FitOptions{.sweep = SweepKind::rows}}) {
     const Preparation with = prepare(store, model, asked, {threads});
     EXPECT_TRUE(with.bound);
-    EXPECT_FALSE(chosen(asked, shape, with).regular);
+    EXPECT_FALSE(with.recipe.regular);
   }
   // Half of them ones: nothing is loose.
   const Store balanced = ones_first(rows, rows / 2);
   const Preparation usual = prepare(balanced, model, {}, {threads});
   EXPECT_TRUE(usual.bound);
-  EXPECT_LT(usual.costs.with_bound, usual.costs.regular);
+  EXPECT_FALSE(usual.recipe.regular);
 }
 
 // Of 2,000 rows all may be lit, which is regular MCMC, too: there is no radius any more.
-TEST(Choices, AllRowsLitHaveNoRadius) {
+TEST(Recipes, AllRowsLitHaveNoRadius) {
   const RowId rows = 2000;
   const Store store = ones_first(rows, 1);
   const Model model(Logistic{}, Prior::normal(0.0, 10.0));
@@ -145,12 +173,12 @@ TEST(Choices, AllRowsLitHaveNoRadius) {
   EXPECT_EQ(preparation.bound->radius(), HUGE_VAL);
   const Vector far = preparation.bound->anchor() + preparation.bound->metric()->unwhiten(Vector::Constant(1, -30.0));
   EXPECT_FALSE(preparation.bound->at(far, true).outside());
-  EXPECT_NE(describe_choices({}, {rows, 1}, preparation).find("all rows are lit"), std::string::npos);
+  EXPECT_NE(describe(preparation, {}).find("all rows are lit"), std::string::npos);
 }
 
 // Fifty ones of a level among 20,000 rows hold nearly all that is known about it. They are lit, and the zone of the
 // other rows is as wide along the level as the prior leaves it: the posterior's long tail lies inside.
-TEST(Choices, TheZoneIsWideWhereLitRowsKnowMost) {
+TEST(Recipes, TheZoneIsWideWhereLitRowsKnowMost) {
   const RowId rows = 20000;
   RowMatrix x = RowMatrix::Zero(rows, 2);
   Vector y(rows);
