@@ -71,6 +71,16 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
   return out;
 }
 
+std::optional<Anchor> mode_of(const Model& model, const Preparation& preparation) {
+  const auto laplace = laplace_of(model, preparation);
+  if (!laplace) return std::nullopt;
+  const Matrix inverse = laplace->factor.triangularView<Eigen::Upper>().solve(
+      Matrix::Identity(laplace->factor.rows(), laplace->factor.cols()));
+  auto metric = Metric::from_precision(inverse.transpose() * inverse);
+  if (!metric) return std::nullopt;
+  return Anchor{laplace->mean, *std::move(metric), laplace->queries, 0, 0.0};
+}
+
 double distance_from(const Laplace& laplace, const Bound& bound) {
   const Metric& metric = *bound.metric();
   const Matrix spread = metric.lower().transpose() * laplace.factor;

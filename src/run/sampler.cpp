@@ -139,11 +139,11 @@ Sampler::Sampler(const Store& store, const Model& model, const Preparation& prep
                  const Communicator& communicator)
     : model_(model), preparation_(preparation), options_(options), recipe_(recipe_of(preparation, options)) {
   const Index dimension = model.coefficients(store);
-  metric_ = std::make_shared<const Metric>(options.whiten ? preparation.anchor->metric : Metric::identity(dimension));
+  metric_ = std::make_shared<const Metric>(options.whiten ? preparation.centre().metric : Metric::identity(dimension));
   const bool splits = recipe_.move == MoveKind::split_hmc;
   if (recipe_.regular) {
     full_.emplace(store, model, communicator);
-    if (splits) frame_ = std::make_shared<const SplitFrame>(laplace_frame(*preparation.anchor));
+    if (splits) frame_ = std::make_shared<const SplitFrame>(laplace_frame(preparation.centre()));
     return;
   }
   // Where the collapsed bound is not Gaussian (rows that curve the wrong way, a prior that is nearly flat), the
@@ -154,7 +154,7 @@ Sampler::Sampler(const Store& store, const Model& model, const Preparation& prep
   if (splits && !frame_) {
     if (!preparation.anchor)
       throw InputError("move: split_hmc needs a collapsed bound that is Gaussian, or an anchor; use mala");
-    frame_ = std::make_shared<const SplitFrame>(laplace_frame(*preparation.anchor));
+    frame_ = std::make_shared<const SplitFrame>(laplace_frame(preparation.centre()));
   }
   if (recipe_.sweep == SweepKind::rows)
     proposals_ = std::make_shared<const Proposals>(preparation.bound->expected_gaps(), options_.s, communicator);
@@ -171,7 +171,8 @@ Vector Sampler::start_theta(ChainId id) const {
   Vector z(metric_->dimension());
   random.normals(Purpose::start, 0, {z.data(), static_cast<std::size_t>(z.size())});
   const double radius = joint_ ? joint_->bound().radius() : HUGE_VAL;
-  return preparation_.anchor->theta + std::min(2.0, 0.95 * radius / z.norm()) * preparation_.anchor->metric.unwhiten(z);
+  const Anchor& centre = preparation_.centre();
+  return centre.theta + std::min(2.0, 0.95 * radius / z.norm()) * centre.metric.unwhiten(z);
 }
 
 Tuners Sampler::kernels() const {

@@ -25,6 +25,9 @@ struct Laplace {
 // that of a subsample, and good to a few percent. Nothing if there is no such anchor, or no mode where it is.
 std::optional<Laplace> laplace_of(const Model& model, const Preparation& preparation);
 
+// The same as an anchor.
+std::optional<Anchor> mode_of(const Model& model, const Preparation& preparation);
+
 // How far from the anchor theta is on average under the approximation, a root of mean squares in the bound's metric:
 // sqrt(D) where the bound was made for this posterior.
 double distance_from(const Laplace& laplace, const Bound& bound);

@@ -19,6 +19,10 @@ struct Preparation {
   std::optional<Bound> bound;    // none for regular MCMC
   RowId bound_queries = 0;       // of the statistics pass, also where no bound came of it
   Recipe recipe = {};
+  // Mode and precision of the posterior under another prior than the anchor was found for: chains begin there, and
+  // moves have its scale.
+  std::optional<Anchor> under_another_prior = std::nullopt;
+  const Anchor& centre() const { return under_another_prior ? *under_another_prior : *anchor; }
 };
 Preparation prepare(const Store& store, const Model& model, const FitOptions& options, const Execution& execution);
 

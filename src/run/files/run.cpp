@@ -175,7 +175,7 @@ class Chains {
 };
 
 // Chains of a run that was sampled from another begin where that one's chains ended: theta and z are in equilibrium
-// there, up to the change of prior, and no pass over the rows is needed.
+// there, and no pass over the rows is needed. (Not so under another prior: what the rows do not know may be far out.)
 void start_where_others_ended(const RunDirectory& directory, ChainPlan& plan) {
   const std::vector<Place> places = directory.load_starts();
   if (places.empty()) return;
@@ -359,7 +359,7 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   parts.rows.expect(recipe_of(preparation, settings.fit).regular ? Access::in_order : Access::here_and_there);
   const Sampler sampler(store, model, preparation, settings.fit, communicator);
   ChainPlan plan = sampler.plan();
-  start_where_others_ended(directory, plan);
+  if (!preparation.under_another_prior) start_where_others_ended(directory, plan);
 
   PartSink sink(directory, parts.names, parts.encoding, model.predictors());
   Chains chains(directory, plan, sink, monitor, execution);

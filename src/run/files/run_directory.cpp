@@ -14,6 +14,7 @@
 #include "chain_report_json.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/model/prior_terms.hpp"
+#include "flymc/run/laplace.hpp"
 #include "gaps_file.hpp"
 #include "record.hpp"
 #include "run_parts.hpp"
@@ -370,6 +371,8 @@ Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& 
                                   unpack(b.at("growth")), unpack(b.at("hessian"))},
                         out.bound_queries, std::move(metric), std::move(expected), std::move(lit));
     }
+    if (value.at("prior") != PriorTerms::parse(settings_.prior).describe())
+      out.under_another_prior = mode_of(model, out);
     return out;
   });
 }

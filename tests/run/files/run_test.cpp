@@ -340,6 +340,18 @@ TEST_F(RunOnDisk, AnotherPriorAnchorsAgainWhereItMust) {
   }
 }
 
+// What the rows do not know, as a number that is added to all classes, has the prior's scale: under a narrow one the
+// chains must not begin where those of a wide one ended.
+TEST_F(RunOnDisk, ANarrowPriorOfASoftmaxLeavesChainsThatMove) {
+  const RunDirectory first = RunDirectory::create(folder_ / "first", settings(3));
+  ASSERT_TRUE(complete(first, quiet_));
+  Settings narrow = settings_on(first, folder_ / "second");
+  narrow.prior = "laplace(0, 0.02)";
+  const RunDirectory second = RunDirectory::create(folder_ / "second", narrow, &first);
+  ASSERT_TRUE(complete(second, quiet_));
+  for (const ChainReport& chain : read_report(second).chains) EXPECT_GT(chain.acceptance, 0.5);
+}
+
 // What happens to the first run afterwards does not matter, and its random numbers are not used again.
 TEST_F(RunOnDisk, ASampledRunStandsAlone) {
   const RunDirectory first = RunDirectory::create(folder_ / "first", settings());
