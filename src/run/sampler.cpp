@@ -66,7 +66,7 @@ bool needs_anchor(const FitOptions& options) {
 std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficients, const FitOptions& options) {
   if (options.bound == BoundKind::sharp || options.bound == BoundKind::automatic)
     return std::make_shared<SharpRule>(SharpRule::usual_zone(coefficients));
-  if (options.bound == BoundKind::untuned && model.family().name() == "logistic")
+  if (options.bound == BoundKind::untuned && model.family().takes_fixed_xi())
     return std::make_shared<FixedJaakkolaJordanRule>();
   return std::make_shared<AnchoredRule>();
 }
