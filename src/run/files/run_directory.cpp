@@ -205,7 +205,7 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
     });
   if (needs_bound && !value.is_null() && !value.contains("bound")) return;  // of regular MCMC: no z either
   if (value.is_null()) return;
-  const PriorTerms prior = PriorTerms::parse(settings.prior);
+  const PriorTerms prior = PriorTerms::parse(prior_of(settings));
   if (!prior.proper() && value.value("prior", "") != prior.describe()) return;
   value["bound_queries"] = 0;  // this run made none
   if (value.contains("anchor")) value["anchor"]["queries"] = 0;
@@ -231,7 +231,7 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
 
 bool RunDirectory::prepared_for_its_prior() const {
   return reading(preparation(), "delete it, and `flymc resume` makes it again", [&] {
-    return read_record(preparation(), "preparation").at("prior") == PriorTerms::parse(settings_.prior).describe();
+    return read_record(preparation(), "preparation").at("prior") == PriorTerms::parse(prior_of(settings_)).describe();
   });
 }
 
@@ -267,7 +267,7 @@ void RunDirectory::save(const Preparation& preparation, const StoreFile& rows, c
   std::vector<std::uint64_t> checksums;
   if (with_gaps) checksums = write_gaps(gaps(), preparation.bound->expected_gaps(), store.block_rows(), communicator);
   if (communicator.rank() != 0) return;
-  json value = {{"prior", PriorTerms::parse(settings_.prior).describe()},
+  json value = {{"prior", PriorTerms::parse(prior_of(settings_)).describe()},
                 {"rows", rows.fingerprint},
                 {"bound_queries", preparation.bound_queries},
                 {"cost_with_bound", preparation.costs.with_bound},
