@@ -13,7 +13,7 @@ from typing import Any
 from . import _core, tables
 from .fits import Fit, conclude_or_raise, words
 from .formulas import Design
-from .priors import Normal, Priors, prior_text
+from .priors import Priors, prior_text
 from .watching import watch
 
 
@@ -21,7 +21,7 @@ def fit(
     formula: str | None,
     data: Any,
     family: str = "logistic",
-    prior: Priors = Normal(0, 2.5),
+    prior: Priors | None = None,
     *,
     columns: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
@@ -60,6 +60,7 @@ def fit(
             What streams is streamed, unless there is a formula, which is evaluated in memory.
         family: `logistic`, `softmax` or `student_t`, which needs the scale `sigma` of the residuals.
         prior: One for all coefficients, or a dictionary from terms to priors, in which `None` stands for all others.
+            Without one it is the family's own, `Normal(0, 2.5)`.
         columns: The columns that explain the target. Of an array X, their names.
         out: The folder of the run, which the command can read too. Without it the run is temporary, and is gone when
             the Fit is; `Fit.save` keeps it.
@@ -101,7 +102,7 @@ def plan(formula: str | None, data: Any, family: str = "logistic", **settings: A
     rows          10000
     """
     with ExitStack() as stack:
-        prior = settings.pop("prior", Normal(0, 2.5))
+        prior = settings.pop("prior", None)
         settings = {"missing": "error", "family": family, **settings}
         table, settings, _ = _prepare(formula, data, settings, partial(_spool, stack, prefix="flymc-"))
         with tables.named(table):

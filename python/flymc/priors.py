@@ -69,12 +69,14 @@ Prior = Normal | Laplace | StudentT | Flat
 Priors = Prior | Mapping[str | None, Prior] | str
 
 
-def prior_text(prior: Priors) -> str:
-    """As the command's --prior takes it.
+def prior_text(prior: Priors | None) -> str | None:
+    """As the command's --prior takes it; None, the family's own, is not said.
 
     >>> prior_text({None: Normal(0, 1), "age": Flat()})
     'normal(0, 1); age: flat'
     """
+    if prior is None:
+        return None
     if not isinstance(prior, Mapping):
         return str(prior)
     for term in prior:

@@ -39,7 +39,7 @@ FixedJaakkolaJordanRule::FixedJaakkolaJordanRule(double xi) : xi_(std::abs(xi)) 
 }
 
 std::string FixedJaakkolaJordanRule::family_problem(const BatchedFamily& family) const {
-  return family.name() == "logistic" ? "" : "a fixed xi belongs to the logistic family; use the anchored bound";
+  return family.takes_fixed_xi() ? "" : "a fixed xi belongs to the logistic family; use the anchored bound";
 }
 
 // log sigmoid(eta) - eta/2 is even, so what the bound lacks at eta is the same for both classes: that of the anchored

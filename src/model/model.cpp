@@ -7,11 +7,14 @@
 
 namespace flymc {
 
-std::vector<std::string> Model::names(const Store& store) const {
-  if (predictors() == 1) return store.columns();
+std::vector<std::string> coefficient_names(const std::vector<std::string>& columns, Index predictors,
+                                           const std::vector<std::string>& classes) {
+  if (predictors == 1) return columns;
+  const auto count = static_cast<std::size_t>(predictors);
   std::vector<std::string> names;
-  for (Index k = 0; k < predictors(); ++k)
-    for (const std::string& column : store.columns()) names.push_back(fmt::format("{}[{}]", column, k));
+  for (std::size_t k = 0; k < count; ++k)
+    for (const std::string& column : columns)
+      names.push_back(fmt::format("{}[{}]", column, classes.size() == count ? classes[k] : std::to_string(k)));
   return names;
 }
 

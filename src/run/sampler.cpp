@@ -71,8 +71,7 @@ std::string too_slow(const DrawCosts& costs) {
 
 std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficients, BoundKind kind) {
   if (kind == BoundKind::sharp) return std::make_shared<SharpRule>(SharpRule::usual_zone(coefficients));
-  if (kind == BoundKind::untuned && model.family().name() == "logistic")
-    return std::make_shared<FixedJaakkolaJordanRule>();
+  if (kind == BoundKind::untuned && model.family().takes_fixed_xi()) return std::make_shared<FixedJaakkolaJordanRule>();
   return std::make_shared<AnchoredRule>();
 }
 

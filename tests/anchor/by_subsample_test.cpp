@@ -183,6 +183,7 @@ struct TwoFaced {
   void curvature(double y, Predictor, std::span<double> out) const { out[0] = precision(y); }
   double remainder(double y, Predictor, Predictor delta) const { return -0.5 * precision(y) * delta[0] * delta[0]; }
   void global_curvature(double y, Predictor, std::span<double> out) const { out[0] = precision(y); }
+  void mean(Predictor eta, std::span<double> out) const { out[0] = eta[0]; }
   double simulate(Predictor eta, const Random&, std::uint64_t) const { return eta[0]; }
 };
 

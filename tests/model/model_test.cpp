@@ -23,6 +23,9 @@ TEST(Model, NamesOneCoefficientPerColumnAndClass) {
   EXPECT_EQ(softmax.coefficients(store), 6);
   EXPECT_EQ(softmax.names(store),
             (std::vector<std::string>{"intercept[0]", "age[0]", "intercept[1]", "age[1]", "intercept[2]", "age[2]"}));
+  EXPECT_EQ(coefficient_names({"intercept", "age"}, 2, {"no", "yes"}),
+            (std::vector<std::string>{"intercept[no]", "age[no]", "intercept[yes]", "age[yes]"}));
+  EXPECT_EQ(coefficient_names({"intercept", "age"}, 1, {"no", "yes"}), (std::vector<std::string>{"intercept", "age"}));
 }
 
 TEST(Model, ThetaHoldsOneVectorOfWeightsPerPredictor) {
@@ -123,6 +126,8 @@ TYPED_TEST(BatchedFamilies, SayWhatSingleRowsSay) {
   batched.likelihood(batch.y, batch.eta, value, slope, curvature);
   batched.remainder(batch.y, batch.eta, batch.delta, remainder, bend);
   batched.global_curvature(batch.y, batch.eta, global);
+  std::vector<double> mean(rows * k);
+  batched.mean(batch.eta, mean);
   for (std::size_t i = 0; i < rows; ++i) {
     const Predictor eta = Predictor(batch.eta).subspan(i * k, k), delta = Predictor(batch.delta).subspan(i * k, k);
     std::vector<double> own(k), moved(k), there(k), own_curvature(k * k), own_global(k * k);
@@ -141,6 +146,8 @@ TYPED_TEST(BatchedFamilies, SayWhatSingleRowsSay) {
       EXPECT_EQ(curvature[i * k * k + j], own_curvature[j]);
       EXPECT_EQ(global[i * k * k + j], own_global[j]);
     }
+    family.mean(eta, own);
+    for (std::size_t j = 0; j < k; ++j) EXPECT_EQ(mean[i * k + j], own[j]);
     EXPECT_EQ(batched.simulate(eta, PhiloxRandom(6, 0, 0), i), family.simulate(eta, PhiloxRandom(6, 0, 0), i));
   }
 }

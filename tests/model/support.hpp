@@ -40,6 +40,10 @@ struct Counted {
     if constexpr (requires { family.target_classes(); }) return family.target_classes();
     return 0;
   }
+  bool takes_fixed_xi() const {
+    if constexpr (requires { family.takes_fixed_xi(); }) return family.takes_fixed_xi();
+    return false;
+  }
   bool only_differences() const {
     if constexpr (requires { family.only_differences(); }) return family.only_differences();
     return false;
@@ -66,6 +70,7 @@ struct Counted {
              std::span<double> k) const requires HasSharp<F> {
     family.sharp(y, eta, spread, zone, c, k);
   }
+  void mean(Predictor eta, std::span<double> out) const { family.mean(eta, out); }
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
     return family.simulate(eta, random, index);
   }
@@ -103,6 +108,7 @@ struct Sech {
   void global_curvature(double y, Predictor eta, std::span<double> out) const {
     out[0] = 4.0 * jaakkola_jordan_curvature(2.0 * (y - eta[0]));
   }
+  void mean(Predictor eta, std::span<double> out) const { out[0] = eta[0]; }
   // The distribution function is (2 / pi) atan(exp(r)).
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
     return eta[0] + std::log(std::tan(0.5 * std::numbers::pi * random.uniform(Purpose::simulate, index)));

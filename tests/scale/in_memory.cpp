@@ -4,7 +4,7 @@
 
 #include "flymc/data/files/encoding.hpp"
 #include "flymc/flymc.hpp"
-#include "flymc/run/files/settings.hpp"
+#include "flymc/run/files/families.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 5) return 2;
@@ -21,9 +21,7 @@ int main(int argc, char** argv) {
   options.target = argv[2];
   const std::string others = argv[3];
   options.exclude = {others.substr(0, others.find(',')), others.substr(others.find(',') + 1)};
-  options.target_kind = settings.family == "softmax"     ? TargetKind::classes
-                        : settings.family == "student_t" ? TargetKind::number
-                                                         : TargetKind::two_classes;
+  options.target_kind = family_card(settings.family).target;
   options.standardise = true;
   const Table table = Table::open({argv[1]});
   const Encoding encoding = Encoding::learn(table, options);

@@ -75,8 +75,8 @@ class SharpRule final : public BoundRule {
 };
 
 // Jaakkola and Jordan's bound with one xi for all rows, the paper's "untuned" bound (it uses xi = 1.5): touches at
-// eta = +-xi wherever the anchor is. Logistic only. The paper's untuned softmax and Student-t bounds are AnchoredRule
-// at anchor 0.
+// eta = +-xi wherever the anchor is. For families that say takes_fixed_xi(): the logistic. The paper's untuned softmax
+// and Student-t bounds are AnchoredRule at anchor 0.
 class FixedJaakkolaJordanRule final : public BoundRule {
  public:
   explicit FixedJaakkolaJordanRule(double xi = 1.5);

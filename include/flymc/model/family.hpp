@@ -28,10 +28,11 @@ using Predictor = std::span<const double>;
 //                                     quadratic form of global_curvature: near delta = 0 the plain difference will not
 //                                     do
 //   global_curvature(y, eta, out)     K x K, symmetric: a C with -remainder(y, eta, delta) <= delta'C delta / 2 for
-//   every
-//                                     delta. It is the family's anchored bound
-//   simulate(eta, random, index)      a target drawn at eta, from addresses (Purpose::simulate, 2 index and 2 index +
-//   1)
+//                                     every delta. It is the family's anchored bound
+//   mean(eta, out)                    the inverse link, K numbers: the mean of a target at eta that is a number, or 0
+//                                     or 1; where each predictor is of a class, the probabilities of the classes
+//   simulate(eta, random, index)      a target drawn at eta, from addresses (Purpose::simulate, 2 index and
+//                                     2 index + 1)
 //
 // For a bound that knows where the chain is (docs/mathematics.md, "The sharp bound") a family may add one of
 //   sharp(y, eta, spread, zone, c, k)   K x K numbers each: c + k rho such that -remainder(y, eta, delta) <=
@@ -45,6 +46,10 @@ using Predictor = std::span<const double>;
 // nothing, says so by a member only_differences() that returns true: its prior must be proper. One whose targets are
 // the classes 0 ... C - 1 says so by a member target_classes() that returns C: a subsample of the rows then takes care
 // that no class is missing.
+//
+// A family whose rows are log sigmoid(eta) or log sigmoid(-eta) says so by a member takes_fixed_xi() that returns true:
+// Jaakkola and Jordan's bound with one xi for all rows is below them, and is the family's untuned bound. That of others
+// is their anchored one at 0.
 //
 // A family whose likelihood is not log-concave may have a posterior of several modes, and a search that begins in one
 // place finds one of them. One of one predictor that has a scale may offer
@@ -63,6 +68,7 @@ concept Family = requires(const F& f, double y, Predictor eta, Predictor delta, 
   { f.curvature(y, eta, out) } -> std::same_as<void>;
   { f.remainder(y, eta, delta) } -> std::same_as<double>;
   { f.global_curvature(y, eta, out) } -> std::same_as<void>;
+  { f.mean(eta, out) } -> std::same_as<void>;
   { f.simulate(eta, random, index) } -> std::same_as<double>;
 };
 

@@ -16,6 +16,7 @@ struct Logistic {
   std::string name() const { return "logistic"; }
   Index predictors() const { return 1; }
   Index target_classes() const { return 2; }
+  bool takes_fixed_xi() const { return true; }
   std::string target_problem(double y) const { return y == 0.0 || y == 1.0 ? "" : "0 or 1"; }
 
   double log_likelihood(double y, Predictor eta) const { return log_sigmoid(side(y) * eta[0]); }
@@ -69,6 +70,8 @@ struct Logistic {
     curvature(y, eta, c);
     sharp_line(*this, y, eta, spread[0], zone, c[0], k[0]);
   }
+
+  void mean(Predictor eta, std::span<double> out) const { out[0] = sigmoid(eta[0]); }
 
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
     return random.uniform(Purpose::simulate, 2 * index) < sigmoid(eta[0]) ? 1.0 : 0.0;

@@ -25,11 +25,15 @@ class BatchedFamily {
   virtual bool only_differences() const = 0;
   // C if targets are classes 0 ... C - 1, else 0.
   virtual Index target_classes() const = 0;
+  // Whether Jaakkola and Jordan's bound with one xi for all rows is below them.
+  virtual bool takes_fixed_xi() const = 0;
   // At `factor` times its scale, where the likelihood is concave further out; none if the family has no such form.
   virtual std::shared_ptr<const BatchedFamily> eased(double factor) const = 0;
   virtual std::string target_problem(double y) const = 0;
   // Which of these targets is the first that the family does not take, or how many there are.
   virtual std::size_t first_problem(std::span<const double> y) const = 0;
+  // The inverse link, K means per row; no query.
+  virtual void mean(std::span<const double> eta, std::span<double> out) const = 0;
   virtual double simulate(Predictor eta, const Random& random, std::uint64_t index) const = 0;
 
   // l, l' (K per row), -l'' (K x K per row) at eta.
@@ -61,6 +65,10 @@ class BatchedAdapter final : public BatchedFamily {
     if constexpr (requires { family_.target_classes(); }) return family_.target_classes();
     return 0;
   }
+  bool takes_fixed_xi() const override {
+    if constexpr (requires { family_.takes_fixed_xi(); }) return family_.takes_fixed_xi();
+    return false;
+  }
   std::shared_ptr<const BatchedFamily> eased([[maybe_unused]] double factor) const override {
     if constexpr (requires { family_.eased(factor); })
       return std::make_shared<const BatchedAdapter<decltype(family_.eased(factor))>>(family_.eased(factor));
@@ -71,6 +79,10 @@ class BatchedAdapter final : public BatchedFamily {
     std::size_t i = 0;
     while (i < y.size() && family_.target_problem(y[i]).empty()) ++i;
     return i;
+  }
+  void mean(std::span<const double> eta, std::span<double> out) const override {
+    const std::size_t k = width();
+    for (std::size_t i = 0; i < eta.size(); i += k) family_.mean(eta.subspan(i, k), out.subspan(i, k));
   }
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const override {
     return family_.simulate(eta, random, index);
@@ -149,6 +161,11 @@ class BatchedAdapter final : public BatchedFamily {
   F family_;
 };
 
+// Names of the coefficients, in the order of theta: the columns', with the class in brackets where there are several
+// predictors. The class is a number unless there is a name for each predictor.
+std::vector<std::string> coefficient_names(const std::vector<std::string>& columns, Index predictors,
+                                           const std::vector<std::string>& classes = {});
+
 class Model {
  public:
   template <Family F>
@@ -160,8 +177,7 @@ class Model {
   Index predictors() const { return family_->predictors(); }
   // Number of coefficients: theta holds one vector of feature weights per predictor, one after the other.
   Index coefficients(const Store& store) const { return store.features() * predictors(); }
-  // Names of the coefficients: the columns', with the class in brackets where there are several.
-  std::vector<std::string> names(const Store& store) const;
+  std::vector<std::string> names(const Store& store) const { return coefficient_names(store.columns(), predictors()); }
   // Throws InputError, naming the row, if a target does not fit the family, or if the prior does not fit.
   void check(const Store& store, const Execution& execution) const;
 

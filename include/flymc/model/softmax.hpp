@@ -149,6 +149,8 @@ struct Softmax {
       }
   }
 
+  void mean(Predictor eta, std::span<double> out) const { probabilities(eta, out); }
+
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
     double p[most_classes];
     probabilities(eta, {p, eta.size()});

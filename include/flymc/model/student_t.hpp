@@ -107,6 +107,9 @@ struct StudentT {
     sharp_line(*this, y, eta, spread[0], zone, c[0], k[0]);
   }
 
+  // The location; for nu <= 1, where there is no mean, the median.
+  void mean(Predictor eta, std::span<double> out) const { out[0] = eta[0]; }
+
   // Bailey's polar form: sqrt(nu (u^(-2/nu) - 1)) cos(2 pi v).
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
     const double u = random.uniform(Purpose::simulate, 2 * index);

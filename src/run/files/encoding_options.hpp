@@ -3,7 +3,7 @@
 
 #include "flymc/data/files/encoding.hpp"
 #include "flymc/data/files/table.hpp"
-#include "flymc/run/files/settings.hpp"
+#include "flymc/run/files/families.hpp"
 
 namespace flymc {
 
@@ -26,9 +26,7 @@ inline EncodingOptions encoding_options(const Settings& settings) {
   options.intercept = !settings.no_intercept;
   options.standardise = settings.standardise;
   options.missing = settings.missing == "drop" ? Missing::drop : Missing::error;
-  options.target_kind = settings.family == "logistic"  ? TargetKind::two_classes
-                        : settings.family == "softmax" ? TargetKind::classes
-                                                       : TargetKind::number;
+  options.target_kind = family_card(settings.family).target;
   options.positive = settings.positive;
   return options;
 }

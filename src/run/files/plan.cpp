@@ -138,16 +138,15 @@ Plan make_plan(const Settings& settings) {
   const auto rows = static_cast<double>(plan.rows);
   plan.table_bytes = static_cast<double>(table.bytes());
   plan.features = look.features;
-  Index predictors = 1;
-  if (settings.family == "softmax") {
-    std::set<std::string> classes;
+  const FamilyCard& card = family_card(settings.family);
+  std::set<std::string> classes;
+  if (card.target == TargetKind::classes)
     table.scan({settings.target}, [&](const TableBatch& batch) {
       for (Index i = 0; i < batch.rows() && classes.size() < 100; ++i)
         classes.insert(table.find(settings.target)->kind == ColumnKind::text ? std::string(batch.text(0, i))
                                                                              : fmt::format("{}", batch.number(0, i)));
     });
-    predictors = static_cast<Index>(classes.size());
-  }
+  const Index predictors = card.predictors(static_cast<Index>(classes.size()));
   plan.coefficients = plan.features * predictors;
   const auto d = static_cast<double>(plan.features), p = static_cast<double>(plan.coefficients);
   const auto chains = static_cast<double>(settings.fit.chains);

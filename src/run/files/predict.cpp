@@ -43,14 +43,14 @@ double quantile(std::vector<double>& values, double p) {
 // What a family predicts for one row, from its predictors under each draw.
 class RowPredictor {
  public:
-  RowPredictor(const Settings& settings, Model model, std::vector<std::string> classes, double interval)
-      : settings_(settings), model_(std::move(model)), classes_(std::move(classes)), tail_((1.0 - interval) / 2.0) {}
+  RowPredictor(Model model, const Encoding& encoding, std::uint64_t seed, double interval)
+      : model_(std::move(model)), encoding_(encoding), seed_(seed), tail_((1.0 - interval) / 2.0) {}
 
-  std::string text_column() const { return softmax() ? "class" : ""; }
+  std::string text_column() const { return of_classes() ? "class" : ""; }
   std::vector<std::string> columns() const {
-    if (!softmax()) return {"mean", "lower", "upper"};
+    if (!of_classes()) return {"mean", "lower", "upper"};
     std::vector<std::string> names;
-    for (const std::string& level : classes_)
+    for (const std::string& level : encoding_.classes())
       for (const char* what : {"mean", "lower", "upper"}) names.push_back(fmt::format("{}[{}]", what, level));
     return names;
   }
@@ -58,46 +58,38 @@ class RowPredictor {
   // eta: a row per draw and a column per predictor. `row` counts over the table, for the noise of new observations.
   void predict(const RowMatrix& eta, std::uint64_t row, std::optional<std::string>& text, std::vector<double>& out) {
     out.clear();
-    const Index draws = eta.rows();
-    values_.resize(static_cast<std::size_t>(draws));
-    if (settings_.family == "student_t") {
-      const PhiloxRandom random(settings_.fit.seed, 0, row);
-      for (Index s = 0; s < draws; ++s)
-        values_[static_cast<std::size_t>(s)] =
-            model_.family().simulate({eta.data() + s, 1}, random, static_cast<std::uint64_t>(s));
-      add(eta.col(0).mean(), out);
-      return;
-    }
-    if (!softmax()) {
-      for (Index s = 0; s < draws; ++s) values_[static_cast<std::size_t>(s)] = 1.0 / (1.0 + std::exp(-eta(s, 0)));
-      add(mean(), out);
-      return;
-    }
-    const RowMatrix weight = (eta.colwise() - eta.rowwise().maxCoeff()).array().exp();
-    const Vector sum = weight.rowwise().sum();
+    means_.resize(eta.rows(), eta.cols());
+    model_.family().mean({eta.data(), static_cast<std::size_t>(eta.size())},
+                         {means_.data(), static_cast<std::size_t>(means_.size())});
     double best = -1.0;
-    for (Index k = 0; k < eta.cols(); ++k) {
-      for (Index s = 0; s < draws; ++s) values_[static_cast<std::size_t>(s)] = weight(s, k) / sum[s];
-      add(mean(), out);
-      if (out[out.size() - 3] <= best) continue;
-      best = out[out.size() - 3];
-      text = classes_[static_cast<std::size_t>(k)];
+    for (Index k = 0; k < means_.cols(); ++k) {
+      const double mean = means_.col(k).mean();
+      values_.assign(means_.col(k).begin(), means_.col(k).end());
+      if (encoding_.target_kind() == TargetKind::number) draw_observations(eta, row);
+      out.insert(out.end(), {mean, quantile(values_, tail_), quantile(values_, 1.0 - tail_)});
+      if (!of_classes() || mean <= best) continue;
+      best = mean;
+      text = encoding_.classes()[static_cast<std::size_t>(k)];
     }
   }
 
  private:
-  bool softmax() const { return settings_.family == "softmax"; }
-  double mean() const { return Eigen::Map<const Vector>(values_.data(), static_cast<Index>(values_.size())).mean(); }
-  void add(double mean, std::vector<double>& out) {
-    out.push_back(mean);
-    out.push_back(quantile(values_, tail_));
-    out.push_back(quantile(values_, 1.0 - tail_));
+  bool of_classes() const { return encoding_.target_kind() == TargetKind::classes; }
+
+  // Of a number the interval is one for a new observation; of a probability it is its own.
+  void draw_observations(const RowMatrix& eta, std::uint64_t row) {
+    const PhiloxRandom random(seed_, 0, row);
+    for (std::size_t s = 0; s < values_.size(); ++s) {
+      const auto at = eta.row(static_cast<Index>(s));
+      values_[s] = model_.family().simulate({at.data(), static_cast<std::size_t>(at.size())}, random, s);
+    }
   }
 
-  const Settings& settings_;
   Model model_;
-  std::vector<std::string> classes_;
+  const Encoding& encoding_;
+  std::uint64_t seed_;
   double tail_;
+  RowMatrix means_;  // a row per draw
   std::vector<double> values_;
 };
 
@@ -119,8 +111,8 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
   read_report(directory);  // the run must be finished
   const Encoding encoding = Encoding::from_json(open_unverified(directory).metadata.at("encoding"));
   const RowMatrix theta = read_draws(DrawsFile(directory.draws()), options.draws);
-  RowPredictor predictor(settings, make_model(settings, static_cast<int>(encoding.classes().size())),
-                         encoding.classes(), options.interval);
+  RowPredictor predictor(make_model(settings, static_cast<int>(encoding.classes().size())), encoding, settings.fit.seed,
+                         options.interval);
 
   const Table table = Table::open(options.table, {encoding.categorical(), delimiter_of(options.delimiter)});
   for (const std::string& file : table.files())

@@ -83,7 +83,7 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
   report.bound_queries = preparation.bound_queries;
   report.choices = describe(preparation, options);
   if (const auto& classes = report.classes;
-      parts.model.family().name() == "logistic" && classes != std::vector<std::string>{"0", "1"})
+      parts.encoding.target_kind() == TargetKind::two_classes && classes != std::vector<std::string>{"0", "1"})
     report.choices += fmt::format("\n'{}' counts as 1 and '{}' as 0", classes.at(1), classes.at(0));
   if (preparation.bound) report.radius = preparation.bound->radius();
   if (const auto laplace = laplace_of(parts.model, preparation)) {

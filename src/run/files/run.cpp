@@ -15,7 +15,6 @@
 #include "flymc/core/files.hpp"
 #include "flymc/data/files/store_file.hpp"
 #include "flymc/diagnose/convergence.hpp"
-#include "flymc/model/softmax.hpp"
 #include "part_sink.hpp"
 #include "run_parts.hpp"
 
@@ -190,15 +189,6 @@ void start_where_others_ended(const RunDirectory& directory, ChainPlan& plan) {
 
 }  // namespace
 
-std::vector<std::string> coefficient_names(const std::vector<std::string>& features,
-                                           const std::vector<std::string>& classes, const Settings& settings) {
-  if (settings.family != "softmax") return features;
-  std::vector<std::string> names;
-  for (const std::string& level : classes)
-    for (const std::string& feature : features) names.push_back(fmt::format("{}[{}]", feature, level));
-  return names;
-}
-
 Settings settings_on(const RunDirectory& base, const std::filesystem::path& path) {
   if (base.rows_files().empty())
     throw InputError(fmt::format("{}: its rows are not there yet; `flymc resume {}` makes them", base.path().string(),
@@ -214,13 +204,15 @@ namespace {
 
 // What the encoding shows before the rows are written: a fit would fail later for it, and leave rows of no use.
 void check_fits(const Encoding& encoding, const Settings& settings) {
-  if (settings.family == "softmax" && encoding.classes().size() > static_cast<std::size_t>(Softmax::most_classes))
+  const FamilyCard& card = family_card(settings.family);
+  const std::size_t classes = encoding.classes().size(), features = encoding.feature_names().size();
+  if (card.most_classes > 0 && classes > static_cast<std::size_t>(card.most_classes))
     throw InputError(
-        fmt::format("the target '{}' has {} classes, and softmax takes at most {}; merge the rare ones, or "
+        fmt::format("the target '{}' has {} classes, and {} takes at most {}; merge the rare ones, or "
                     "choose another target",
-                    settings.target, encoding.classes().size(), Softmax::most_classes));
-  const std::size_t features = encoding.feature_names().size();
-  const std::size_t coefficients = features * (settings.family == "softmax" ? encoding.classes().size() : 1);
+                    settings.target, classes, card.name, card.most_classes));
+  const auto predictors = static_cast<std::size_t>(card.predictors(static_cast<Index>(classes)));
+  const std::size_t coefficients = features * predictors;
   if (coefficients > Encoding::most_features)
     throw InputError(
         fmt::format("there are {} coefficients ({} features, levels counted), and a fit takes at most {}: it keeps "
@@ -290,7 +282,7 @@ void ingest(const RunDirectory& directory, Monitor& monitor, const Communicator&
                           static_cast<double>(table.bytes()) / 1048576.0));
   const Encoding encoding = Encoding::learn(table, encoding_options(settings), {threads, communicator});
   check_fits(encoding, settings);
-  const auto names = coefficient_names(encoding.feature_names(), encoding.classes(), settings);
+  const auto names = coefficient_names(encoding, settings);
   check_coefficient_names(names);
   make_model(settings, static_cast<int>(encoding.classes().size()), names);  // the prior may name what is not there
   // Ranks write a part each if each has a block to itself; else the table is small, or has few pieces to share out, and

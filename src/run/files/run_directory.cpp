@@ -221,7 +221,7 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
       return read;
     });
   if (value.is_null()) return;
-  const PriorTerms prior = PriorTerms::parse(settings.prior);
+  const PriorTerms prior = PriorTerms::parse(prior_of(settings));
   if (!prior.proper() && value.value("prior", "") != prior.describe()) return;
   value["bound_queries"] = 0;  // this run made none
   if (value.contains("anchor")) value["anchor"]["queries"] = 0;
@@ -247,7 +247,7 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
 
 bool RunDirectory::prepared_for_its_prior() const {
   return reading(preparation(), "delete it, and `flymc resume` makes it again", [&] {
-    return read_record(preparation(), "preparation").at("prior") == PriorTerms::parse(settings_.prior).describe();
+    return read_record(preparation(), "preparation").at("prior") == PriorTerms::parse(prior_of(settings_)).describe();
   });
 }
 
@@ -283,7 +283,7 @@ void RunDirectory::save(const Preparation& preparation, const StoreFile& rows, c
   std::vector<std::uint64_t> checksums;
   if (with_gaps) checksums = write_gaps(gaps(), preparation.bound->expected_gaps(), store.block_rows(), communicator);
   if (communicator.rank() != 0) return;
-  json value = {{"prior", PriorTerms::parse(settings_.prior).describe()},
+  json value = {{"prior", PriorTerms::parse(prior_of(settings_)).describe()},
                 {"rows", rows.fingerprint},
                 {"bound_queries", preparation.bound_queries},
                 {"recipe", to_json(preparation.recipe)}};
@@ -371,7 +371,7 @@ Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& 
                                   unpack(b.at("growth")), unpack(b.at("hessian"))},
                         out.bound_queries, std::move(metric), std::move(expected), std::move(lit));
     }
-    if (value.at("prior") != PriorTerms::parse(settings_.prior).describe())
+    if (value.at("prior") != PriorTerms::parse(prior_of(settings_)).describe())
       out.under_another_prior = mode_of(model, out);
     return out;
   });

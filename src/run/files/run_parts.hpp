@@ -9,6 +9,7 @@
 #include "flymc/core/error.hpp"
 #include "flymc/data/files/encoding.hpp"
 #include "flymc/data/files/store_file.hpp"
+#include "flymc/run/files/families.hpp"
 #include "flymc/run/files/report.hpp"
 #include "flymc/run/files/run.hpp"
 
@@ -28,13 +29,20 @@ inline StoreFile open_unverified(const RunDirectory& run) {
   return open_store(files, Verify::metadata, {Threads(1)});
 }
 
+// With the target's levels for classes.
+inline std::vector<std::string> coefficient_names(const Encoding& encoding, const Settings& settings) {
+  const auto& classes = encoding.classes();
+  return coefficient_names(encoding.feature_names(),
+                           family_card(settings.family).predictors(static_cast<Index>(classes.size())), classes);
+}
+
 inline RunParts parts_of(StoreFile rows, const Settings& settings) {
   Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
   if (encoding.rows() != rows.store.rows())
     throw InputError(
         fmt::format("the files of rows hold {} of {} rows; delete them, and `flymc resume` makes them again",
                     rows.store.rows(), encoding.rows()));
-  auto names = coefficient_names(encoding.feature_names(), encoding.classes(), settings);
+  auto names = coefficient_names(encoding, settings);
   Model model = make_model(settings, static_cast<int>(encoding.classes().size()), names);
   return {std::move(rows), std::move(encoding), std::move(names), std::move(model)};
 }

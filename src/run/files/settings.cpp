@@ -10,10 +10,8 @@
 
 #include "flymc/core/error.hpp"
 #include "flymc/core/names.hpp"
-#include "flymc/model/logistic.hpp"
 #include "flymc/model/prior_terms.hpp"
-#include "flymc/model/softmax.hpp"
-#include "flymc/model/student_t.hpp"
+#include "flymc/run/files/families.hpp"
 
 namespace flymc {
 namespace {
@@ -151,16 +149,19 @@ std::vector<Setting> make_settings() {
       [](auto& s) -> auto& { return s.float32; }));
   // Model.
   all.push_back(text(
-      "family", "logistic|softmax|student_t", Group::model, "the likelihood of a row (default: logistic)",
+      "family", family_names("|"), Group::model,
+      fmt::format("the likelihood of a row (default: {})", Settings().family),
       [](auto& s) -> auto& { return s.family; }));
   all.push_back(number(
       "nu", "N", Group::model, "student_t: degrees of freedom (default: 4)", [](auto& s) -> auto& { return s.nu; }));
   all.push_back(number(
       "sigma", "S", Group::model, "student_t: scale of the residuals (needed)",
       [](auto& s) -> auto& { return s.sigma; }));
-  all.push_back(text(
-      "prior", "PRIOR", Group::sampling, "of coefficients (default: 'normal(0, 2.5)'); one apart: '...; age: flat'",
-      [](auto& s) -> auto& { return s.prior; }));
+  all.push_back({"prior", "PRIOR",
+                 fmt::format("of coefficients (default: '{}'); one apart: '...; age: flat'", prior_of({})), Kind::word,
+                 Group::sampling, [](Settings& s, const Words& words) { s.prior = only("prior", words); },
+                 // A run's file says it, given or not.
+                 [](const Settings& s) { return Words{prior_of(s)}; }});
   // Sampling.
   all.push_back(number(
       "chains", "N", Group::sampling, "number of chains (default: 4)", [](auto& s) -> auto& { return s.fit.chains; }));
@@ -232,6 +233,28 @@ bool is_bare(const std::string& word) {
   return error == std::errc() && stop == word.data() + word.size() && std::isfinite(value);
 }
 
+// Parameters of other families must not be given, and those that the family needs must be.
+void check_parameters(const Settings& settings, const FamilyCard& own) {
+  const Settings usual;
+  const auto given = [&](const FamilyParameter& p) { return settings.*p.value != usual.*p.value; };
+  const auto is_own = [&](const FamilyParameter& p) {
+    return std::any_of(own.parameters.begin(), own.parameters.end(), [&](const auto& q) { return q.name == p.name; });
+  };
+  for (const FamilyCard& card : all_families()) {
+    std::string names;
+    bool misplaced = false;
+    for (const FamilyParameter& parameter : card.parameters) {
+      names += (names.empty() ? "" : ", ") + parameter.name;
+      misplaced = misplaced || (given(parameter) && !is_own(parameter));
+    }
+    if (misplaced)
+      throw InputError(fmt::format("{}: only for the {} family, and this is {}", names, card.name, own.name));
+  }
+  for (const FamilyParameter& parameter : own.parameters)
+    if (!parameter.needed.empty() && !given(parameter))
+      throw InputError(fmt::format("{}: {}", parameter.name, parameter.needed));
+}
+
 }  // namespace
 
 const std::vector<Setting>& all_settings() {
@@ -241,37 +264,34 @@ const std::vector<Setting>& all_settings() {
 
 void check(const Settings& settings) {
   check(settings.fit);
-  if (settings.family != "logistic" && settings.family != "softmax" && settings.family != "student_t")
-    throw InputError(fmt::format("family: '{}' is none of logistic, softmax, student_t", settings.family));
+  const FamilyCard& card = family_card(settings.family);
   if (settings.missing != "error" && settings.missing != "drop")
     throw InputError(fmt::format("missing: '{}' is neither error nor drop", settings.missing));
   if (settings.delimiter.size() > 1 && settings.delimiter != "\\t")
     throw InputError(fmt::format("delimiter: '{}' is not one character", settings.delimiter));
-  if (!settings.positive.empty() && settings.family != "logistic")
-    throw InputError("positive: only the logistic family has a level that counts as 1");
-  if (settings.family != "student_t" && (settings.nu != Settings{}.nu || settings.sigma != Settings{}.sigma))
-    throw InputError(fmt::format("nu, sigma: they are of the student_t family, and this is {}", settings.family));
-  if (settings.family == "student_t" && settings.sigma == 0.0)
-    throw InputError(
-        "sigma: student_t needs the scale of the residuals, which is not drawn; 1.5 times the median size of residuals "
-        "of a least-squares fit, perhaps of some of the rows, is a start");
+  if (!settings.positive.empty() && card.target != TargetKind::two_classes)
+    throw InputError(fmt::format("positive: only the {} family has a level that counts as 1",
+                                 family_names(" or ", TargetKind::two_classes)));
+  check_parameters(settings, card);
   if (!(settings.target_ess >= 0.0)) throw InputError("target-ess must be 0 or more");
   if (!(settings.checkpoint_seconds >= 0.0)) throw InputError("checkpoint-seconds must be 0 or more");
   if (settings.standardise && settings.no_intercept)
     throw InputError("standardise: centred columns need an intercept; drop --no-intercept");
-  if (make_model(settings, 2).family().only_differences() && !PriorTerms::parse(settings.prior).proper())
+  if (make_model(settings, 2).family().only_differences() && !PriorTerms::parse(prior_of(settings)).proper())
     throw InputError(
         fmt::format("prior: {} has no posterior under a flat prior, since adding a number to all classes "
-                    "changes nothing; use a proper one, such as normal(0, 2.5)",
-                    settings.family));
+                    "changes nothing; use a proper one, such as {}",
+                    card.name, card.prior));
+}
+
+std::string prior_of(const Settings& settings) {
+  return settings.prior ? *settings.prior : family_card(settings.family).prior;
 }
 
 Model make_model(const Settings& settings, int classes, std::span<const std::string> coefficients) {
-  const PriorTerms terms = PriorTerms::parse(settings.prior);
-  const Prior prior = coefficients.empty() ? terms.others() : terms.of(coefficients);
-  if (settings.family == "softmax") return {Softmax(classes), prior};
-  if (settings.family == "student_t") return {StudentT(settings.nu, settings.sigma), prior};
-  return {Logistic{}, prior};
+  const PriorTerms terms = PriorTerms::parse(prior_of(settings));
+  return family_card(settings.family)
+      .make(settings, classes, coefficients.empty() ? terms.others() : terms.of(coefficients));
 }
 
 std::string to_toml(const Settings& settings) {

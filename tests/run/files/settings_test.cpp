@@ -6,6 +6,7 @@
 #include "draws/files/scratch_folder.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/files.hpp"
+#include "flymc/run/files/families.hpp"
 
 namespace flymc {
 namespace {
@@ -57,8 +58,7 @@ TEST(Settings, AreChecked) {
     change(settings);
     return message<InputError>([&] { check(settings); });
   };
-  EXPECT_EQ(checking([](Settings& s) { s.family = "probit"; }),
-            "family: 'probit' is none of logistic, softmax, student_t");
+  EXPECT_EQ(checking([](Settings& s) { s.family = "logit"; }), "family: 'logit' is none of " + family_names(", "));
   EXPECT_EQ(checking([](Settings& s) { s.missing = "fill"; }), "missing: 'fill' is neither error nor drop");
   EXPECT_EQ(checking([](Settings& s) { s.delimiter = "ab"; }), "delimiter: 'ab' is not one character");
   EXPECT_EQ(checking([](Settings& s) { s.fit.chains = 0; }), "chains must be 1 or more, not 0");

@@ -1,9 +1,9 @@
 // Posterior prediction for the rows of a new table, in batches.
 //
-// One row per row of the table, in its order: `row` (from 1, over all files), then
-//   logistic    mean, lower, upper                    of the probability that the target is its positive level
-//   softmax     class, and mean[c], lower[c], upper[c]   the most probable class, and the probability of each class c
-//   student_t   mean, lower, upper                    mean of the location, and an interval for a new observation
+// One row per row of the table, in its order: `row` (from 1, over all files), then by the kind of target
+//   two classes   mean, lower, upper                       of the probability that the target is its positive level
+//   classes       class, and mean[c], lower[c], upper[c]   the most probable class, and the probability of each class c
+//   number        mean, lower, upper                       the family's mean, and an interval for a new observation
 // Interval ends are quantiles over the draws. A row with a missing value has no prediction if missing values are
 // dropped, and is an error otherwise.
 #pragma once

@@ -25,10 +25,6 @@ class Monitor {
   virtual bool stop() const { return false; }
 };
 
-// Names of the coefficients: the features', with the class in brackets where there are several predictors.
-std::vector<std::string> coefficient_names(const std::vector<std::string>& features,
-                                           const std::vector<std::string>& classes, const Settings& settings);
-
 // Settings of a run at `path` that uses the rows of another and is otherwise as that one.
 Settings settings_on(const RunDirectory& base, const std::filesystem::path& path);
 

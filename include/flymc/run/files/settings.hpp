@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,8 +27,8 @@ struct Settings {
   // Model.
   std::string family = "logistic";
   double nu = 4.0;
-  double sigma = 0.0;  // of student_t, where it must be given
-  std::string prior = "normal(0, 2.5)";
+  double sigma = 0.0;                // of student_t, where it must be given
+  std::optional<std::string> prior;  // none: the family's own
   // Sampling.
   FitOptions fit;
   double target_ess = 0.0;  // sample on until no ESS is below this at two checks; 0: the draws that were asked for
@@ -53,6 +54,9 @@ const std::vector<Setting>& all_settings();
 
 // Throws InputError if a setting cannot be used, alone or beside the others. Before any file is opened.
 void check(const Settings& settings);
+
+// The prior that is given, or else the family's own.
+std::string prior_of(const Settings& settings);
 
 // The model of these settings for targets of `classes` classes. Where no coefficients are named, terms of the prior are
 // left out: enough for all that does not look at the prior.

@@ -1,0 +1,42 @@
+// The families that can be named: a card each, and on it all that the rest of the program may ask about a family by its
+// name. What can be asked of the family itself is asked of the model that the card makes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "flymc/data/files/encoding.hpp"
+#include "flymc/model/model.hpp"
+#include "flymc/run/files/settings.hpp"
+
+namespace flymc {
+
+// A setting that belongs to a family.
+struct FamilyParameter {
+  std::string name;  // of the setting
+  double Settings::*value = nullptr;
+  std::string needed = {};  // what is said where it must be given and is not; empty: it has a default
+};
+
+struct FamilyCard {
+  std::string name;  // as the family itself says it
+  // What it explains: it decides how the target becomes numbers, and what is predicted (predict.hpp).
+  TargetKind target = TargetKind::number;
+  // Linear predictors per row for targets of so many classes.
+  Index (*predictors)(Index classes) = [](Index) { return Index{1}; };
+  int most_classes = 0;  // 0: as many as there are
+  std::vector<FamilyParameter> parameters = {};
+  std::string prior = "normal(0, 2.5)";  // unless another is given
+  Model (*make)(const Settings& settings, int classes, Prior prior) = nullptr;
+};
+
+const std::vector<FamilyCard>& all_families();
+
+// Throws InputError, with the names that there are, if there is no such family.
+const FamilyCard& family_card(const std::string& name);
+
+// Names of the families, for a message; those of one kind of target, if it is given.
+std::string family_names(const std::string& between, std::optional<TargetKind> target = std::nullopt);
+
+}  // namespace flymc

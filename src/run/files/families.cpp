@@ -1,0 +1,52 @@
+// The cards.
+#include "flymc/run/files/families.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "flymc/core/error.hpp"
+#include "flymc/core/names.hpp"
+#include "flymc/model/logistic.hpp"
+#include "flymc/model/softmax.hpp"
+#include "flymc/model/student_t.hpp"
+
+namespace flymc {
+
+const std::vector<FamilyCard>& all_families() {
+  static const std::vector<FamilyCard> all = {
+      {.name = "logistic",
+       .target = TargetKind::two_classes,
+       .make = [](const Settings&, int, Prior prior) { return Model(Logistic{}, std::move(prior)); }},
+      {.name = "softmax",
+       .target = TargetKind::classes,
+       .predictors = [](Index classes) { return classes; },
+       .most_classes = Softmax::most_classes,
+       .make = [](const Settings&, int classes, Prior prior) { return Model(Softmax(classes), std::move(prior)); }},
+      {.name = "student_t",
+       .target = TargetKind::number,
+       .parameters = {{"nu", &Settings::nu},
+                      {"sigma", &Settings::sigma,
+                       "student_t needs the scale of the residuals, which is not drawn; 1.5 times the median size of "
+                       "residuals of a least-squares fit, perhaps of some of the rows, is a start"}},
+       .make = [](const Settings& s, int, Prior prior) { return Model(StudentT(s.nu, s.sigma), std::move(prior)); }},
+  };
+  return all;
+}
+
+const FamilyCard& family_card(const std::string& name) {
+  const auto& all = all_families();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const FamilyCard& card) { return card.name == name; });
+  if (found == all.end())
+    throw InputError(fmt::format("family: '{}' is none of {}", on_one_line(name), family_names(", ")));
+  return *found;
+}
+
+std::string family_names(const std::string& between, std::optional<TargetKind> target) {
+  std::string names;
+  for (const FamilyCard& card : all_families())
+    if (!target || card.target == *target) names += (names.empty() ? "" : between) + card.name;
+  return names;
+}
+
+}  // namespace flymc

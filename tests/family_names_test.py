@@ -1,0 +1,83 @@
+"""Checks that families are known by name to their cards alone (include/flymc/run/files/families.hpp).
+
+All else asks the card or the family itself, so that a new family is a header and a card. The names are those that the
+headers in include/flymc/model give.
+    family_names_test.py ROOT     checks the tree at ROOT
+    family_names_test.py --self   plants violations in a temporary tree and checks that each is found
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+FOLDERS = ("include", "src", "cli", "python/flymc", "python/src")
+CARDS = "src/run/files/families.cpp"
+HEADERS = "include/flymc/model"
+PRIORS = "src/model/prior.cpp"  # whose kinds have names of their own
+# They choose a family where none is given, by a name that they pass on and do not compare.
+CHOOSERS = {"include/flymc/run/files/settings.hpp", "python/flymc/estimators.py", "python/flymc/fitting.py"}
+NAME = re.compile(r'\bname\(\) const \{ return "(\w+)"; \}')
+
+
+def sources(folder):
+    return sorted(p for p in folder.rglob("*") if p.suffix in {".hpp", ".cpp", ".py"})
+
+
+def family_names(root):
+    return sorted({name for path in sources(root / HEADERS) for name in NAME.findall(path.read_text())})
+
+
+def violations(root):
+    names = "|".join(family_names(root))
+    if not names:
+        return [f"{root / HEADERS}: has no family"]
+    quoted = rf"""["'](?:{names})["']"""
+    compared = rf"""([!=]=|\bin\b[^"']*)\s*{quoted}|{quoted}\s*[!=]="""
+    found = []
+    for path in (path for folder in FOLDERS for path in sources(root / folder)):
+        place = path.relative_to(root).as_posix()
+        if place in (CARDS, PRIORS) or path.parent == root / HEADERS:
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if re.search(compared if place in CHOOSERS else quoted, line):
+                found.append(f"{path}:{number}: a family by name; ask its card, or the family itself: {line.strip()}")
+    return found
+
+
+def self_test():
+    planted = {
+        "src/run/files/plan.cpp": 'if (settings.family == "twins") return 2;\n',
+        "src/bound/rule.cpp": 'const char* only = "twins";\n',
+        "cli/main.cpp": 'if ("twins" != family) return;\n',
+        "python/flymc/fits.py": "if family == 'twins':\n",
+        "python/flymc/fitting.py": 'if family in ("twins", "others"):\n',
+        "python/flymc/estimators.py": 'if "twins" == family:\n',
+        "include/flymc/run/files/settings.hpp": 'bool is() const { return family == "twins"; }\n',
+    }
+    clean = {
+        CARDS: 'all.push_back({.name = "twins"});\n',
+        "src/run/files/report.cpp": '// The twins\' "twins of twins".\nauto text = "twins: none";\n',
+        "python/flymc/fitting.py": 'def fit(formula, family: str = "twins"):\n',
+        "python/flymc/estimators.py": 'self._sample(X, family="twins" if two else "others")\n',
+        "include/flymc/run/files/settings.hpp": 'std::string family = "twins";\n',
+    }
+    for name, text, bad in [(*item, True) for item in planted.items()] + [(*item, False) for item in clean.items()]:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for place, content in {f"{HEADERS}/twins.hpp": 'std::string name() const { return "twins"; }\n',
+                                   name: text}.items():
+                (root / place).parent.mkdir(parents=True, exist_ok=True)
+                (root / place).write_text(content)
+            found = violations(root)
+            if bool(found) != bad:
+                sys.exit(f"self test: {name} gave {found}")
+            print(f"{name}: {found[0].split(': ', 1)[1] if found else 'allowed'}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--self":
+        self_test()
+    else:
+        problems = violations(pathlib.Path(sys.argv[1]))
+        print("\n".join(problems) or "families are known by their cards alone")
+        sys.exit(bool(problems))

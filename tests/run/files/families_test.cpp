@@ -1,0 +1,134 @@
+// Every card says of its family what the family itself does.
+#include "flymc/run/files/families.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "draws/files/scratch_folder.hpp"
+#include "flymc/core/error.hpp"
+#include "flymc/model/prior_terms.hpp"
+
+namespace flymc {
+namespace {
+
+using flymc::testing::message;
+
+// Settings that name the family and give what it needs.
+Settings settings_of(const FamilyCard& card) {
+  Settings settings;
+  settings.family = card.name;
+  for (const FamilyParameter& parameter : card.parameters)
+    if (!parameter.needed.empty()) settings.*parameter.value = 1.5;
+  return settings;
+}
+
+std::string refusal(const Settings& settings) {
+  return message<InputError>([&] { check(settings); });
+}
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+const std::string accepted = message<InputError>([] {});
+
+TEST(Families, CardsMakeTheModelsThatTheySpeakOf) {
+  for (const FamilyCard& card : all_families()) {
+    SCOPED_TRACE(card.name);
+    const Settings settings = settings_of(card);
+    EXPECT_EQ(refusal(settings), accepted);
+    EXPECT_EQ(&family_card(card.name), &card);
+    for (const int classes : {2, 3, 7}) {
+      const Model model = make_model(settings, classes);
+      EXPECT_EQ(model.family().name(), card.name);
+      EXPECT_EQ(model.predictors(), card.predictors(classes));
+      EXPECT_EQ(model.family().target_classes(), card.target == TargetKind::number        ? 0
+                                                 : card.target == TargetKind::two_classes ? 2
+                                                                                          : classes);
+    }
+    if (card.most_classes == 0) continue;
+    EXPECT_EQ(make_model(settings, card.most_classes).predictors(), card.predictors(card.most_classes));
+    EXPECT_THROW(make_model(settings, card.most_classes + 1), InputError);
+  }
+}
+
+TEST(Families, PriorsAreTheirOwnUnlessGiven) {
+  for (const FamilyCard& card : all_families()) {
+    SCOPED_TRACE(card.name);
+    Settings settings = settings_of(card);
+    EXPECT_EQ(prior_of(settings), card.prior);
+    EXPECT_EQ(make_model(settings, 2).prior().describe(), PriorTerms::parse(card.prior).describe());
+    EXPECT_TRUE(contains(to_toml(settings), "prior = '" + card.prior + "'"));
+    settings.prior = "laplace(0, 1)";
+    EXPECT_EQ(make_model(settings, 2).prior().describe(), Prior::laplace(0.0, 1.0).describe());
+    settings.prior = "";
+    EXPECT_TRUE(contains(refusal(settings), "prior: '' is none of"));
+  }
+}
+
+// The mean of many targets, in standard errors. There are K numbers for each of three eta, less than 30 in all, so a
+// limit of 5.5 has a false-alarm rate below 2e-6.
+TEST(Families, MeansAreThoseOfTheirTargets) {
+  constexpr int targets = 100000;
+  constexpr double limit = 5.5;
+  for (const FamilyCard& card : all_families()) {
+    SCOPED_TRACE(card.name);
+    const Model model = make_model(settings_of(card), 3);
+    const auto k = static_cast<std::size_t>(model.predictors());
+    for (const double size : {0.3, -0.8, 1.2}) {
+      std::vector<double> eta(k), mean(k), sum(k), squares(k);
+      for (std::size_t j = 0; j < k; ++j) eta[j] = size * (1.0 - static_cast<double>(j));
+      model.family().mean(eta, mean);
+      const PhiloxRandom random(17, 0, 0);
+      for (std::uint64_t i = 0; i < targets; ++i) {
+        const double y = model.family().simulate(eta, random, i);
+        for (std::size_t j = 0; j < k; ++j) {
+          const bool share = card.target == TargetKind::classes;
+          const double value = share ? (y == static_cast<double>(j) ? 1.0 : 0.0) : y;
+          sum[j] += value - mean[j];
+          squares[j] += (value - mean[j]) * (value - mean[j]);
+        }
+      }
+      for (std::size_t j = 0; j < k; ++j)
+        EXPECT_LT(std::abs(sum[j]), limit * std::sqrt(squares[j])) << j << " " << size;
+    }
+  }
+}
+
+TEST(Families, UnknownOnesAreRefusedWithTheNamesOfAll) {
+  Settings settings;
+  settings.family = "logit";
+  const std::string text = refusal(settings);
+  EXPECT_TRUE(contains(text, "'logit' is none of")) << text;
+  for (const FamilyCard& card : all_families()) EXPECT_TRUE(contains(text, card.name)) << text;
+  EXPECT_EQ(message<InputError>([&] { make_model(settings, 2); }), text);
+}
+
+TEST(Families, ParametersBelongToTheirFamilies) {
+  for (const FamilyCard& card : all_families())
+    for (const FamilyParameter& parameter : card.parameters) {
+      SCOPED_TRACE(card.name + ", " + parameter.name);
+      Settings without = settings_of(card);
+      without.*parameter.value = Settings().*parameter.value;
+      EXPECT_EQ(refusal(without), parameter.needed.empty() ? accepted : parameter.name + ": " + parameter.needed);
+      for (const FamilyCard& other : all_families()) {
+        Settings misplaced = settings_of(other);
+        misplaced.*parameter.value += 1.0;
+        bool shared = false;
+        for (const FamilyParameter& own : other.parameters) shared = shared || own.name == parameter.name;
+        const std::string text = refusal(misplaced);
+        EXPECT_TRUE(shared ? text == accepted : contains(text, parameter.name) && contains(text, card.name)) << text;
+      }
+    }
+}
+
+TEST(Families, OnlyTwoClassesHaveOneThatCountsAsOne) {
+  for (const FamilyCard& card : all_families()) {
+    Settings settings = settings_of(card);
+    settings.positive = "yes";
+    const bool fits = card.target == TargetKind::two_classes;
+    const std::string those = family_names(" or ", TargetKind::two_classes);
+    EXPECT_EQ(refusal(settings),
+              fits ? accepted : "positive: only the " + those + " family has a level that counts as 1");
+  }
+}
+
+}  // namespace
+}  // namespace flymc
