@@ -9,6 +9,7 @@
 #include "flymc/core/files.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/run_directory.hpp"
+#include "flymc/run/residuals.hpp"
 #include "record.hpp"
 #include "run_parts.hpp"
 
@@ -89,6 +90,8 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
   if (const auto laplace = laplace_of(parts.model, preparation)) {
     report.anchor_queries += laplace->queries;
     for (std::string& warning : prior_warnings(parts.model.prior(), parts.names, laplace->mean))
+      report.warnings.push_back(std::move(warning));
+    for (std::string& warning : residual_warnings(parts.model, parts.rows.store, laplace->mean))
       report.warnings.push_back(std::move(warning));
     Matrix factor = laplace->factor;
     for (Index j = 0; j < factor.cols(); ++j) factor.col(j) = original(laplace->factor.col(j));
