@@ -288,7 +288,7 @@ class Fit:
     ) -> Fit:
         """Draws again without another set-up: under another prior, or another seed, or more draws.
 
-        What is not given is as before. Chains begin where those of this fit ended.
+        What is not given is as before. Chains begin where those of this fit ended; under another prior, around its mode.
 
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
         >>> sparse = fit.resample(prior=flymc.Laplace(0, 0.1), progress=False)
