@@ -46,7 +46,7 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
     return here;
   };
   const auto value_at = [&](const Vector& theta) { return at(theta).value + model.prior().log_density(theta); };
-  constexpr double far = 0.3;  // standard deviations of the posterior
+  constexpr double far = 0.05;  // standard deviations of the posterior
   constexpr int most_steps = 100;
   for (int i = 0; has_slope && i < most_steps; ++i) {
     At here = at(out.mean);
@@ -59,9 +59,10 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
     const Vector step = metric->whiten_gradient(here.slope);
     Vector way = metric->unwhiten(step);
     with_lit = with_lit || (bound->lit().size() > 0 && bound->sums().hessian.size() > 0 && step.norm() > far);
-    for (int halvings = 0; with_lit && halvings < 30 && value_at(out.mean + way) < value; ++halvings) way *= 0.5;
+    const double least = value - 1e-9 * (1.0 + std::abs(value));
+    for (int halvings = 0; with_lit && halvings < 30 && value_at(out.mean + way) < least; ++halvings) way *= 0.5;
     out.mean += way;
-    if (step.norm() < 1e-9) break;
+    if (step.norm() < (with_lit ? 1e-4 : 1e-9)) break;
   }
   Matrix precision = has_slope ? Matrix(at(out.mean).rows.selfadjointView<Eigen::Lower>()) : rows;
   precision.diagonal() += model.prior().surrogate_bend(out.mean);
