@@ -10,7 +10,7 @@ namespace flymc::paper {
 LineDensity::LineDensity(const Store& store, StudentT family, Prior prior)
     : store_(store), family_(family), prior_(std::move(prior)) {
   for (std::size_t b = 0; b < store.blocks(); ++b) {
-    const auto targets = store.block(b).targets();
+    const auto targets = store.block(b).facts().target;
     y_.insert(y_.end(), targets.begin(), targets.end());
   }
 }

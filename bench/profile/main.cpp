@@ -81,7 +81,8 @@ ReadTimes time_reads(const Store& store) {
   std::vector<RowId> rows(batch * batches);
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<RowId>(random.choose(Purpose::pick, i, n));
   const BrightSet z(store.rows());
-  std::vector<double> features(batch * static_cast<std::size_t>(store.features())), targets(batch);
+  std::vector<double> features(batch * static_cast<std::size_t>(store.features()));
+  FactColumns targets;
   double kept = 0.0;  // so that nothing is optimised away
   RowId bright = 0;
   const auto per_row = [&](const auto& read) {
@@ -94,6 +95,7 @@ ReadTimes time_reads(const Store& store) {
     return median(times);
   };
   const auto copy = [&](std::size_t b) {
+    targets.clear();
     store.copy_rows({rows.data() + b * batch, batch}, features, targets);
     kept += features[0];
   };

@@ -26,11 +26,11 @@ Collapsed WeightedPosterior::sum(const Vector& theta, std::size_t curvatures) {
     block.predict(columns, eta);
     std::vector<double> value(n), curvature(curvatures > 0 ? n * width * width : 0);
     const std::span<double> slope(terms.slope.data(), n * width);
-    model_.family().likelihood(block.targets(), {eta.data(), n * width}, value, slope, curvature);
+    model_.family().likelihood(block.facts(), {eta.data(), n * width}, value, slope, curvature);
     if (curvatures > 0 && k == 1 && *std::min_element(curvature.begin(), curvature.end()) < 0.0) {
       std::vector<double>& mended = terms.curvature[1];  // what the bound's curvature has more
       mended.resize(n);
-      model_.family().global_curvature(block.targets(), {eta.data(), n}, mended);
+      model_.family().global_curvature(block.facts(), {eta.data(), n}, mended);
       for (std::size_t i = 0; i < n; ++i) mended[i] = curvature[i] < 0.0 ? mended[i] - curvature[i] : 0.0;
       weigh(block, weights_, mended, 1);
     }
@@ -76,12 +76,12 @@ std::optional<EasedStep> WeightedPosterior::ease(const Vector& theta, double fac
     std::vector<double> value(n), slope(n), curvature(n), weight(n, 1.0);
     if (beside) {
       block.predict(*beside, eta);
-      model_.family().likelihood(block.targets(), {eta.data(), n}, value, slope, curvature);
+      model_.family().likelihood(block.facts(), {eta.data(), n}, value, slope, curvature);
       for (std::size_t i = 0; i < n; ++i) weight[i] = curvature[i] < 0.0 ? 1.0 : 0.0;
     }
     block.predict(theta, eta);
-    eased->likelihood(block.targets(), {eta.data(), n}, value, slope, curvature);
-    eased->global_curvature(block.targets(), {eta.data(), n}, curvature);
+    eased->likelihood(block.facts(), {eta.data(), n}, value, slope, curvature);
+    eased->global_curvature(block.facts(), {eta.data(), n}, curvature);
     weigh(block, weights_, weight, 1);
     for (std::size_t i = 0; i < n; ++i) {
       weight[i] *= factor * factor;
@@ -111,9 +111,9 @@ double WeightedPosterior::variance_of_difference(const Vector& a, const Vector& 
     RowMatrix eta;
     std::vector<double> one(n), other(n);
     block.predict(first, eta);
-    model_.family().likelihood(block.targets(), {eta.data(), n * static_cast<std::size_t>(k)}, one, {}, {});
+    model_.family().likelihood(block.facts(), {eta.data(), n * static_cast<std::size_t>(k)}, one, {}, {});
     block.predict(second, eta);
-    model_.family().likelihood(block.targets(), {eta.data(), n * static_cast<std::size_t>(k)}, other, {}, {});
+    model_.family().likelihood(block.facts(), {eta.data(), n * static_cast<std::size_t>(k)}, other, {}, {});
     for (std::size_t i = 0; i < n; ++i) one[i] -= other[i];
     weigh(block, weights_, one, 1);
     for (const double difference : one) terms.value += difference * difference;

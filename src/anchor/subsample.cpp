@@ -27,7 +27,7 @@ ClassCounts count_classes(const Store& store, Index classes, const Execution& ex
   ClassCounts out;
   out.before.assign(own.last - own.first, std::vector<RowId>(strata, 0));
   execution.threads.run(out.before.size(), [&](std::size_t b) {
-    for (const double y : store.block(own.first + b).targets()) ++out.before[b][stratum(classes, y)];
+    for (const double y : store.block(own.first + b).facts().target) ++out.before[b][stratum(classes, y)];
   });
   // From counts of blocks to what is before them.
   std::vector<RowId> here(strata, 0);
@@ -107,7 +107,7 @@ Chosen draw_by_class(const Store& store, Index classes, const ClassCounts& count
     for (std::size_t c = 0; c < seen.size(); ++c)
       taken.push_back(static_cast<std::size_t>(std::ranges::lower_bound(picks[c], seen[c]) - picks[c].begin()));
     RowId row = store.block(own.first + b).first_row();
-    for (const double y : store.block(own.first + b).targets()) {
+    for (const double y : store.block(own.first + b).facts().target) {
       const std::size_t c = stratum(classes, y);
       if (taken[c] < picks[c].size() && picks[c][taken[c]] == seen[c]) {
         rows[b].push_back(row);
@@ -151,7 +151,7 @@ Chosen rows_that_stand_out(const Store& store, Index classes, const std::vector<
     const Block& block = store.block(own.first + b);
     Vector weight(block.rows());
     for (Index i = 0; i < block.rows(); ++i)
-      weight[i] = weight_of[stratum(classes, block.targets()[static_cast<std::size_t>(i)])];
+      weight[i] = weight_of[stratum(classes, block.facts().target[static_cast<std::size_t>(i)])];
     block.add_rows_beyond(weight, limit, found[b]);
     for (const RowId row : found[b]) classes_of[b].push_back(stratum(classes, store.target(row)));
   });

@@ -85,7 +85,7 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
     fixed.fetch(store, rows);
     complete(expects || rule_->uses_spread(), fixed);
     std::vector<double> value(n), own(expects || grows ? n * entries : 0);
-    model_.family().likelihood(fixed.y, fixed.eta_anchor, value,
+    model_.family().likelihood(fixed.facts.spans(), fixed.eta_anchor, value,
                                {terms.slope.data(), static_cast<std::size_t>(terms.slope.size())}, own);
     Coefficients& c = fixed.coefficients;
     for (std::size_t i = 0; i < n; ++i) terms.value += value[i] - (c.value_drop.empty() ? 0.0 : c.value_drop[i]);
@@ -225,10 +225,10 @@ void Bound::complete(BoundRows& rows) const { complete(rule_->uses_spread(), row
 void Bound::complete(bool with_spread, BoundRows& out) const {
   const auto k = static_cast<std::size_t>(model_.predictors());
   out.eta_anchor.resize(out.size() * k);
-  out.x.predict(by_predictor(anchor_, model_.predictors()), out.eta_anchor);
+  out.predict(by_predictor(anchor_, model_.predictors()), out.eta_anchor);
   out.spread.resize(with_spread ? out.size() * k * k : 0);
   if (with_spread) spread_->of(out.x, out.spread);
-  rule_->coefficients(model_.family(), out.y, out.eta_anchor,
+  rule_->coefficients(model_.family(), out.facts.spans(), out.eta_anchor,
                       rule_->uses_spread() ? out.spread : std::span<const double>{}, out.coefficients);
   if (std::isfinite(rule_->radius()) && !(out.coefficients.value_drop.empty() && out.coefficients.slope_drop.empty()))
     throw InputError(fmt::format("the {} bound has a radius, so it must touch at the anchor: no drops", rule_->name()));
@@ -237,10 +237,10 @@ void Bound::complete(bool with_spread, BoundRows& out) const {
 void Bound::complete_as_lit(double share, BoundRows& out) const {
   const auto k = static_cast<std::size_t>(model_.predictors());
   out.eta_anchor.resize(out.size() * k);
-  out.x.predict(by_predictor(anchor_, model_.predictors()), out.eta_anchor);
+  out.predict(by_predictor(anchor_, model_.predictors()), out.eta_anchor);
   out.coefficients = {};
   out.coefficients.curvature.resize(out.size() * k * k);
-  if (out.size() > 0) model_.family().likelihood(out.y, out.eta_anchor, {}, {}, out.coefficients.curvature);
+  if (out.size() > 0) model_.family().likelihood(out.facts.spans(), out.eta_anchor, {}, {}, out.coefficients.curvature);
   for (double& w : out.coefficients.curvature) w *= share;
 }
 
@@ -251,14 +251,14 @@ void Bound::check_rounding(const BoundRows& rows, std::size_t i, const double* d
   const auto k = static_cast<std::size_t>(model_.predictors());
   std::vector<double> global(k * k);
   const std::span<const double> eta = std::span<const double>(rows.eta_anchor).subspan(i * k, k);
-  model_.family().global_curvature({&rows.y[i], 1}, eta, global);
+  model_.family().global_curvature(rows.facts.spans().row(i), eta, global);
   size += 0.5 * quadratic(global.data(), delta, k).size;
   const double rounding = 64.0 * static_cast<double>(k) * std::numeric_limits<double>::epsilon() * size;
   if (gap < -rounding)
     throw BoundViolation(fmt::format(
         "row {}: the {} bound lies above the {} likelihood by {:.3g} (target {}, eta {}, offset {}); draws would not "
         "be exact",
-        rows.row[i], rule_->name(), model_.family().name(), -gap, rows.y[i], eta[0], delta[0]));
+        rows.row[i], rule_->name(), model_.family().name(), -gap, rows.facts.target[i], eta[0], delta[0]));
 }
 
 // gap = remainder + value_drop + slope_drop'delta + delta'(c + k rho) delta / 2.
@@ -271,8 +271,8 @@ void Bound::gaps(const BoundRows& rows, const BoundPoint& point, bool with_slope
   out.rho_slope.assign(with_slopes && grows ? n : 0, 0.0);
   std::vector<double>& delta = out.delta;
   delta.resize(n * k);
-  rows.x.predict(point.offset, delta);
-  model_.family().remainder(rows.y, rows.eta_anchor, delta, out.gap, out.slope);
+  rows.x.project(point.offset, delta);
+  model_.family().remainder(rows.facts.spans(), rows.eta_anchor, delta, out.gap, out.slope);
 
   const Coefficients& c = rows.coefficients;
   for (std::size_t i = 0; i < n; ++i) {

@@ -131,7 +131,7 @@ class Table {
 
   void fail(const char* law, std::size_t row, const std::string& what) {
     fail(law, fmt::format("{} (family {}, bound {}, target {}, eta at the anchor {:.6g})", what, model_.family().name(),
-                          rule_->name(), fixed_.y[row], fmt::join(etas(row), ", ")));
+                          rule_->name(), fixed_.facts.target[row], fmt::join(etas(row), ", ")));
   }
 
   std::span<const double> etas(std::size_t row) const {
@@ -139,19 +139,19 @@ class Table {
     return std::span<const double>(fixed_.eta_anchor).subspan(row * k, k);
   }
 
-  double value(double y, const Vector& eta) const {
+  double value(const FactSpans& row, const Vector& eta) const {
     double out = 0.0;
-    model_.family().likelihood({&y, 1}, as_span(eta), {&out, 1}, {}, {});
+    model_.family().likelihood(row, as_span(eta), {&out, 1}, {}, {});
     return out;
   }
-  Vector slope(double y, const Vector& eta) const {
+  Vector slope(const FactSpans& row, const Vector& eta) const {
     Vector out(eta.size());
-    model_.family().likelihood({&y, 1}, as_span(eta), {}, {out.data(), as_span(eta).size()}, {});
+    model_.family().likelihood(row, as_span(eta), {}, {out.data(), as_span(eta).size()}, {});
     return out;
   }
-  double remainder(double y, const Vector& eta, const Vector& delta) const {
+  double remainder(const FactSpans& row, const Vector& eta, const Vector& delta) const {
     double out = 0.0;
-    model_.family().remainder({&y, 1}, as_span(eta), as_span(delta), {&out, 1}, {});
+    model_.family().remainder(row, as_span(eta), as_span(delta), {&out, 1}, {});
     return out;
   }
   static std::span<const double> as_span(const Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
@@ -161,11 +161,11 @@ class Table {
   void check_family() {
     const Index k = model_.predictors();
     for (std::size_t i = 0; i < fixed_.size(); ++i) {
-      const double y = fixed_.y[i];
+      const FactSpans y = fixed_.facts.spans().row(i);
       const Vector eta = Eigen::Map<const Vector>(etas(i).data(), k);
       Matrix curvature(k, k), global(k, k);
-      model_.family().likelihood({&y, 1}, as_span(eta), {}, {}, {curvature.data(), static_cast<std::size_t>(k * k)});
-      model_.family().global_curvature({&y, 1}, as_span(eta), {global.data(), static_cast<std::size_t>(k * k)});
+      model_.family().likelihood(y, as_span(eta), {}, {}, {curvature.data(), static_cast<std::size_t>(k * k)});
+      model_.family().global_curvature(y, as_span(eta), {global.data(), static_cast<std::size_t>(k * k)});
       const double c = global.diagonal().maxCoeff();
       if (!(c > 0.0) || !global.isApprox(global.transpose()))
         fail("curvature", i, "the global curvature is not a symmetric positive matrix");
@@ -219,17 +219,17 @@ class Table {
     for (std::size_t i = 0; i < n; ++i) {
       const Vector eta = Eigen::Map<const Vector>(etas(i).data(), k);
       Vector delta(k);
-      store_->predict({&ids_[i], 1}, point.offset, {delta.data(), static_cast<std::size_t>(k)});
+      store_->project({&ids_[i], 1}, point.offset, {delta.data(), static_cast<std::size_t>(k)});
       const Quadratic bound = log_bound(i, eta, delta, point);
       sum += bound.value;
       size_of_sum += bound.size;
-      const double likelihood = value(fixed_.y[i], eta + delta);
+      const double likelihood = value(fixed_.facts.spans().row(i), eta + delta);
       // Rounding of eta + delta moves the likelihood by its slope.
       // The remainder is good to some ulps of the global curvature's form.
       const double form = 0.5 * delta.cwiseAbs().dot(global(i).cwiseAbs() * delta.cwiseAbs());
       const double rounding = 64.0 * epsilon *
                               (bound.size + form + std::abs(likelihood) +
-                               slope(fixed_.y[i], eta + delta).cwiseAbs().sum() * (eta.norm() + delta.norm()));
+                               slope(fixed_.facts.spans().row(i), eta + delta).cwiseAbs().sum() * (eta.norm() + delta.norm()));
       if (!(bound.value <= likelihood + rounding))
         fail("below", i,
              fmt::format("log B = {:.17g} above log L = {:.17g} at offset {:.6g}", bound.value, likelihood,
@@ -247,7 +247,7 @@ class Table {
   Matrix global(std::size_t i) const {
     const Index k = model_.predictors();
     Matrix out(k, k);
-    model_.family().global_curvature({&fixed_.y[i], 1}, etas(i), {out.data(), static_cast<std::size_t>(k * k)});
+    model_.family().global_curvature(fixed_.facts.spans().row(i), etas(i), {out.data(), static_cast<std::size_t>(k * k)});
     return out;
   }
 
@@ -261,8 +261,8 @@ class Table {
       return Eigen::Map<const Matrix>(values.data() + i * static_cast<std::size_t>(k * k), k, k);
     };
     const Coefficients& c = fixed_.coefficients;
-    double v = value(fixed_.y[i], eta);
-    Vector s = slope(fixed_.y[i], eta);
+    double v = value(fixed_.facts.spans().row(i), eta);
+    Vector s = slope(fixed_.facts.spans().row(i), eta);
     Matrix bend = at(c.curvature);
     if (rule_->grows()) bend += point.rho * at(c.growth);
     if (!c.value_drop.empty()) v -= c.value_drop[i];
@@ -297,8 +297,8 @@ class Table {
       BoundRows row;
       row.append(fixed_, i);
       std::vector<double> move(k), delta(k);
-      store_->predict(row.row, by_predictor(point_move, model_.predictors()), move);
-      store_->predict(row.row, point.offset, delta);
+      store_->project(row.row, by_predictor(point_move, model_.predictors()), move);
+      store_->project(row.row, point.offset, delta);
       const auto gaps_at = [&](double t, bool slopes) {
         Gaps gaps;
         bound_->gaps(row, bound_->at(theta + t * u, slopes), slopes, gaps);
@@ -308,7 +308,7 @@ class Table {
       // The likelihood may bend more here than at the anchor, and the step must be small for both.
       std::vector<double> eta(k), bend(k * k);
       for (std::size_t j = 0; j < k; ++j) eta[j] = row.eta_anchor[j] + delta[j];
-      model_.family().global_curvature(row.y, eta, bend);
+      model_.family().global_curvature(row.facts.spans(), eta, bend);
       bend.insert(bend.end(), row.coefficients.curvature.begin(), row.coefficients.curvature.end());
       const Matrix at_anchor = global(i);  // the remainder is good to some ulps of its form
       bend.insert(bend.end(), at_anchor.data(), at_anchor.data() + at_anchor.size());

@@ -119,7 +119,7 @@ void Bound::collapse_lit() {
   lit_.slope = Vector::Zero(lit_.size() > 0 ? anchor_.size() : 0);
   if (lit_.size() == 0) return;
   std::vector<double> value(rows.size()), slope(rows.eta_anchor.size());
-  model_.family().likelihood(rows.y, rows.eta_anchor, value, slope, {});
+  model_.family().likelihood(rows.facts.spans(), rows.eta_anchor, value, slope, {});
   lit_.value = std::accumulate(value.begin(), value.end(), 0.0);
   add_slopes(rows.x, slope, k, lit_.slope);
   lit_.curvature = weighted_gram(rows.x, rows.coefficients.curvature, k);
@@ -137,9 +137,9 @@ double Bound::lit_sum(const BoundPoint& point, Vector* gradient) const {
   if (lit_.size() == 0) return 0.0;
   const BoundRows& rows = lit_.fixed;
   std::vector<double> eta(rows.eta_anchor.size()), value(rows.size()), slope(gradient ? eta.size() : 0);
-  rows.x.predict(point.offset, eta);
+  rows.x.project(point.offset, eta);
   for (std::size_t e = 0; e < eta.size(); ++e) eta[e] += rows.eta_anchor[e];
-  model_.family().likelihood(rows.y, eta, value, slope, {});
+  model_.family().likelihood(rows.facts.spans(), eta, value, slope, {});
   const Eigen::Map<const Vector> offset(point.offset.data(), point.offset.size());
   const Vector bend = lit_.curvature.selfadjointView<Eigen::Lower>() * offset;
   if (gradient) {
@@ -154,8 +154,8 @@ double Bound::stand_in_sum(const BoundPoint& point, Vector& gradient) const {
   const auto k = static_cast<std::size_t>(model_.predictors());
   const BoundRows& rows = stand_ins_.rows;
   std::vector<double> delta(rows.eta_anchor.size()), value(rows.size()), slope(delta.size());
-  rows.x.predict(point.offset, delta);
-  model_.family().remainder(rows.y, rows.eta_anchor, delta, value, slope);
+  rows.x.project(point.offset, delta);
+  model_.family().remainder(rows.facts.spans(), rows.eta_anchor, delta, value, slope);
   double sum = 0.0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     double bend = 0.0;
@@ -196,8 +196,8 @@ double add_lit_beyond_quadratic(const Bound& bound, const Vector& theta, Vector&
   const auto k = static_cast<std::size_t>(family.predictors());
   const Vector offset = theta - bound.anchor();
   std::vector<double> eta(rows.eta_anchor.size()), value(rows.size()), slopes(eta.size()), bends(eta.size() * k);
-  rows.x.predict(by_predictor(theta, family.predictors()), eta);
-  family.likelihood(rows.y, eta, value, slopes, bends);
+  rows.predict(by_predictor(theta, family.predictors()), eta);
+  family.likelihood(rows.facts.spans(), eta, value, slopes, bends);
   const Matrix own = Matrix(lit.curvature.selfadjointView<Eigen::Lower>()) / LitRows::share;
   slope += own * offset - lit.slope;
   add_slopes(rows.x, slopes, family.predictors(), slope);

@@ -11,12 +11,12 @@
 
 namespace flymc {
 
-void AnchoredRule::coefficients(const BatchedFamily& family, std::span<const double> y,
+void AnchoredRule::coefficients(const BatchedFamily& family, const FactSpans& rows,
                                 std::span<const double> eta_anchor, std::span<const double>, Coefficients& out) const {
   const auto k = static_cast<std::size_t>(family.predictors());
   out = {};
-  out.curvature.resize(y.size() * k * k);
-  family.global_curvature(y, eta_anchor, out.curvature);
+  out.curvature.resize(rows.size() * k * k);
+  family.global_curvature(rows, eta_anchor, out.curvature);
 }
 
 Zone SharpRule::usual_zone(Index coefficients) {
@@ -24,14 +24,14 @@ Zone SharpRule::usual_zone(Index coefficients) {
   return {typical, typical + 4.0};
 }
 
-void SharpRule::coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
+void SharpRule::coefficients(const BatchedFamily& family, const FactSpans& rows, std::span<const double> eta_anchor,
                              std::span<const double> spread, Coefficients& out) const {
   const auto k = static_cast<std::size_t>(family.predictors());
   out.value_drop.clear();
   out.slope_drop.clear();
-  out.curvature.resize(y.size() * k * k);
-  out.growth.resize(y.size() * k * k);
-  family.sharp(y, eta_anchor, spread, zone_, out.curvature, out.growth);
+  out.curvature.resize(rows.size() * k * k);
+  out.growth.resize(rows.size() * k * k);
+  family.sharp(rows, eta_anchor, spread, zone_, out.curvature, out.growth);
 }
 
 FixedJaakkolaJordanRule::FixedJaakkolaJordanRule(double xi) : xi_(std::abs(xi)) {
@@ -45,25 +45,27 @@ std::string FixedJaakkolaJordanRule::family_problem(const BatchedFamily& family)
 // log sigmoid(eta) - eta/2 is even, so what the bound lacks at eta is the same for both classes: that of the anchored
 // bound at xi, an offset eta - xi away. In value remainder + c (eta - xi)^2 / 2, in slope l'(eta) - l'(xi) + c (eta -
 // xi). Neither the target nor the row's likelihood enters.
-void FixedJaakkolaJordanRule::coefficients(const BatchedFamily&, std::span<const double> y,
+void FixedJaakkolaJordanRule::coefficients(const BatchedFamily&, const FactSpans& rows,
                                            std::span<const double> eta_anchor, std::span<const double>,
                                            Coefficients& out) const {
   const double c = jaakkola_jordan_curvature(xi_);
   out = {};
-  out.curvature.assign(y.size(), c);
-  out.value_drop.resize(y.size());
-  out.slope_drop.resize(y.size());
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    const double eta = eta_anchor[i];
+  out.curvature.resize(rows.size());
+  out.value_drop.resize(rows.size());
+  out.slope_drop.resize(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double eta = eta_anchor[i], weight = rows[i].weight;
     const double delta = eta - xi_;
     const double remainder = Logistic{}.remainder(1.0, {&xi_, 1}, {&delta, 1});
     // Rounded up by more than the error of its terms and of the slope's: a larger drop only lowers the bound.
     const double bend = 0.5 * c * delta * delta;
-    out.value_drop[i] = std::max(0.0, remainder + bend) + 16.0 * std::numeric_limits<double>::epsilon() * bend;
+    out.value_drop[i] =
+        weight * (std::max(0.0, remainder + bend) + 16.0 * std::numeric_limits<double>::epsilon() * bend);
+    out.curvature[i] = weight * c;
     // sigmoid(-eta) - sigmoid(-xi), without cancellation where they are close.
     const double turn =
         std::abs(delta) > 1.0 ? sigmoid(-eta) - sigmoid(-xi_) : -sigmoid(-eta) * sigmoid(xi_) * std::expm1(delta);
-    out.slope_drop[i] = turn + c * delta;
+    out.slope_drop[i] = weight * (turn + c * delta);
   }
 }
 

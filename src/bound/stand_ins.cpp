@@ -38,14 +38,19 @@ StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Met
   const Eigen::Map<const RowMatrix> x(rows.x.row(0), static_cast<Index>(n), d);
   const RowMatrix place = x * factor;
   std::vector<double> global(n * k * k);
-  family.global_curvature(rows.y, rows.eta_anchor, global);
+  family.global_curvature(rows.facts.target, rows.eta_anchor, global);  // of a row that counts once
 
+  const std::vector<double>& target = rows.facts.target;
+  FactColumns& means = out.rows.facts;  // times their weight, at first
+  means = FactColumns({.offset = rows.facts.kinds.offset});
   std::vector<std::size_t> leaders;
   RowMatrix sums(static_cast<Index>(n / least + 1), d);
   for (std::size_t i = 0; i < n; ++i) {
+    const RowFacts own = rows.facts.spans()[i];
+    if (own.weight == 0.0) continue;
     const double scale = std::sqrt(global[i * k * k]);
     const auto like = [&](std::size_t leader) {
-      if (std::abs(rows.y[i] - rows.y[leader]) * scale > near) return false;
+      if (std::abs(target[i] - target[leader]) * scale > near) return false;
       for (std::size_t j = 0; j < k; ++j)
         if (std::abs(rows.eta_anchor[i * k + j] - rows.eta_anchor[leader * k + j]) * scale > near) return false;
       double squares = 0.0;
@@ -63,19 +68,20 @@ StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Met
       leaders.push_back(i);
       out.weight.push_back(0.0);
       out.rows.row.push_back(rows.row[i]);
-      out.rows.y.push_back(0.0);
+      means.push_back(0.0);
       sums.row(static_cast<Index>(c)).setZero();
     }
-    out.weight[c] += 1.0;
-    out.rows.y[c] += rows.y[i];
-    sums.row(static_cast<Index>(c)) += x.row(static_cast<Index>(i));
+    out.weight[c] += own.weight;
+    means.target[c] += own.weight * own.target;
+    if (means.kinds.offset) means.offset[c] += own.weight * own.offset;
+    sums.row(static_cast<Index>(c)) += own.weight * x.row(static_cast<Index>(i));
   }
-  std::vector<double> means;
+  std::vector<double> features;
   for (std::size_t c = 0; c < leaders.size(); ++c) {
-    out.rows.y[c] /= out.weight[c];
-    for (Index j = 0; j < d; ++j) means.push_back(sums(static_cast<Index>(c), j) / out.weight[c]);
+    means.each([&](std::vector<double>& column) { column[c] /= out.weight[c]; });
+    for (Index j = 0; j < d; ++j) features.push_back(sums(static_cast<Index>(c), j) / out.weight[c]);
   }
-  out.rows.x.assign(d, means);
+  out.rows.x.assign(d, features);
   return out;
 }
 

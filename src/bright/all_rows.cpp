@@ -37,7 +37,7 @@ LikelihoodSum sum_of_likelihoods(const Store& store, const Model& model, const V
     block.predict(weights, eta);
     value.resize(n);
     if (with_gradient) slope.resize(block.rows(), k);
-    model.family().likelihood(block.targets(), {eta.data(), entries}, value,
+    model.family().likelihood(block.facts(), {eta.data(), entries}, value,
                               with_gradient ? std::span<double>(slope.data(), entries) : std::span<double>(), {});
     for (const double v : value) part.value += v;
     if (with_gradient) block.add_weighted_rows(slope, part.gradient);

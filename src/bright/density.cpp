@@ -226,6 +226,7 @@ RowId JointDensity::flip(State& state, const Flips& flips) const {
   // Ranks have their rows in the order of the ranks, so what comes one after the other is in the order of the rows.
   RowId queries = 0;
   BoundRows bright;
+  bright.facts = FactColumns(store_.fact_kinds());
   std::vector<double> x;
   std::vector<RowId> dark;
   for (const std::vector<std::byte>& from : communicator_.gather(letter)) {

@@ -7,10 +7,11 @@
 
 namespace flymc {
 
-void RowCopies::copy(const Store& store, std::span<const RowId> rows, std::span<double> targets) {
+void RowCopies::copy(const Store& store, std::span<const RowId> rows, FactColumns& facts) {
   features_ = store.features();
   values_.resize(rows.size() * static_cast<std::size_t>(features_));
-  store.copy_rows(rows, values_, targets);
+  facts = FactColumns(store.fact_kinds());
+  store.copy_rows(rows, values_, facts);
 }
 
 void RowCopies::assign(Index features, std::span<const double> values) {
@@ -18,10 +19,10 @@ void RowCopies::assign(Index features, std::span<const double> values) {
   values_.assign(values.begin(), values.end());
 }
 
-void RowCopies::predict(const Matrix& theta, std::span<double> eta) const {
-  std::size_t out = 0;
+void RowCopies::project(const Matrix& theta, std::span<double> out) const {
+  std::size_t at = 0;
   for (const double* x = values_.data(); x < values_.data() + values_.size(); x += features_)
-    for (Index k = 0; k < theta.cols(); ++k) eta[out++] = dot(x, theta.col(k).data(), features_);
+    for (Index k = 0; k < theta.cols(); ++k) out[at++] = dot(x, theta.col(k).data(), features_);
 }
 
 void RowCopies::add_weighted(std::span<const double> weight, Matrix& out) const {

@@ -26,7 +26,8 @@ Block Block::part(Index first, Index count) const {
   Block out = *this;
   out.first_row_ += first;
   out.rows_ = count;
-  out.targets_ += first;
+  for (const double** column : {&out.targets_, &out.weights_, &out.offsets_})
+    if (*column) *column += first;
   with_values([&](const auto* x) { out.values_ = x + first * features_; });
   return out;
 }
@@ -37,6 +38,7 @@ void Block::predict(const Matrix& theta, RowMatrix& eta) const {
     for (Index i = 0; i < rows_; ++i)
       for (Index k = 0; k < theta.cols(); ++k) eta(i, k) = dot(x + i * features_, theta.col(k).data(), features_);
   });
+  if (offsets_) eta.colwise() += Eigen::Map<const Vector>(offsets_, rows_);
 }
 
 void Block::add_weighted_rows(const RowMatrix& weight, Matrix& out) const {
@@ -147,7 +149,7 @@ inline Store::Place Store::place(RowId row) const {
   const Block& block = blocks_[static_cast<std::size_t>(row >> block_shift_)].view;
   const auto in_block = static_cast<std::size_t>(row & (block_rows_ - 1));
   const std::size_t row_bytes = columns_.size() * bytes_per_number(precision_);
-  return {static_cast<const std::byte*>(block.values_) + in_block * row_bytes, block.targets_ + in_block};
+  return {block, in_block, static_cast<const std::byte*>(block.values_) + in_block * row_bytes};
 }
 
 // Calls visit with a typed pointer to one row's features.
@@ -160,7 +162,10 @@ void Store::with_row(RowId row, Visit&& visit) const {
     visit(static_cast<const float*>(features));
 }
 
-double Store::target(RowId row) const { return *place(row).target; }
+RowFacts Store::facts(RowId row) const {
+  const auto [block, i, features] = place(row);
+  return {block.targets_[i], block.weights_ ? block.weights_[i] : 1.0, block.offsets_ ? block.offsets_[i] : 0.0};
+}
 
 double Store::value(RowId row, Index column) const {
   double out = 0.0;
@@ -171,34 +176,42 @@ double Store::value(RowId row, Index column) const {
 // Asks memory for a row that is read soon. A long row's first lines are enough: a processor goes on by itself.
 void Store::ask_for(RowId row) const {
   constexpr std::size_t line = 64, most = 1024;
-  const auto [features, target] = place(row);
+  const auto [block, in_block, features] = place(row);
   const std::size_t row_bytes = columns_.size() * bytes_per_number(precision_);
   const std::byte* last = features + std::min(row_bytes, most) - 1;  // a row need not begin where a line does
   for (const std::byte* at = features; at < last; at += line) __builtin_prefetch(at);
   __builtin_prefetch(last);
-  __builtin_prefetch(target);
+  for (const double* column : {block.targets_, block.weights_, block.offsets_})
+    if (column) __builtin_prefetch(column + in_block);
   // GCC takes a function that does nothing but prefetch for one without effect, and leaves out calls of it.
   asm volatile("");
 }
 
 // Rows far apart come from memory and not from the cache: while one is copied, the next few are under way.
-void Store::copy_rows(std::span<const RowId> rows, std::span<double> features, std::span<double> targets) const {
+void Store::copy_rows(std::span<const RowId> rows, std::span<double> features, FactColumns& facts) const {
   constexpr std::size_t ahead = 6;
   for (std::size_t i = 0; i < std::min(ahead, rows.size()); ++i) ask_for(rows[i]);
   double* to = features.data();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i + ahead < rows.size()) ask_for(rows[i + ahead]);
     with_row(rows[i], [&](const auto* x) { to = std::copy_n(x, columns_.size(), to); });
-    targets[i] = target(rows[i]);
+    facts.push_back(this->facts(rows[i]));
   }
 }
 
-void Store::predict(std::span<const RowId> rows, const Matrix& theta, std::span<double> eta) const {
-  std::size_t out = 0;
+void Store::project(std::span<const RowId> rows, const Matrix& theta, std::span<double> out) const {
+  std::size_t at = 0;
   for (const RowId row : rows)
     with_row(row, [&](const auto* x) {
-      for (Index k = 0; k < theta.cols(); ++k) eta[out++] = dot(x, theta.col(k).data(), features());
+      for (Index k = 0; k < theta.cols(); ++k) out[at++] = dot(x, theta.col(k).data(), features());
     });
+}
+
+void Store::predict(std::span<const RowId> rows, const Matrix& theta, std::span<double> eta) const {
+  project(rows, theta, eta);
+  if (!fact_kinds_.offset) return;
+  const auto k = static_cast<std::size_t>(theta.cols());
+  for (std::size_t e = 0; e < eta.size(); ++e) eta[e] += facts(rows[e / k]).offset;
 }
 
 void Store::add_weighted_rows(std::span<const RowId> rows, std::span<const double> weight, Matrix& out) const {
@@ -210,11 +223,11 @@ void Store::add_weighted_rows(std::span<const RowId> rows, std::span<const doubl
 }
 
 Store Store::select(std::span<const RowId> rows) const {
-  StoreBuilder builder(columns_, precision_);
+  StoreBuilder builder(columns_, precision_, fact_kinds_);
   std::vector<double> features(columns_.size());
   for (const RowId row : rows) {
     with_row(row, [&](const auto* x) { std::copy_n(x, features.size(), features.begin()); });
-    builder.append(features, target(row));
+    builder.append(features, facts(row));
   }
   return builder.finish();
 }
@@ -228,26 +241,37 @@ RowRange own_rows(const Store& store, const Communicator& communicator) {
 Store select(const Store& store, std::span<const RowId> own, const Communicator& communicator) {
   if (communicator.size() == 1) return store.select(own);
   const auto features = static_cast<std::size_t>(store.features());
-  std::vector<double> x(own.size() * features), y(own.size());
-  store.copy_rows(own, x, y);
-  x = gather_all(communicator, std::span<const double>(x));
-  y = gather_all(communicator, std::span<const double>(y));
-  StoreBuilder builder(store.columns(), store.precision());
-  for (std::size_t i = 0; i < y.size(); ++i) builder.append({x.data() + i * features, features}, y[i]);
+  std::vector<double> x(own.size() * features);
+  FactColumns facts(store.fact_kinds());
+  store.copy_rows(own, x, facts);
+  const auto gather = [&](std::vector<double>& own_values) {
+    own_values = gather_all(communicator, std::span<const double>(own_values));
+  };
+  gather(x);
+  facts.each(gather);
+  StoreBuilder builder(store.columns(), store.precision(), store.fact_kinds());
+  for (std::size_t i = 0; i < facts.size(); ++i)
+    builder.append({x.data() + i * features, features}, facts.spans()[i]);
   return builder.finish();
 }
 
 Store Store::from_matrix(const RowMatrix& features, const Vector& targets, std::vector<std::string> columns,
-                         Precision precision) {
-  if (features.rows() != targets.size())
-    throw InputError(fmt::format("{} rows of features but {} targets", features.rows(), targets.size()));
+                         Precision precision, const Vector& weights, const Vector& offsets) {
+  const auto check_size = [&](const char* what, const Vector& values, bool needed) {
+    if (features.rows() != values.size() && (needed || values.size() > 0))
+      throw InputError(fmt::format("{} rows of features but {} {}", features.rows(), values.size(), what));
+  };
+  check_size("targets", targets, true);
+  check_size("weights", weights, false);
+  check_size("offsets", offsets, false);
   if (columns.empty())
     for (Index j = 0; j < features.cols(); ++j) columns.push_back(fmt::format("x{}", j));
   if (static_cast<Index>(columns.size()) != features.cols())
     throw InputError(fmt::format("{} column names for {} columns", columns.size(), features.cols()));
-  StoreBuilder builder(std::move(columns), precision);
+  StoreBuilder builder(std::move(columns), precision, {weights.size() > 0, offsets.size() > 0});
   for (Index i = 0; i < features.rows(); ++i)
-    builder.append({features.row(i).data(), static_cast<std::size_t>(features.cols())}, targets[i]);
+    builder.append({features.row(i).data(), static_cast<std::size_t>(features.cols())},
+                   {targets[i], weights.size() > 0 ? weights[i] : 1.0, offsets.size() > 0 ? offsets[i] : 0.0});
   return builder.finish();
 }
 
@@ -267,6 +291,9 @@ void Store::add_block(const ForeignBlock& block, std::shared_ptr<const void> own
   view.precision_ = precision_;
   view.values_ = block.values;
   view.targets_ = block.targets;
+  view.weights_ = block.weights;
+  view.offsets_ = block.offsets;
+  fact_kinds_ = {block.weights != nullptr, block.offsets != nullptr};
   holder.owner = std::move(owner);
   blocks_.push_back(std::move(holder));
   rows_ += block.rows;
@@ -288,7 +315,7 @@ Store Store::from_blocks(std::vector<std::string> columns, Precision precision, 
 }
 
 void check_row(const std::vector<std::string>& columns, Precision precision, RowId row,
-               std::span<const double> features, double target) {
+               std::span<const double> features, const RowFacts& facts) {
   if (features.size() != columns.size())
     throw InputError(fmt::format("row {} has {} features, expected {}", row, features.size(), columns.size()));
   const double largest =
@@ -302,35 +329,46 @@ void check_row(const std::vector<std::string>& columns, Precision precision, Row
       throw InputError(fmt::format("row {}, column '{}': {} does not fit float32; rescale the column or use float64",
                                    row, columns[j], value));
   }
-  if (!std::isfinite(target))
-    throw InputError(fmt::format("row {}: the target {} is not a finite number", row, target));
+  if (!std::isfinite(facts.target))
+    throw InputError(fmt::format("row {}: the target {} is not a finite number", row, facts.target));
+  if (!(facts.weight >= 0.0) || !std::isfinite(facts.weight))
+    throw InputError(fmt::format("row {}: the weight {} is not a finite number of 0 or more", row, facts.weight));
+  if (!std::isfinite(facts.offset))
+    throw InputError(fmt::format("row {}: the offset {} is not a finite number", row, facts.offset));
 }
 
-StoreBuilder::StoreBuilder(std::vector<std::string> columns, Precision precision)
-    : store_(std::move(columns), precision), arena_(std::make_shared<Arena>()) {}
+StoreBuilder::StoreBuilder(std::vector<std::string> columns, Precision precision, FactKinds kinds)
+    : store_(std::move(columns), precision), arena_(std::make_shared<Arena>()) {
+  store_.fact_kinds_ = kinds;
+}
 
 Index StoreBuilder::rows_per_block(Index features) {
   const auto rows = static_cast<std::uint64_t>(std::max<Index>(1, (Index{1} << 18) / features));
   return std::clamp<Index>(static_cast<Index>(std::bit_floor(rows)), 256, 16384);
 }
 
-// A whole block's room: features, then targets. What a last, short block does not use is never touched.
+// A whole block's room: features, then targets, weights and offsets. What a last, short block does not use is never touched.
 void StoreBuilder::open_block() {
   const auto rows = static_cast<std::size_t>(store_.block_rows_);
   const std::size_t row_bytes = store_.columns_.size() * bytes_per_number(store_.precision_);
-  auto* memory = static_cast<std::byte*>(arena_->allocate(rows * (row_bytes + sizeof(double))));
+  const auto [weight, offset] = store_.fact_kinds_;
+  const std::size_t facts = 1 + (weight ? 1 : 0) + (offset ? 1 : 0);
+  auto* memory = static_cast<std::byte*>(arena_->allocate(rows * (row_bytes + facts * sizeof(double))));
   values_ = memory;
   targets_ = reinterpret_cast<double*>(memory + rows * row_bytes);
+  weights_ = weight ? targets_ + rows : nullptr;
+  offsets_ = offset ? targets_ + (facts - 1) * rows : nullptr;
 }
 
 void StoreBuilder::close_block() {
-  store_.add_block({.values = values_, .targets = targets_, .rows = filled_}, arena_);
+  store_.add_block(
+      {.values = values_, .targets = targets_, .weights = weights_, .offsets = offsets_, .rows = filled_}, arena_);
   filled_ = 0;
 }
 
-void StoreBuilder::append(std::span<const double> features, double target) {
+void StoreBuilder::append(std::span<const double> features, const RowFacts& facts) {
   if (!arena_) throw InputError("the store is finished; rows cannot be added");
-  check_row(store_.columns_, store_.precision_, store_.rows_ + filled_, features, target);
+  check_row(store_.columns_, store_.precision_, store_.rows_ + filled_, features, facts);
   if (filled_ == 0) open_block();
   const Index offset = filled_ * store_.features();
   if (store_.precision_ == Precision::float32)
@@ -338,7 +376,9 @@ void StoreBuilder::append(std::span<const double> features, double target) {
                    [](double value) { return static_cast<float>(value); });
   else
     std::copy(features.begin(), features.end(), static_cast<double*>(values_) + offset);
-  targets_[filled_] = target;
+  targets_[filled_] = facts.target;
+  if (weights_) weights_[filled_] = facts.weight;
+  if (offsets_) offsets_[filled_] = facts.offset;
   if (++filled_ == store_.block_rows_) close_block();
 }
 

@@ -25,10 +25,14 @@ void Model::check(const Store& store, const Execution& execution) const {
         fmt::format("the {} likelihood depends on differences between its predictors alone, so a flat prior has "
                     "no posterior; use a proper prior",
                     family_->name()));
+  if (family_->only_differences() && store.fact_kinds().offset)
+    throw InputError(fmt::format("offset: the {} likelihood depends on differences between its predictors alone, and an "
+                                 "offset that all of them have changes nothing; leave it out",
+                                 family_->name()));
   const Share own = own_share(store.blocks(), execution.communicator);
   execution.threads.run(own.last - own.first, [&](std::size_t b) {
     const Block& block = store.block(own.first + b);
-    const auto targets = block.targets();
+    const auto targets = block.facts().target;
     if (const std::size_t i = family_->first_problem(targets); i < targets.size())
       throw InputError(fmt::format("row {}: the target {} does not fit the {} family, which needs {}",
                                    block.first_row() + static_cast<RowId>(i), targets[i], family_->name(),

@@ -9,6 +9,7 @@
 
 #include "flymc/bound/rule.hpp"
 #include "flymc/comm/communicator.hpp"
+#include "flymc/data/facts.hpp"
 #include "flymc/data/row_copies.hpp"
 
 namespace flymc {
@@ -21,13 +22,15 @@ struct BoundRows {
   void fetch(const Store& store, std::span<const RowId> rows, const Communicator& communicator);
 
   std::vector<RowId> row;
-  std::vector<double> y;
+  FactColumns facts;
   RowCopies x;
   std::vector<double> eta_anchor;  // K per row
   Coefficients coefficients;
   std::vector<double> spread;  // scratch space of Bound::prepare
 
   std::size_t size() const { return row.size(); }
+  // eta[i K + k] = x_i' theta_k + offset_i.
+  void predict(const Matrix& theta, std::span<double> eta) const;
   void clear();
   // Appends row i of another.
   void append(const BoundRows& other, std::size_t i);
@@ -54,9 +57,11 @@ void take(std::span<const std::byte>& letter, std::size_t count, std::vector<T>&
   letter = letter.subspan(bytes.size());
 }
 
-// Row, target and features of rows, as they go from the rank that has them to the others ...
+// Row, facts and features of rows, as they go from the rank that has them to the others ...
 void put_rows(std::vector<std::byte>& letter, const BoundRows& rows);
-// ... and back, with their features in `x`, behind those of the letters before.
+// How long that is for each.
+std::size_t bytes_of_a_row(Index features, FactKinds kinds);
+// ... and back, into rows whose kinds of facts are known, with their features in `x`, behind those of the letters before.
 void take_rows(std::span<const std::byte>& letter, std::size_t count, Index features, BoundRows& rows,
                std::vector<double>& x);
 

@@ -42,7 +42,7 @@ class BoundRule {
   // Whether the rule gives growth.
   virtual bool grows() const { return false; }
   // The coefficients of a batch, a function of the row and of constants alone. `spread` is empty unless used.
-  virtual void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
+  virtual void coefficients(const BatchedFamily& family, const FactSpans& rows, std::span<const double> eta_anchor,
                             std::span<const double> spread, Coefficients& out) const = 0;
 };
 
@@ -51,7 +51,7 @@ class BoundRule {
 class AnchoredRule final : public BoundRule {
  public:
   std::string name() const override { return "anchored"; }
-  void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
+  void coefficients(const BatchedFamily& family, const FactSpans& rows, std::span<const double> eta_anchor,
                     std::span<const double> spread, Coefficients& out) const override;
 };
 
@@ -67,7 +67,7 @@ class SharpRule final : public BoundRule {
   double radius() const override { return zone_.radius; }
   bool uses_spread() const override { return true; }
   bool grows() const override { return true; }
-  void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
+  void coefficients(const BatchedFamily& family, const FactSpans& rows, std::span<const double> eta_anchor,
                     std::span<const double> spread, Coefficients& out) const override;
 
  private:
@@ -83,7 +83,7 @@ class FixedJaakkolaJordanRule final : public BoundRule {
   std::string name() const override { return "fixed"; }
   bool touches() const override { return false; }
   std::string family_problem(const BatchedFamily& family) const override;
-  void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
+  void coefficients(const BatchedFamily& family, const FactSpans& rows, std::span<const double> eta_anchor,
                     std::span<const double> spread, Coefficients& out) const override;
 
  private:

@@ -9,14 +9,15 @@
 namespace flymc {
 
 class Store;
+struct FactColumns;
 
 // A chain looks at its bright rows many times between two sweeps. Copies lie side by side, are doubles whatever the
 // store holds, and can be sent to where the store is not. They give the same sums, bit for bit, as the store's own
 // rows.
 class RowCopies {
  public:
-  // Takes these rows' features instead of those it had, and gives their targets.
-  void copy(const Store& store, std::span<const RowId> rows, std::span<double> targets);
+  // Takes these rows' features instead of those it had, and gives their facts.
+  void copy(const Store& store, std::span<const RowId> rows, FactColumns& facts);
   // Takes rows that were copied elsewhere: one after the other, `features` numbers each.
   void assign(Index features, std::span<const double> values);
 
@@ -24,8 +25,8 @@ class RowCopies {
   Index features() const { return features_; }
   const double* row(std::size_t i) const { return values_.data() + i * static_cast<std::size_t>(features_); }
 
-  // eta[i K + k] = x_i' theta_k.
-  void predict(const Matrix& theta, std::span<double> eta) const;
+  // out[i K + k] = x_i' theta_k, without the rows' offsets.
+  void project(const Matrix& theta, std::span<double> out) const;
   // out(:, k) += sum_i weight[i K + k] x_i, in order.
   void add_weighted(std::span<const double> weight, Matrix& out) const;
 

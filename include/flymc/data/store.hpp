@@ -10,6 +10,7 @@
 #include "flymc/comm/communicator.hpp"
 #include "flymc/core/arena.hpp"
 #include "flymc/core/linear.hpp"
+#include "flymc/data/facts.hpp"
 
 namespace flymc {
 
@@ -20,10 +21,10 @@ constexpr std::size_t bytes_per_number(Precision precision) {
   return precision == Precision::float64 ? sizeof(double) : sizeof(float);
 }
 
-// Throws InputError, naming row and column, if a row does not have one finite number per column and a finite target, or
-// if a number does not fit the precision.
+// Throws InputError, naming row and column, if a row does not have one finite number per column, a finite target, a
+// weight of 0 or more and a finite offset, or if a number does not fit the precision.
 void check_row(const std::vector<std::string>& columns, Precision precision, RowId row,
-               std::span<const double> features, double target);
+               std::span<const double> features, const RowFacts& facts);
 
 // One of several weighted sums over a block: out += sum_i weight[i stride] x_i x_i', the lower triangle only.
 struct GramSum {
@@ -38,11 +39,11 @@ class Block {
  public:
   RowId first_row() const { return first_row_; }
   Index rows() const { return rows_; }
-  std::span<const double> targets() const { return {targets_, static_cast<std::size_t>(rows_)}; }
+  FactSpans facts() const { return {column(targets_), column(weights_), column(offsets_)}; }
   // Rows first ... first + count - 1 of this block, counted from its own first.
   Block part(Index first, Index count) const;
 
-  // eta(i, k) = x_i' theta_k, for theta of one column per predictor.
+  // eta(i, k) = x_i' theta_k + offset_i, for theta of one column per predictor.
   void predict(const Matrix& theta, RowMatrix& eta) const;
   // out(:, k) += sum_i weight(i, k) x_i.
   void add_weighted_rows(const RowMatrix& weight, Matrix& out) const;
@@ -61,13 +62,16 @@ class Block {
   friend class StoreBuilder;
   template <class Visit>
   void with_values(Visit&& visit) const;
+  std::span<const double> column(const double* values) const {
+    return {values, values ? static_cast<std::size_t>(rows_) : 0};
+  }
 
   RowId first_row_ = 0;
   Index rows_ = 0;
   Index features_ = 0;
   Precision precision_ = Precision::float64;
   const void* values_ = nullptr;
-  const double* targets_ = nullptr;
+  const double *targets_ = nullptr, *weights_ = nullptr, *offsets_ = nullptr;  // the last two may stay so
 };
 
 class Store {
@@ -82,28 +86,34 @@ class Store {
   std::size_t blocks() const { return blocks_.size(); }
   const Block& block(std::size_t b) const { return blocks_[b].view; }
 
-  double target(RowId row) const;
+  FactKinds fact_kinds() const { return fact_kinds_; }
+  RowFacts facts(RowId row) const;
+  double target(RowId row) const { return facts(row).target; }
   // Feature `column` of a row; for messages and tests, not for sums.
   double value(RowId row, Index column) const;
-  // features[i D + j] = feature j of rows[i], and targets[i] its target: copies in double, for sums that need whole
-  // rows.
-  void copy_rows(std::span<const RowId> rows, std::span<double> features, std::span<double> targets) const;
-  // eta[i K + k] = x_{rows[i]}' theta_k. A row gives the same bits alone as in any company.
+  // features[i D + j] = feature j of rows[i], and its facts behind those in `facts`: copies in double, for sums that
+  // need whole rows.
+  void copy_rows(std::span<const RowId> rows, std::span<double> features, FactColumns& facts) const;
+  // eta[i K + k] = x_{rows[i]}' theta_k + offset_{rows[i]}. A row gives the same bits alone as in any company.
   void predict(std::span<const RowId> rows, const Matrix& theta, std::span<double> eta) const;
+  // The same without the rows' offsets.
+  void project(std::span<const RowId> rows, const Matrix& theta, std::span<double> out) const;
   // out(:, k) += sum_i weight[i K + k] x_{rows[i]}, in the order of `rows`.
   void add_weighted_rows(std::span<const RowId> rows, std::span<const double> weight, Matrix& out) const;
 
   // A copy of these rows in memory, in their order and with the precision of this store.
   Store select(std::span<const RowId> rows) const;
 
-  // A matrix of one row per row and a target per row.
+  // A matrix of one row per row and a target per row; weights and offsets too, unless they are empty.
   static Store from_matrix(const RowMatrix& features, const Vector& targets, std::vector<std::string> columns = {},
-                           Precision precision = Precision::float64);
+                           Precision precision = Precision::float64, const Vector& weights = {},
+                           const Vector& offsets = {});
 
-  // Rows that live elsewhere, such as in a mapped file: row-major features of the given precision and a target per row.
+  // Rows that live elsewhere, such as in a mapped file: row-major features of the given precision and a target per row,
+  // and perhaps weights and offsets, of all blocks or none.
   struct ForeignBlock {
     const void* values = nullptr;
-    const double* targets = nullptr;
+    const double *targets = nullptr, *weights = nullptr, *offsets = nullptr;
     Index rows = 0;
   };
   // A store over them that copies nothing and keeps `owner`. Every block but the last has StoreBuilder::rows_per_block
@@ -121,8 +131,9 @@ class Store {
   };
   // Where a row lies.
   struct Place {
+    const Block& block;
+    std::size_t in_block;
     const std::byte* features;
-    const double* target;
   };
   Place place(RowId row) const;
   template <class Visit>
@@ -133,6 +144,7 @@ class Store {
   Index block_rows_ = 0;
   int block_shift_ = 0;  // block_rows_ is 2 to this power
   Precision precision_ = Precision::float64;
+  FactKinds fact_kinds_;
   std::vector<std::string> columns_;
   std::vector<Holder> blocks_;
 };
@@ -149,12 +161,13 @@ Store select(const Store& store, std::span<const RowId> own, const Communicator&
 // Takes rows one by one, in order, and never holds them twice.
 class StoreBuilder {
  public:
-  explicit StoreBuilder(std::vector<std::string> columns, Precision precision = Precision::float64);
+  explicit StoreBuilder(std::vector<std::string> columns, Precision precision = Precision::float64,
+                        FactKinds kinds = {});
   StoreBuilder(StoreBuilder&&) = default;  // and no copies: two would fill the same block
   StoreBuilder& operator=(StoreBuilder&&) = default;
 
   // Throws InputError, and takes nothing, if the row does not pass check_row.
-  void append(std::span<const double> features, double target);
+  void append(std::span<const double> features, const RowFacts& facts);
   // Hands over the store; the builder is empty afterwards.
   Store finish();
 
@@ -168,7 +181,7 @@ class StoreBuilder {
   Store store_;
   std::shared_ptr<Arena> arena_;  // of all blocks; none when finished
   void* values_ = nullptr;        // of the block that is being filled
-  double* targets_ = nullptr;
+  double *targets_ = nullptr, *weights_ = nullptr, *offsets_ = nullptr;
   Index filled_ = 0;  // its rows so far
 };
 

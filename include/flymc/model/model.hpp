@@ -16,7 +16,9 @@
 namespace flymc {
 
 // The family as the rest of the library sees it: K predictors per row, batches of n rows laid out row after row.
-// Outputs that are not wanted are empty spans. Each row of a batch is one query.
+// Outputs that are not wanted are empty spans. Each row of a batch is one query. What follows from a row's likelihood is
+// multiplied by the row's weight: the likelihood itself, remainder, curvature, and with them gaps and bounds. The row's
+// offset is in eta already.
 class BatchedFamily {
  public:
   virtual ~BatchedFamily() = default;
@@ -37,16 +39,16 @@ class BatchedFamily {
   virtual double simulate(Predictor eta, const Random& random, std::uint64_t index) const = 0;
 
   // l, l' (K per row), -l'' (K x K per row) at eta.
-  virtual void likelihood(std::span<const double> y, std::span<const double> eta, std::span<double> value,
+  virtual void likelihood(const FactSpans& rows, std::span<const double> eta, std::span<double> value,
                           std::span<double> slope, std::span<double> curvature) const = 0;
   // l(eta + delta) - l(eta) - l'(eta)'delta, and its slope in delta.
-  virtual void remainder(std::span<const double> y, std::span<const double> eta, std::span<const double> delta,
+  virtual void remainder(const FactSpans& rows, std::span<const double> eta, std::span<const double> delta,
                          std::span<double> value, std::span<double> slope) const = 0;
   // The curvature of the anchored bound; no query.
-  virtual void global_curvature(std::span<const double> y, std::span<const double> eta,
+  virtual void global_curvature(const FactSpans& rows, std::span<const double> eta,
                                 std::span<double> curvature) const = 0;
   // c and k of the sharp bound, K x K per row each; no query.
-  virtual void sharp(std::span<const double> y, std::span<const double> eta, std::span<const double> spread,
+  virtual void sharp(const FactSpans& rows, std::span<const double> eta, std::span<const double> spread,
                      const Zone& zone, std::span<double> curvature, std::span<double> growth) const = 0;
 };
 
@@ -88,8 +90,9 @@ class BatchedAdapter final : public BatchedFamily {
     return family_.simulate(eta, random, index);
   }
 
-  void likelihood(std::span<const double> y, std::span<const double> eta, std::span<double> value,
-                  std::span<double> slope, std::span<double> curvature) const override {
+  void likelihood(const FactSpans& rows, std::span<const double> eta, std::span<double> value, std::span<double> slope,
+                  std::span<double> curvature) const override {
+    const std::span<const double> y = rows.target;
     const std::size_t k = width();
     const bool everything = !value.empty() && !slope.empty() && !curvature.empty();
     for (std::size_t i = 0; i < y.size(); ++i) {
@@ -104,10 +107,14 @@ class BatchedAdapter final : public BatchedFamily {
       if (!slope.empty()) family_.slope(y[i], e, slope.subspan(i * k, k));
       if (!curvature.empty()) family_.curvature(y[i], e, curvature.subspan(i * k * k, k * k));
     }
+    weigh(rows, value);
+    weigh(rows, slope);
+    weigh(rows, curvature);
   }
 
-  void remainder(std::span<const double> y, std::span<const double> eta, std::span<const double> delta,
+  void remainder(const FactSpans& rows, std::span<const double> eta, std::span<const double> delta,
                  std::span<double> value, std::span<double> slope) const override {
+    const std::span<const double> y = rows.target;
     const std::size_t k = width();
     std::vector<double> work(slope.empty() ? 0 : 2 * k);
     const std::span<double> moved(work.data(), work.size() / 2), before(work.data() + work.size() / 2, work.size() / 2);
@@ -121,17 +128,21 @@ class BatchedAdapter final : public BatchedFamily {
       family_.slope(y[i], e, before);
       for (std::size_t j = 0; j < k; ++j) after[j] -= before[j];
     }
+    weigh(rows, value);
+    weigh(rows, slope);
   }
 
-  void global_curvature(std::span<const double> y, std::span<const double> eta,
+  void global_curvature(const FactSpans& rows, std::span<const double> eta,
                         std::span<double> curvature) const override {
     const std::size_t k = width();
-    for (std::size_t i = 0; i < y.size(); ++i)
-      family_.global_curvature(y[i], eta.subspan(i * k, k), curvature.subspan(i * k * k, k * k));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      family_.global_curvature(rows.target[i], eta.subspan(i * k, k), curvature.subspan(i * k * k, k * k));
+    weigh(rows, curvature);
   }
 
-  void sharp(std::span<const double> y, std::span<const double> eta, std::span<const double> spread, const Zone& zone,
+  void sharp(const FactSpans& rows, std::span<const double> eta, std::span<const double> spread, const Zone& zone,
              std::span<double> curvature, std::span<double> growth) const override {
+    const std::span<const double> y = rows.target;
     const std::size_t k = width();
     for (std::size_t i = 0; i < y.size(); ++i) {
       const std::size_t e = i * k * k;
@@ -154,10 +165,17 @@ class BatchedAdapter final : public BatchedFamily {
         }
       }
     }
+    weigh(rows, curvature);
+    weigh(rows, growth);
   }
 
  private:
   std::size_t width() const { return static_cast<std::size_t>(family_.predictors()); }
+  static void weigh(const FactSpans& rows, std::span<double> numbers) {
+    if (rows.weight.empty() || numbers.empty()) return;
+    const std::size_t each = numbers.size() / rows.size();
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] *= rows.weight[i / each];
+  }
   F family_;
 };
 

@@ -37,6 +37,13 @@ inline void check_number(const TableBatch& batch, Index i, const std::string& co
                                      place_of(batch, i, column), value));
 }
 
+// Throws InputError if a number cannot be a weight.
+inline void check_weight(const TableBatch& batch, Index i, const std::string& column, double value) {
+  check_number(batch, i, column, value);
+  if (value < 0.0)
+    throw InputError(fmt::format("{}: a weight is 0 or more, not {}; correct it", place_of(batch, i, column), value));
+}
+
 // Throws InputError if a text cannot be a level. A quote that is never closed makes one cell of all lines below it, and
 // if it stands in the last column nothing else shows that.
 inline void check_level(const TableBatch& batch, Index i, const std::string& column, std::string_view text) {

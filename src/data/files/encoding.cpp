@@ -64,11 +64,12 @@ Vector Encoding::to_original(const Vector& theta, Index predictors) const {
   return original;
 }
 
-// Turns batches into rows. The columns of a scan are those of the encoding, then the target if there is one.
+// Turns batches into rows. The columns of a scan are those of the encoding, then the offset if there is one, and the
+// weights and the target if they are wanted.
 class RowEncoder {
  public:
   RowEncoder(const Encoding& encoding, const Table& table, bool with_target);
-  // Calls visit(x, y, place) per row; x is empty where something is missing and that is allowed.
+  // Calls visit(x, facts, place) per row; x is empty where something is missing and that is allowed.
   template <class Visit>
   void run(const TableBatch& batch, Missing missing, const Visit& visit);
   const std::vector<std::string>& names() const { return names_; }
@@ -80,6 +81,7 @@ class RowEncoder {
   void check_kind(const Table& table, const std::string& name, ColumnKind learnt) const;
   void refuse_text(const Table& table, const std::string& name) const;
   void prepare(const TableBatch& batch);
+  RowFacts facts_of(const TableBatch& batch, Index i) const;
   double class_of(const TableBatch& batch, Index i) const;
   [[noreturn]] void refuse_level(const TableBatch& batch, std::size_t column, Index i) const;
 
@@ -104,7 +106,15 @@ RowEncoder::RowEncoder(const Encoding& encoding, const Table& table, bool with_t
       slots_.back()[column.levels[l]] = l == 0 ? reference : static_cast<std::int64_t>(feature++);
     if (column.kind != ColumnKind::text) ++feature;
   }
+  const auto add_fact = [&](const std::string& name) {
+    if (name.empty()) return;
+    check_kind(table, name, ColumnKind::numeric);
+    names_.push_back(name);
+    slots_.emplace_back();
+  };
+  add_fact(encoding.offset_);
   if (with_target) {
+    add_fact(encoding.weights_);
     check_kind(table, encoding.target_, encoding.target_column_);
     names_.push_back(encoding.target_);
     slots_.emplace_back();
@@ -192,7 +202,7 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
     const RowPlace place{batch.file(), batch.row(i)};
     if (missing_rows[i]) {
       if (missing == Missing::error) missing_rows.refuse(i, names_);
-      visit(std::span<const double>(), 0.0, place);
+      visit(std::span<const double>(), RowFacts(0.0), place);
       continue;
     }
     const auto at = static_cast<std::size_t>(i);
@@ -216,8 +226,22 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
       const auto feature = static_cast<Index>(first_[j]);
       x[first_[j]] = (value - encoding_.shift_[feature]) / encoding_.scale_[feature];
     }
-    visit(std::span<const double>(x), with_target_ ? class_of(batch, i) : 0.0, place);
+    visit(std::span<const double>(x), facts_of(batch, i), place);
   }
+}
+
+RowFacts RowEncoder::facts_of(const TableBatch& batch, Index i) const {
+  RowFacts facts(with_target_ ? class_of(batch, i) : 0.0);
+  std::size_t j = encoding_.columns_.size();
+  if (!encoding_.offset_.empty()) {
+    facts.offset = batch.numbers(j)[static_cast<std::size_t>(i)];
+    check_number(batch, i, names_[j++], facts.offset);
+  }
+  if (with_target_ && !encoding_.weights_.empty()) {
+    facts.weight = batch.numbers(j)[static_cast<std::size_t>(i)];
+    check_weight(batch, i, names_[j], facts.weight);
+  }
+  return facts;
 }
 
 void Encoding::encode(const Table& table, const Visit& visit) const {
@@ -229,44 +253,44 @@ void Encoding::encode(const Table& table, const Execution& execution, const Visi
   // The rows of a batch, side by side, until their turn comes.
   struct Slot {
     RowEncoder encoder;
-    std::vector<double> x, y;
+    std::vector<double> x;
+    FactColumns facts;
     std::vector<RowPlace> places;
   };
   const RowEncoder encoder(*this, table, true);
   const std::size_t features = feature_names_.size();
-  std::vector<Slot> slots(Table::slots(execution.threads), Slot{encoder, {}, {}, {}});
+  std::vector<Slot> slots(Table::slots(execution.threads), Slot{encoder, {}, FactColumns(fact_kinds()), {}});
   const auto most_rows = std::clamp<Index>((Index{1} << 20) / static_cast<Index>(features), 256, 1 << 16);
   table.scan(
       encoder.names(), own_share(table.pieces(), execution.communicator), most_rows, execution.threads,
       [&](std::size_t s, const TableBatch& batch) {
         Slot& slot = slots[s];
         slot.x.clear();
-        slot.y.clear();
+        slot.facts.clear();
         slot.places.clear();
-        slot.encoder.run(batch, missing_, [&](std::span<const double> x, double y, const RowPlace& place) {
+        slot.encoder.run(batch, missing_, [&](std::span<const double> x, const RowFacts& facts, const RowPlace& place) {
           if (x.empty()) return;
           slot.x.insert(slot.x.end(), x.begin(), x.end());
-          slot.y.push_back(y);
+          slot.facts.push_back(facts);
           slot.places.push_back(place);
         });
       },
       [&](std::size_t s) {
         const Slot& slot = slots[s];
-        for (std::size_t i = 0; i < slot.y.size(); ++i)
-          visit({slot.x.data() + i * features, features}, slot.y[i], slot.places[i]);
+        for (std::size_t i = 0; i < slot.facts.size(); ++i)
+          visit({slot.x.data() + i * features, features}, slot.facts.spans()[i], slot.places[i]);
       });
 }
 
-void Encoding::encode_new(const Table& table, Missing missing, const VisitNew& visit) const {
+void Encoding::encode_new(const Table& table, Missing missing, const Visit& visit) const {
   RowEncoder encoder(*this, table, false);
-  table.scan(encoder.names(), [&](const TableBatch& batch) {
-    encoder.run(batch, missing, [&](std::span<const double> x, double, const RowPlace& place) { visit(x, place); });
-  });
+  table.scan(encoder.names(), [&](const TableBatch& batch) { encoder.run(batch, missing, visit); });
 }
 
 Store read_rows(const Table& table, const Encoding& encoding, Precision precision) {
-  StoreBuilder builder(encoding.feature_names(), precision);
-  encoding.encode(table, [&](std::span<const double> x, double y, const RowPlace&) { builder.append(x, y); });
+  StoreBuilder builder(encoding.feature_names(), precision, encoding.fact_kinds());
+  encoding.encode(table,
+                  [&](std::span<const double> x, const RowFacts& facts, const RowPlace&) { builder.append(x, facts); });
   return builder.finish();
 }
 

@@ -30,7 +30,11 @@ std::string Encoding::to_json() const {
                     {"deviation", column.deviation}});
     columns.push_back(std::move(entry));
   }
+  nlohmann::ordered_json facts = nlohmann::ordered_json::object();
+  if (!weights_.empty()) facts["weights"] = weights_;
+  if (!offset_.empty()) facts["offset"] = offset_;
   return nlohmann::ordered_json{{"version", 1},
+                                {"facts", std::move(facts)},
                                 {"target",
                                  {{"name", target_},
                                   {"kind", target_kind_},
@@ -57,6 +61,9 @@ Encoding Encoding::from_json(const std::string& text) {
     target.at("column").get_to(encoding.target_column_);
     target.at("classes").get_to(encoding.classes_);
     target.at("values").get_to(encoding.class_values_);
+    const auto facts = json.value("facts", nlohmann::json::object());  // which earlier versions did not know
+    encoding.weights_ = facts.value("weights", "");
+    encoding.offset_ = facts.value("offset", "");
     json.at("intercept").get_to(encoding.intercept_);
     json.at("standardise").get_to(encoding.standardise_);
     json.at("missing").get_to(encoding.missing_);

@@ -28,6 +28,7 @@ struct Tally {
   std::vector<RowId> missing_counts;
   std::string first_missing;
   bool target_missing_first = false;
+  bool has_weight = false;  // above 0
   RowId rows = 0, dropped = 0;
 };
 
@@ -38,6 +39,7 @@ std::vector<std::byte> tally_to_bytes(Tally& tally) {
   json value = {{"missing", tally.missing_counts},
                 {"first_missing", tally.first_missing},
                 {"target_missing_first", tally.target_missing_first},
+                {"has_weight", tally.has_weight},
                 {"rows", tally.rows},
                 {"dropped", tally.dropped},
                 {"target", tally.target->to_json()}};
@@ -75,6 +77,7 @@ void tally_from_bytes(std::span<const std::byte> bytes, Tally& tally) {
   value["missing"].get_to(tally.missing_counts);
   value["first_missing"].get_to(tally.first_missing);
   value["target_missing_first"].get_to(tally.target_missing_first);
+  value["has_weight"].get_to(tally.has_weight);
   value["rows"].get_to(tally.rows);
   value["dropped"].get_to(tally.dropped);
   tally.target->from_json(value["target"]);
@@ -102,7 +105,9 @@ class EncodingLearner {
     check_options();
   }
   Encoding learn(const Execution& execution);
-  std::vector<std::string> features() const { return {names_.begin(), names_.end() - 1}; }
+  std::vector<std::string> features() const {
+    return {names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(encoding_.columns_.size())};
+  }
 
  private:
   void choose_columns();
@@ -124,7 +129,7 @@ class EncodingLearner {
   const Table& table_;
   const EncodingOptions& options_;
   Encoding encoding_;
-  std::vector<std::string> names_;  // of the features, then the target
+  std::vector<std::string> names_;  // of the features, then offset and weights if there are, then the target
   Tally all_;
 };
 
@@ -141,10 +146,23 @@ void EncodingLearner::choose_columns() {
   known(options_.target, "the target");
   std::set<std::string> exclude, chosen;
   for (const auto& name : options_.exclude) exclude.insert(known(name, "to exclude").name);
+  for (const auto& [name, role] : {std::pair(options_.offset, "the offset"), {options_.weights, "the weights"}}) {
+    if (name.empty()) continue;
+    const ColumnKind kind = known(name, role).kind;
+    if (name == options_.target)
+      throw InputError(fmt::format("'{}' is the target and cannot be {} too; name another column", name, role));
+    if (kind != ColumnKind::numeric && kind != ColumnKind::boolean)
+      throw InputError(fmt::format("{}: column '{}' is to be {}, which are numbers; it holds something else",
+                                   table_.files().front(), name, role));
+    exclude.insert(name);
+  }
   for (const auto& name : options_.columns) {
     known(name, "a feature");
     if (name == options_.target)
       throw InputError(fmt::format("'{}' is the target and cannot be a feature too; leave it out of --columns", name));
+    if (name == options_.offset || name == options_.weights)
+      throw InputError(fmt::format("'{}' is a weight or an offset and cannot be a feature too; leave it out of --columns",
+                                   name));
     if (!chosen.insert(name).second)
       throw InputError(fmt::format("the column '{}' is named twice; name it once", name));
   }
@@ -170,6 +188,8 @@ void EncodingLearner::choose_columns() {
     encoding_.columns_.push_back({.name = name, .kind = column.kind, .levels = {}});
     names_.push_back(name);
   }
+  for (const std::string& name : {options_.offset, options_.weights})
+    if (!name.empty()) names_.push_back(name);
   names_.push_back(options_.target);
 }
 
@@ -214,6 +234,7 @@ void EncodingLearner::add(const Tally& next) {
     all_.target_missing_first = next.target_missing_first;
   }
   all_.target->add(*next.target);
+  all_.has_weight = all_.has_weight || next.has_weight;
   all_.rows += next.rows;
   all_.dropped += next.dropped;
 }
@@ -223,6 +244,8 @@ Encoding EncodingLearner::learn(const Execution& execution) {
   encoding_.standardise_ = options_.standardise;
   encoding_.missing_ = options_.missing;
   encoding_.target_ = options_.target;
+  encoding_.weights_ = options_.weights;
+  encoding_.offset_ = options_.offset;
   encoding_.target_kind_ = options_.target_kind;
   encoding_.target_column_ = table_.find(options_.target)->kind;
   all_ = empty();
@@ -253,6 +276,9 @@ Encoding EncodingLearner::learn(const Execution& execution) {
             : fmt::format("{}: something is missing in each of the {} rows, and none is left; leave "
                           "out the columns that are mostly empty (--exclude); missing: {}",
                           table_.files().front(), all_.dropped, missing_counts()));
+  if (!options_.weights.empty() && !all_.has_weight)
+    throw InputError(fmt::format("{}: all weights in column '{}' are 0; name another column", table_.files().front(),
+                                 options_.weights));
   for (std::size_t j = 0; j < encoding_.columns_.size(); ++j) {
     EncodedColumn& column = encoding_.columns_[j];
     if (column.kind == ColumnKind::text) {
@@ -302,6 +328,17 @@ void EncodingLearner::add_batch(const TableBatch& batch, Tally& tally) const {
       add_levels(batch, j, kept, tally.levels[j]);
     else
       add_numbers(batch, j, kept, tally.numbers[j]);
+  std::size_t j = encoding_.columns_.size();
+  if (!options_.offset.empty()) {
+    for (const Index i : kept) check_number(batch, i, names_[j], batch.numbers(j)[static_cast<std::size_t>(i)]);
+    ++j;
+  }
+  if (!options_.weights.empty())
+    for (const Index i : kept) {
+      const double weight = batch.numbers(j)[static_cast<std::size_t>(i)];
+      check_weight(batch, i, names_[j], weight);
+      tally.has_weight = tally.has_weight || weight > 0.0;
+    }
   for (const Index i : kept) tally.target->add(batch, names_.size() - 1, i);
   tally.rows += static_cast<RowId>(kept.size());
 }

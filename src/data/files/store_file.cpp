@@ -28,17 +28,24 @@ constexpr const char* columns_key = "flymc.columns";
 constexpr const char* checksum_key = "flymc.xxh3";  // of the metadata, and of each batch
 constexpr const char* version = "1";
 
-std::shared_ptr<arrow::Schema> schema_of(std::size_t features, Precision precision) {
+std::shared_ptr<arrow::Schema> schema_of(std::size_t features, Precision precision, FactKinds kinds) {
   const auto number = precision == Precision::float64 ? arrow::float64() : arrow::float32();
-  return arrow::schema(
-      {arrow::field("features",
-                    arrow::fixed_size_list(arrow::field("item", number, false), static_cast<std::int32_t>(features)),
-                    false),
-       arrow::field("target", arrow::float64(), false)});
+  arrow::FieldVector fields = {
+      arrow::field("features",
+                   arrow::fixed_size_list(arrow::field("item", number, false), static_cast<std::int32_t>(features)),
+                   false),
+      arrow::field("target", arrow::float64(), false)};
+  if (kinds.weight) fields.push_back(arrow::field("weight", arrow::float64(), false));
+  if (kinds.offset) fields.push_back(arrow::field("offset", arrow::float64(), false));
+  return arrow::schema(std::move(fields));
 }
 
-std::string checksum(const void* features, std::size_t feature_bytes, const void* targets, std::size_t target_bytes) {
-  return fmt::format("{:016x}", XXH3_64bits_withSeed(targets, target_bytes, XXH3_64bits(features, feature_bytes)));
+// Of the features, then of each column of facts.
+std::string checksum(const void* features, std::size_t feature_bytes, const FactSpans& facts) {
+  XXH64_hash_t sum = XXH3_64bits(features, feature_bytes);
+  for (const std::span<const double> column : {facts.target, facts.weight, facts.offset})
+    if (!column.empty()) sum = XXH3_64bits_withSeed(column.data(), column.size_bytes(), sum);
+  return fmt::format("{:016x}", sum);
 }
 
 // Of the entries by key, whatever their order in the file.
@@ -62,7 +69,7 @@ struct StoreWriter::State {
   bool finished = false;
   std::vector<double> doubles;
   std::vector<float> floats;
-  std::vector<double> targets;
+  FactColumns facts;
 
   explicit State(const std::string& target) : path(target), pending(target) {}
   void write_block();
@@ -70,7 +77,7 @@ struct StoreWriter::State {
 
 // Wraps the vectors, which live until the batch is written.
 void StoreWriter::State::write_block() {
-  const auto count = static_cast<std::int64_t>(targets.size());
+  const auto count = static_cast<std::int64_t>(facts.size());
   const auto size = count * static_cast<std::int64_t>(columns.size());
   const std::shared_ptr<arrow::Array> values =
       precision == Precision::float64 ? std::static_pointer_cast<arrow::Array>(
@@ -78,21 +85,23 @@ void StoreWriter::State::write_block() {
                                       : std::static_pointer_cast<arrow::Array>(
                                             std::make_shared<arrow::FloatArray>(size, arrow::Buffer::Wrap(floats)));
   const auto features = std::make_shared<arrow::FixedSizeListArray>(schema->field(0)->type(), count, values);
-  const auto target = std::make_shared<arrow::DoubleArray>(count, arrow::Buffer::Wrap(targets));
-  const std::string sum =
-      precision == Precision::float64
-          ? checksum(doubles.data(), doubles.size() * sizeof(double), targets.data(), targets.size() * sizeof(double))
-          : checksum(floats.data(), floats.size() * sizeof(float), targets.data(), targets.size() * sizeof(double));
-  must_write(writer->WriteRecordBatch(*arrow::RecordBatch::Make(schema, count, {features, target}),
+  arrow::ArrayVector arrays = {features};
+  facts.each([&](std::vector<double>& column) {
+    arrays.push_back(std::make_shared<arrow::DoubleArray>(count, arrow::Buffer::Wrap(column)));
+  });
+  const std::string sum = precision == Precision::float64
+                              ? checksum(doubles.data(), doubles.size() * sizeof(double), facts.spans())
+                              : checksum(floats.data(), floats.size() * sizeof(float), facts.spans());
+  must_write(writer->WriteRecordBatch(*arrow::RecordBatch::Make(schema, count, std::move(arrays)),
                                       arrow::key_value_metadata({checksum_key}, {sum})),
              path);
   doubles.clear();
   floats.clear();
-  targets.clear();
+  facts.clear();
 }
 
 StoreWriter::StoreWriter(std::string path, std::vector<std::string> columns, Precision precision,
-                         const std::map<std::string, std::string>& metadata) {
+                         const std::map<std::string, std::string>& metadata, FactKinds kinds) {
   if (columns.empty()) throw InputError("a store needs at least one column of features (an intercept counts)");
   std::map<std::string, std::string> entries = {{version_key, version}, {columns_key, nlohmann::json(columns).dump()}};
   for (const auto& [key, value] : metadata) {
@@ -109,7 +118,8 @@ StoreWriter::StoreWriter(std::string path, std::vector<std::string> columns, Pre
   State& state = *state_;
   state.columns = std::move(columns);
   state.precision = precision;
-  state.schema = schema_of(state.columns.size(), precision)->WithMetadata(arrow::key_value_metadata(keys, values));
+  state.facts = FactColumns(kinds);
+  state.schema = schema_of(state.columns.size(), precision, kinds)->WithMetadata(arrow::key_value_metadata(keys, values));
   state.block_rows = StoreBuilder::rows_per_block(static_cast<Index>(state.columns.size()));
   state.stream = writable(arrow::io::FileOutputStream::Open(state.pending.path().string()), path);
   state.writer = writable(arrow::ipc::MakeFileWriter(state.stream, state.schema), path);
@@ -119,24 +129,24 @@ StoreWriter::~StoreWriter() = default;
 
 RowId StoreWriter::rows() const { return state_->rows; }
 
-void StoreWriter::append(std::span<const double> features, double target) {
+void StoreWriter::append(std::span<const double> features, const RowFacts& facts) {
   State& state = *state_;
   if (state.finished) throw InputError("the store is finished; rows cannot be added");
-  check_row(state.columns, state.precision, state.rows, features, target);
+  check_row(state.columns, state.precision, state.rows, features, facts);
   if (state.precision == Precision::float32)
     for (const double value : features) state.floats.push_back(static_cast<float>(value));
   else
     state.doubles.insert(state.doubles.end(), features.begin(), features.end());
-  state.targets.push_back(target);
+  state.facts.push_back(facts);
   ++state.rows;
-  if (static_cast<Index>(state.targets.size()) == state.block_rows) state.write_block();
+  if (static_cast<Index>(state.facts.size()) == state.block_rows) state.write_block();
 }
 
 void StoreWriter::finish() {
   State& state = *state_;
   if (state.finished) throw InputError("the store is finished already");
   if (state.rows == 0) throw InputError("the table has no rows");
-  if (!state.targets.empty()) state.write_block();
+  if (state.facts.size() > 0) state.write_block();
   must_write(state.writer->Close(), state.path);
   must_write(state.stream->Close(), state.path);
   state.pending.commit();
@@ -186,9 +196,9 @@ Store::ForeignBlock block_of(const arrow::RecordBatch& batch, const arrow::Buffe
                              const std::string& path) {
   const auto& features = static_cast<const arrow::FixedSizeListArray&>(*batch.column(0));
   const auto& values = *features.values();
-  const auto& targets = static_cast<const arrow::DoubleArray&>(*batch.column(1));
-  if (features.null_count() != 0 || values.null_count() != 0 || targets.null_count() != 0)
-    foreign(path, "it has missing values");
+  if (values.null_count() != 0) foreign(path, "it has missing values");
+  for (const auto& column : batch.columns())
+    if (column->null_count() != 0) foreign(path, "it has missing values");
   Store::ForeignBlock block;
   block.rows = batch.num_rows();
   const auto bytes = [&](const arrow::Array& array, std::size_t size) {
@@ -202,7 +212,13 @@ Store::ForeignBlock block_of(const arrow::RecordBatch& batch, const arrow::Buffe
     return first;
   };
   block.values = bytes(values, width);
-  block.targets = reinterpret_cast<const double*>(bytes(targets, sizeof(double)));
+  const auto facts = [&](const char* name) {
+    const auto column = batch.GetColumnByName(name);
+    return column == nullptr ? nullptr : reinterpret_cast<const double*>(bytes(*column, sizeof(double)));
+  };
+  block.targets = facts("target");
+  block.weights = facts("weight");
+  block.offsets = facts("offset");
   return block;
 }
 
@@ -215,6 +231,7 @@ struct MappedFile {
   std::shared_ptr<arrow::Buffer> mapping;
   std::vector<std::string> columns;
   Precision precision = Precision::float64;
+  FactKinds kinds;
   std::map<std::string, std::string> metadata;
   std::vector<Store::ForeignBlock> blocks;
   std::vector<std::string> checksums;
@@ -229,11 +246,13 @@ MappedFile map_file(const std::string& path) {
   out.mapping = readable(file->ReadAt(0, size), path, "cannot be opened as a store");
   const auto reader = readable(arrow::ipc::RecordBatchFileReader::Open(file), path, "cannot be opened as a store");
   out.columns = read_metadata(*reader->schema(), path, out.metadata);
-  out.precision = reader->schema()->Equals(*schema_of(out.columns.size(), Precision::float32), false)
-                      ? Precision::float32
-                      : Precision::float64;
-  if (!reader->schema()->Equals(*schema_of(out.columns.size(), out.precision), false))
-    foreign(path, "its columns are not `features` and `target`");
+  out.kinds = {reader->schema()->GetFieldIndex("weight") >= 0, reader->schema()->GetFieldIndex("offset") >= 0};
+  const auto is_of = [&](Precision precision) {
+    return reader->schema()->Equals(*schema_of(out.columns.size(), precision, out.kinds), false);
+  };
+  out.precision = is_of(Precision::float32) ? Precision::float32 : Precision::float64;
+  if (!is_of(out.precision))
+    foreign(path, "its columns are not `features` and `target`, and perhaps `weight` and `offset`");
   check_metadata(*reader->schema(), path);
   const std::size_t width = bytes_per_number(out.precision);
   for (int b = 0; b < reader->num_record_batches(); ++b) {
@@ -278,7 +297,8 @@ StoreFile open_store(const std::vector<std::string>& paths, Verify verify, const
     if (last.empty()) {
       all = std::move(file);
     } else {
-      if (file.columns != all.columns || file.precision != all.precision || file.metadata != all.metadata)
+      if (file.columns != all.columns || file.precision != all.precision || file.metadata != all.metadata ||
+          file.kinds != all.kinds)
         foreign(path, "it does not belong to " + paths.front());
       all.blocks.insert(all.blocks.end(), file.blocks.begin(), file.blocks.end());
       all.checksums.insert(all.checksums.end(), file.checksums.begin(), file.checksums.end());
@@ -297,7 +317,9 @@ StoreFile open_store(const std::vector<std::string>& paths, Verify verify, const
       const std::size_t b = own.first + i;
       const Store::ForeignBlock& block = all.blocks[b];
       const auto rows = static_cast<std::size_t>(block.rows);
-      if (all.checksums[b] == checksum(block.values, rows * row_bytes, block.targets, rows * sizeof(double))) return;
+      const auto column = [rows](const double* values) { return std::span(values, values ? rows : 0); };
+      const FactSpans facts(column(block.targets), column(block.weights), column(block.offsets));
+      if (all.checksums[b] == checksum(block.values, rows * row_bytes, facts)) return;
       const auto in = static_cast<std::size_t>(std::ranges::upper_bound(last, b) - last.begin());
       damaged(paths[in], fmt::format("block {}'s", b - (in == 0 ? 0 : last[in - 1])));
     });

@@ -22,6 +22,8 @@ inline EncodingOptions encoding_options(const Settings& settings) {
   options.target = settings.target;
   options.columns = settings.columns;
   options.exclude = settings.exclude;
+  options.weights = settings.weights;
+  options.offset = settings.offset;
   options.categorical = settings.categorical;
   options.intercept = !settings.no_intercept;
   options.standardise = settings.standardise;

@@ -36,7 +36,7 @@ void write_netcdf(const RunDirectory& directory, const RunReport& report, const 
   if (report.rows <= most_observed) {
     const StoreFile rows = open_unverified(directory);
     for (std::size_t b = 0; b < rows.store.blocks(); ++b) {
-      const auto part = rows.store.block(b).targets();
+      const auto part = rows.store.block(b).facts().target;
       targets.insert(targets.end(), part.begin(), part.end());
     }
     options.observed = ObservedData{directory.settings().target, targets};

@@ -17,8 +17,10 @@ RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
       throw InputError(fmt::format("there is no row {}; the run has {}, which count from 0", row, store.rows()));
   const auto count = static_cast<Index>(rows.size());
   RowMatrix features(count, store.features());
-  std::vector<double> targets(rows.size());
-  store.copy_rows(rows, {features.data(), static_cast<std::size_t>(features.size())}, targets);
+  FactColumns facts(store.fact_kinds());
+  store.copy_rows(rows, {features.data(), static_cast<std::size_t>(features.size())}, facts);
+  const Vector offsets = facts.kinds.offset ? Vector(Eigen::Map<const Vector>(facts.offset.data(), count))
+                                            : Vector(Vector::Zero(count));
   // Draws are on the scale of the table's columns.
   features = features * parts.encoding.scale().asDiagonal();
   features.rowwise() += parts.encoding.shift().transpose();
@@ -31,7 +33,8 @@ RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
   draws.scan([&](const DrawsBatch& batch) {
     for (Index i = 0; i < batch.theta.rows(); ++i, ++at) {
       eta.noalias() = features * by_predictor(batch.theta.row(i).transpose(), parts.model.predictors());
-      parts.model.family().likelihood(targets, {eta.data(), static_cast<std::size_t>(eta.size())},
+      eta.colwise() += offsets;
+      parts.model.family().likelihood(facts.spans(), {eta.data(), static_cast<std::size_t>(eta.size())},
                                       {out.row(at).data(), static_cast<std::size_t>(count)}, {}, {});
     }
   });

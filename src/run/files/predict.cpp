@@ -126,7 +126,7 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
   std::optional<std::string> text;
   RowId row = 0;
   encoding.encode_new(table, options.missing == "drop" ? Missing::drop : Missing::error,
-                      [&](std::span<const double> x, const RowPlace&) {
+                      [&](std::span<const double> x, const RowFacts& facts, const RowPlace&) {
                         text.reset();
                         values.clear();
                         if (!x.empty()) {
@@ -136,6 +136,7 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
                               encoding.shift();
                           for (Index k = 0; k < predictors; ++k)
                             eta.col(k).noalias() = theta.middleCols(k * features, features) * features_of_row;
+                          eta.array() += facts.offset;
                           predictor.predict(eta, static_cast<std::uint64_t>(row), text, values);
                         }
                         writer.append(text, values);

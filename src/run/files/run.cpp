@@ -245,11 +245,12 @@ void write_part(const RunDirectory& directory, const Table& table, const Encodin
   std::vector<double> given;
   StoreWriter writer(directory.rows(rank, ranks).string(), names,
                      settings.float32 ? Precision::float32 : Precision::float64,
-                     {{"encoding", encoding.to_json()}, {"part", fmt::format("{} of {}", rank + 1, ranks)}});
-  encoding.encode(table, execution, [&](std::span<const double> x, double y, const RowPlace&) {
-    if (to_give == 0) return writer.append(x, y);
+                     {{"encoding", encoding.to_json()}, {"part", fmt::format("{} of {}", rank + 1, ranks)}},
+                     encoding.fact_kinds());
+  encoding.encode(table, execution, [&](std::span<const double> x, const RowFacts& facts, const RowPlace&) {
+    if (to_give == 0) return writer.append(x, facts);
     given.insert(given.end(), x.begin(), x.end());
-    given.push_back(y);
+    given.insert(given.end(), {facts.target, facts.weight, facts.offset});
     --to_give;
   });
   if (rank + 1 < ranks) {
@@ -257,8 +258,10 @@ void write_part(const RunDirectory& directory, const Table& table, const Encodin
     communicator.receive(std::as_writable_bytes(std::span(&size, 1)), rank + 1);
     std::vector<double> taken(size);
     communicator.receive(std::as_writable_bytes(std::span(taken)), rank + 1);
-    for (std::size_t i = 0; i < taken.size(); i += names.size() + 1)
-      writer.append({taken.data() + i, names.size()}, taken[i + names.size()]);
+    for (std::size_t i = 0; i < taken.size(); i += names.size() + 3) {
+      const double* facts = taken.data() + i + names.size();
+      writer.append({taken.data() + i, names.size()}, {facts[0], facts[1], facts[2]});
+    }
   }
   if (rank > 0) {
     const std::uint64_t size = given.size();

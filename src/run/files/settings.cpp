@@ -131,6 +131,12 @@ std::vector<Setting> make_settings() {
       "categorical", "A,B,...", Group::rows, "columns of numbers that are names of levels",
       [](auto& s) -> auto& { return s.categorical; }));
   all.push_back(text(
+      "weights", "COLUMN", Group::rows, "how many times a row counts (default: once)",
+      [](auto& s) -> auto& { return s.weights; }));
+  all.push_back(text(
+      "offset", "COLUMN", Group::rows, "a number that is added to the row's linear predictor",
+      [](auto& s) -> auto& { return s.offset; }));
+  all.push_back(text(
       "positive", "LEVEL", Group::rows, "logistic: the target's level that counts as 1",
       [](auto& s) -> auto& { return s.positive; }));
   all.push_back(text(

@@ -25,6 +25,7 @@ struct EncodingOptions {
   std::string target = {};
   std::vector<std::string> columns = {};  // of features; none: all but the target and `exclude`
   std::vector<std::string> exclude = {};  // columns that are no features
+  std::string weights = {}, offset = {};  // columns of numbers that are facts of rows and no features; none: 1 and 0
   // Columns whose values are levels; the table has to be opened with the same list, which is checked here.
   std::vector<std::string> categorical = {};
   bool intercept = true;
@@ -78,24 +79,26 @@ class Encoding {
   // The classes, by index; of two classes the second is the positive one. Empty if the target is a number.
   const std::vector<std::string>& classes() const { return classes_; }
   bool intercept() const { return intercept_; }
+  FactKinds fact_kinds() const { return {!weights_.empty(), !offset_.empty()}; }
   RowId rows() const { return rows_; }
   RowId dropped() const { return dropped_; }
   // The columns that are read as text: what TableOptions::categorical has to hold when new data is opened.
   std::vector<std::string> categorical() const;
 
-  // Calls visit(x, y, place) for every row that is kept, in order; y is the index of the class, or the number.
-  using Visit = std::function<void(std::span<const double>, double, const RowPlace&)>;
+  // Calls visit(x, facts, place) for every row that is kept, in order; the target is the index of the class, or the
+  // number.
+  using Visit = std::function<void(std::span<const double>, const RowFacts&, const RowPlace&)>;
   void encode(const Table& table, const Visit& visit) const;
   // The same on threads, of this rank's share of the pieces.
   void encode(const Table& table, const Execution& execution, const Visit& visit) const;
   // Rows that were kept of this rank's share. Known to the encoding that was learnt, not to one that was read.
   RowId own_rows() const { return own_rows_; }
 
-  // Calls visit(x, place) for every row of a table that needs no target, in order. Columns that the encoding does not
-  // know are ignored. With Missing::drop a row in which something is missing gives an empty x, so that what is written
-  // per row stays aligned with the table. Throws InputError if a level was not seen when the encoding was learnt.
-  using VisitNew = std::function<void(std::span<const double>, const RowPlace&)>;
-  void encode_new(const Table& table, Missing missing, const VisitNew& visit) const;
+  // The same for every row of a table that needs no target and no weights, which are then 0 and 1. Columns that the
+  // encoding does not know are ignored. With Missing::drop a row in which something is missing gives an empty x, so that
+  // what is written per row stays aligned with the table. Throws InputError if a level was not seen when the encoding was
+  // learnt.
+  void encode_new(const Table& table, Missing missing, const Visit& visit) const;
 
   // Feature j of a row is (value - shift[j]) / scale[j]; 0 and 1 where nothing is standardised.
   const Vector& shift() const { return shift_; }
@@ -119,7 +122,7 @@ class Encoding {
   bool intercept_ = true;
   bool standardise_ = false;
   Missing missing_ = Missing::error;
-  std::string target_;
+  std::string target_, weights_, offset_;
   TargetKind target_kind_ = TargetKind::two_classes;
   ColumnKind target_column_ = ColumnKind::numeric;
   std::vector<std::string> classes_;

@@ -22,13 +22,13 @@ class StoreWriter {
  public:
   // `metadata` is kept in the file as it is; keys that begin with "flymc." are taken.
   StoreWriter(std::string path, std::vector<std::string> columns, Precision precision = Precision::float64,
-              const std::map<std::string, std::string>& metadata = {});
+              const std::map<std::string, std::string>& metadata = {}, FactKinds kinds = {});
   ~StoreWriter();
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
 
   // Throws InputError if the row does not pass check_row, FileError if it cannot be written.
-  void append(std::span<const double> features, double target);
+  void append(std::span<const double> features, const RowFacts& facts);
   RowId rows() const;
   // Throws InputError if there are no rows, FileError if the file cannot be written.
   void finish();

@@ -1,0 +1,79 @@
+// What is known of a row beside its features: its target, its weight and its offset.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace flymc {
+
+// The log-likelihood of the row counts `weight` times, and `offset` is added to its linear predictor.
+struct RowFacts {
+  // Most tables have targets alone.
+  RowFacts(double the_target, double the_weight = 1.0, double the_offset = 0.0)
+      : target(the_target), weight(the_weight), offset(the_offset) {}
+  double target, weight, offset;
+};
+
+// Which of them a table has. Weights of 1 and offsets of 0 that nobody gave are not kept.
+struct FactKinds {
+  bool weight = false, offset = false;
+  bool operator==(const FactKinds&) const = default;
+};
+
+// Of several rows, where they lie; weight and offset are empty where the table has none.
+struct FactSpans {
+  FactSpans(std::span<const double> targets, std::span<const double> weights = {},
+            std::span<const double> offsets = {})
+      : target(targets), weight(weights), offset(offsets) {}
+  FactSpans(const std::vector<double>& targets) : target(targets) {}
+  FactSpans(const double* targets, std::size_t count) : target(targets, count) {}
+
+  std::size_t size() const { return target.size(); }
+  RowFacts operator[](std::size_t i) const {
+    return {target[i], weight.empty() ? 1.0 : weight[i], offset.empty() ? 0.0 : offset[i]};
+  }
+  // Row i alone.
+  FactSpans row(std::size_t i) const {
+    const auto one = [i](std::span<const double> all) { return all.empty() ? all : all.subspan(i, 1); };
+    return {one(target), one(weight), one(offset)};
+  }
+
+  std::span<const double> target, weight, offset;
+};
+
+// The same, kept.
+struct FactColumns {
+  FactColumns() = default;
+  explicit FactColumns(FactKinds the_kinds) : kinds(the_kinds) {}
+
+  std::size_t size() const { return target.size(); }
+  FactSpans spans() const { return {target, weight, offset}; }
+  // Calls f for each column that there is.
+  template <class F>
+  void each(F&& f) {
+    f(target);
+    if (kinds.weight) f(weight);
+    if (kinds.offset) f(offset);
+  }
+  void clear() {
+    each([](std::vector<double>& column) { column.clear(); });
+  }
+  void push_back(const RowFacts& facts) {
+    target.push_back(facts.target);
+    if (kinds.weight) weight.push_back(facts.weight);
+    if (kinds.offset) offset.push_back(facts.offset);
+  }
+  // Moves the last row into place i and forgets it.
+  void remove(std::size_t i) {
+    each([i](std::vector<double>& column) {
+      column[i] = column.back();
+      column.pop_back();
+    });
+  }
+
+  FactKinds kinds;
+  std::vector<double> target, weight, offset;
+};
+
+}  // namespace flymc
