@@ -210,23 +210,22 @@ void RunDirectory::remove_rows() const {
   }
 }
 
-void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, const Settings& settings) {
-  json value;
-  if (fs::exists(base.preparation()))
-    value = reading(base.preparation(), "delete it, and the new run makes its own", [&] {
-      json read = read_record(base.preparation(), "preparation");
-      count_of(read.at("bound_queries"));  // what is changed below is there
-      if (read.contains("anchor")) count_of(read.at("anchor").at("queries"));
-      if (!recipe_on(recipe_from(read.at("recipe")), settings.fit)) read = nullptr;  // the new run makes its own
-      return read;
-    });
-  if (value.is_null()) return;
+bool RunDirectory::copy_preparation(const RunDirectory& base, const fs::path& path, const Settings& settings) {
+  if (!fs::exists(base.preparation())) return false;
+  json value = reading(base.preparation(), "delete it, and the new run makes its own", [&] {
+    json read = read_record(base.preparation(), "preparation");
+    count_of(read.at("bound_queries"));  // what is changed below is there
+    if (read.contains("anchor")) count_of(read.at("anchor").at("queries"));
+    if (!recipe_on(recipe_from(read.at("recipe")), settings.fit)) read = nullptr;
+    return read;
+  });
+  if (value.is_null()) return false;
   const PriorTerms prior = PriorTerms::parse(prior_of(settings));
-  if (!prior.proper() && value.value("prior", "") != prior.describe()) return;
+  if (!prior.proper() && value.value("prior", "") != prior.describe()) return false;
   value["bound_queries"] = 0;  // this run made none
   if (value.contains("anchor")) value["anchor"]["queries"] = 0;
   if (value.contains("bound") && value["bound"].contains("gaps")) {
-    if (!fs::exists(base.gaps())) return;  // the new run makes its own
+    if (!fs::exists(base.gaps())) return false;
     PendingFile copy(path / "gaps.flymc");
     std::error_code error;
     fs::copy_file(base.gaps(), copy.path(), fs::copy_options::overwrite_existing, error);
@@ -236,13 +235,18 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
     copy.commit();
   }
   write_record(path / "preparation.flymc", "preparation", value);
-  // A z belongs to the bound that it was drawn with.
+  return true;
+}
+
+// A z belongs to the bound that it was drawn with. The file is written without places, too: it marks the run as a
+// sample, whose random numbers are its own.
+void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, const Settings& settings) {
   json places = json::array();
-  for (std::uint64_t chain = 0; const auto checkpoint = base.load_checkpoint(chain); ++chain)
-    places.push_back(to_json(checkpoint->place));
-  if (!places.empty())
-    write_record(path / "starts.flymc", "starts",
-                 {{"preparation", record_checksum(path / "preparation.flymc")}, {"places", places}});
+  if (copy_preparation(base, path, settings))
+    for (std::uint64_t chain = 0; const auto checkpoint = base.load_checkpoint(chain); ++chain)
+      places.push_back(to_json(checkpoint->place));
+  write_record(path / "starts.flymc", "starts",
+               {{"preparation", record_checksum(path / "preparation.flymc")}, {"places", places}});
 }
 
 bool RunDirectory::prepared_for_its_prior() const {
@@ -251,10 +255,7 @@ bool RunDirectory::prepared_for_its_prior() const {
   });
 }
 
-void RunDirectory::discard_preparation() const {
-  fs::remove(starts());
-  fs::remove(preparation());
-}
+void RunDirectory::discard_preparation() const { fs::remove(preparation()); }
 
 std::vector<Place> RunDirectory::load_starts() const {
   if (!fs::exists(starts())) return {};
@@ -272,8 +273,8 @@ std::vector<Place> RunDirectory::load_starts() const {
 
 std::uint64_t RunDirectory::seed() const {
   const std::uint64_t given = settings_.fit.seed;
-  if (settings_.from.empty()) return given;
-  const std::string lineage = (fs::exists(starts()) ? record_checksum(starts()) : "sampled ") + std::to_string(given);
+  if (!fs::exists(starts())) return given;
+  const std::string lineage = record_checksum(starts()) + std::to_string(given);
   return XXH64(lineage.data(), lineage.size(), 0);
 }
 
