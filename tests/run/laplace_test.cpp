@@ -123,6 +123,10 @@ TEST(LaplaceOfAnotherPrior, KnowsLitRows) {
   const Preparation usual = prepare(store, with(2.5), {}, {threads});
   ASSERT_TRUE(usual.bound && usual.bound->lit().size() >= 7);
   EXPECT_EQ(laplace_of(with(2.5), usual)->queries, 0);
+  // A Laplace prior has corners, where its surrogate has its mode elsewhere: a few steps, not thousands.
+  const auto corner = laplace_of(Model(Logistic{}, Prior::laplace(0.0, 0.5)), usual);
+  ASSERT_TRUE(corner);
+  EXPECT_LT(corner->queries, 7 * 200);
   for (const double sd : {0.3, 0.5, 1.0, 5.0, 10.0}) {
     const auto found = laplace_of(with(sd), usual),
                expected = laplace_of(with(sd), prepare(store, with(sd), {}, {threads}));

@@ -238,15 +238,18 @@ bool RunDirectory::copy_preparation(const RunDirectory& base, const fs::path& pa
   return true;
 }
 
-// A z belongs to the bound that it was drawn with. The file is written without places, too: it marks the run as a
-// sample, whose random numbers are its own.
+// A z belongs to the bound that it was drawn with, and a theta to its prior. The file is written without places, too:
+// it marks the run as a sample, whose random numbers are its own, of whatever run and however often in turn.
 void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, const Settings& settings) {
   json places = json::array();
   if (copy_preparation(base, path, settings))
     for (std::uint64_t chain = 0; const auto checkpoint = base.load_checkpoint(chain); ++chain)
       places.push_back(to_json(checkpoint->place));
   write_record(path / "starts.flymc", "starts",
-               {{"preparation", record_checksum(path / "preparation.flymc")}, {"places", places}});
+               {{"preparation", record_checksum(path / "preparation.flymc")},
+                {"prior", PriorTerms::parse(prior_of(base.settings())).describe()},
+                {"seed", base.seed()},
+                {"places", places}});
 }
 
 bool RunDirectory::prepared_for_its_prior() const {
@@ -263,6 +266,8 @@ std::vector<Place> RunDirectory::load_starts() const {
     std::vector<Place> places;
     const json all = read_record(starts(), "starts");
     if (all.at("preparation") != record_checksum(preparation())) return places;  // it was made anew
+    // What the rows do not know may be far out under another prior.
+    if (all.at("prior") != PriorTerms::parse(prior_of(settings_)).describe()) return places;
     for (const json& value : list_of(all.at("places"))) {
       places.push_back(place_of(value));
       places.back().iteration = 0;
@@ -308,7 +313,9 @@ void RunDirectory::save(const Preparation& preparation, const StoreFile& rows, c
   if (with_gaps)
     value["bound"]["gaps"] = {{"rows", store.rows()}, {"block_rows", store.block_rows()}, {"checksums", checksums}};
   if (preparation.bound && preparation.bound->lit().size() > 0)
-    value["bound"]["lit"] = {{"rows", preparation.bound->lit().fixed.row}, {"above", preparation.bound->lit().above}};
+    value["bound"]["lit"] = {{"rows", preparation.bound->lit().fixed.row},
+                             {"above", preparation.bound->lit().above},
+                             {"share", LitRows::share}};
   if (preparation.bound && preparation.bound->metric())
     value["bound"]["metric"] = flymc::pack(preparation.bound->metric()->lower());
   write_record(this->preparation(), "preparation", value);
@@ -363,6 +370,8 @@ Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& 
         if (!std::is_sorted(ids.begin(), ids.end(), std::less_equal<>()) || ids.empty() || ids.front() < 0 ||
             ids.back() >= rows.store.rows())
           throw RecordError("its lit rows are not rows of this table, in order");
+        if (b["lit"].at("share").get<double>() != LitRows::share)
+          throw RecordError("its lit rows stand in the sums with another share of their curvature");
         BoundRows fixed;
         fixed.fetch(rows.store, ids, communicator);
         lit = LitRows(std::move(fixed), b["lit"].at("above").get<double>(), rows.store.rows());
