@@ -7,6 +7,7 @@
 
 #include "flymc/run/fit.hpp"
 #include "problems/problems.hpp"
+#include "run/level_table.hpp"
 
 namespace flymc {
 namespace {
@@ -110,14 +111,7 @@ TEST(Suits, IsNotKnownOfOtherBounds) {
 // anchor says nothing.
 TEST(LaplaceOfAnotherPrior, KnowsLitRows) {
   const RowId rows = 5000;
-  RowMatrix x = RowMatrix::Zero(rows, 2);
-  Vector y(rows);
-  for (RowId i = 0; i < rows; ++i) {
-    x(i, 0) = 1.0;
-    x(i, 1) = i < 7 ? 1.0 : 0.0;
-    y[i] = i < 7 || i % 10 < 3 ? 1.0 : 0.0;
-  }
-  const Store store = Store::from_matrix(x, y);
+  const Store store = level_of_ones(rows, [](RowId i) { return i < 7; });
   const Threads threads(1);
   const auto with = [](double sd) { return Model(Logistic{}, Prior::normal(0.0, sd)); };
   const Preparation usual = prepare(store, with(2.5), {}, {threads});

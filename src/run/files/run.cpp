@@ -326,14 +326,15 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
 
   bool prepared = found([&] { return std::filesystem::exists(directory.preparation()); });
   // One that was made under another prior is good as long as the new posterior is where its bound was made for. (What
-  // is not known, as of regular MCMC, is made anew.)
-  // One rank decides.
+  // is not known, as of regular MCMC, is made anew.) One rank decides.
+  std::optional<Preparation> loaded;
   if (prepared && found([&] { return !directory.prepared_for_its_prior(); })) {
-    const Preparation earlier = directory.load_preparation(model, parts.rows, communicator);
-    if (found([&] { return !suits(model, earlier); })) {
+    loaded.emplace(directory.load_preparation(model, parts.rows, communicator));
+    if (found([&] { return !suits(model, *loaded); })) {
       monitor.say("prepare: the posterior under this prior is not where the earlier run was prepared for");
       if (first) directory.discard_preparation();
       any(communicator, false);  // it is gone for all
+      loaded.reset();
       prepared = false;
     }
   }
@@ -350,7 +351,8 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
         fmt::format("         {} passes over the rows, {:.1f} s", queries / store.rows(), seconds_since(began)));
   }
   if (stopped()) return false;
-  const Preparation preparation = directory.load_preparation(model, parts.rows, communicator);
+  if (!loaded) loaded.emplace(directory.load_preparation(model, parts.rows, communicator));
+  const Preparation& preparation = *loaded;
   parts.rows.expect(recipe_of(preparation, settings.fit).regular ? Access::in_order : Access::here_and_there);
   const Sampler sampler(store, model, preparation, settings.fit, communicator);
   ChainPlan plan = sampler.plan();

@@ -51,6 +51,9 @@ Place place_of(const json& value) {
           std::move(bright), value.at("with_gradient").get<bool>()};
 }
 
+// As a record says which prior it belongs to.
+std::string described_prior(const Settings& settings) { return PriorTerms::parse(prior_of(settings)).describe(); }
+
 json to_json(const Recipe& recipe) {
   const auto word = [](const auto& names, auto kind) { return names[static_cast<std::size_t>(kind)]; };
   return {{"regular", recipe.regular},
@@ -247,15 +250,14 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
       places.push_back(to_json(checkpoint->place));
   write_record(path / "starts.flymc", "starts",
                {{"preparation", record_checksum(path / "preparation.flymc")},
-                {"prior", PriorTerms::parse(prior_of(base.settings())).describe()},
+                {"prior", described_prior(base.settings())},
                 {"seed", base.seed()},
                 {"places", places}});
 }
 
 bool RunDirectory::prepared_for_its_prior() const {
-  return reading(preparation(), "delete it, and `flymc resume` makes it again", [&] {
-    return read_record(preparation(), "preparation").at("prior") == PriorTerms::parse(prior_of(settings_)).describe();
-  });
+  return reading(preparation(), "delete it, and `flymc resume` makes it again",
+                 [&] { return read_record(preparation(), "preparation").at("prior") == described_prior(settings_); });
 }
 
 void RunDirectory::discard_preparation() const { fs::remove(preparation()); }
@@ -267,7 +269,7 @@ std::vector<Place> RunDirectory::load_starts() const {
     const json all = read_record(starts(), "starts");
     if (all.at("preparation") != record_checksum(preparation())) return places;  // it was made anew
     // What the rows do not know may be far out under another prior.
-    if (all.at("prior") != PriorTerms::parse(prior_of(settings_)).describe()) return places;
+    if (all.at("prior") != described_prior(settings_)) return places;
     for (const json& value : list_of(all.at("places"))) {
       places.push_back(place_of(value));
       places.back().iteration = 0;
@@ -289,7 +291,7 @@ void RunDirectory::save(const Preparation& preparation, const StoreFile& rows, c
   std::vector<std::uint64_t> checksums;
   if (with_gaps) checksums = write_gaps(gaps(), preparation.bound->expected_gaps(), store.block_rows(), communicator);
   if (communicator.rank() != 0) return;
-  json value = {{"prior", PriorTerms::parse(prior_of(settings_)).describe()},
+  json value = {{"prior", described_prior(settings_)},
                 {"rows", rows.fingerprint},
                 {"bound_queries", preparation.bound_queries},
                 {"recipe", to_json(preparation.recipe)}};
@@ -381,8 +383,7 @@ Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& 
                                   unpack(b.at("growth")), unpack(b.at("hessian"))},
                         out.bound_queries, std::move(metric), std::move(expected), std::move(lit));
     }
-    if (value.at("prior") != PriorTerms::parse(prior_of(settings_)).describe())
-      out.under_another_prior = mode_of(model, out);
+    if (value.at("prior") != described_prior(settings_)) out.under_another_prior = mode_of(model, out);
     return out;
   });
 }
