@@ -5,10 +5,9 @@ headers in include/flymc/model give.
     family_names_test.py ROOT     checks the tree at ROOT
     family_names_test.py --self   plants violations in a temporary tree and checks that each is found
 """
-import pathlib
 import re
-import sys
-import tempfile
+
+from source_rules import plant, run, sources
 
 FOLDERS = ("include", "src", "cli", "python/flymc", "python/src")
 CARDS = "src/run/files/families.cpp"
@@ -17,10 +16,6 @@ PRIORS = "src/model/prior.cpp"  # whose kinds have names of their own
 # They choose a family where none is given, by a name that they pass on and do not compare.
 CHOOSERS = {"include/flymc/run/files/settings.hpp", "python/flymc/estimators.py", "python/flymc/fitting.py"}
 NAME = re.compile(r'\bname\(\) const \{ return "(\w+)"; \}')
-
-
-def sources(folder):
-    return sorted(p for p in folder.rglob("*") if p.suffix in {".hpp", ".cpp", ".py"})
 
 
 def family_names(root):
@@ -34,7 +29,7 @@ def violations(root):
     quoted = rf"""["'](?:{names})["']"""
     compared = rf"""([!=]=|\bin\b[^"']*)\s*{quoted}|{quoted}\s*[!=]="""
     found = []
-    for path in (path for folder in FOLDERS for path in sources(root / folder)):
+    for path in (path for folder in FOLDERS for path in sources(root / folder, (".hpp", ".cpp", ".py"))):
         place = path.relative_to(root).as_posix()
         if place in (CARDS, PRIORS) or path.parent == root / HEADERS:
             continue
@@ -61,23 +56,10 @@ def self_test():
         "python/flymc/estimators.py": 'self._sample(X, family="twins" if two else "others")\n',
         "include/flymc/run/files/settings.hpp": 'std::string family = "twins";\n',
     }
+    header = (f"{HEADERS}/twins.hpp", 'std::string name() const { return "twins"; }\n')
     for name, text, bad in [(*item, True) for item in planted.items()] + [(*item, False) for item in clean.items()]:
-        with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(folder)
-            for place, content in {f"{HEADERS}/twins.hpp": 'std::string name() const { return "twins"; }\n',
-                                   name: text}.items():
-                (root / place).parent.mkdir(parents=True, exist_ok=True)
-                (root / place).write_text(content)
-            found = violations(root)
-            if bool(found) != bad:
-                sys.exit(f"self test: {name} gave {found}")
-            print(f"{name}: {found[0].split(': ', 1)[1] if found else 'allowed'}")
+        plant(violations, name, text, bad, beside=[header])
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--self":
-        self_test()
-    else:
-        problems = violations(pathlib.Path(sys.argv[1]))
-        print("\n".join(problems) or "families are known by their cards alone")
-        sys.exit(bool(problems))
+    run(violations, self_test, "families are known by their cards alone")

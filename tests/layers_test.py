@@ -4,10 +4,9 @@ The line of layers is the architecture: core < comm < ... < run. `draws` and `di
     layers_test.py ROOT     checks the tree at ROOT
     layers_test.py --self   plants violations in a temporary tree and checks that each is found
 """
-import pathlib
 import re
-import sys
-import tempfile
+
+from source_rules import plant, run, sources
 
 LINE = "core comm data model bound anchor bright kernel draws diagnose chain run".split()
 ONLY_CORE = {"draws", "diagnose"}
@@ -22,10 +21,6 @@ def allowed(layer):
     if layer in ONLY_CORE:
         return {"core", layer}
     return set(LINE[: LINE.index(layer) + 1])
-
-
-def sources(folder):
-    return sorted(p for p in folder.rglob("*") if p.suffix in {".hpp", ".cpp"}) if folder.is_dir() else []
 
 
 def violations(root):
@@ -70,20 +65,8 @@ def self_test():
     clean = {"src/data/files/good.cpp": "#include <arrow/api.h>\n",
              "src/chain/good.cpp": '#include "flymc/core/error.hpp"\n#include "flymc/diagnose/summary.hpp"\n'}
     for name, text in {**planted, **clean}.items():
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / name
-            path.parent.mkdir(parents=True)
-            path.write_text(text)
-            found = violations(pathlib.Path(folder))
-            if bool(found) != (name in planted):
-                sys.exit(f"self test: {name} gave {found}")
-            print(f"{name}: {found[0].split(': ', 1)[1] if found else 'allowed'}")
+        plant(violations, name, text, bad=name in planted)
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--self":
-        self_test()
-    else:
-        problems = violations(pathlib.Path(sys.argv[1]))
-        print("\n".join(problems) or "the layers hold")
-        sys.exit(bool(problems))
+    run(violations, self_test, "the layers hold")

@@ -27,11 +27,10 @@ Fit fit(const Store& store, const Model& model, const FitOptions& options, const
   }
   out.bound_queries = preparation.bound_queries;
   out.laplace = laplace_of(model, preparation);
-  if (out.laplace) {
-    out.anchor_queries += out.laplace->queries;
-    for (std::string& warning : residual_warnings(model, store, out.laplace->mean))
+  if (out.laplace) out.anchor_queries += out.laplace->queries;
+  if (preparation.anchor)
+    for (std::string& warning : residual_warnings(model, store, preparation.anchor->theta))
       out.warnings.push_back(std::move(warning));
-  }
   out.choices = describe(preparation, options);
   if (preparation.bound) out.radius = preparation.bound->radius();
   if (model.family().only_differences())

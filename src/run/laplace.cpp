@@ -45,14 +45,18 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
     out.queries += static_cast<RowId>(bound->lit().size());
     return here;
   };
-  const auto value_at = [&](const Vector& theta) { return at(theta).value + model.prior().log_density(theta); };
+  // Of the same surrogate of the prior as the steps: the prior itself may have its mode in a corner, where they lead
+  // down.
+  const auto value_at = [&](const Vector& theta) {
+    Vector unused = Vector::Zero(d), bend = unused;
+    return at(theta).value + model.prior().surrogate(theta, unused, bend);
+  };
   constexpr double far = 0.05;  // standard deviations of the posterior
   constexpr int most_steps = 100;
   for (int i = 0; has_slope && i < most_steps; ++i) {
     At here = at(out.mean);
     Vector curvature = Vector::Zero(d);
-    const double value = here.value + model.prior().log_density(out.mean);
-    model.prior().surrogate(out.mean, here.slope, curvature);
+    const double value = here.value + model.prior().surrogate(out.mean, here.slope, curvature);
     here.rows.diagonal() += curvature;
     const auto metric = Metric::from_precision(Matrix(here.rows.selfadjointView<Eigen::Lower>()));
     if (!metric) return std::nullopt;

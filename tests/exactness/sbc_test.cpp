@@ -40,9 +40,7 @@ struct Case {
 // need more.
 int thin_of(const Case& c) {
   if (c.family == FamilyKind::rare) return 12;
-  return c.bound == BoundKind::sharp && c.family != FamilyKind::student_t
-             ? 8
-             : (c.bound == BoundKind::sharp ? 30 : 20);
+  return c.bound == BoundKind::sharp && c.family != FamilyKind::student_t ? 8 : (c.bound == BoundKind::sharp ? 30 : 20);
 }
 
 std::string name_of(const Case& c) {

@@ -26,12 +26,6 @@ def flymc(*arguments):
     return subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True)
 
 
-def succeed(*arguments):
-    done = flymc(*arguments)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def check_refusal(done, version):
     assert done.returncode == 1, done.stdout + done.stderr
     assert f"version {version}" in done.stderr and f"version {PRESENT}" in done.stderr, done.stderr

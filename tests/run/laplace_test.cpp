@@ -7,6 +7,7 @@
 
 #include "flymc/run/fit.hpp"
 #include "problems/problems.hpp"
+#include "run/level_table.hpp"
 
 namespace flymc {
 namespace {
@@ -110,19 +111,16 @@ TEST(Suits, IsNotKnownOfOtherBounds) {
 // anchor says nothing.
 TEST(LaplaceOfAnotherPrior, KnowsLitRows) {
   const RowId rows = 5000;
-  RowMatrix x = RowMatrix::Zero(rows, 2);
-  Vector y(rows);
-  for (RowId i = 0; i < rows; ++i) {
-    x(i, 0) = 1.0;
-    x(i, 1) = i < 7 ? 1.0 : 0.0;
-    y[i] = i < 7 || i % 10 < 3 ? 1.0 : 0.0;
-  }
-  const Store store = Store::from_matrix(x, y);
+  const Store store = level_of_ones(rows, [](RowId i) { return i < 7; });
   const Threads threads(1);
   const auto with = [](double sd) { return Model(Logistic{}, Prior::normal(0.0, sd)); };
   const Preparation usual = prepare(store, with(2.5), {}, {threads});
   ASSERT_TRUE(usual.bound && usual.bound->lit().size() >= 7);
   EXPECT_EQ(laplace_of(with(2.5), usual)->queries, 0);
+  // A Laplace prior has corners, where its surrogate has its mode elsewhere: a few steps, not thousands.
+  const auto corner = laplace_of(Model(Logistic{}, Prior::laplace(0.0, 0.5)), usual);
+  ASSERT_TRUE(corner);
+  EXPECT_LT(corner->queries, 7 * 200);
   for (const double sd : {0.3, 0.5, 1.0, 5.0, 10.0}) {
     const auto found = laplace_of(with(sd), usual),
                expected = laplace_of(with(sd), prepare(store, with(sd), {}, {threads}));

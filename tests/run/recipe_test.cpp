@@ -10,6 +10,7 @@
 #include "flymc/run/sampler.hpp"
 #include "model/support.hpp"
 #include "problems/problems.hpp"
+#include "run/level_table.hpp"
 
 namespace flymc {
 namespace {
@@ -180,14 +181,7 @@ TEST(Recipes, AllRowsLitHaveNoRadius) {
 // other rows is as wide along the level as the prior leaves it: the posterior's long tail lies inside.
 TEST(Recipes, TheZoneIsWideWhereLitRowsKnowMost) {
   const RowId rows = 20000;
-  RowMatrix x = RowMatrix::Zero(rows, 2);
-  Vector y(rows);
-  for (RowId i = 0; i < rows; ++i) {
-    x(i, 0) = 1.0;
-    x(i, 1) = i % 400 == 0 ? 1.0 : 0.0;
-    y[i] = i % 400 == 0 || i % 10 < 3 ? 1.0 : 0.0;
-  }
-  const Store store = Store::from_matrix(x, y);
+  const Store store = level_of_ones(rows, [](RowId i) { return i % 400 == 0; });
   const Model model(Logistic{}, Prior::normal(0.0, 10.0));
   const Threads threads(2);
   const Preparation preparation = prepare(store, model, {}, {threads});

@@ -71,8 +71,8 @@ Rows regular_logistic() {
 
 // Around 1 + x / 2.
 Rows regular_student_t() {
-  const RowCount errors[] = {{{}, -3.0, 20}, {{}, -1.0, 80}, {{}, -0.3, 150},
-                             {{}, 0.3, 150}, {{}, 1.0, 80},  {{}, 3.0, 20}};
+  const RowCount errors[] = {{{}, -3.0, 20}, {{}, -1.0, 80}, {{}, -0.6, 150},
+                             {{}, 0.6, 150}, {{}, 1.0, 80},  {{}, 3.0, 20}};
   Rows rows;
   for (int i = -1; i <= 2; ++i)
     for (const RowCount& error : errors) rows.push_back({{1.0, 1.0 * i}, 1.0 + 0.5 * i + error.y, error.count});

@@ -1,6 +1,6 @@
 // What a draw costs, in nanoseconds per effective draw, about: one model for the choice between a bound and regular
 // MCMC, for the choice of the rows that are lit, and for `flymc plan`. Its numbers were fitted to measurements
-// (docs/benchmarks.md, "Lit rows" and "The cheaper way"). A wrong choice costs time and not correctness.
+// (docs/benchmarks.md, "Lit rows" and "The choice of auto"). A wrong choice costs time and not correctness.
 #pragma once
 
 #include "flymc/core/linear.hpp"

@@ -91,8 +91,6 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
     report.anchor_queries += laplace->queries;
     for (std::string& warning : prior_warnings(parts.model.prior(), parts.names, laplace->mean))
       report.warnings.push_back(std::move(warning));
-    for (std::string& warning : residual_warnings(parts.model, parts.rows.store, laplace->mean))
-      report.warnings.push_back(std::move(warning));
     Matrix factor = laplace->factor;
     for (Index j = 0; j < factor.cols(); ++j) factor.col(j) = original(laplace->factor.col(j));
     const Reported reported = reported_in(report, parts.names);
@@ -100,6 +98,9 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
     report.laplace_mean.assign(mean.begin(), mean.end());
     report.laplace_sd.assign(sd.begin(), sd.end());
   }
+  if (preparation.anchor)
+    for (std::string& warning : residual_warnings(parts.model, parts.rows.store, preparation.centre().theta))
+      report.warnings.push_back(std::move(warning));
   report.chains = std::move(chains);
   report.draws = draws;
   return report;

@@ -174,7 +174,7 @@ class Chains {
 };
 
 // Chains of a run that was sampled from another begin where that one's chains ended: theta and z are in equilibrium
-// there, and no pass over the rows is needed. (Not so under another prior: what the rows do not know may be far out.)
+// there, and no pass over the rows is needed. (Under another prior there are no such places.)
 void start_where_others_ended(const RunDirectory& directory, ChainPlan& plan) {
   const std::vector<Place> places = directory.load_starts();
   if (places.empty()) return;
@@ -329,13 +329,17 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
 
   bool prepared = found([&] { return std::filesystem::exists(directory.preparation()); });
   // One that was made under another prior is good as long as the new posterior is where its bound was made for. (What
-  // is not known, as of regular MCMC, is made anew.)
-  if (prepared && found([&] { return !directory.prepared_for_its_prior(); }) &&
-      !suits(model, directory.load_preparation(model, parts.rows, communicator))) {
-    monitor.say("prepare: the posterior under this prior is not where the earlier run was prepared for");
-    if (first) directory.discard_preparation();
-    any(communicator, false);  // it is gone for all
-    prepared = false;
+  // is not known, as of regular MCMC, is made anew.) One rank decides.
+  std::optional<Preparation> loaded;
+  if (prepared && found([&] { return !directory.prepared_for_its_prior(); })) {
+    loaded.emplace(directory.load_preparation(model, parts.rows, communicator));
+    if (found([&] { return !suits(model, *loaded); })) {
+      monitor.say("prepare: the posterior under this prior is not where the earlier run was prepared for");
+      if (first) directory.discard_preparation();
+      any(communicator, false);  // it is gone for all
+      loaded.reset();
+      prepared = false;
+    }
   }
   if (!prepared) {
     const auto began = Clock::now();
@@ -350,11 +354,12 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
         fmt::format("         {} passes over the rows, {:.1f} s", queries / store.rows(), seconds_since(began)));
   }
   if (stopped()) return false;
-  const Preparation preparation = directory.load_preparation(model, parts.rows, communicator);
+  if (!loaded) loaded.emplace(directory.load_preparation(model, parts.rows, communicator));
+  const Preparation& preparation = *loaded;
   parts.rows.expect(recipe_of(preparation, settings.fit).regular ? Access::in_order : Access::here_and_there);
   const Sampler sampler(store, model, preparation, settings.fit, communicator);
   ChainPlan plan = sampler.plan();
-  if (!preparation.under_another_prior) start_where_others_ended(directory, plan);
+  start_where_others_ended(directory, plan);
 
   PartSink sink(directory, parts.names, parts.encoding, model.predictors());
   Chains chains(directory, plan, sink, monitor, execution);

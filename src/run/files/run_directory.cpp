@@ -51,6 +51,9 @@ Place place_of(const json& value) {
           std::move(bright), value.at("with_gradient").get<bool>()};
 }
 
+// As a record says which prior it belongs to.
+std::string described_prior(const Settings& settings) { return PriorTerms::parse(prior_of(settings)).describe(); }
+
 json to_json(const Recipe& recipe) {
   const auto word = [](const auto& names, auto kind) { return names[static_cast<std::size_t>(kind)]; };
   return {{"regular", recipe.regular},
@@ -210,23 +213,22 @@ void RunDirectory::remove_rows() const {
   }
 }
 
-void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, const Settings& settings) {
-  json value;
-  if (fs::exists(base.preparation()))
-    value = reading(base.preparation(), "delete it, and the new run makes its own", [&] {
-      json read = read_record(base.preparation(), "preparation");
-      count_of(read.at("bound_queries"));  // what is changed below is there
-      if (read.contains("anchor")) count_of(read.at("anchor").at("queries"));
-      if (!recipe_on(recipe_from(read.at("recipe")), settings.fit)) read = nullptr;  // the new run makes its own
-      return read;
-    });
-  if (value.is_null()) return;
+bool RunDirectory::copy_preparation(const RunDirectory& base, const fs::path& path, const Settings& settings) {
+  if (!fs::exists(base.preparation())) return false;
+  json value = reading(base.preparation(), "delete it, and the new run makes its own", [&] {
+    json read = read_record(base.preparation(), "preparation");
+    count_of(read.at("bound_queries"));  // what is changed below is there
+    if (read.contains("anchor")) count_of(read.at("anchor").at("queries"));
+    if (!recipe_on(recipe_from(read.at("recipe")), settings.fit)) read = nullptr;
+    return read;
+  });
+  if (value.is_null()) return false;
   const PriorTerms prior = PriorTerms::parse(prior_of(settings));
-  if (!prior.proper() && value.value("prior", "") != prior.describe()) return;
+  if (!prior.proper() && value.value("prior", "") != prior.describe()) return false;
   value["bound_queries"] = 0;  // this run made none
   if (value.contains("anchor")) value["anchor"]["queries"] = 0;
   if (value.contains("bound") && value["bound"].contains("gaps")) {
-    if (!fs::exists(base.gaps())) return;  // the new run makes its own
+    if (!fs::exists(base.gaps())) return false;
     PendingFile copy(path / "gaps.flymc");
     std::error_code error;
     fs::copy_file(base.gaps(), copy.path(), fs::copy_options::overwrite_existing, error);
@@ -236,25 +238,29 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
     copy.commit();
   }
   write_record(path / "preparation.flymc", "preparation", value);
-  // A z belongs to the bound that it was drawn with.
+  return true;
+}
+
+// A z belongs to the bound that it was drawn with, and a theta to its prior. The file is written without places, too:
+// it marks the run as a sample, whose random numbers are its own, of whatever run and however often in turn.
+void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, const Settings& settings) {
   json places = json::array();
-  for (std::uint64_t chain = 0; const auto checkpoint = base.load_checkpoint(chain); ++chain)
-    places.push_back(to_json(checkpoint->place));
-  if (!places.empty())
-    write_record(path / "starts.flymc", "starts",
-                 {{"preparation", record_checksum(path / "preparation.flymc")}, {"places", places}});
+  if (copy_preparation(base, path, settings))
+    for (std::uint64_t chain = 0; const auto checkpoint = base.load_checkpoint(chain); ++chain)
+      places.push_back(to_json(checkpoint->place));
+  write_record(path / "starts.flymc", "starts",
+               {{"preparation", record_checksum(path / "preparation.flymc")},
+                {"prior", described_prior(base.settings())},
+                {"seed", base.seed()},
+                {"places", places}});
 }
 
 bool RunDirectory::prepared_for_its_prior() const {
-  return reading(preparation(), "delete it, and `flymc resume` makes it again", [&] {
-    return read_record(preparation(), "preparation").at("prior") == PriorTerms::parse(prior_of(settings_)).describe();
-  });
+  return reading(preparation(), "delete it, and `flymc resume` makes it again",
+                 [&] { return read_record(preparation(), "preparation").at("prior") == described_prior(settings_); });
 }
 
-void RunDirectory::discard_preparation() const {
-  fs::remove(starts());
-  fs::remove(preparation());
-}
+void RunDirectory::discard_preparation() const { fs::remove(preparation()); }
 
 std::vector<Place> RunDirectory::load_starts() const {
   if (!fs::exists(starts())) return {};
@@ -262,6 +268,8 @@ std::vector<Place> RunDirectory::load_starts() const {
     std::vector<Place> places;
     const json all = read_record(starts(), "starts");
     if (all.at("preparation") != record_checksum(preparation())) return places;  // it was made anew
+    // What the rows do not know may be far out under another prior.
+    if (all.at("prior") != described_prior(settings_)) return places;
     for (const json& value : list_of(all.at("places"))) {
       places.push_back(place_of(value));
       places.back().iteration = 0;
@@ -272,8 +280,8 @@ std::vector<Place> RunDirectory::load_starts() const {
 
 std::uint64_t RunDirectory::seed() const {
   const std::uint64_t given = settings_.fit.seed;
-  if (settings_.from.empty()) return given;
-  const std::string lineage = (fs::exists(starts()) ? record_checksum(starts()) : "sampled ") + std::to_string(given);
+  if (!fs::exists(starts())) return given;
+  const std::string lineage = record_checksum(starts()) + std::to_string(given);
   return XXH64(lineage.data(), lineage.size(), 0);
 }
 
@@ -283,7 +291,7 @@ void RunDirectory::save(const Preparation& preparation, const StoreFile& rows, c
   std::vector<std::uint64_t> checksums;
   if (with_gaps) checksums = write_gaps(gaps(), preparation.bound->expected_gaps(), store.block_rows(), communicator);
   if (communicator.rank() != 0) return;
-  json value = {{"prior", PriorTerms::parse(prior_of(settings_)).describe()},
+  json value = {{"prior", described_prior(settings_)},
                 {"rows", rows.fingerprint},
                 {"bound_queries", preparation.bound_queries},
                 {"recipe", to_json(preparation.recipe)}};
@@ -307,7 +315,9 @@ void RunDirectory::save(const Preparation& preparation, const StoreFile& rows, c
   if (with_gaps)
     value["bound"]["gaps"] = {{"rows", store.rows()}, {"block_rows", store.block_rows()}, {"checksums", checksums}};
   if (preparation.bound && preparation.bound->lit().size() > 0)
-    value["bound"]["lit"] = {{"rows", preparation.bound->lit().fixed.row}, {"above", preparation.bound->lit().above}};
+    value["bound"]["lit"] = {{"rows", preparation.bound->lit().fixed.row},
+                             {"above", preparation.bound->lit().above},
+                             {"share", LitRows::share}};
   if (preparation.bound && preparation.bound->metric())
     value["bound"]["metric"] = flymc::pack(preparation.bound->metric()->lower());
   write_record(this->preparation(), "preparation", value);
@@ -362,6 +372,8 @@ Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& 
         if (!std::is_sorted(ids.begin(), ids.end(), std::less_equal<>()) || ids.empty() || ids.front() < 0 ||
             ids.back() >= rows.store.rows())
           throw RecordError("its lit rows are not rows of this table, in order");
+        if (b["lit"].at("share").get<double>() != LitRows::share)
+          throw RecordError("its lit rows stand in the sums with another share of their curvature");
         BoundRows fixed;
         fixed.fetch(rows.store, ids, communicator);
         lit = LitRows(std::move(fixed), b["lit"].at("above").get<double>(), rows.store.rows());
@@ -371,8 +383,7 @@ Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& 
                                   unpack(b.at("growth")), unpack(b.at("hessian"))},
                         out.bound_queries, std::move(metric), std::move(expected), std::move(lit));
     }
-    if (value.at("prior") != PriorTerms::parse(prior_of(settings_)).describe())
-      out.under_another_prior = mode_of(model, out);
+    if (value.at("prior") != described_prior(settings_)) out.under_another_prior = mode_of(model, out);
     return out;
   });
 }

@@ -87,7 +87,7 @@ class RunDirectory {
 
   // Whether the preparation was made under the run's own prior, and not another's that it was sampled from.
   bool prepared_for_its_prior() const;
-  // Removes a preparation that does not suit this run, and the starts that belong to it.
+  // Removes a preparation that does not suit this run. The starts that belong to it are not used any more.
   void discard_preparation() const;
   // Where chains begin; none: around the anchor.
   std::vector<Place> load_starts() const;
@@ -109,7 +109,9 @@ class RunDirectory {
   void remove_parts() const;
 
  private:
-  // Copies what a run takes from another before it has settings: from then on it is a run.
+  // Copies what a run takes from another before it has settings: from then on it is a run. False if the preparation
+  // does not serve, and the new run makes its own.
+  static bool copy_preparation(const RunDirectory& base, const std::filesystem::path& path, const Settings& settings);
   static void copy_from(const RunDirectory& base, const std::filesystem::path& path, const Settings& settings);
   std::filesystem::path gaps() const { return path_ / "gaps.flymc"; }
   std::filesystem::path path_;
