@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .fitting import fit
 from .priors import Normal, Priors
@@ -98,14 +98,15 @@ class FlyMCClassifier(ClassifierMixin, _Estimator):
         self.threads = threads
         self.progress = progress
 
-    def fit(self, X: Any, y: Any) -> FlyMCClassifier:
-        """Draws from the posterior."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FlyMCClassifier:
+        """Draws from the posterior. A row counts as many times as its weight says."""
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y has one class only ({self.classes_[0]}); a classifier needs two")
-        self._sample(X, codes, family="logistic" if len(self.classes_) == 2 else "softmax", prior=self.prior)
+        weights = _weights(sample_weight, X)
+        self._sample(X, codes, weights=weights, family="logistic" if len(self.classes_) == 2 else "softmax", prior=self.prior)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -169,14 +170,17 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
         self.threads = threads
         self.progress = progress
 
-    def fit(self, X: Any, y: Any) -> FlyMCRegressor:
-        """Draws from the posterior."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FlyMCRegressor:
+        """Draws from the posterior. A row counts as many times as its weight says."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         y = y.astype(np.float64)
-        spread = float(y.std()) or 1.0
-        self.sigma_ = self.sigma if self.sigma is not None else _residual_scale(X, y, self.nu)
-        prior = self.prior or {None: Normal(0, 2.5 * spread), "intercept": Normal(float(y.mean()), 2.5 * spread)}
-        self._sample(X, y, family="student_t", nu=self.nu, sigma=self.sigma_, prior=prior)
+        weights = _weights(sample_weight, X)
+        counts = np.ones(len(y)) if weights is None else weights
+        mean = float(np.average(y, weights=counts))
+        spread = float(np.sqrt(np.average((y - mean) ** 2, weights=counts))) or 1.0
+        self.sigma_ = self.sigma if self.sigma is not None else _residual_scale(X, y, counts, self.nu)
+        prior = self.prior or {None: Normal(0, 2.5 * spread), "intercept": Normal(mean, 2.5 * spread)}
+        self._sample(X, y, weights=weights, family="student_t", nu=self.nu, sigma=self.sigma_, prior=prior)
         self.coef_, self.intercept_ = self.coef_[0], self.intercept_[0]
         return self
 
@@ -185,7 +189,17 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
         return np.concatenate([eta[:, :, 0].mean(axis=1) for eta in self._predictors(X)])
 
 
-def _residual_scale(X: np.ndarray, y: np.ndarray, nu: float) -> float:
+def _weights(sample_weight: Any, X: np.ndarray) -> np.ndarray | None:
+    """The weights as numbers; none if there are none."""
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not weights.any():
+        raise ValueError("sample_weight: all weights are 0; some row must count")
+    return weights
+
+
+def _residual_scale(X: np.ndarray, y: np.ndarray, counts: np.ndarray, nu: float) -> float:
     """The scale of t residuals that fits best, by expectation and maximisation from least squares.
 
     Of a perfect fit, which has no residuals, a hundredth of y's standard deviation.
@@ -193,13 +207,13 @@ def _residual_scale(X: np.ndarray, y: np.ndarray, nu: float) -> float:
     most = 10_000
     if len(y) > most:
         rows = np.random.default_rng(1).choice(len(y), most, replace=False)
-        X, y = X[rows], y[rows]
+        X, y, counts = X[rows], y[rows], counts[rows]
     with_ones = np.column_stack([np.ones(len(X)), X])
-    free = len(y) - with_ones.shape[1]  # what the coefficients leave: the most likely scale is too small without it
+    free = float(counts.sum()) - with_ones.shape[1]  # what the coefficients leave: the most likely scale is too small without it
     without_residuals = 0.01 * (float(y.std()) or 1.0)
-    if free < 1:
+    if free < 1 or np.count_nonzero(counts) <= with_ones.shape[1]:
         return without_residuals
-    weight = np.ones(len(y))
+    weight = counts.copy()
     scale = 0.0
     for _ in range(200):
         root = np.sqrt(weight)
@@ -210,5 +224,5 @@ def _residual_scale(X: np.ndarray, y: np.ndarray, nu: float) -> float:
             return without_residuals
         if abs(scale - before) < 1e-4 * scale:
             break
-        weight = (nu + 1) / (nu + squares / scale**2)
+        weight = counts * (nu + 1) / (nu + squares / scale**2)
     return scale

@@ -253,7 +253,8 @@ class Fit:
             if isinstance(new, np.ndarray | list) and paths is None:
                 new = tables.table_of_arrays(new, None, self.settings["columns"], "")
             if self._design is not None:
-                tables.write(self._design.apply(tables.frame_of(new, delimiter)), spool)
+                offset = "".join(self.settings["offset"])
+                tables.write(self._design.apply(tables.frame_of(new, delimiter), offset), spool)
                 paths = [str(spool)]
             elif paths is None:
                 tables.write(new, spool)

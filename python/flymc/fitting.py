@@ -26,6 +26,8 @@ def fit(
     columns: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     categorical: Sequence[str] | None = None,
+    weights: str | Sequence[float] | None = None,
+    offset: str | None = None,
     positive: str | None = None,
     missing: str = "error",
     delimiter: str | None = None,
@@ -62,6 +64,10 @@ def fit(
         prior: One for all coefficients, or a dictionary from terms to priors, in which `None` stands for all others.
             Without one it is the family's own, `Normal(0, 2.5)`.
         columns: The columns that explain the target. Of an array X, their names.
+        weights: How many times each row counts: the name of a column, or a number per row if the data is not a path.
+            The log-likelihood of a row is multiplied by its weight.
+        offset: The name of a column of numbers that are added to the linear predictor. Tables to predict from need it
+            too.
         out: The folder of the run, which the command can read too. Without it the run is temporary, and is gone when
             the Fit is; `Fit.save` keeps it.
         progress: Whether there is a bar.
@@ -114,6 +120,8 @@ def _prepare(
 ) -> tuple[list[str], dict[str, Any], Design | None]:
     """The files of the table, the settings for them, and the design of a formula."""
     settings = dict(settings)
+    # Columns that are read beside those that explain the target.
+    facts = [settings[name] for name in ("weights", "offset") if isinstance(settings.get(name), str)]
     if isinstance(data, tuple):
         if len(data) != 2:
             raise TypeError(f"data: a tuple of {len(data)}; arrays are given as (X, y)")
@@ -121,15 +129,20 @@ def _prepare(
         data = tables.table_of_arrays(*data, settings.get("columns"), target)
         formula = formula or target
         if "~" not in formula:
-            settings["columns"] = [name for name in data.column_names if name != target]
+            settings["columns"] = [name for name in data.column_names if name not in (target, *facts)]
     if formula is None:
         raise TypeError("formula: name the target, or write a formula such as 'y ~ a + b'")
+    weights = settings.get("weights")
+    if weights is not None and not isinstance(weights, str):
+        data = tables.with_column(data, tables.WEIGHTS, weights)
+        settings["weights"] = tables.WEIGHTS
+        facts.append(tables.WEIGHTS)
     if "~" in formula:
         for name in ("columns", "exclude", "categorical", "no_intercept"):
             if settings.get(name):
                 raise ValueError(f"{name}: a formula says this itself; leave it out, or name only the target")
         frame = tables.frame_of(data, settings.get("delimiter"))
-        design, table, target = Design.learn(formula, frame, settings["missing"])
+        design, table, target = Design.learn(formula, frame, settings["missing"], facts)
         file = spool()
         tables.write(table, file)
         settings |= {"target": target, "columns": design.columns, "no_intercept": not design.intercept}
@@ -137,7 +150,7 @@ def _prepare(
     settings["target"] = formula
     if (paths := tables.paths_of(data)) is not None:
         return paths, settings, None
-    only = {*settings["columns"], formula} if settings.get("columns") else None
+    only = {*settings["columns"], formula, *facts} if settings.get("columns") else None
     file = spool()
     tables.write(data, file, only, set(settings.get("exclude") or ()) - {formula})
     # What was left out is not there to be excluded.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,8 +36,10 @@ class Design:
         self.intercept = any("Intercept" in names for names in terms.values())
 
     @classmethod
-    def learn(cls, text: str, frame: pandas.DataFrame, missing: str = "error") -> tuple[Design, pa.Table, str]:
-        """The design, the table of its columns and of the target, and the target's name."""
+    def learn(
+        cls, text: str, frame: pandas.DataFrame, missing: str = "error", others: Sequence[str] = ()
+    ) -> tuple[Design, pa.Table, str]:
+        """The design, the table of its columns, of the target and of others, and the target's name."""
         import formulaic
         import formulaic.errors
 
@@ -64,10 +66,17 @@ class Design:
         table = design._table(matrix)
         if target in table.column_names:
             raise InputError(f"'{target}' is the target and cannot be a feature too")
-        return design, table.append_column(target, values), target
+        table = table.append_column(target, values)
+        for name in others:
+            if name not in frame.columns:
+                raise InputError(f"data: there is no column '{name}'")
+            if name in table.column_names:
+                raise InputError(f"'{name}' is a weight or an offset and cannot be in the formula too")
+            table = table.append_column(name, pa.array(kept[name], from_pandas=True))
+        return design, table, target
 
-    def apply(self, frame: pandas.DataFrame) -> pa.Table:
-        """The columns of new rows. Rows with something missing are kept, as missing."""
+    def apply(self, frame: pandas.DataFrame, offset: str | None = None) -> pa.Table:
+        """The columns of new rows, and their offset. Rows with something missing are kept, as missing."""
         import warnings
 
         from formulaic.errors import FactorEvaluationError
@@ -84,10 +93,14 @@ class Design:
                 raise InputError(f"data: a level is there that the fit has not seen ({error})") from None
             except FactorEvaluationError as error:
                 raise InputError(f"data: {error}") from None
-        if whole.all():
-            return table
-        at = np.where(whole, np.cumsum(whole) - 1, -1)
-        return table.take(pa.array(at, mask=at < 0))
+        if not whole.all():
+            at = np.where(whole, np.cumsum(whole) - 1, -1)
+            table = table.take(pa.array(at, mask=at < 0))
+        if offset:
+            if offset not in frame.columns:
+                raise InputError(f"data: there is no column '{offset}', the fit's offset; add it")
+            table = table.append_column(offset, pa.array(frame[offset], from_pandas=True))
+        return table
 
     def expand(self, prior: Any) -> Any:
         """A prior per term as a prior per column."""

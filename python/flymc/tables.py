@@ -19,6 +19,7 @@ import pyarrow as pa
 from ._core import FileError, InputError
 
 SPOOL = "data.flymc.arrow"  # the file of what was not a file
+WEIGHTS = "(weights)"  # the column of weights that were given as numbers
 KINDS = (
     "a path or a list of paths, a pandas, Polars or PyArrow table, a DuckDB relation, a PyArrow dataset, "
     "anything else with __arrow_c_stream__, a dictionary of columns, or (X, y)"
@@ -97,6 +98,17 @@ def table_of_arrays(X: Any, y: Any, names: Sequence[str] | None, target: str) ->
     if len(y) != table.num_rows:
         raise ValueError(f"data: X has {table.num_rows} rows and y has {len(y)}; each row needs one target")
     return table.append_column(target, y)
+
+
+def with_column(data: Any, name: str, values: Any) -> pa.Table:
+    """The table and one more column."""
+    if paths_of(data) is not None:
+        raise ValueError("weights: of files, name the column; a number per row goes with a table that is in memory")
+    table = reader_of(data).read_all()
+    values = np.asarray(values, dtype=float)
+    if values.shape != (table.num_rows,):
+        raise ValueError(f"weights: {values.size} numbers for {table.num_rows} rows; give one per row")
+    return table.append_column(name, pa.array(values))
 
 
 def write(data: Any, path: pathlib.Path, only: Iterable[str] | None = None, without: Iterable[str] = ()) -> None:

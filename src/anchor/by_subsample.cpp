@@ -13,12 +13,21 @@ namespace {
 // A third of the posterior's radius sqrt(D), in posterior standard deviations.
 double near_enough(Index dimension) { return std::sqrt(static_cast<double>(dimension)) / 3.0; }
 
+// (sum of weights)^2 / sum of their squares: as many rows of equal weight would know as much.
+double rows_of_equal_weight(const Store& store) {
+  if (!store.fact_kinds().weight) return static_cast<double>(store.rows());
+  double sum = 0.0, squares = 0.0;
+  for (std::size_t b = 0; b < store.blocks(); ++b)
+    for (const double weight : store.block(b).facts().weight) sum += weight, squares += weight * weight;
+  return squares > 0.0 ? sum * sum / squares : 1.0;
+}
+
 // Newton steps from the mode of the subsample, with the gradient of the whole table and the precision of the subsample.
 // Nothing if they do not settle; `best` is then where the log posterior was highest.
 std::optional<Mode> correct(Mode mode, WeightedPosterior& part, WeightedPosterior& whole, std::optional<Vector>& best) {
   Anchor& rough = mode.anchor;
   const double error =
-      2.0 * std::sqrt(static_cast<double>(part.store().features()) / static_cast<double>(part.store().rows()));
+      2.0 * std::sqrt(static_cast<double>(part.store().features()) / rows_of_equal_weight(part.store()));
   const double enough = near_enough(rough.theta.size());
   double highest = -HUGE_VAL, last = HUGE_VAL;
   constexpr int most_passes = 4;

@@ -2,6 +2,7 @@
 #include "posterior.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace flymc {
 namespace {
@@ -67,6 +68,19 @@ Slope WeightedPosterior::slope(const Vector& theta) {
   return out;
 }
 
+double WeightedPosterior::total_weight() const {
+  if (!store_.fact_kinds().weight)
+    return weights_.empty() ? static_cast<double>(store_.rows())
+                            : std::accumulate(weights_.begin(), weights_.end(), 0.0);
+  return collapse(store_, 1, 0, execution_, [&](const Block& block, BlockTerms& terms) {
+           std::vector<double> weight;
+           for (std::size_t i = 0; i < block.facts().size(); ++i) weight.push_back(block.facts()[i].weight);
+           weigh(block, weights_, weight, 1);
+           for (const double w : weight) terms.value += w;
+           terms.slope.setZero();
+         }).value;
+}
+
 std::optional<EasedStep> WeightedPosterior::ease(const Vector& theta, double factor, const Vector* beside) {
   queries_ += (beside ? 2 : 1) * store_.rows();
   const auto eased = model_.family().eased(factor);
@@ -85,21 +99,19 @@ std::optional<EasedStep> WeightedPosterior::ease(const Vector& theta, double fac
     weigh(block, weights_, weight, 1);
     for (std::size_t i = 0; i < n; ++i) {
       weight[i] *= factor * factor;
-      terms.value += weight[i] * slope[i] * (slope[i] / curvature[i]);
+      if (curvature[i] > 0.0) terms.value += weight[i] * slope[i] * (slope[i] / curvature[i]);
       terms.slope(static_cast<Index>(i), 0) = weight[i] * slope[i];
       curvature[i] *= weight[i];
     }
     terms.curvature[0] = std::move(curvature);
   });
-  double rows = weights_.empty() ? static_cast<double>(store_.rows()) : 0.0;
-  for (const double w : weights_) rows += w;
   Vector bend = Vector::Zero(theta.size());
   model_.prior().surrogate(theta, sums.slope, bend);
   Matrix precision = sums.curvature[0].selfadjointView<Eigen::Lower>();
   precision.diagonal() += bend;
   const auto metric = Metric::from_precision(precision);
   if (!metric || !sums.slope.allFinite()) return std::nullopt;
-  return EasedStep{theta + metric->unwhiten(metric->whiten_gradient(sums.slope)), sums.value / rows};
+  return EasedStep{theta + metric->unwhiten(metric->whiten_gradient(sums.slope)), sums.value / total_weight()};
 }
 
 double WeightedPosterior::variance_of_difference(const Vector& a, const Vector& b) {

@@ -67,6 +67,8 @@ class WeightedPosterior {
   // Over the rows alone: values, slopes, and none or two curvatures, the likelihood's and what the bound's has more
   // where that is negative.
   Collapsed sum(const Vector& theta, std::size_t curvatures);
+  // How many times rows count in all.
+  double total_weight() const;
 
   const Store& store_;
   const Model& model_;

@@ -140,7 +140,8 @@ Chosen rows_that_stand_out(const Store& store, Index classes, const std::vector<
     const Block& block = drawn.block(b);
     Vector weight(block.rows());
     for (Index i = 0; i < block.rows(); ++i)
-      weight[i] = weight_of[chosen.classes[static_cast<std::size_t>(block.first_row() + i)]];
+      weight[i] = block.facts()[static_cast<std::size_t>(i)].weight *
+                  weight_of[chosen.classes[static_cast<std::size_t>(block.first_row() + i)]];
     block.add_weighted_squares(weight, squares);
   }
   const Vector limit = share * squares;
@@ -150,8 +151,10 @@ Chosen rows_that_stand_out(const Store& store, Index classes, const std::vector<
   execution.threads.run(found.size(), [&](std::size_t b) {
     const Block& block = store.block(own.first + b);
     Vector weight(block.rows());
-    for (Index i = 0; i < block.rows(); ++i)
-      weight[i] = weight_of[stratum(classes, block.facts().target[static_cast<std::size_t>(i)])];
+    for (Index i = 0; i < block.rows(); ++i) {
+      const RowFacts facts = block.facts()[static_cast<std::size_t>(i)];
+      weight[i] = facts.weight * weight_of[stratum(classes, facts.target)];
+    }
     block.add_rows_beyond(weight, limit, found[b]);
     for (const RowId row : found[b]) classes_of[b].push_back(stratum(classes, store.target(row)));
   });

@@ -61,7 +61,13 @@ class Table {
       y[i] =
           model_.family().simulate({eta.data(), static_cast<std::size_t>(k)}, targets, static_cast<std::uint64_t>(i));
     }
-    store_ = std::make_unique<Store>(Store::from_matrix(x, y));
+    // One table in three has weights, and one has offsets if the family takes them.
+    Vector weights, offsets;
+    if (number % 3 == 1) weights = Vector::NullaryExpr(rows_per_table, [&] { return dice_.power_of_ten(-3.0, 3.0); });
+    if (number % 3 == 1) weights[3] = 0.0;
+    if (number % 3 == 2 && !model_.family().only_differences())
+      offsets = dice_.power_of_ten(-1.0, 1.0) * dice_.normals(rows_per_table);
+    store_ = std::make_unique<Store>(Store::from_matrix(x, y, {}, Precision::float64, weights, offsets));
     const Matrix half = Matrix::NullaryExpr(d * k, d * k, [&] { return dice_.normal(); });
     metric_ = Metric::from_precision(dice_.power_of_ten(-2.0, 6.0) *
                                      (half * half.transpose() + 0.1 * Matrix::Identity(d * k, d * k)));
@@ -156,12 +162,12 @@ class Table {
   }
   static std::span<const double> as_span(const Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
 
-  // differences, remainder, slope, curvature: laws of the family alone, at each row's predictors. Lengths are measured
-  // in 1 / sqrt(C), C the largest global curvature, so that nothing depends on units.
+  // differences, remainder, slope, curvature: laws of the family alone, at each row's predictors and for a row that
+  // counts once. Lengths are measured in 1 / sqrt(C), C the largest global curvature, so that nothing depends on units.
   void check_family() {
     const Index k = model_.predictors();
     for (std::size_t i = 0; i < fixed_.size(); ++i) {
-      const FactSpans y = fixed_.facts.spans().row(i);
+      const FactSpans y(&fixed_.facts.target[i], 1);
       const Vector eta = Eigen::Map<const Vector>(etas(i).data(), k);
       Matrix curvature(k, k), global(k, k);
       model_.family().likelihood(y, as_span(eta), {}, {}, {curvature.data(), static_cast<std::size_t>(k * k)});

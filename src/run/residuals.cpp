@@ -34,12 +34,14 @@ std::vector<std::string> residual_warnings(const Model& model, const Store& stor
   std::vector<double> found, expected;
   for (RowId i = 0; i < count; ++i) {
     const RowId row = i * store.rows() / count;
+    if (store.facts(row).weight == 0.0) continue;
     double eta = 0.0, mean = 0.0;
     store.predict({&row, 1}, by_predictor(theta, 1), {&eta, 1});
     family.mean({&eta, 1}, {&mean, 1});
     found.push_back(store.target(row) - mean);
     expected.push_back(family.simulate({&eta, 1}, PhiloxRandom(1, 0, static_cast<std::uint64_t>(i)), 0) - mean);
   }
+  if (found.size() < static_cast<std::size_t>(fewest_rows)) return {};
   const double shrinkage = std::sqrt(1.0 - static_cast<double>(coefficients) / static_cast<double>(store.rows()));
   const double size = median_size(std::move(found)), usual = shrinkage * median_size(std::move(expected)),
                ratio = size / usual;

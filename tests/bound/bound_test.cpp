@@ -74,7 +74,7 @@ TEST(BoundRows, AppendAndRemoveKeepRowsWhole) {
   EXPECT_EQ(kept.row, (std::vector<RowId>{3, 1}));
   BoundRows expected;
   bound.prepare(problem.store, kept.row, expected);
-  EXPECT_EQ(kept.y, expected.y);
+  EXPECT_EQ(kept.facts, expected.facts);
   EXPECT_EQ(kept.eta_anchor, expected.eta_anchor);
   EXPECT_EQ(kept.coefficients.curvature, expected.coefficients.curvature);
   kept.clear();

@@ -165,10 +165,10 @@ TEST(LitRows, TheCollapsedSumIsTheSumOfItsRows) {
           for (std::size_t i = 0; i < 2000; ++i) {
             const Vector eta = Eigen::Map<const Vector>(fixed.eta_anchor.data() + i * width, k);
             Vector delta(k), slope(k);
-            levels.store->predict({&rows[i], 1}, point.offset, {delta.data(), width});
+            levels.store->project({&rows[i], 1}, point.offset, {delta.data(), width});
             double value = 0.0;
             Matrix bend(k, k);
-            model.family().likelihood({&fixed.y[i], 1}, {eta.data(), width}, {&value, 1}, {slope.data(), width},
+            model.family().likelihood(fixed.facts.spans().row(i), {eta.data(), width}, {&value, 1}, {slope.data(), width},
                                       {bend.data(), width * width});
             if (lit.contains(rows[i])) {
               bend *= 0.6;
@@ -194,10 +194,10 @@ TEST(LitRows, TheCollapsedSumIsTheSumOfItsRows) {
           long double likelihood = 0.0;
           for (std::size_t i = 0; i < 2000; ++i) {
             Vector delta(k);
-            levels.store->predict({&rows[i], 1}, point.offset, {delta.data(), width});
+            levels.store->project({&rows[i], 1}, point.offset, {delta.data(), width});
             const Vector eta = Eigen::Map<const Vector>(fixed.eta_anchor.data() + i * width, k) + delta;
             double value = 0.0;
-            model.family().likelihood({&fixed.y[i], 1}, {eta.data(), width}, {&value, 1}, {}, {});
+            model.family().likelihood(fixed.facts.spans().row(i), {eta.data(), width}, {&value, 1}, {}, {});
             likelihood += value;
           }
           EXPECT_NEAR(static_cast<double>(sum), static_cast<double>(likelihood), 1e-9);
@@ -222,7 +222,7 @@ TEST(LitRows, AreTheSameOnAnyThreadsAndRanks) {
     ASSERT_LT(one.lit().size(), 40000u);
     const auto expect_same = [&](const Bound& other, bool whole) {
       EXPECT_EQ(other.lit().fixed.row, one.lit().fixed.row);
-      EXPECT_EQ(other.lit().fixed.y, one.lit().fixed.y);
+      EXPECT_EQ(other.lit().fixed.facts, one.lit().fixed.facts);
       EXPECT_EQ(other.lit().fixed.eta_anchor, one.lit().fixed.eta_anchor);
       EXPECT_EQ(other.lit().fixed.coefficients.curvature, one.lit().fixed.coefficients.curvature);
       EXPECT_EQ(other.lit().above, one.lit().above);

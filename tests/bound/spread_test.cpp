@@ -19,8 +19,8 @@ Metric some_metric(Index dimension, std::uint64_t seed) {
 
 RowCopies copies(const Store& store, std::span<const RowId> rows) {
   RowCopies out;
-  std::vector<double> targets(rows.size());
-  out.copy(store, rows, targets);
+  FactColumns facts;
+  out.copy(store, rows, facts);
   return out;
 }
 

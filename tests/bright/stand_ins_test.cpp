@@ -119,7 +119,7 @@ TEST(StandIns, AreMadeAgainFromTheLitRows) {
                     LitRows(rows, 0.0, 600));
   EXPECT_TRUE(again.lit().all);
   EXPECT_EQ(again.stand_ins().weight, kinds.bound->stand_ins().weight);
-  EXPECT_EQ(again.stand_ins().rows.y, kinds.bound->stand_ins().rows.y);
+  EXPECT_EQ(again.stand_ins().rows.facts, kinds.bound->stand_ins().rows.facts);
   EXPECT_EQ(again.stand_ins().rows.eta_anchor, kinds.bound->stand_ins().rows.eta_anchor);
 }
 

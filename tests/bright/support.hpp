@@ -115,7 +115,7 @@ inline void expect_settled(const World& world, const State& state, const JointDe
   BrightRows fresh(world.store.rows());
   for (const RowId row : state.z.fixed.row) fresh.set.brighten(row);
   world.bound.prepare(world.store, state.z.fixed.row, fresh.fixed);
-  EXPECT_EQ(fresh.fixed.y, state.z.fixed.y);
+  EXPECT_EQ(fresh.fixed.facts, state.z.fixed.facts);
   EXPECT_EQ(fresh.fixed.eta_anchor, state.z.fixed.eta_anchor);
   EXPECT_EQ(fresh.fixed.coefficients.value_drop, state.z.fixed.coefficients.value_drop);
   EXPECT_EQ(fresh.fixed.coefficients.slope_drop, state.z.fixed.coefficients.slope_drop);

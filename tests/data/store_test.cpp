@@ -47,7 +47,7 @@ TEST_P(StoreOfEachPrecision, GivesBackItsRowsAndSums) {
     EXPECT_LT((eta - x.middleRows(block.first_row(), block.rows()) * theta).cwiseAbs().maxCoeff(), 1e-13);
     block.add_weighted_rows(eta, gradient);
     block.add_gram(eta.col(0), gram);
-    EXPECT_EQ(block.targets()[0], y[block.first_row()]);
+    EXPECT_EQ(block.facts()[0].target, y[block.first_row()]);
   }
   EXPECT_EQ(next, rows);
   const RowMatrix all = x * theta;
@@ -144,25 +144,25 @@ TEST_P(StoreOfEachPrecision, CopiesRows) {
   const Store store = Store::from_matrix(some_features(40000, 7), Vector::LinSpaced(40000, 0.0, 1.0), {}, GetParam());
   const std::vector<RowId> chosen = {39999, 0, 5, 20000, 5, 1, 2, 3, 39998};
   RowMatrix out(9, 7);
-  std::vector<double> targets(9);
-  store.copy_rows(chosen, {out.data(), 63}, targets);
+  FactColumns facts;
+  store.copy_rows(chosen, {out.data(), 63}, facts);
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     for (Index j = 0; j < 7; ++j) EXPECT_EQ(out(static_cast<Index>(i), j), store.value(chosen[i], j));
-    EXPECT_EQ(targets[i], store.target(chosen[i]));
+    EXPECT_EQ(facts.target[i], store.target(chosen[i]));
   }
 
   // As a list that changes: the same sums, bit for bit, as the store's own rows.
   RowCopies all, kept;
-  std::vector<double> copied(chosen.size());
+  FactColumns copied;
   all.copy(store, chosen, copied);
-  EXPECT_EQ(copied, targets);
+  EXPECT_EQ(copied, facts);
   for (const std::size_t i : {1u, 2u, 3u, 0u}) kept.append(all, i);
   kept.remove(1);
   const std::vector<RowId> left = {0, 39999, 20000};
   ASSERT_EQ(kept.size(), left.size());
   const Matrix theta = some_features(7, 3);
   std::vector<double> eta(9), expected_eta(9);
-  kept.predict(theta, eta);
+  kept.project(theta, eta);
   store.predict(left, theta, expected_eta);
   EXPECT_EQ(eta, expected_eta);
   Matrix sum = Matrix::Zero(7, 3), expected_sum = sum;
@@ -220,8 +220,9 @@ TEST(Store, StandsOnForeignMemory) {
   const Index rows = StoreBuilder::rows_per_block(3) + 5, block = StoreBuilder::rows_per_block(3);
   const auto x = std::make_shared<RowMatrix>(some_features(rows, 3));
   const Vector y = Vector::LinSpaced(rows, 0.0, 1.0);
-  const std::vector<Store::ForeignBlock> blocks = {{x->data(), y.data(), block},
-                                                   {x->row(block).data(), y.data() + block, 5}};
+  const std::vector<Store::ForeignBlock> blocks = {
+      {.values = x->data(), .targets = y.data(), .rows = block},
+      {.values = x->row(block).data(), .targets = y.data() + block, .rows = 5}};
   const Store store = Store::from_blocks({"a", "b", "c"}, Precision::float64, blocks, x);
   EXPECT_EQ(x.use_count(), 3);
   ASSERT_EQ(store.rows(), rows);

@@ -20,9 +20,11 @@ constexpr std::size_t states = 1u << rows;
 
 // A problem of five rows with an anchor that is not the mode, and a theta that is not the anchor: all gaps are visible.
 struct Tiny {
-  // `lights` rows are lit, those with the largest spread.
-  Tiny(const Model& model, std::shared_ptr<const BoundRule> rule, double scale, std::size_t lights)
+  // `lights` rows are lit, those with the largest spread. With `facts` rows have weights, and offsets if the family
+  // takes them.
+  Tiny(const Model& model, std::shared_ptr<const BoundRule> rule, double scale, std::size_t lights, bool facts)
       : problem(problems::make(model, rows, 2, 11)) {
+    if (facts) problem.store = with_facts(problem.store, !model.family().only_differences());
     const Index dimension = model.coefficients(problem.store);
     Vector anchor(dimension);
     for (Index j = 0; j < dimension; ++j) anchor[j] = 0.3 * std::sin(1.0 + static_cast<double>(j));
@@ -39,6 +41,14 @@ struct Tiny {
     bound = std::make_unique<Bound>(problem.store, model, std::move(rule), anchor, machine.execution(),
                                     Metric::from_precision(4.0 * Matrix::Identity(dimension, dimension)), lighting);
     density = std::make_unique<JointDensity>(problem.store, *bound);
+  }
+
+  static Store with_facts(const Store& plain, bool offsets) {
+    StoreBuilder builder(plain.columns(), plain.precision(), {.weight = true, .offset = offsets});
+    const double weight[] = {0.4, 2.5, 1.0, 6.0, 0.7}, offset[] = {0.8, -0.5, 0.0, 0.3, -1.1};
+    for (RowId i = 0; i < rows; ++i)
+      builder.append(std::vector{plain.value(i, 0), plain.value(i, 1)}, {plain.target(i), weight[i], offset[i]});
+    return builder.finish();
   }
 
   // A lit row is never bright.
@@ -67,13 +77,13 @@ struct Tiny {
       const auto width = static_cast<std::size_t>(k);
       const Vector eta = Eigen::Map<const Vector>(fixed.eta_anchor.data() + i * width, k);
       Vector delta(k);
-      problem.store.predict({&ids[i], 1}, offset, {delta.data(), width});
+      problem.store.project({&ids[i], 1}, offset, {delta.data(), width});
       const Vector moved = eta + delta;
       double at_anchor = 0.0, here = 0.0;
       Vector slope(k);
-      problem.model.family().likelihood({&fixed.y[i], 1}, {eta.data(), width}, {&at_anchor, 1}, {slope.data(), width},
+      problem.model.family().likelihood(fixed.facts.spans().row(i), {eta.data(), width}, {&at_anchor, 1}, {slope.data(), width},
                                         {});
-      problem.model.family().likelihood({&fixed.y[i], 1}, {moved.data(), width}, {&here, 1}, {}, {});
+      problem.model.family().likelihood(fixed.facts.spans().row(i), {moved.data(), width}, {&here, 1}, {}, {});
       const Coefficients& c = fixed.coefficients;
       Matrix bend = Eigen::Map<const Matrix>(c.curvature.data() + i * width * width, k, k);
       if (!c.growth.empty()) bend += rho * Eigen::Map<const Matrix>(c.growth.data() + i * width * width, k, k);
@@ -192,11 +202,13 @@ struct Case {
   std::shared_ptr<const BoundRule> rule;
   double scale;  // how far theta is from the anchor
   std::size_t lights = 0;
+  bool facts = false;  // weights and offsets
 };
 
 class EverySweep : public testing::TestWithParam<Case> {
  protected:
-  EverySweep() : tiny(GetParam().model, GetParam().rule, GetParam().scale, GetParam().lights), pi(tiny.stationary()) {}
+  EverySweep() : tiny(GetParam().model, GetParam().rule, GetParam().scale, GetParam().lights, GetParam().facts),
+        pi(tiny.stationary()) {}
   Tiny tiny;
   Vector pi;
 };
@@ -341,7 +353,14 @@ std::vector<Case> cases() {
           {"StudentTSharpOneLitFar", m[2], wide, 1.6, 1},
           {"LogisticSharpOneLitOutside", m[0], narrow, 1.0, 1},
           {"LogisticSharpAllLit", m[0], sharp, 1.0, 5},
-          {"SoftmaxSharpFourLitOutside", m[1], narrow, 1.0, 4}};
+          {"SoftmaxSharpFourLitOutside", m[1], narrow, 1.0, 4},
+          // Weights and offsets.
+          {"LogisticFacts", m[0], anchored, 1.0, 0, true},
+          {"LogisticUntunedFacts", m[0], std::make_shared<FixedJaakkolaJordanRule>(), 1.0, 0, true},
+          {"LogisticSharpFacts", m[0], sharp, 1.0, 0, true},
+          {"SoftmaxSharpFacts", m[1], sharp, 0.7, 0, true},
+          {"StudentTSharpFacts", m[2], sharp, 1.0, 0, true},
+          {"LogisticSharpOneLitFacts", m[0], sharp, 1.0, 1, true}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Exactness, EverySweep, testing::ValuesIn(cases()),

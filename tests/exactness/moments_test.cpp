@@ -256,6 +256,96 @@ TEST(Moments, AgreeForSinglePrecisionFeatures) {
                       {{"float32", BoundKind::untuned, SweepKind::implicit, 5.0}}, 42, 2500);
 }
 
+// Row i of the table as often as its weight says, or once with the weight; offsets of their own, or targets less them.
+Store table_of(const RowMatrix& x, const Vector& y, const Vector& weights, const Vector& offsets, bool repeated) {
+  if (!repeated) return Store::from_matrix(x, y, {}, Precision::float64, weights, offsets);
+  const auto rows = static_cast<Index>(std::lround(weights.sum()));
+  RowMatrix all(rows, x.cols());
+  Vector targets(rows), shifts(offsets.size() > 0 ? rows : 0);
+  Index at = 0;
+  for (Index i = 0; i < x.rows(); ++i)
+    for (long copy = 0; copy < std::lround(weights[i]); ++copy, ++at) {
+      all.row(at) = x.row(i);
+      targets[at] = y[i];
+      if (offsets.size() > 0) shifts[at] = offsets[i];
+    }
+  return Store::from_matrix(all, targets, {}, Precision::float64, {}, shifts);
+}
+
+// log posterior up to a constant, by all rows.
+double log_posterior(const Store& store, const Model& model, const Vector& theta) {
+  Evaluation at;
+  FullDensity(store, model).evaluate(theta, BrightRows(0), false, at);
+  return at.log_density;
+}
+
+// Whole weights: the posterior of a table in which rows are repeated, as a function and as draws. One weight is 0, and
+// there are offsets where the family takes them. False alarms: 1e-4 per family, shared by 3 x 9 (3 x 27) comparisons.
+TEST(Moments, OfWholeWeightsAreThoseOfRepeatedRows) {
+  for (const FamilyKind family : {FamilyKind::logistic, FamilyKind::softmax, FamilyKind::student_t}) {
+    const problems::Problem once = make_problem(family);
+    const Index rows = once.store.rows(), columns = once.store.features();
+    RowMatrix x(rows, columns);
+    Vector y(rows), weights(rows), offsets(once.model.family().only_differences() ? 0 : rows);
+    for (Index i = 0; i < rows; ++i) {
+      for (Index j = 0; j < columns; ++j) x(i, j) = once.store.value(i, j);
+      y[i] = once.store.target(i);
+      weights[i] = static_cast<double>((7 * i) % 5);
+      if (offsets.size() > 0) offsets[i] = 0.4 * std::sin(static_cast<double>(i));
+    }
+    const problems::Problem weighted{once.model, table_of(x, y, weights, offsets, false), once.theta};
+    const problems::Problem repeated{once.model, table_of(x, y, weights, offsets, true), once.theta};
+    ASSERT_EQ(repeated.store.rows(), 2 * rows);
+    for (const double scale : {0.0, 1.0, -3.0}) {
+      const double one = log_posterior(weighted.store, once.model, scale * once.theta),
+                   other = log_posterior(repeated.store, once.model, scale * once.theta);
+      EXPECT_NEAR(one, other, 1e-12 * std::abs(other));
+    }
+    const problems::Machine machine(1);
+    const Vector centre = find_anchor(repeated.store, repeated.model, machine.execution()).theta;
+    FitOptions options;
+    options.chains = chains;
+    options.warmup = 600;
+    options.draws = 1200;
+    options.threads = 1;
+    options.seed = 4500;
+    options.regular = true;
+    const std::vector<Estimate> regular = by_chains(repeated, options, centre, 0.0);
+    options.regular = false;
+    options.bound = BoundKind::sharp;
+    Scores scores;
+    const std::vector<std::string> names = moment_names(centre.size());
+    for (const Lighting& lit : {Lighting{}, Lighting{.above = 0.5 * loose_of(family)}, Lighting{.automatic = true}}) {
+      ++options.seed;
+      options.lit = lit;
+      const std::vector<Estimate> flymc = by_chains(weighted, options, centre, 0.0);
+      for (std::size_t m = 0; m < names.size(); ++m) scores.compare(names[m], flymc[m], regular[m]);
+    }
+    scores.expect_all_within_limits();
+  }
+}
+
+// Weights that are no whole numbers, from 0.02 to 5, against regular MCMC, and that against importance sampling. False
+// alarms: 1e-4 per family, shared by 4 x 9 comparisons.
+TEST(Moments, AgreeForFractionalWeights) {
+  for (const FamilyKind family : {FamilyKind::logistic, FamilyKind::student_t}) {
+    problems::Problem problem = make_problem(family);
+    StoreBuilder builder(problem.store.columns(), Precision::float64, {.weight = true, .offset = true});
+    for (RowId i = 0; i < problem.store.rows(); ++i) {
+      std::vector<double> x;
+      for (Index j = 0; j < problem.store.features(); ++j) x.push_back(problem.store.value(i, j));
+      const double t = static_cast<double>(i);
+      builder.append(x, {problem.store.target(i), std::exp(-1.15 + 2.75 * std::sin(t)), std::cos(t)});
+    }
+    problem.store = builder.finish();
+    expect_same_moments(problem, MoveKind::split_hmc,
+                        {{"sharp", BoundKind::sharp, SweepKind::rows, 0.1},
+                         {"some rows lit", BoundKind::sharp, SweepKind::rows, 0.01, {.above = loose_of(family)}},
+                         {"untuned", BoundKind::untuned, SweepKind::implicit, 3.0}},
+                        46 + static_cast<std::uint64_t>(family), 1200);
+  }
+}
+
 // Those of large tables: for small ones the program would take regular MCMC.
 FitOptions defaults(int draws, std::uint64_t seed) {
   FitOptions options;
@@ -267,6 +357,38 @@ FitOptions defaults(int draws, std::uint64_t seed) {
   options.seed = seed;
   options.lit = {};
   return options;
+}
+
+// The Student-t family sees y - offset - x'theta alone. With numbers that lose nothing when they are added, the same
+// rows with the offset taken off the target make the same posterior, and from the same seed the same draws, but for the
+// rounding of x'theta + offset.
+TEST(Moments, OffsetsOfTheStudentTShiftItsTarget) {
+  const problems::Problem plain = make_problem(FamilyKind::student_t);
+  StoreBuilder offset(plain.store.columns(), Precision::float64, {.weight = false, .offset = true});
+  StoreBuilder shifted(plain.store.columns());
+  for (RowId i = 0; i < plain.store.rows(); ++i) {
+    std::vector<double> x;
+    for (Index j = 0; j < plain.store.features(); ++j) x.push_back(plain.store.value(i, j));
+    const double y = std::ldexp(std::round(std::ldexp(plain.store.target(i), 20)), -20);
+    const double o = 0.25 * static_cast<double>(i % 9) - 1.0;
+    offset.append(x, {y, 1.0, o});
+    shifted.append(x, y - o);
+  }
+  const Store one = offset.finish(), other = shifted.finish();
+  for (const double scale : {0.0, 1.0, -3.0})
+    EXPECT_NEAR(log_posterior(one, plain.model, scale * plain.theta),
+                log_posterior(other, plain.model, scale * plain.theta), 1e-11);
+  for (const Lighting& lit : {Lighting{}, Lighting{.above = 0.07}}) {
+    FitOptions options = defaults(200, 4800);
+    options.chains = 2;
+    options.lit = lit;
+    const Fit a = fit(one, plain.model, options), b = fit(other, plain.model, options);
+    EXPECT_EQ(a.queries(), b.queries());
+    for (std::size_t c = 0; c < 2; ++c)
+      for (std::size_t i = 0; i < a.draws.draws(c); ++i)
+        for (Index j = 0; j < plain.theta.size(); ++j)
+          ASSERT_NEAR(a.draws.value(c, i, j), b.draws.value(c, i, j), 1e-8) << "draw " << i << " of chain " << c;
+  }
 }
 
 // A few positives among 400 rows: the posterior is skewed, and the Laplace approximation is off by what this test could

@@ -82,11 +82,11 @@ TEST(BrokenLaws, MoreThanDifferencesMatter) { expect_caught(check_laws(NoDiffere
 class RaisedRule final : public BoundRule {
  public:
   std::string name() const override { return "raised"; }
-  void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
+  void coefficients(const BatchedFamily& family, const FactSpans& rows, std::span<const double> eta_anchor,
                     std::span<const double> spread, Coefficients& out) const override {
-    AnchoredRule().coefficients(family, y, eta_anchor, spread, out);
-    out.value_drop.assign(y.size(), 0.0);
-    for (std::size_t i = 0; i < y.size(); ++i)
+    AnchoredRule().coefficients(family, rows, eta_anchor, spread, out);
+    out.value_drop.assign(rows.size(), 0.0);
+    for (std::size_t i = 0; i < rows.size(); ++i)
       if (eta_anchor[i] > 10.0) out.value_drop[i] = -1e-3;
   }
 };
@@ -101,9 +101,9 @@ class SlowRule final : public BoundRule {
   double radius() const override { return 5.0; }
   bool uses_spread() const override { return true; }
   bool grows() const override { return true; }
-  void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
+  void coefficients(const BatchedFamily& family, const FactSpans& rows, std::span<const double> eta_anchor,
                     std::span<const double> spread, Coefficients& out) const override {
-    problems::CubicRule(5.0).coefficients(family, y, eta_anchor, spread, out);
+    problems::CubicRule(5.0).coefficients(family, rows, eta_anchor, spread, out);
     for (double& k : out.growth) k *= 0.5;
   }
 };

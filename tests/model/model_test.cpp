@@ -180,8 +180,9 @@ TYPED_TEST(BatchedFamilies, LeaveOutWhatIsNotWanted) {
   EXPECT_EQ(*family.queries, 20);
 
   // No rows at all.
-  batched.likelihood({}, {}, {}, {}, {});
-  batched.remainder({}, {}, {}, {}, {});
+  const FactSpans nothing{std::span<const double>{}};
+  batched.likelihood(nothing, {}, {}, {}, {});
+  batched.remainder(nothing, {}, {}, {}, {});
   EXPECT_EQ(*family.queries, 20);
 }
 

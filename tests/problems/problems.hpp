@@ -71,14 +71,14 @@ class CubicRule final : public BoundRule {
   double radius() const override { return radius_; }
   bool uses_spread() const override { return true; }
   bool grows() const override { return true; }
-  void coefficients(const BatchedFamily& family, std::span<const double> y, std::span<const double> eta_anchor,
+  void coefficients(const BatchedFamily& family, const FactSpans& rows, std::span<const double> eta_anchor,
                     std::span<const double> spread, Coefficients& out) const override {
     out = {};
-    out.curvature.resize(y.size());
-    out.growth.resize(y.size());
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      out.curvature[i] = sigmoid(eta_anchor[i]) * sigmoid(-eta_anchor[i]);
-      out.growth[i] = std::sqrt(spread[i]) / (18.0 * std::sqrt(3.0));
+    out.curvature.resize(rows.size());
+    out.growth.resize(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      out.curvature[i] = rows[i].weight * sigmoid(eta_anchor[i]) * sigmoid(-eta_anchor[i]);
+      out.growth[i] = rows[i].weight * std::sqrt(spread[i]) / (18.0 * std::sqrt(3.0));
     }
     static_cast<void>(family);
   }
@@ -95,8 +95,8 @@ inline Gaps lit_gaps(const Bound& bound, const BoundPoint& point) {
   out.gap.resize(rows.size());
   out.slope.resize(rows.size() * k);
   out.delta.resize(rows.size() * k);
-  rows.x.predict(point.offset, out.delta);
-  bound.model().family().remainder(rows.y, rows.eta_anchor, out.delta, out.gap, out.slope);
+  rows.x.project(point.offset, out.delta);
+  bound.model().family().remainder(rows.facts.spans(), rows.eta_anchor, out.delta, out.gap, out.slope);
   for (std::size_t i = 0; i < rows.size(); ++i)
     for (std::size_t p = 0; p < k; ++p)
       for (std::size_t q = 0; q < k; ++q) {

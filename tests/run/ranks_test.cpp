@@ -18,6 +18,7 @@ struct Case {
   FitOptions options;
   RowId rows = 40000;  // three blocks: on four ranks, one has none
   bool level = false;  // a rare level of one class
+  bool facts = false;  // weights and offsets
 };
 
 class FitOnRanks : public testing::TestWithParam<Case> {};
@@ -67,7 +68,13 @@ std::vector<Case> cases() {
           {"SoftmaxLit", Model(Softmax{3}, prior), lit(0.004)},
           {"AllLit", Model(StudentT(4.0, 0.7), prior), lit(0.0), 300},
           {"LitAutomatically", Model(Logistic{}, prior), usual, 50000, true},
-          {"FromFarAway", Model(Logistic{}, prior), far, 20000}};
+          {"FromFarAway", Model(Logistic{}, prior), far, 20000},
+          // Weights and offsets travel with their rows.
+          {"Facts", Model(Logistic{}, prior), usual, 40000, false, true},
+          {"FactsBySubsample", Model(Logistic{}, prior), usual, 50000, false, true},
+          {"FactsLit", Model(Logistic{}, prior), usual, 50000, true, true},
+          {"FactsUntuned", Model(Logistic{}, prior), with(Tight::untuned, Sweep::consecutive, Move::random_walk), 40000,
+           false, true}};
 }
 INSTANTIATE_TEST_SUITE_P(Cases, FitOnRanks, testing::ValuesIn(cases()), [](const auto& c) { return c.param.name; });
 
@@ -80,7 +87,12 @@ TEST_P(FitOnRanks, IsTheFitOnOne) {
   theta[0] = c.rows > 40000 ? -4.0 : 0.1;
   Vector y = problems::targets(c.model, x, theta, 4);
   for (Index i = 0; c.level && i < c.rows; i += 600) y[i] = 1.0;
-  const Store store = Store::from_matrix(x, y);
+  Vector weights, offsets;
+  if (c.facts) {
+    weights = Vector::NullaryExpr(c.rows, [](Index i) { return 0.25 * static_cast<double>(i % 9); });
+    offsets = Vector::NullaryExpr(c.rows, [](Index i) { return 0.1 * static_cast<double>(i % 7) - 0.3; });
+  }
+  const Store store = Store::from_matrix(x, y, {}, Precision::float64, weights, offsets);
   if (c.level || std::isfinite(c.options.lit.above)) {
     const Threads threads(1);
     const std::size_t lit = prepare(store, c.model, c.options, {threads}).bound->lit().size();

@@ -72,6 +72,8 @@ struct FactColumns {
     });
   }
 
+  bool operator==(const FactColumns&) const = default;
+
   FactKinds kinds;
   std::vector<double> target, weight, offset;
 };

@@ -283,7 +283,12 @@ void check(const Settings& settings) {
   if (!(settings.checkpoint_seconds >= 0.0)) throw InputError("checkpoint-seconds must be 0 or more");
   if (settings.standardise && settings.no_intercept)
     throw InputError("standardise: centred columns need an intercept; drop --no-intercept");
-  if (make_model(settings, 2).family().only_differences() && !PriorTerms::parse(prior_of(settings)).proper())
+  const bool only_differences = make_model(settings, 2).family().only_differences();
+  if (only_differences && !settings.offset.empty())
+    throw InputError(fmt::format("offset: {} depends on differences between classes alone, and an offset that all of "
+                                 "them have changes nothing; leave it out",
+                                 card.name));
+  if (only_differences && !PriorTerms::parse(prior_of(settings)).proper())
     throw InputError(
         fmt::format("prior: {} has no posterior under a flat prior, since adding a number to all classes "
                     "changes nothing; use a proper one, such as {}",

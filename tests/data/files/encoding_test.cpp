@@ -15,8 +15,8 @@ namespace {
 // All rows as "x... -> y", joined by '/'.
 std::string rows_of(const Encoding& encoding, const Table& table) {
   std::string all;
-  encoding.encode(table, [&](std::span<const double> x, double y, const RowPlace&) {
-    all += fmt::format("{}{} -> {}", all.empty() ? "" : "/", fmt::join(x, " "), y);
+  encoding.encode(table, [&](std::span<const double> x, const RowFacts& facts, const RowPlace&) {
+    all += fmt::format("{}{} -> {}", all.empty() ? "" : "/", fmt::join(x, " "), facts.target);
   });
   return all;
 }
@@ -67,7 +67,7 @@ TEST(Encoding, SaysWhereARowStands) {
   options.target = "y";
   options.missing = Missing::drop;
   std::string places;
-  Encoding::learn(table, options).encode(table, [&](auto, double, const RowPlace& place) {
+  Encoding::learn(table, options).encode(table, [&](auto, const RowFacts&, const RowPlace& place) {
     places += fmt::format("{}:{} ", place.file.substr(place.file.size() - 5), place.row);
   });
   EXPECT_EQ(places, "1.csv:1 1.csv:3 2.csv:1 ");
@@ -89,7 +89,7 @@ TEST(Encoding, ChoosesColumns) {
   const Encoding alone = Encoding::learn(table, options);
   EXPECT_EQ(rows_of(alone, table), "1 -> 0/1 -> 1/1 -> 1");
   RowId rows = 0;
-  alone.encode_new(table, Missing::error, [&](auto x, const RowPlace&) { rows += static_cast<RowId>(x.size()); });
+  alone.encode_new(table, Missing::error, [&](auto x, const RowFacts&, const RowPlace&) { rows += static_cast<RowId>(x.size()); });
   EXPECT_EQ(rows, 3);
 }
 
@@ -128,7 +128,7 @@ TEST(Encoding, StandardisedCoefficientsComeBack) {
   const Encoding standard = Encoding::learn(table, options);
   std::vector<Vector> x, z;
   const auto keep = [](std::vector<Vector>& rows) {
-    return [&rows](std::span<const double> row, double, const RowPlace&) {
+    return [&rows](std::span<const double> row, const RowFacts&, const RowPlace&) {
       rows.push_back(Eigen::Map<const Vector>(row.data(), static_cast<Index>(row.size())));
     };
   };
@@ -183,7 +183,7 @@ class NewData : public testing::Test {
     const Table table =
         Table::open({folder_.write("new.csv", csv)}, {.categorical = encoding_.categorical(), .delimiter = {}});
     std::string all;
-    encoding_.encode_new(table, missing, [&](std::span<const double> x, const RowPlace& place) {
+    encoding_.encode_new(table, missing, [&](std::span<const double> x, const RowFacts&, const RowPlace& place) {
       all += fmt::format("{}:{}/", place.row, fmt::join(x, " "));
     });
     return all;

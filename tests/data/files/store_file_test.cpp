@@ -60,7 +60,7 @@ TEST_P(StoreFileOfEachPrecision, GivesTheBitsOfMemory) {
         memory.block(b).add_gram(eta_memory.col(0), gram_memory);
         disk.block(b).add_gram(eta_disk.col(0), gram_disk);
         EXPECT_EQ(gram_memory, gram_disk);
-        EXPECT_TRUE(std::ranges::equal(memory.block(b).targets(), disk.block(b).targets()));
+        EXPECT_TRUE(std::ranges::equal(memory.block(b).facts().target, disk.block(b).facts().target));
       }
       const std::vector<RowId> chosen = {rows - 1, 0, 5};
       std::vector<double> picked_memory(6), picked_disk(6);

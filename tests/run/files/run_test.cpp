@@ -172,6 +172,89 @@ TEST_F(RunOnDisk, GoesOnAfterAnyStop) {
   }
 }
 
+// Weights and offsets are columns of the table: the draws are those of a store in memory that has them, in one go or
+// stopped and resumed, and an offset is asked for again where new rows are predicted.
+TEST_F(RunOnDisk, WeightsAndOffsetsAreColumns) {
+  const auto weight = [](int i) { return 0.25 * (i % 9); };
+  const auto offset = [](int i) { return 0.5 * (i % 5) - 1.0; };
+  RowMatrix x(400, 2);
+  Vector y(400), weights(400), offsets(400);
+  {
+    std::ofstream out(folder_ / "counted.csv");
+    out << "count,x,shift,y\n";
+    for (int i = 0; i < 400; ++i) {
+      x.row(i) << 1.0, 0.125 * (i % 23) - 1.5;
+      y[i] = (3 * i) % 7 < 3 ? 1.0 : 0.0;
+      weights[i] = weight(i);
+      offsets[i] = offset(i);
+      out << weight(i) << ',' << x(i, 1) << ',' << offset(i) << ',' << y[i] << '\n';
+    }
+  }
+  Settings s = settings();
+  s.table = {(folder_ / "counted.csv").string()};
+  s.weights = "count";
+  s.offset = "shift";
+  const RunDirectory whole = RunDirectory::create(folder_ / "whole", s);
+  ASSERT_TRUE(complete(whole, quiet_));
+  const DrawsFile draws(whole.draws());
+  EXPECT_EQ(draws.names(), (std::vector<std::string>{"intercept", "x"}));
+  const Model model(Logistic{}, Prior::normal(0.0, 2.5));
+  const Store memory = Store::from_matrix(x, y, {"intercept", "x"}, Precision::float64, weights, offsets);
+  const Fit fit = flymc::fit(memory, model, whole.settings().fit);
+  for (Index j = 0; j < draws.coefficients(); ++j) EXPECT_EQ(draws.coefficient(j), fit.draws.coefficient(j)) << j;
+
+  RunDirectory::create(folder_ / "stopped", s);
+  const RunDirectory stopped(folder_ / "stopped");
+  for (int stops = 0;; ++stops) {
+    Stopper stopper(37);
+    if (complete(RunDirectory(stopped.path()), stopper)) break;
+    ASSERT_LT(stops, 100);
+  }
+  expect_same_draws(whole, stopped);
+
+  // A new row needs its offset, and no weight.
+  const auto predict_from = [&](const std::string& header, const std::string& row) {
+    const std::string path = (folder_ / "new.csv").string(), out = (folder_ / "predicted.csv").string();
+    std::ofstream(path) << header << '\n' << row << '\n';
+    PredictOptions options;
+    options.table = {path};
+    return message<InputError>([&] { predict(whole, options, out); });
+  };
+  EXPECT_EQ(predict_from("x,shift", "0.5,1"), "no error");
+  EXPECT_NE(predict_from("x,count", "0.5,1").find("'shift'"), std::string::npos) << predict_from("x,count", "0.5,1");
+
+  // What cannot be a weight or an offset.
+  const auto refused = [&](const std::string& csv, const std::function<void(Settings&)>& change) {
+    std::ofstream(folder_ / "bad.csv") << csv;
+    Settings bad = settings();
+    bad.table = {(folder_ / "bad.csv").string()};
+    bad.weights = "count";
+    change(bad);
+    const RunDirectory run = RunDirectory::create(folder_ / "bad", bad);
+    const std::string text = message<InputError>([&] { complete(run, quiet_); });
+    std::filesystem::remove_all(folder_ / "bad");
+    return text;
+  };
+  const auto nothing = [](Settings&) {};
+  EXPECT_NE(refused("count,x,y\n1,2,0\n-1,3,1\n", nothing).find("column 'count', row 2: a weight is 0 or more, not -1"),
+            std::string::npos);
+  EXPECT_NE(refused("count,x,y\n0,2,0\n0,3,1\n", nothing).find("all weights in column 'count' are 0"),
+            std::string::npos);
+  EXPECT_NE(refused("count,x,y\na,2,0\nb,3,1\n", nothing).find("column 'count' is to be the weights, which are numbers"),
+            std::string::npos);
+  EXPECT_NE(refused("count,x,y\n1,2,0\n,3,1\n", nothing).find("column 'count', row 2"), std::string::npos);
+  EXPECT_NE(refused("count,x,y\n1,2,0\n1,3,1\n", [](Settings& bad) { bad.offset = "elsewhere"; }).find("elsewhere"),
+            std::string::npos);
+  EXPECT_NE(refused("count,x,y\n1,2,0\n1,3,1\n", [](Settings& bad) { bad.offset = "y"; }).find("is the target"),
+            std::string::npos);
+  EXPECT_NE(message<InputError>([&] {
+              Settings bad = settings(3);
+              bad.offset = "x";
+              check(bad);
+            }).find("offset: softmax"),
+            std::string::npos);
+}
+
 // Lit rows are kept by their numbers and come back from the rows: the same draws as in memory, on any number of
 // threads, in one go or stopped and resumed.
 TEST_F(RunOnDisk, LitRowsAreThoseOfTheFitInMemoryAndComeBackAfterAStop) {
@@ -205,7 +288,7 @@ TEST_F(RunOnDisk, LitRowsAreThoseOfTheFitInMemoryAndComeBackAfterAStop) {
     EXPECT_LT(lit.size(), 4000u);
     const Preparation loaded = whole.load_preparation(model, rows);
     EXPECT_EQ(loaded.bound->lit().fixed.row, lit.fixed.row);
-    EXPECT_EQ(loaded.bound->lit().fixed.y, lit.fixed.y);
+    EXPECT_EQ(loaded.bound->lit().fixed.facts, lit.fixed.facts);
     EXPECT_EQ(loaded.bound->lit().fixed.eta_anchor, lit.fixed.eta_anchor);
     EXPECT_EQ(loaded.bound->lit().fixed.coefficients.curvature, lit.fixed.coefficients.curvature);
     EXPECT_EQ(loaded.bound->lit().above, lit.above);
