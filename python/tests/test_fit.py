@@ -302,3 +302,40 @@ def test_a_stopped_fit_goes_on_to_the_same_draws(parquet, tmp_path):
     whole = flymc.fit("clicked", parquet, progress=False, **{k: v for k, v in settings.items() if k != "target"})
     assert stopped.resume(progress=False).draws.equals(whole.draws)
     assert flymc.load(tmp_path / "run").draws.equals(whole.draws)
+
+
+def test_weights_are_repeated_rows(frame, quick):
+    counts = np.arange(len(frame)) % 3
+    table = frame[["x", "w", "clicked"]].assign(count=counts)
+    by_name = flymc.fit("clicked", table, weights="count", **quick)
+    assert by_name.names == ["intercept", "x", "w"]
+    by_numbers = flymc.fit("clicked", table.drop(columns="count"), weights=counts, **quick)
+    by_formula = flymc.fit("clicked ~ x + w", table, weights="count", **quick)
+    for other in (by_numbers, by_formula):
+        np.testing.assert_array_equal(by_name.array(), other.array())
+    repeated = flymc.fit("clicked", frame[["x", "w", "clicked"]].loc[frame.index.repeat(counts)], **quick)
+    one, other = by_name.summary(), repeated.summary()
+    error = np.hypot(one["mcse_mean"], other["mcse_mean"])
+    assert (abs(one["mean"] - other["mean"]) < 4.5 * error).all()
+    np.testing.assert_allclose(one["sd"], other["sd"], rtol=0.25)
+    # And not those of rows that count once.
+    plain = flymc.fit("clicked", frame[["x", "w", "clicked"]], **quick).summary()
+    assert (abs(one["mean"] - plain["mean"]) > 4.5 * error).any()
+    with pytest.raises(ValueError, match="weights: 5 numbers for 3000 rows"):
+        flymc.fit("clicked", frame, weights=[1.0] * 5, **quick)
+    with pytest.raises(ValueError, match="weights: of files, name the column"):
+        flymc.fit("clicked", "table.csv", weights=[1.0] * 5, **quick)
+
+
+def test_offset(frame, quick):
+    table = frame[["x", "w", "clicked"]].assign(known=0.5 * frame["x"])
+    plain = flymc.fit("clicked", frame[["x", "w", "clicked"]], prior=flymc.Flat(), **quick)
+    for formula in ("clicked", "clicked ~ x + w"):
+        fit = flymc.fit(formula, table, offset="known", prior=flymc.Flat(), **quick)
+        assert fit.names == ["intercept", "x", "w"]
+        # The coefficient is what the offset leaves of it.
+        one, other = fit.summary().loc["x"], plain.summary().loc["x"]
+        assert abs(one["mean"] + 0.5 - other["mean"]) < 4.5 * np.hypot(one["mcse_mean"], other["mcse_mean"])
+        np.testing.assert_allclose(fit.predict(table[:50])["mean"], plain.predict(table[:50])["mean"], atol=0.01)
+        with pytest.raises(flymc.InputError, match="known"):
+            fit.predict(table[["x", "w"]][:5])
