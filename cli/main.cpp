@@ -13,6 +13,7 @@
 #include <system_error>
 #include <thread>
 
+#include "flags.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/export.hpp"
@@ -90,7 +91,7 @@ class Flags {
       try {
         setting->set(settings, words);
       } catch (const InputError& error) {
-        throw CLI::ValidationError(std::string("--") + error.what(), Exit::bad_usage);
+        throw CLI::ValidationError(in_flags(error.what()), Exit::bad_usage);
       }
     }
   }
@@ -105,7 +106,7 @@ void check_usage(const Options& options, const std::string& config = "") {
   try {
     check(options);
   } catch (const InputError& error) {
-    if (config.empty()) throw CLI::ValidationError(error.what(), Exit::bad_usage);
+    if (config.empty()) throw CLI::ValidationError(in_flags(error.what()), Exit::bad_usage);
     throw InputError(fmt::format("with the settings of {}: {}", config, error.what()));
   }
 }
@@ -117,11 +118,11 @@ struct Output {
 
 int finish(const RunDirectory& directory, const Output& output) {
   const RunReport report = read_report(directory);
-  const FitSummary summary = summarise(report, DrawsFile(directory.draws()));
+  const FitSummary summary = in_flags(summarise(report, DrawsFile(directory.draws())));
   fmt::print("{}", output.json ? to_json(summary, report) : summary.text());
   if (!output.json && !convergence_warnings(summary.parameters, report.chains.size()).empty())
     tell("`flymc sample {} --draws {} --out OTHER` draws more, from where these chains ended\n",
-         directory.path().string(), 4 * report.draws);
+         directory.path().string(), 4 * report.draws_per_chain);
   return Exit::success;
 }
 
@@ -160,7 +161,7 @@ RunDirectory made_by_first(const Communicator& ranks, const std::filesystem::pat
   return made ? *std::move(made) : RunDirectory(path);
 }
 
-void say(const std::string& text) { tell("flymc: {}\n", text); }
+void say(const std::string& text) { tell("flymc: {}\n", in_flags(text)); }
 
 // Says what went wrong, of the exception at hand, and what to do. `run` is the folder that the command reads or writes.
 int explain(const std::filesystem::path& run) {
@@ -184,7 +185,7 @@ int explain(const std::filesystem::path& run) {
     if (has_rows() && !has("preparation.flymc"))
       say(fmt::format("its rows are kept; `flymc sample {} --prior PRIOR --out OTHER` tries another prior on them",
                       run.string()));
-    if (const auto draws = run / "draws.parquet"; std::string_view(error.what()).starts_with(draws.string() + ":"))
+    if (const auto draws = run / "draws.parquet"; dynamic_cast<const DamagedDraws*>(&error) && has("draws.parquet"))
       say(fmt::format("delete {} and {}, and `flymc resume {}` samples again, to the same draws", draws.string(),
                       (run / "chains").string(), run.string()));
     return Exit::bad_input;

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "flags.hpp"
+
 namespace flymc {
 namespace {
 
@@ -49,7 +51,7 @@ void Progress::say(const std::string& text) {
   if (style_ == Style::quiet) return;
   const std::lock_guard lock(mutex_);
   painted_ = 0;  // lines above stay as they are
-  put(out_, text + "\n");
+  put(out_, in_flags(text) + "\n");
   std::fflush(out_);
 }
 

@@ -78,5 +78,5 @@ class Run:
     def copy(self, path: str) -> Run:
         """The run once more, in a folder of its own."""
 
-    def conclude(self, path: str) -> Run:
+    def conclude(self, path: str) -> Run | None:
         """A finished run of what this one has drawn so far."""

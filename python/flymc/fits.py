@@ -347,12 +347,8 @@ def conclude_or_raise(run: _core.Run, keeps: Sequence[Any]) -> Fit:
     """The fit of what a run that was stopped has drawn. If that is nothing, it was only interrupted."""
     temporary = tempfile.TemporaryDirectory(prefix="flymc-")
     path = pathlib.Path(temporary.name) / "run"
-    try:
-        concluded = run.conclude(str(path))
-    except _core.InputError as error:
-        if "there are no draws yet" not in str(error):
-            raise
-        raise KeyboardInterrupt from None
+    if (concluded := run.conclude(str(path))) is None:
+        raise KeyboardInterrupt
     design = pathlib.Path(run.path) / FILE
     if design.exists():
         (path / FILE).write_text(design.read_text())

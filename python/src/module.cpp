@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -14,6 +15,7 @@
 #include <mutex>
 #include <tuple>
 
+#include "arguments.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/copies.hpp"
@@ -33,9 +35,8 @@ using Words = std::map<std::string, std::vector<std::string>>;
 
 void apply(const Words& words, Settings& settings) {
   for (const auto& [name, values] : words) {
-    const auto& all = all_settings();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Setting& s) { return s.name == name; });
-    if (found == all.end()) throw InputError("there is no setting '" + name + "'");
+    const Setting* const found = find_setting(name);
+    if (found == nullptr) throw InputError("there is no setting '" + name + "'");
     found->set(settings, values);
   }
   check(settings);
@@ -46,7 +47,7 @@ class Notes final : public Monitor {
  public:
   void say(const std::string& line) override {
     const std::lock_guard lock(mutex_);
-    lines_.push_back(line);
+    lines_.push_back(in_arguments(line));
   }
   void progress(const ChainProgress& progress) override {
     const std::lock_guard lock(mutex_);
@@ -112,7 +113,7 @@ class Run {
 
   std::string summary(bool json) const {
     const RunReport report = read_report(directory_);
-    const FitSummary summary = summarise(report, DrawsFile(directory_.draws()));
+    const FitSummary summary = in_arguments(summarise(report, DrawsFile(directory_.draws())));
     return json ? to_json(summary, report) : summary.text();
   }
   std::int64_t predict(const std::vector<std::string>& table, const std::string& out, double interval,
@@ -124,7 +125,10 @@ class Run {
     return flymc::bright_rows(directory_, chain, draws);
   }
   Run copy(const std::string& path) const { return Run(copy_run(directory_, path)); }
-  Run conclude(const std::string& path) const { return Run(flymc::conclude(directory_, path)); }
+  std::optional<Run> conclude(const std::string& path) const {
+    auto concluded = flymc::conclude(directory_, path);
+    return concluded ? std::optional<Run>(std::in_place, *std::move(concluded)) : std::nullopt;
+  }
 
  private:
   RunDirectory directory_;
@@ -154,8 +158,8 @@ NB_MODULE(_core, m) {
   using Free = nb::call_guard<nb::gil_scoped_release>;
   m.doc() = "The C++ of flymc: runs and their stages.";
 
-  nb::exception<InputError>(m, "InputError", PyExc_ValueError).doc() =
-      "Something that was given cannot be used; the message says what, where, and what to do.";
+  const nb::object input_error = nb::exception<InputError>(m, "InputError", PyExc_ValueError);
+  input_error.doc() = "Something that was given cannot be used; the message says what, where, and what to do.";
   const nb::object file_error = nb::exception<FileError>(m, "FileError", PyExc_OSError);
   file_error.doc() = "A file cannot be read or written: no space, no permission.";
   nb::exception<BoundViolation>(m, "BoundViolation", PyExc_RuntimeError).doc() =
@@ -171,6 +175,21 @@ NB_MODULE(_core, m) {
         }
       },
       file_error.ptr());
+
+  // Before the translators that the types above have: messages speak of arguments.
+  static std::pair<PyObject*, PyObject*> types;
+  types = {input_error.ptr(), file_error.ptr()};
+  nb::register_exception_translator(
+      [](const std::exception_ptr& thrown, void*) {
+        try {
+          std::rethrow_exception(thrown);
+        } catch (const InputError& error) {
+          PyErr_SetString(types.first, in_arguments(error.what()).c_str());
+        } catch (const FileError& error) {
+          PyErr_SetString(types.second, in_arguments(error.what()).c_str());
+        }
+      },
+      nullptr);
 
   m.attr("version") = FLYMC_VERSION;
   m.def(
@@ -212,5 +231,6 @@ NB_MODULE(_core, m) {
       .def("bright_rows", &Run::bright_rows, "chain"_a, "draws"_a, Free(),
            "Which rows are bright along a chain that goes on.")
       .def("copy", &Run::copy, "path"_a, Free(), "The run once more, in a folder of its own.")
-      .def("conclude", &Run::conclude, "path"_a, Free(), "A finished run of what this one has drawn so far.");
+      .def("conclude", &Run::conclude, "path"_a, Free(),
+           "A finished run of what this one has drawn so far; none if that is nothing.");
 }

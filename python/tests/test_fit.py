@@ -179,7 +179,7 @@ def test_a_damaged_report_is_refused_and_made_again(frame, quick, tmp_path):
     report = run / "report.json"
     text = report.read_text()
     report.write_text(text.replace('"rows": 3000', '"rows": 3001'))
-    with pytest.raises(flymc.InputError, match="delete it, and `flymc resume .*` writes it again"):
+    with pytest.raises(flymc.InputError, match=r"delete it, and `flymc\.resume\(.*\)` writes it again"):
         flymc.load(run)
     report.unlink()
     assert str(flymc.resume(run, progress=False)) == summary

@@ -176,3 +176,25 @@ def test_errors_say_what_the_command_says(frame, parquet, quick):
         flymc.fit("clicked", frame, **{**quick, "draws": 1.5})
     with pytest.raises(OSError, match="no_such_folder"):
         flymc.fit("clicked", parquet, out="/proc/no_such_folder/run", **quick)
+
+
+def test_messages_speak_of_arguments(frame, quick, tmp_path):
+    """What the command says of flags is said of arguments here."""
+    holes = frame.assign(x=frame["x"].where(frame.index != 7))
+    with pytest.raises(flymc.InputError, match=r'drop such rows \(missing="drop"\), or leave out the column \(exclude\)'):
+        flymc.fit("clicked", holes, **quick)
+    with pytest.raises(flymc.InputError, match=r'leave it out \(exclude=\["one"\]\)'):
+        flymc.fit("clicked", frame.assign(one=1.0), **quick)
+    with pytest.raises(flymc.InputError, match="^target_ess must be 0 or more"):
+        flymc.fit("clicked", frame, target_ess=-1, **quick)
+    with pytest.raises(flymc.InputError, match=r'family="softmax"'):
+        flymc.fit("region", frame, **quick)
+    run = tmp_path / "run"
+    flymc.fit("clicked", frame[["x", "clicked"]], out=run, **quick)
+    with pytest.raises(flymc.InputError, match=r'name another folder with out, .*flymc\.load\(".*run"\)\.resample\(\)'):
+        flymc.fit("clicked", frame[["x", "clicked"]], out=run, **quick)
+    years = frame.assign(year=2000.0 + np.arange(len(frame)) % 20)
+    years["late"] = (years["year"] + 4 * years["x"] > 2010).astype(int)
+    fit = flymc.fit("late", years[["year", "late"]], **quick)
+    assert "centre the columns (standardise=True), or widen the prior (prior)" in str(fit)
+    assert any("standardise=True" in warning for warning in fit.report["warnings"])

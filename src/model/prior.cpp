@@ -10,6 +10,7 @@
 
 #include "flymc/core/error.hpp"
 #include "flymc/core/numerics.hpp"
+#include "prior_error.hpp"
 
 namespace flymc {
 
@@ -18,17 +19,17 @@ constexpr double half_log_two_pi = 0.91893853320467274178;
 }  // namespace
 
 Prior::Prior(Kind kind, double nu, const std::vector<double>& location, const std::vector<double>& scale) {
-  if (location.empty() || scale.empty()) throw InputError("prior: no location or no scale given");
+  if (location.empty() || scale.empty()) throw prior_error("no location or no scale given");
   if (location.size() != scale.size() && location.size() != 1 && scale.size() != 1)
-    throw InputError(fmt::format("prior: {} locations and {} scales; give one, or one for each coefficient",
-                                 location.size(), scale.size()));
+    throw prior_error(fmt::format("{} locations and {} scales; give one, or one for each coefficient", location.size(),
+                                  scale.size()));
   for (const double x : location)
-    if (!std::isfinite(x)) throw InputError(fmt::format("prior: the location {} is not a finite number", x));
+    if (!std::isfinite(x)) throw prior_error(fmt::format("the location {} is not a finite number", x));
   for (const double s : scale)
     if (!(s > 0.0) || !std::isfinite(s))
-      throw InputError(fmt::format("prior: the scale {} is not {}", s, s > 0.0 ? "a finite number" : "positive"));
+      throw prior_error(fmt::format("the scale {} is not {}", s, s > 0.0 ? "a finite number" : "positive"));
   if (kind == Kind::student_t && (!(nu > 0.0) || !std::isfinite(nu)))
-    throw InputError(fmt::format("prior: {} degrees of freedom are not positive", nu));
+    throw prior_error(fmt::format("{} degrees of freedom are not positive", nu));
   const double constant = kind == Kind::student_t ? log_gamma((nu + 1.0) / 2.0) - log_gamma(nu / 2.0) -
                                                         0.5 * std::log(nu * std::numbers::pi)
                                                   : 0.0;
@@ -65,7 +66,7 @@ Prior Prior::student_t(double nu, const std::vector<double>& location, const std
 Prior Prior::flat() { return {Kind::flat, 0.0, {0.0}, {1.0}}; }
 
 Prior Prior::each(const std::vector<Prior>& priors) {
-  if (priors.empty()) throw InputError("prior: none is given");
+  if (priors.empty()) throw prior_error("none is given");
   Prior all = priors.front();
   all.terms_.clear();
   for (const Prior& prior : priors) {
@@ -77,8 +78,8 @@ Prior Prior::each(const std::vector<Prior>& priors) {
 
 Prior Prior::parse(const std::string& text) {
   const auto fail = [&] {
-    return InputError(
-        fmt::format("prior: '{}' is none of normal(location, scale), laplace(location, scale), "
+    return prior_error(
+        fmt::format("'{}' is none of normal(location, scale), laplace(location, scale), "
                     "student_t(degrees of freedom, location, scale), flat",
                     text));
   };
@@ -131,8 +132,8 @@ std::string Prior::describe() const {
 
 void Prior::check(Index coefficients) const {
   if (terms_.size() != 1 && static_cast<Index>(terms_.size()) != coefficients)
-    throw InputError(fmt::format("prior: {} locations or scales for {} coefficients; give one, or one for each",
-                                 terms_.size(), coefficients));
+    throw prior_error(fmt::format("{} locations or scales for {} coefficients; give one, or one for each",
+                                  terms_.size(), coefficients));
 }
 
 double Prior::log_density(const Vector& theta, Vector* gradient) const {

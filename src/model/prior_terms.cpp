@@ -7,6 +7,7 @@
 
 #include "flymc/core/error.hpp"
 #include "flymc/core/names.hpp"
+#include "prior_error.hpp"
 
 namespace flymc {
 namespace {
@@ -27,9 +28,8 @@ bool is_about(const std::string& term, const std::string& coefficient) {
 PriorTerms PriorTerms::parse(const std::string& text) {
   const std::string others = text.substr(0, text.find(';'));
   if (others.find(':') != std::string::npos)
-    throw InputError(
-        fmt::format("prior: '{}' is of one term; begin with that of all others, as in 'normal(0, 2.5); {}'",
-                    trimmed(others), trimmed(others)));
+    throw prior_error(fmt::format("'{}' is of one term; begin with that of all others, as in 'normal(0, 2.5); {}'",
+                                  trimmed(others), trimmed(others)));
   PriorTerms all(Prior::parse(others));
   for (std::size_t at = text.find(';'); at != std::string::npos;) {
     const std::size_t next = text.find(';', at + 1);
@@ -37,10 +37,10 @@ PriorTerms PriorTerms::parse(const std::string& text) {
     const std::size_t colon = part.rfind(':');
     const std::string name = trimmed(part.substr(0, colon == std::string::npos ? 0 : colon));
     if (name.empty())
-      throw InputError(
-          fmt::format("prior: '{}' is not a term and its prior, as in 'normal(0, 2.5); age: normal(0, 1)'", part));
+      throw prior_error(
+          fmt::format("'{}' is not a term and its prior, as in 'normal(0, 2.5); age: normal(0, 1)'", part));
     if (std::ranges::any_of(all.terms_, [&](const auto& term) { return term.first == name; }))
-      throw InputError(fmt::format("prior: the term '{}' is there twice; name it once", name));
+      throw prior_error(fmt::format("the term '{}' is there twice; name it once", name));
     all.terms_.emplace_back(name, Prior::parse(part.substr(colon + 1)));
     at = next;
   }
@@ -61,8 +61,8 @@ Prior PriorTerms::of(std::span<const std::string> coefficients) const {
   if (terms_.empty()) return others_;
   for (const auto& [name, prior] : terms_)
     if (std::ranges::none_of(coefficients, [&](const std::string& other) { return is_about(name, other); }))
-      throw InputError(fmt::format("prior: '{}' is the name of no coefficient{}", name,
-                                   did_you_mean(name, {coefficients.begin(), coefficients.end()})));
+      throw prior_error(fmt::format("'{}' is the name of no coefficient{}", name,
+                                    did_you_mean(name, {coefficients.begin(), coefficients.end()})));
   std::vector<Prior> priors;
   for (const std::string& coefficient : coefficients) {
     const std::pair<std::string, Prior>* best = nullptr;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/kernel/bright_check.hpp"
 #include "flymc/kernel/explicit_sweep.hpp"
 #include "flymc/kernel/implicit_sweep.hpp"
@@ -125,9 +126,9 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
 
 Recipe recipe_of(const Preparation& preparation, const FitOptions& options) {
   if (const auto recipe = recipe_on(preparation.recipe, options)) return *recipe;
-  if (preparation.bound) throw InputError("bound: the rows were prepared with another bound; fit again");
-  throw InputError(
-      "sweep: the rows were prepared for regular MCMC, without a bound; leave the sweep at auto, or fit again");
+  if (preparation.bound) throw InputError(mention("bound") + ": the rows were prepared with another bound; fit again");
+  throw InputError(mention("sweep") +
+                   ": the rows were prepared for regular MCMC, without a bound; leave the sweep at auto, or fit again");
 }
 
 std::string describe(const Preparation& preparation, const FitOptions& options) {
@@ -152,7 +153,8 @@ Sampler::Sampler(const Store& store, const Model& model, const Preparation& prep
   joint_.emplace(store, *preparation.bound, frame_, communicator);
   if (splits && !frame_) {
     if (!preparation.anchor)
-      throw InputError("move: split_hmc needs a collapsed bound that is Gaussian, or an anchor; use mala");
+      throw InputError(mention("move", "split_hmc") + " needs a collapsed bound that is Gaussian, or an anchor; use " +
+                       mention("move", "mala"));
     frame_ = std::make_shared<const SplitFrame>(laplace_frame(preparation.centre()));
   }
   if (recipe_.sweep == SweepKind::rows)

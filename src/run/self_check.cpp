@@ -8,10 +8,13 @@
 #include <boost/math/distributions/poisson.hpp>
 #include <cmath>
 
+#include "flymc/core/mention.hpp"
+
 namespace flymc {
 namespace {
 
-const char* const remedy = "the draws may not be from the posterior. Compare with regular MCMC (--regular)";
+const std::string remedy =
+    "the draws may not be from the posterior. Compare with regular MCMC (" + mention("regular", "true") + ")";
 
 // The excess of bright rows has mean zero if z is where it should be, and at least the variance of their number, which
 // is about its mean. Checks are 64 draws apart, and hardly depend on each other; twice the plain standard error allows

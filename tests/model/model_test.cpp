@@ -59,7 +59,7 @@ TEST(Model, CheckAsksThePriorToo) {
   const Store store = Store::from_matrix(two_columns(4), Vector::Zero(4));
   const Model model(Softmax{2}, Prior::normal({0.0, 0.0, 0.0}, {1.0}));
   EXPECT_EQ(message_of<InputError>([&] { model.check(store, {threads}); }),
-            "prior: 3 locations or scales for 4 coefficients; give one, or one for each");
+            "‹prior›: 3 locations or scales for 4 coefficients; give one, or one for each");
 }
 
 TEST(Model, CopiesShareTheFamily) {

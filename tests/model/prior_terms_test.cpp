@@ -48,15 +48,15 @@ TEST(PriorTerms, ATermIsACoefficientOrAllInItsBrackets) {
 
 TEST(PriorTerms, BadInputIsNamed) {
   EXPECT_EQ(message_of<InputError>([] { PriorTerms::parse("normal(0, 1); a"); }),
-            "prior: ' a' is not a term and its prior, as in 'normal(0, 2.5); age: normal(0, 1)'");
+            "‹prior›: ' a' is not a term and its prior, as in 'normal(0, 2.5); age: normal(0, 1)'");
   EXPECT_EQ(message_of<InputError>([] { PriorTerms::parse("normal(0, 1); a: flat; a: flat"); }),
-            "prior: the term 'a' is there twice; name it once");
+            "‹prior›: the term 'a' is there twice; name it once");
   EXPECT_NE(message_of<InputError>([] { PriorTerms::parse("normal(0, 1); a: cauchy(0, 1)"); }).find("is none of"),
             std::string::npos);
   EXPECT_EQ(message_of<InputError>([] {
               PriorTerms::parse("normal(0, 1); aeg: flat").of(Names{"age", "income"});
             }),
-            "prior: 'aeg' is the name of no coefficient; did you mean 'age'?");
+            "‹prior›: 'aeg' is the name of no coefficient; did you mean 'age'?");
 }
 
 // Priors of several kinds: what moves and the anchor ask of them is what each would answer alone.
@@ -81,7 +81,7 @@ TEST(PriorTerms, KindsMayDiffer) {
   }
   EXPECT_NEAR(value, sum, 1e-13);
   EXPECT_EQ(message_of<InputError>([&] { Prior::each({all}); }),
-            "prior: 3 locations or scales for 1 coefficients; give one, or one for each");
+            "‹prior›: 3 locations or scales for 1 coefficients; give one, or one for each");
 }
 
 // Each coefficient's draws have their own distribution: medians and upper quartiles over 20,000 draws. The standard

@@ -219,7 +219,7 @@ TEST(Prior, EachCoefficientHasItsOwnLocationAndScale) {
     EXPECT_NEAR(surrogate_value, surrogate_sum, 1e-13 * std::abs(surrogate_sum)) << c.name;
     EXPECT_NO_THROW(each.check(3));
     EXPECT_EQ(message_of<InputError>([&] { each.check(4); }),
-              "prior: 3 locations or scales for 4 coefficients; give one, or one for each");
+              "‹prior›: 3 locations or scales for 4 coefficients; give one, or one for each");
   }
   EXPECT_NO_THROW(Prior::normal({0.0}, {1.0, 2.0}).check(2));  // one location for all, a scale for each
 }
@@ -234,21 +234,22 @@ TEST(Prior, DescribesItself) {
 
 TEST(Prior, BadInputIsNamed) {
   const double nan = std::nan("");
-  EXPECT_EQ(message_of<InputError>([] { Prior::normal(0.0, 0.0); }), "prior: the scale 0 is not positive");
-  EXPECT_EQ(message_of<InputError>([] { Prior::laplace(0.0, -2.0); }), "prior: the scale -2 is not positive");
+  EXPECT_EQ(message_of<InputError>([] { Prior::normal(0.0, 0.0); }), "‹prior›: the scale 0 is not positive");
+  EXPECT_EQ(message_of<InputError>([] { Prior::laplace(0.0, -2.0); }), "‹prior›: the scale -2 is not positive");
   EXPECT_EQ(message_of<InputError>([] { Prior::normal(0.0, HUGE_VAL); }),
-            "prior: the scale inf is not a finite number");
-  EXPECT_EQ(message_of<InputError>([&] { Prior::normal(nan, 1.0); }), "prior: the location nan is not a finite number");
+            "‹prior›: the scale inf is not a finite number");
+  EXPECT_EQ(message_of<InputError>([&] { Prior::normal(nan, 1.0); }),
+            "‹prior›: the location nan is not a finite number");
   EXPECT_EQ(message_of<InputError>([] { Prior::student_t(0.0, 0.0, 1.0); }),
-            "prior: 0 degrees of freedom are not positive");
+            "‹prior›: 0 degrees of freedom are not positive");
   EXPECT_EQ(message_of<InputError>([&] { Prior::student_t(nan, 0.0, 1.0); }),
-            "prior: nan degrees of freedom are not positive");
+            "‹prior›: nan degrees of freedom are not positive");
   EXPECT_EQ(message_of<InputError>([] { Prior::normal(std::vector<double>{}, {1.0}); }),
-            "prior: no location or no scale given");
+            "‹prior›: no location or no scale given");
   EXPECT_EQ(message_of<InputError>([] {
               Prior::normal({0.0, 0.0}, {1.0, -1.0});
             }),
-            "prior: the scale -1 is not positive");
+            "‹prior›: the scale -1 is not positive");
   EXPECT_EQ(message_of<InputError>([] { Prior::flat().simulate(2, PhiloxRandom(1, 0, 0), Purpose::start); }),
             "a flat prior has no draws; start from the anchor, or choose a proper prior");
 }
@@ -263,7 +264,7 @@ TEST(Prior, IsReadAsItDescribesItself) {
     EXPECT_NE(message_of<InputError>([&] { Prior::parse(text); }).find("is none of normal(location, scale)"),
               std::string::npos)
         << text;
-  EXPECT_EQ(message_of<InputError>([] { Prior::parse("normal(0, -1)"); }), "prior: the scale -1 is not positive");
+  EXPECT_EQ(message_of<InputError>([] { Prior::parse("normal(0, -1)"); }), "‹prior›: the scale -1 is not positive");
 }
 
 // With it taken away, the curvature at the corner of a Laplace is that of a normal of the same variance, 2 b^2.

@@ -170,7 +170,7 @@ TEST(Fit, SummarySaysNamesAndCost) {
   theta << 0.2, -0.5, 0.0, 0.5;
   const Store store = Store::from_matrix(x, problems::targets(model, x, theta, 115), {"intercept", "age"});
   const Fit out = fit(store, model, few());
-  EXPECT_EQ(out.names, (std::vector<std::string>{"intercept[0]", "age[0]", "intercept[1]", "age[1]"}));
+  EXPECT_EQ(out.coefficients, (std::vector<std::string>{"intercept[0]", "age[0]", "intercept[1]", "age[1]"}));
   EXPECT_EQ(out.rows, 300);
   const FitSummary summary = out.summary();
   ASSERT_EQ(summary.parameters.size(), 2u);
@@ -246,7 +246,7 @@ TEST(Fit, BadRowsAndPriorsAreRefused) {
   EXPECT_EQ(message_of<InputError>([&] {
               fit(store, Model(StudentT(4.0, 1.0), Prior::normal({0.0, 0.0, 0.0}, {1.0})), few());
             }),
-            "prior: 3 locations or scales for 2 coefficients; give one, or one for each");
+            "‹prior›: 3 locations or scales for 2 coefficients; give one, or one for each");
   FitOptions from_prior = few();
   from_prior.start_from_prior = true;
   EXPECT_EQ(message_of<InputError>([&] { fit(store, Model(StudentT(4.0, 1.0), Prior::flat()), from_prior); }),

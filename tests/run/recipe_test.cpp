@@ -115,7 +115,7 @@ TEST(Recipes, OfASweepNeedABound) {
   EXPECT_NO_THROW(Sampler(problem.store, problem.model, preparation, {.move = MoveKind::mala}));
   EXPECT_EQ(problems::message_of<InputError>(
                 [&] { Sampler(problem.store, problem.model, preparation, {.sweep = SweepKind::implicit}); }),
-            "sweep: the rows were prepared for regular MCMC, without a bound; leave the sweep at auto, or fit again");
+            "‹sweep›: the rows were prepared for regular MCMC, without a bound; leave the sweep at auto, or fit again");
 }
 
 // More columns than rows: the chains of the defaults move, whatever the warm-up.

@@ -53,8 +53,13 @@ TEST(Reported, IsALinearMapOfThetaAndOfItsDraws) {
 
 // Draws in which the classes move together at random, as under a wide prior, while their difference creeps.
 Fit creeping(bool known_by_differences) {
-  Fit fit{{"x[0]", "x[1]"}, MemorySink(4, 2), std::vector<ChainReport>(4), 100};
-  if (known_by_differences) fit.classes = {"0", "1"};
+  Fit fit{{}, MemorySink(4, 2)};
+  fit.rows = 100;
+  fit.coefficients = {"x[0]", "x[1]"};
+  fit.classes = {"0", "1"};
+  fit.differences = known_by_differences;
+  fit.chains.resize(4);
+  fit.draws_per_chain = 1000;
   for (std::size_t chain = 0; chain < 4; ++chain) {
     const PhiloxRandom random(9, chain, 0);
     double difference = 0.0;

@@ -105,7 +105,7 @@ TEST(SelfCheck, SeesAZThatLagsBehindTheta) {
   const auto warnings = warnings_of(given, true, false, 2000);
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("rows were bright on average where"), std::string::npos) << warnings[0];
-  EXPECT_NE(warnings[0].find("--regular"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[0].find("‹regular = true›"), std::string::npos) << warnings[0];
 }
 
 TEST(SelfCheck, IsSilentWhereQFollowsTheta) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 #include "flymc/data/files/encoding.hpp"
 
@@ -78,8 +79,8 @@ class MissingRows {
     return j;
   }
   [[noreturn]] void refuse(Index i, const std::vector<std::string>& names) const {
-    throw InputError(fmt::format("{}: the value is missing; fill it, or leave such rows out (--missing drop)",
-                                 place_of(batch_, i, names[column(i)])));
+    throw InputError(fmt::format("{}: the value is missing; fill it, or leave such rows out ({})",
+                                 place_of(batch_, i, names[column(i)]), mention("missing", "drop")));
   }
 
  private:

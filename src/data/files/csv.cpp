@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "arrow_status.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 #include "table_file.hpp"
 
@@ -150,9 +151,9 @@ class CsvFile final : public TableFile {
     if (header.find(delimiter_) == std::string::npos)
       for (const char other : {';', '\t', '|', ','})
         if (header.find(other) != std::string::npos)
-          throw InputError(
-              fmt::format("{}: the header is not separated by {} but looks separated by {}; say --delimiter {}", path_,
-                          in_words(delimiter_), in_words(other), other == '\t' ? "'\\t'" : in_words(other)));
+          throw InputError(fmt::format(
+              "{}: the header is not separated by {} but looks separated by {}; say {}", path_, in_words(delimiter_),
+              in_words(other), mention("delimiter", other == '\t' ? std::string("\\t") : std::string(1, other))));
   }
 
   arrow::Result<std::shared_ptr<arrow::csv::StreamingReader>> make_reader(const arrow::csv::ConvertOptions& convert,
@@ -210,9 +211,10 @@ class CsvFile final : public TableFile {
     const auto as = std::ranges::find(wanted, name, &TableColumn::name);
     throw InputError(fmt::format(
         "{}, column '{}'{}: '{}' cannot be read as {}, as the cells above it can; correct it, leave it "
-        "empty if it is missing, or say --categorical {} if its values are names of levels",
+        "empty if it is missing, or say {} if its values are names of levels",
         path_, name, row_where(name, [&](std::string_view other) { return trimmed(other) == trimmed(cell); }),
-        on_one_line(cell), as == wanted.end() || as->kind == ColumnKind::numeric ? "a number" : "true or false", name));
+        on_one_line(cell), as == wanted.end() || as->kind == ColumnKind::numeric ? "a number" : "true or false",
+        mention("categorical", name)));
   }
 
   // ", row 7" for the first row whose cell is such.

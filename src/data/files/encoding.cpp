@@ -11,6 +11,7 @@
 
 #include "cells.hpp"
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 #include "table_file.hpp"
 
@@ -36,8 +37,8 @@ void Encoding::settle() {
   std::set<std::string_view> seen;
   for (const auto& name : feature_names_)
     if (!seen.insert(name).second)
-      throw InputError(fmt::format("two features would be named '{}'; rename a column or leave it out (--exclude)",
-                                   on_one_line(name)));
+      throw InputError(fmt::format("two features would be named '{}'; rename a column or leave it out ({})",
+                                   on_one_line(name), mention("exclude")));
   shift_ = Eigen::Map<const Vector>(shift.data(), static_cast<Index>(shift.size()));
   scale_ = Eigen::Map<const Vector>(scale.data(), static_cast<Index>(scale.size()));
 }

@@ -14,6 +14,7 @@
 #include "cells.hpp"
 #include "column_sums.hpp"
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 #include "flymc/data/files/encoding.hpp"
 #include "target_sums.hpp"
@@ -159,10 +160,11 @@ void EncodingLearner::choose_columns() {
   for (const auto& name : options_.columns) {
     known(name, "a feature");
     if (name == options_.target)
-      throw InputError(fmt::format("'{}' is the target and cannot be a feature too; leave it out of --columns", name));
+      throw InputError(
+          fmt::format("'{}' is the target and cannot be a feature too; leave it out of {}", name, mention("columns")));
     if (name == options_.offset || name == options_.weights)
-      throw InputError(fmt::format("'{}' is a weight or an offset and cannot be a feature too; leave it out of --columns",
-                                   name));
+      throw InputError(fmt::format("'{}' is a weight or an offset and cannot be a feature too; leave it out of {}",
+                                   name, mention("columns")));
     if (!chosen.insert(name).second)
       throw InputError(fmt::format("the column '{}' is named twice; name it once", name));
   }
@@ -170,21 +172,21 @@ void EncodingLearner::choose_columns() {
   if (all.size() > Encoding::most_features + 1 + exclude.size())
     throw InputError(fmt::format(
         "{}: {} columns are to explain the target, and a fit takes at most {}: it keeps matrices with a row and a "
-        "column for each coefficient; name fewer with --columns, or leave some out with --exclude",
-        table_.files().front(), all.size() - 1, Encoding::most_features));
+        "column for each coefficient; name fewer with {}, or leave some out with {}",
+        table_.files().front(), all.size() - 1, Encoding::most_features, mention("columns"), mention("exclude")));
   for (const auto& name : all) {
     if (name == options_.target || exclude.contains(name)) continue;
     if (name.empty())
       throw InputError(
           fmt::format("{}: a column has no name (an index that was written along, or a comma at the end of lines?); "
-                      "name it, or leave it out (--exclude '')",
-                      table_.files().front()));
+                      "name it, or leave it out ({})",
+                      table_.files().front(), mention("exclude", "")));
     const TableColumn& column = known(name, "a feature");
     if (column.kind == ColumnKind::other)
       throw InputError(
           fmt::format("{}: column '{}' holds neither numbers nor text (a time, a list, bytes?); leave "
-                      "it out (--exclude) or turn it into numbers first",
-                      table_.files().front(), name));
+                      "it out ({}) or turn it into numbers first",
+                      table_.files().front(), name, mention("exclude")));
     encoding_.columns_.push_back({.name = name, .kind = column.kind, .levels = {}});
     names_.push_back(name);
   }
@@ -274,8 +276,8 @@ Encoding EncodingLearner::learn(const Execution& execution) {
         all_.dropped == 0
             ? fmt::format("{}: the table has no rows; check that it was written whole", table_.files().front())
             : fmt::format("{}: something is missing in each of the {} rows, and none is left; leave "
-                          "out the columns that are mostly empty (--exclude); missing: {}",
-                          table_.files().front(), all_.dropped, missing_counts()));
+                          "out the columns that are mostly empty ({}); missing: {}",
+                          table_.files().front(), all_.dropped, mention("exclude"), missing_counts()));
   if (!options_.weights.empty() && !all_.has_weight)
     throw InputError(fmt::format("{}: all weights in column '{}' are 0; name another column", table_.files().front(),
                                  options_.weights));
@@ -378,12 +380,12 @@ void EncodingLearner::check_levels(std::size_t j, const LevelSums& sums) const {
     throw InputError(fmt::format(
         "{}: column '{}' is read as text, and yet its first {} values are numbers; if one further on is not "
         "(a word, a currency sign, a comma between thousands), correct it, or leave it empty if it is "
-        "missing; if these are numbers of things, leave the column out (--exclude {})",
-        table_.files().front(), names_[j], sums.index.size(), names_[j]));
+        "missing; if these are numbers of things, leave the column out ({})",
+        table_.files().front(), names_[j], sums.index.size(), mention("exclude", names_[j])));
   throw InputError(
       fmt::format("{}: column '{}' has more than {} levels, as names or numbers of things have; leave it out "
-                  "(--exclude {}) or merge the rare ones",
-                  table_.files().front(), names_[j], Encoding::most_levels, names_[j]));
+                  "({}) or merge the rare ones",
+                  table_.files().front(), names_[j], Encoding::most_levels, mention("exclude", names_[j])));
 }
 
 // One cell that is no number, or a comma for the point, makes text of a column of numbers, and a level of every number:
@@ -404,11 +406,12 @@ void EncodingLearner::check_spoilt_numbers(std::size_t j, const LevelSums& sums)
     odd = &text;
   }
   if (odd == nullptr || numbers < 8 || 4 * numbers < 3 * sums.index.size()) return;
-  throw InputError(fmt::format(
-      "{}: '{}' is not a number, but most of the column is; {}, or say --categorical {} if its values are names of "
-      "levels",
-      sums.places[first], on_one_line(*odd),
-      with_comma(*odd) ? "write decimals with a point" : "correct it, leave it empty if it is missing", names_[j]));
+  throw InputError(
+      fmt::format("{}: '{}' is not a number, but most of the column is; {}, or say {} if its values are names of "
+                  "levels",
+                  sums.places[first], on_one_line(*odd),
+                  with_comma(*odd) ? "write decimals with a point" : "correct it, leave it empty if it is missing",
+                  mention("categorical", names_[j])));
 }
 
 // "'age' in 3, 'city' in 1".
@@ -424,8 +427,9 @@ std::string EncodingLearner::missing_counts() const {
 void EncodingLearner::refuse_missing() const {
   throw InputError(
       fmt::format("{}: the value is missing; fill it{}; rows in which a value is missing: {}", all_.first_missing,
-                  all_.target_missing_first ? ", or drop such rows (--missing drop)"
-                                            : ", drop such rows (--missing drop), or leave out the column (--exclude)",
+                  all_.target_missing_first ? fmt::format(", or drop such rows ({})", mention("missing", "drop"))
+                                            : fmt::format(", drop such rows ({}), or leave out the column ({})",
+                                                          mention("missing", "drop"), mention("exclude")),
                   missing_counts()));
 }
 
@@ -445,11 +449,11 @@ void EncodingLearner::check_constants() const {
   if (all_.rows == 1)
     throw InputError(
         fmt::format("{}: there is one row only, in which nothing varies; a fit needs more", table_.files().front()));
-  throw InputError(fmt::format("{}: {} {} the same value in every row and {}; leave {} out (--exclude {})",
-                               table_.files().front(), quoted_list(constant, 10),
-                               constant.size() == 1 ? "has" : "have each",
-                               options_.intercept ? "cannot be told from the intercept" : "cannot explain anything",
-                               constant.size() == 1 ? "it" : "them", on_one_line(joined(constant, ","), 200)));
+  throw InputError(
+      fmt::format("{}: {} {} the same value in every row and {}; leave {} out ({})", table_.files().front(),
+                  quoted_list(constant, 10), constant.size() == 1 ? "has" : "have each",
+                  options_.intercept ? "cannot be told from the intercept" : "cannot explain anything",
+                  constant.size() == 1 ? "it" : "them", mention("exclude", on_one_line(joined(constant, ","), 200))));
 }
 
 void EncodingLearner::check_duplicates() const {
@@ -459,8 +463,8 @@ void EncodingLearner::check_duplicates() const {
     if (!fresh)
       throw InputError(
           fmt::format("{}: '{}' and '{}' are the same in every row and cannot be told apart; leave one "
-                      "out (--exclude)",
-                      table_.files().front(), first->second, name));
+                      "out ({})",
+                      table_.files().front(), first->second, name, mention("exclude")));
   };
   for (std::size_t j = 0; j < encoding_.columns_.size(); ++j) {
     const EncodedColumn& column = encoding_.columns_[j];

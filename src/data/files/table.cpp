@@ -11,6 +11,7 @@
 #include <set>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 #include "paths.hpp"
 #include "table_file.hpp"
@@ -117,10 +118,11 @@ Table Table::open(const std::vector<std::string>& paths, const TableOptions& opt
         known_by = file.get();
         column.kind = here.kind;
       } else if (here.kind != column.kind && !categorical) {
-        throw InputError(fmt::format(
-            "column '{}' holds {} in {} but {} in {}; correct the files, or say "
-            "--categorical {} if its values are names of levels",
-            first.name, kind_name(column.kind), known_by->path(), kind_name(here.kind), file->path(), first.name));
+        throw InputError(
+            fmt::format("column '{}' holds {} in {} but {} in {}; correct the files, or say {} "
+                        "if its values are names of levels",
+                        first.name, kind_name(column.kind), known_by->path(), kind_name(here.kind), file->path(),
+                        mention("categorical", first.name)));
       }
     }
     if (categorical) column.kind = ColumnKind::text;

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 #include "table_file.hpp"
 
 namespace flymc {
@@ -192,8 +193,8 @@ void BatchFiller::fill_numbers(TableBatch::Column& out, const arrow::Array& arra
           if (std::abs(out.converted[i]) > largest_whole)
             throw InputError(fmt::format(
                 "{}, column '{}', row {}: {} has more digits than a number here keeps; leave the column out, say "
-                "--categorical {} if its values are names of levels, or make it a floating-point column",
-                *batch_.file_, name, batch_.row(static_cast<Index>(i)), value(at), name));
+                "{} if its values are names of levels, or make it a floating-point column",
+                *batch_.file_, name, batch_.row(static_cast<Index>(i)), value(at), mention("categorical", name)));
       }
   });
   if (!known)

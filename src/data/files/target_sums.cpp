@@ -8,6 +8,7 @@
 
 #include "cells.hpp"
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 
 namespace flymc {
@@ -94,18 +95,17 @@ void TargetSums::classes(std::vector<std::string>& names, std::vector<double>& v
       seen += fmt::format("{}'{}' ({})", k == 0 ? "" : ", ", on_one_line(names[k], 40),
                           same ? places[k].substr(row + 2) : places[k]);
     }
-    throw InputError(
-        fmt::format("the target '{}' must have two values but has {}{}; correct it, or choose a family "
-                    "for more classes (--family softmax) or for numbers (--family student_t)",
-                    options_->target, seen, names.size() > 5 ? " and more" : ""));
+    throw InputError(fmt::format("the target '{}' must have two values but has {}{}; correct it{}", options_->target,
+                                 seen, names.size() > 5 ? " and more" : "",
+                                 options_->other_kinds.empty() ? "" : ", or " + options_->other_kinds));
   }
   if (options_->positive.empty()) return;
   const auto is = [&](std::size_t k) {
     return values.empty() ? names[k] == options_->positive : is_positive(values[k]);
   };
   if (!is(0) && !is(1))
-    throw InputError(fmt::format("'{}' is to count as 1, but the target '{}' is {}; choose one of them (--positive)",
-                                 options_->positive, options_->target, quoted_list(names)));
+    throw InputError(fmt::format("'{}' is to count as 1, but the target '{}' is {}; choose one of them ({})",
+                                 options_->positive, options_->target, quoted_list(names), mention("positive")));
   if (is(1)) return;
   std::swap(names[0], names[1]);
   if (!values.empty()) std::swap(values[0], values[1]);

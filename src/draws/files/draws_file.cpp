@@ -23,7 +23,7 @@ using Path = std::filesystem::path;
 
 [[noreturn]] void refuse(const Path& path, std::string_view why) {
   if (why.find("magic bytes") != std::string_view::npos) why = "its end is not that of Parquet";
-  throw InputError(
+  throw DamagedDraws(
       fmt::format("{}: not a whole file of draws ({}); it was cut off, damaged or written by something else: "
                   "write it again or leave it out",
                   path.string(), why));

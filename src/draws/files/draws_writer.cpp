@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "draws_columns.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 
@@ -75,8 +76,8 @@ void check_coefficient_names(std::span<const std::string> names) {
     if (plain == columns::chain || plain == columns::draw || plain.ends_with(columns::reserved_suffix))
       throw InputError(
           fmt::format("a coefficient cannot be called '{}': 'chain', 'draw' and names that end in '__' are "
-                      "kept for the sampler; rename its column or leave it out (--exclude)",
-                      name));
+                      "kept for the sampler; rename its column or leave it out ({})",
+                      name, mention("exclude")));
     if (!seen.insert(plain).second)
       throw InputError(
           fmt::format("two coefficients are called '{}' (capitals apart); rename one of their columns or "

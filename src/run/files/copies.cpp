@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "flymc/core/files.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "run_parts.hpp"
 
@@ -67,7 +68,7 @@ RunDirectory copy_run(const RunDirectory& run, const fs::path& path) {
   return to;
 }
 
-RunDirectory conclude(const RunDirectory& stopped, const fs::path& path) {
+std::optional<RunDirectory> conclude(const RunDirectory& stopped, const fs::path& path) {
   const RunLock lock(stopped);
   if (stopped.finished()) throw InputError(fmt::format("{}: the run is finished", stopped.path().string()));
   Settings settings = stopped.settings();
@@ -80,9 +81,7 @@ RunDirectory conclude(const RunDirectory& stopped, const fs::path& path) {
     }
   }
   const std::int64_t length = best_length(chains);
-  if (length == 0)
-    throw InputError(fmt::format("{}: there are no draws yet; `flymc resume {}` goes on", stopped.path().string(),
-                                 stopped.path().string()));
+  if (length == 0) return std::nullopt;
   std::erase_if(chains, [&](const StoppedChain& chain) { return chain.checkpoint.draws < length; });
   settings.fit.chains = static_cast<int>(chains.size());
   settings.fit.draws = static_cast<int>(length);
@@ -102,9 +101,9 @@ RunDirectory conclude(const RunDirectory& stopped, const fs::path& path) {
                         {batch.theta.row(i).data(), static_cast<std::size_t>(batch.theta.cols())}, batch.stats[at]);
     });
     if (kept != length)
-      throw InputError(
-          fmt::format("{}: of {} draws of a chain, {} are there; `flymc resume {}` says which to draw again",
-                      (stopped.path() / "parts").string(), length, kept, stopped.path().string()));
+      throw InputError(fmt::format("{}: of {} draws of a chain, {} are there; {} says which to draw again",
+                                   (stopped.path() / "parts").string(), length, kept,
+                                   mention_action("resume", stopped.path().string())));
     reports.push_back(chain.checkpoint.report);
   }
   writer.finish();

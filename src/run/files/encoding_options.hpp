@@ -1,6 +1,9 @@
 // Settings as the data layer wants them.
 #pragma once
 
+#include <fmt/format.h>
+
+#include "flymc/core/mention.hpp"
 #include "flymc/data/files/encoding.hpp"
 #include "flymc/data/files/table.hpp"
 #include "flymc/run/files/families.hpp"
@@ -29,6 +32,9 @@ inline EncodingOptions encoding_options(const Settings& settings) {
   options.standardise = settings.standardise;
   options.missing = settings.missing == "drop" ? Missing::drop : Missing::error;
   options.target_kind = family_card(settings.family).target;
+  options.other_kinds = fmt::format("choose a family for more classes ({}) or for numbers ({})",
+                                    mention("family", family_names("|", TargetKind::classes)),
+                                    mention("family", family_names("|", TargetKind::number)));
   options.positive = settings.positive;
   return options;
 }

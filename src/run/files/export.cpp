@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "flymc/core/files.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/draws/files/netcdf.hpp"
 #include "flymc/draws/files/stan_csv.hpp"
@@ -73,8 +74,8 @@ std::vector<std::filesystem::path> export_draws(const RunDirectory& directory, c
   }
   throw InputError(
       fmt::format("{}: draws are exported as .nc (NetCDF), .csv (Stan CSV) or .parquet; name such a file "
-                  "with --out",
-                  out.string()));
+                  "with {}",
+                  out.string(), mention("out")));
 }
 
 }  // namespace flymc

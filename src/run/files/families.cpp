@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 #include "flymc/model/logistic.hpp"
 #include "flymc/model/softmax.hpp"
@@ -38,7 +39,7 @@ const FamilyCard& family_card(const std::string& name) {
   const auto& all = all_families();
   const auto found = std::find_if(all.begin(), all.end(), [&](const FamilyCard& card) { return card.name == name; });
   if (found == all.end())
-    throw InputError(fmt::format("family: '{}' is none of {}", on_one_line(name), family_names(", ")));
+    throw InputError(fmt::format("{}: '{}' is none of {}", mention("family"), on_one_line(name), family_names(", ")));
   return *found;
 }
 

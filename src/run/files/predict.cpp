@@ -8,6 +8,7 @@
 
 #include "encoding_options.hpp"
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/report.hpp"
 #include "prediction_writer.hpp"
@@ -97,12 +98,12 @@ class RowPredictor {
 
 void check(const PredictOptions& options) {
   if (!(options.interval > 0.0 && options.interval < 1.0))
-    throw InputError(fmt::format("interval must lie between 0 and 1, not {}", options.interval));
-  if (options.draws < 1) throw InputError(fmt::format("draws must be 1 or more, not {}", options.draws));
+    throw InputError(fmt::format("{} must lie between 0 and 1, not {}", mention("interval"), options.interval));
+  if (options.draws < 1) throw InputError(fmt::format("{} must be 1 or more, not {}", mention("draws"), options.draws));
   if (options.missing != "error" && options.missing != "drop")
-    throw InputError(fmt::format("missing: '{}' is neither error nor drop", options.missing));
+    throw InputError(fmt::format("{}: '{}' is neither error nor drop", mention("missing"), options.missing));
   if (options.delimiter.size() > 1 && options.delimiter != "\\t")
-    throw InputError(fmt::format("delimiter: '{}' is not one character", options.delimiter));
+    throw InputError(fmt::format("{}: '{}' is not one character", mention("delimiter"), options.delimiter));
 }
 
 RowId predict(const RunDirectory& directory, const PredictOptions& options, const std::filesystem::path& out) {
@@ -117,7 +118,7 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
   const Table table = Table::open(options.table, {encoding.categorical(), delimiter_of(options.delimiter)});
   for (const std::string& file : table.files())
     if (std::error_code none; std::filesystem::equivalent(file, out, none))
-      throw InputError(fmt::format("{}: is the table itself; name another file with --out", out.string()));
+      throw InputError(fmt::format("{}: is the table itself; name another file with {}", out.string(), mention("out")));
   PredictionWriter writer(out, predictor.text_column(), predictor.columns());
   const auto features = static_cast<Index>(encoding.feature_names().size());
   const Index predictors = theta.cols() / features;

@@ -9,6 +9,7 @@
 #include <parquet/arrow/writer.h>
 
 #include "flymc/core/files.hpp"
+#include "flymc/core/mention.hpp"
 
 namespace flymc {
 namespace {
@@ -70,8 +71,8 @@ PredictionWriter::PredictionWriter(const std::filesystem::path& path, const std:
   s.schema = arrow::schema(fields);
   const bool csv = path.extension() == ".csv";
   if (!csv && path.extension() != ".parquet")
-    throw InputError(
-        fmt::format("{}: predictions are written as .parquet or .csv; name such a file with --out", path.string()));
+    throw InputError(fmt::format("{}: predictions are written as .parquet or .csv; name such a file with {}",
+                                 path.string(), mention("out")));
   s.stream = ensure(arrow::io::FileOutputStream::Open(s.pending.path().string()), path);
   if (csv)
     s.csv = ensure(arrow::csv::MakeCSVWriter(s.stream, s.schema), path);

@@ -13,6 +13,7 @@
 #include "encoding_options.hpp"
 #include "flymc/chain/run_chains.hpp"
 #include "flymc/core/files.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/data/files/store_file.hpp"
 #include "flymc/diagnose/convergence.hpp"
 #include "part_sink.hpp"
@@ -35,8 +36,8 @@ StoreFile open_rows(const RunDirectory& directory, bool old, const Execution& ex
     const bool verify = old && (!std::filesystem::exists(directory.preparation()) || bytes < read_in_a_second);
     return open_store(files, verify ? Verify::numbers : Verify::metadata, execution);
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: delete it, and `flymc resume {}` makes it again, the same if the table is",
-                                 error.what(), directory.path().string()));
+    throw InputError(fmt::format("{}: delete it, and {} makes it again, the same if the table is", error.what(),
+                                 mention_action("resume", directory.path().string())));
   }
 }
 
@@ -182,7 +183,8 @@ void start_where_others_ended(const RunDirectory& directory, ChainPlan& plan) {
     try {
       return restore(places[id.chain % places.size()], queries);
     } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: {}; begin another run with `flymc sample`", file.string(), error.what()));
+      throw InputError(
+          fmt::format("{}: {}; begin another run with {}", file.string(), error.what(), mention_action("sample")));
     }
   };
 }
@@ -191,8 +193,8 @@ void start_where_others_ended(const RunDirectory& directory, ChainPlan& plan) {
 
 Settings settings_on(const RunDirectory& base, const std::filesystem::path& path) {
   if (base.rows_files().empty())
-    throw InputError(fmt::format("{}: its rows are not there yet; `flymc resume {}` makes them", base.path().string(),
-                                 base.path().string()));
+    throw InputError(fmt::format("{}: its rows are not there yet; {} makes them", base.path().string(),
+                                 mention_action("resume", base.path().string())));
   Settings settings = base.settings();
   const auto from = std::filesystem::absolute(base.base()).lexically_normal();
   const auto relative = from.lexically_relative(std::filesystem::absolute(path).lexically_normal());
@@ -224,8 +226,8 @@ void check_fits(const Encoding& encoding, const Settings& settings) {
         largest > static_cast<double>(std::numeric_limits<float>::max()))
       throw InputError(
           fmt::format("column '{}' reaches {}, which single precision does not hold; rescale the column, or "
-                      "leave out --float32",
-                      column.name, largest));
+                      "leave out {}",
+                      column.name, largest, mention("float32")));
 }
 
 }  // namespace
@@ -243,10 +245,9 @@ void write_part(const RunDirectory& directory, const Table& table, const Encodin
   const auto block = static_cast<RowId>(StoreBuilder::rows_per_block(static_cast<Index>(names.size())));
   RowId to_give = (block - before % block) % block;
   std::vector<double> given;
-  StoreWriter writer(directory.rows(rank, ranks).string(), names,
-                     settings.float32 ? Precision::float32 : Precision::float64,
-                     {{"encoding", encoding.to_json()}, {"part", fmt::format("{} of {}", rank + 1, ranks)}},
-                     encoding.fact_kinds());
+  StoreWriter writer(
+      directory.rows(rank, ranks).string(), names, settings.float32 ? Precision::float32 : Precision::float64,
+      {{"encoding", encoding.to_json()}, {"part", fmt::format("{} of {}", rank + 1, ranks)}}, encoding.fact_kinds());
   encoding.encode(table, execution, [&](std::span<const double> x, const RowFacts& facts, const RowPlace&) {
     if (to_give == 0) return writer.append(x, facts);
     given.insert(given.end(), x.begin(), x.end());
@@ -391,7 +392,8 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
     monitor.say(fmt::format("{} draws per chain: the smallest ESS, in bulk or tails, is {:.0f} of {:.0f}{}", goal, ess,
                             settings.target_ess, ess >= settings.target_ess ? "; another round is to confirm it" : ""));
     if (goal >= most_rounds * round) {
-      monitor.say(fmt::format("the target was not reached in {} rounds; ask for more --draws a round", most_rounds));
+      monitor.say(fmt::format("the target was not reached in {} rounds; ask for more {} a round", most_rounds,
+                              mention("draws")));
       break;
     }
   }

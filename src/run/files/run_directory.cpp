@@ -13,6 +13,7 @@
 
 #include "chain_report_json.hpp"
 #include "flymc/core/files.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/model/prior_terms.hpp"
 #include "flymc/run/laplace.hpp"
 #include "gaps_file.hpp"
@@ -29,8 +30,8 @@ void make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
   if (error)
-    throw FileError(fmt::format("{}: the folder cannot be made ({}); check the name, or name another one with --out",
-                                path.string(), error.message()));
+    throw FileError(fmt::format("{}: the folder cannot be made ({}); check the name, or name another one with {}",
+                                path.string(), error.message(), mention("out")));
 }
 
 json pack(const std::vector<double>& values) {
@@ -104,21 +105,23 @@ bool holds_nothing_of_worth(const fs::path& path) {
 }
 
 void check_vacant(const fs::path& path) {
-  if (path.empty()) throw InputError("no folder is named for the run; name one with --out");
+  if (path.empty()) throw InputError(fmt::format("no folder is named for the run; name one with {}", mention("out")));
   if (!fs::exists(path)) return;
   const std::string name = path.string();
   if (!fs::is_directory(path))
-    throw InputError(fmt::format("{}: this is a file, and a run is a folder; name another one with --out", name));
+    throw InputError(
+        fmt::format("{}: this is a file, and a run is a folder; name another one with {}", name, mention("out")));
   if (holds_nothing_of_worth(path)) return;
   if (fs::exists(path / "report.json"))
     throw InputError(
-        fmt::format("{}: there is a finished run here; name another folder with --out, or remove it first "
-                    "(`flymc sample {}` draws again from its rows)",
-                    name, name));
+        fmt::format("{}: there is a finished run here; name another folder with {}, or remove it first "
+                    "({} draws again from its rows)",
+                    name, mention("out"), mention_action("sample", name)));
   if (fs::exists(path / "settings.toml"))
-    throw InputError(fmt::format(
-        "{}: there is a run here already; `flymc resume {}` goes on with it, --out names another folder", name, name));
-  throw InputError(fmt::format("{}: this folder holds other files; name a new or empty one with --out", name));
+    throw InputError(fmt::format("{}: there is a run here already; {} goes on with it, {} names another folder", name,
+                                 mention_action("resume", name), mention("out")));
+  throw InputError(
+      fmt::format("{}: this folder holds other files; name a new or empty one with {}", name, mention("out")));
 }
 
 // The last line of settings.toml. A setting that changed after the run began would make draws of no model at all.
@@ -132,8 +135,8 @@ void check_seal(const fs::path& path, const std::string& text) {
   if (mark == std::string::npos || text != seal(text.substr(0, mark)))
     throw InputError(
         fmt::format("{}: it was damaged or changed since the run began; put the old one back, or begin another run: "
-                    "`flymc fit --config` takes settings, `flymc sample` uses the rows again",
-                    path.string()));
+                    "{} draws again from its rows",
+                    path.string(), mention_action("sample")));
 }
 
 }  // namespace
@@ -144,7 +147,8 @@ RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings
   if (base && !base->rows_files().empty()) parts_of(open_unverified(*base), settings);
   make_folder(path);
   // Two processes may both have found it vacant: the one that has the lock looks again.
-  auto lock = std::make_unique<RunLock>(path, "name another folder with --out, or wait for it");
+  auto lock =
+      std::make_unique<RunLock>(path, fmt::format("name another folder with {}, or wait for it", mention("out")));
   check_vacant(path);
   if (base) copy_from(*base, path, settings);
   // A run may be resumed from another folder.
@@ -158,7 +162,7 @@ RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings
 
 RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)) {
   if (!fs::exists(path_ / "settings.toml"))
-    throw InputError(fmt::format("{}: there is no run here; `flymc fit` makes one", path_.string()));
+    throw InputError(fmt::format("{}: there is no run here; {} makes one", path_.string(), mention_action("fit")));
   sealed_ = read_whole(path_ / "settings.toml");
   check_seal(path_ / "settings.toml", sealed_);
   read_toml(path_ / "settings.toml", settings_);
@@ -256,7 +260,8 @@ void RunDirectory::copy_from(const RunDirectory& base, const fs::path& path, con
 }
 
 bool RunDirectory::prepared_for_its_prior() const {
-  return reading(preparation(), "delete it, and `flymc resume` makes it again",
+  return reading(preparation(),
+                 fmt::format("delete it, and {} makes it again", mention_action("resume", path_.string())),
                  [&] { return read_record(preparation(), "preparation").at("prior") == described_prior(settings_); });
 }
 
@@ -264,7 +269,7 @@ void RunDirectory::discard_preparation() const { fs::remove(preparation()); }
 
 std::vector<Place> RunDirectory::load_starts() const {
   if (!fs::exists(starts())) return {};
-  return reading(starts(), "begin another run with `flymc sample`", [&] {
+  return reading(starts(), fmt::format("begin another run with {}", mention_action("sample")), [&] {
     std::vector<Place> places;
     const json all = read_record(starts(), "starts");
     if (all.at("preparation") != record_checksum(preparation())) return places;  // it was made anew
@@ -327,65 +332,69 @@ Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& 
                                            const Communicator& communicator) const {
   const fs::path path = preparation();
   const Index size = model.coefficients(rows.store);
-  return reading(path, fmt::format("delete {}, and `flymc resume` makes it again from the rows", path.string()), [&] {
-    const json value = read_record(path, "preparation");
-    if (value.at("rows").get<std::string>() != rows.fingerprint)
-      throw InputError(fmt::format("{}: it was made from other rows than are here now", path.string()));
-    Preparation out;
-    out.bound_queries = count_of(value.at("bound_queries"));
-    out.recipe = recipe_from(value.at("recipe"));
-    if (!out.recipe.regular && !value.contains("bound")) throw RecordError("there is no bound");
-    if (value.contains("anchor")) {
-      const json& a = value.at("anchor");
-      out.anchor.emplace(Anchor{unpack_vector(a.at("theta")), Metric::from_lower(unpack_square(a.at("metric"), size)),
-                                count_of(a.at("queries")),
-                                static_cast<int>(count_of(a.at("steps"), std::numeric_limits<int>::max())),
-                                a.at("distance").get<double>()});
-      if (out.anchor->theta.size() != size || !out.anchor->theta.allFinite())
-        throw RecordError(fmt::format("the anchor should be {} finite numbers", size));
-      if (a.contains("other"))
-        out.anchor->other = OtherMode{unpack_vector(a["other"].at("theta")), a["other"].at("lower").get<double>()};
-    }
-    if (value.contains("bound")) {
-      const json& b = value.at("bound");
-      const Vector anchor = unpack_vector(b.at("anchor"));
-      const auto rule = make_rule(model, anchor.size(), out.recipe.bound);
-      std::optional<Metric> metric;
-      if (b.contains("metric")) metric = Metric::from_lower(unpack_square(b.at("metric"), size));
-      ExpectedGaps expected;
-      if (b.contains("gaps")) {
-        const json& g = b.at("gaps");
-        const auto checksums = g.at("checksums").get<std::vector<std::uint64_t>>();
-        const Store& store = rows.store;
-        if (count_of(g.at("rows")) != store.rows() || count_of(g.at("block_rows")) != store.block_rows() ||
-            checksums.size() != store.blocks())
-          throw RecordError(fmt::format("its gaps are not of {} rows in {} blocks of {}", store.rows(), store.blocks(),
-                                        store.block_rows()));
-        expected = read_gaps(gaps(), store.rows(), store.block_rows(), checksums, communicator);
-      }
-      if (rule->name() != b.at("rule").get<std::string>())
-        throw InputError(fmt::format("{}: it holds the {} bound, not the {} bound", path.string(),
-                                     b.at("rule").get<std::string>(), rule->name()));
-      LitRows lit;
-      if (b.contains("lit")) {
-        const auto ids = b["lit"].at("rows").get<std::vector<RowId>>();
-        if (!std::is_sorted(ids.begin(), ids.end(), std::less_equal<>()) || ids.empty() || ids.front() < 0 ||
-            ids.back() >= rows.store.rows())
-          throw RecordError("its lit rows are not rows of this table, in order");
-        if (b["lit"].at("share").get<double>() != LitRows::share)
-          throw RecordError("its lit rows stand in the sums with another share of their curvature");
-        BoundRows fixed;
-        fixed.fetch(rows.store, ids, communicator);
-        lit = LitRows(std::move(fixed), b["lit"].at("above").get<double>(), rows.store.rows());
-      }
-      out.bound.emplace(model, rule, anchor,
-                        BoundSums{b.at("value").get<double>(), unpack_vector(b.at("slope")), unpack(b.at("curvature")),
-                                  unpack(b.at("growth")), unpack(b.at("hessian"))},
-                        out.bound_queries, std::move(metric), std::move(expected), std::move(lit));
-    }
-    if (value.at("prior") != described_prior(settings_)) out.under_another_prior = mode_of(model, out);
-    return out;
-  });
+  return reading(
+      path,
+      fmt::format("delete {}, and {} makes it again from the rows", path.string(),
+                  mention_action("resume", path_.string())),
+      [&] {
+        const json value = read_record(path, "preparation");
+        if (value.at("rows").get<std::string>() != rows.fingerprint)
+          throw InputError(fmt::format("{}: it was made from other rows than are here now", path.string()));
+        Preparation out;
+        out.bound_queries = count_of(value.at("bound_queries"));
+        out.recipe = recipe_from(value.at("recipe"));
+        if (!out.recipe.regular && !value.contains("bound")) throw RecordError("there is no bound");
+        if (value.contains("anchor")) {
+          const json& a = value.at("anchor");
+          out.anchor.emplace(Anchor{unpack_vector(a.at("theta")),
+                                    Metric::from_lower(unpack_square(a.at("metric"), size)), count_of(a.at("queries")),
+                                    static_cast<int>(count_of(a.at("steps"), std::numeric_limits<int>::max())),
+                                    a.at("distance").get<double>()});
+          if (out.anchor->theta.size() != size || !out.anchor->theta.allFinite())
+            throw RecordError(fmt::format("the anchor should be {} finite numbers", size));
+          if (a.contains("other"))
+            out.anchor->other = OtherMode{unpack_vector(a["other"].at("theta")), a["other"].at("lower").get<double>()};
+        }
+        if (value.contains("bound")) {
+          const json& b = value.at("bound");
+          const Vector anchor = unpack_vector(b.at("anchor"));
+          const auto rule = make_rule(model, anchor.size(), out.recipe.bound);
+          std::optional<Metric> metric;
+          if (b.contains("metric")) metric = Metric::from_lower(unpack_square(b.at("metric"), size));
+          ExpectedGaps expected;
+          if (b.contains("gaps")) {
+            const json& g = b.at("gaps");
+            const auto checksums = g.at("checksums").get<std::vector<std::uint64_t>>();
+            const Store& store = rows.store;
+            if (count_of(g.at("rows")) != store.rows() || count_of(g.at("block_rows")) != store.block_rows() ||
+                checksums.size() != store.blocks())
+              throw RecordError(fmt::format("its gaps are not of {} rows in {} blocks of {}", store.rows(),
+                                            store.blocks(), store.block_rows()));
+            expected = read_gaps(gaps(), store.rows(), store.block_rows(), checksums, communicator);
+          }
+          if (rule->name() != b.at("rule").get<std::string>())
+            throw InputError(fmt::format("{}: it holds the {} bound, not the {} bound", path.string(),
+                                         b.at("rule").get<std::string>(), rule->name()));
+          LitRows lit;
+          if (b.contains("lit")) {
+            const auto ids = b["lit"].at("rows").get<std::vector<RowId>>();
+            if (!std::is_sorted(ids.begin(), ids.end(), std::less_equal<>()) || ids.empty() || ids.front() < 0 ||
+                ids.back() >= rows.store.rows())
+              throw RecordError("its lit rows are not rows of this table, in order");
+            if (b["lit"].at("share").get<double>() != LitRows::share)
+              throw RecordError("its lit rows stand in the sums with another share of their curvature");
+            BoundRows fixed;
+            fixed.fetch(rows.store, ids, communicator);
+            lit = LitRows(std::move(fixed), b["lit"].at("above").get<double>(), rows.store.rows());
+          }
+          out.bound.emplace(model, rule, anchor,
+                            BoundSums{b.at("value").get<double>(), unpack_vector(b.at("slope")),
+                                      unpack(b.at("curvature")), unpack(b.at("growth")), unpack(b.at("hessian"))},
+                            out.bound_queries, std::move(metric), std::move(expected), std::move(lit));
+        }
+        if (value.at("prior") != described_prior(settings_)) out.under_another_prior = mode_of(model, out);
+        return out;
+      });
 }
 
 fs::path RunDirectory::checkpoint(std::uint64_t chain) const {
@@ -396,8 +405,8 @@ std::string RunDirectory::advice(std::uint64_t chain) const {
   if (finished())
     return fmt::format("it is kept only for other runs to start from: delete {}, and they start anew",
                        (path_ / "chains").string());
-  return fmt::format("delete {}, and `flymc resume {}` draws this chain again from its beginning, to the same result",
-                     checkpoint(chain).string(), path_.string());
+  return fmt::format("delete {}, and {} draws this chain again from its beginning, to the same result",
+                     checkpoint(chain).string(), mention_action("resume", path_.string()));
 }
 
 void RunDirectory::save(std::uint64_t chain, const Checkpoint& checkpoint) const {

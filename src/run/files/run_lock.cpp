@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "flymc/core/files.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/run/files/run_directory.hpp"
 
 namespace flymc {
@@ -32,9 +33,9 @@ RunLock::RunLock(const RunDirectory& directory)
   const fs::path settings = directory.path() / "settings.toml";
   if (!fs::exists(settings) || read_whole(settings) != directory.sealed_)
     throw InputError(
-        fmt::format("{}: another flymc has begun another run here since; name another folder with --out, or go on with "
-                    "that one (`flymc resume {}`)",
-                    directory.path().string(), directory.path().string()));
+        fmt::format("{}: another flymc has begun another run here since; name another folder with {}, or go on with "
+                    "that one ({})",
+                    directory.path().string(), mention("out"), mention_action("resume", directory.path().string())));
 }
 
 RunLock::RunLock(RunLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/data/files/encoding.hpp"
 #include "flymc/data/files/store_file.hpp"
 #include "flymc/run/files/families.hpp"
@@ -39,9 +40,8 @@ inline std::vector<std::string> coefficient_names(const Encoding& encoding, cons
 inline RunParts parts_of(StoreFile rows, const Settings& settings) {
   Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
   if (encoding.rows() != rows.store.rows())
-    throw InputError(
-        fmt::format("the files of rows hold {} of {} rows; delete them, and `flymc resume` makes them again",
-                    rows.store.rows(), encoding.rows()));
+    throw InputError(fmt::format("the files of rows hold {} of {} rows; delete them, and {} makes them again",
+                                 rows.store.rows(), encoding.rows(), mention_action("resume")));
   auto names = coefficient_names(encoding, settings);
   Model model = make_model(settings, static_cast<int>(encoding.classes().size()), names);
   return {std::move(rows), std::move(encoding), std::move(names), std::move(model)};
@@ -50,8 +50,8 @@ inline RunParts parts_of(StoreFile rows, const Settings& settings) {
 // Of a run that has rows. Their numbers are not verified.
 inline RunParts open_parts(const RunDirectory& run) {
   if (run.rows_files().empty())
-    throw InputError(fmt::format("{}: its rows are not there; `flymc resume {}` makes them", run.path().string(),
-                                 run.path().string()));
+    throw InputError(fmt::format("{}: its rows are not there; {} makes them", run.path().string(),
+                                 mention_action("resume", run.path().string())));
   return parts_of(open_unverified(run), run.settings());
 }
 

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 #include "flymc/model/prior_terms.hpp"
 #include "flymc/run/files/families.hpp"
@@ -25,16 +26,18 @@ Number parse(const std::string& name, const std::string& text) {
   Number value{};
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc::result_out_of_range) throw InputError(fmt::format("{}: {} is too large", name, text));
+  if (error == std::errc::result_out_of_range)
+    throw InputError(fmt::format("{}: {} is too large", mention(name), text));
   if (error != std::errc() || stop != end)
-    throw InputError(fmt::format("{}: '{}' is not a {}{}", name, on_one_line(text),
+    throw InputError(fmt::format("{}: '{}' is not a {}{}", mention(name), on_one_line(text),
                                  std::is_integral_v<Number> ? "whole number" : "number",
                                  std::is_unsigned_v<Number> && text.starts_with('-') ? " of 0 or more" : ""));
   return value;
 }
 
 const std::string& only(const std::string& name, const Words& words) {
-  if (words.size() != 1) throw InputError(fmt::format("{}: one value is needed, {} are given", name, words.size()));
+  if (words.size() != 1)
+    throw InputError(fmt::format("{}: one value is needed, {} are given", mention(name), words.size()));
   return words[0];
 }
 
@@ -71,7 +74,7 @@ Setting flag(std::string name, Group group, std::string help, Member member) {
           [name, member](Settings& s, const Words& words) {
             const std::string& word = only(name, words);
             if (word != "true" && word != "false")
-              throw InputError(fmt::format("{}: '{}' is neither true nor false", name, word));
+              throw InputError(fmt::format("{}: '{}' is neither true nor false", mention(name), word));
             member(s) = word == "true";
           },
           [member](const Settings& s) { return Words{member(s) ? "true" : "false"}; }};
@@ -107,7 +110,8 @@ Setting choice(std::string name, Group group, std::string help, std::span<const 
             member(s) = std::nullopt;
             if (only(name, given) == "auto") return;
             const auto found = std::find(words.begin(), words.end(), given[0]);
-            if (found == words.end()) throw InputError(fmt::format("{}: '{}' is none of {}", name, given[0], shape));
+            if (found == words.end())
+              throw InputError(fmt::format("{}: '{}' is none of {}", mention(name), given[0], shape));
             member(s) = static_cast<Enum>(found - words.begin());
           },
           [=](const Settings& s) {
@@ -250,7 +254,7 @@ void check_parameters(const Settings& settings, const FamilyCard& own) {
     std::string names;
     bool misplaced = false;
     for (const FamilyParameter& parameter : card.parameters) {
-      names += (names.empty() ? "" : ", ") + parameter.name;
+      names += (names.empty() ? "" : ", ") + mention(parameter.name);
       misplaced = misplaced || (given(parameter) && !is_own(parameter));
     }
     if (misplaced)
@@ -258,7 +262,7 @@ void check_parameters(const Settings& settings, const FamilyCard& own) {
   }
   for (const FamilyParameter& parameter : own.parameters)
     if (!parameter.needed.empty() && !given(parameter))
-      throw InputError(fmt::format("{}: {}", parameter.name, parameter.needed));
+      throw InputError(fmt::format("{}: {}", mention(parameter.name), parameter.needed));
 }
 
 }  // namespace
@@ -268,31 +272,38 @@ const std::vector<Setting>& all_settings() {
   return all;
 }
 
+const Setting* find_setting(const std::string& name) {
+  const auto found = std::ranges::find(all_settings(), name, &Setting::name);
+  return found == all_settings().end() ? nullptr : &*found;
+}
+
 void check(const Settings& settings) {
   check(settings.fit);
   const FamilyCard& card = family_card(settings.family);
   if (settings.missing != "error" && settings.missing != "drop")
-    throw InputError(fmt::format("missing: '{}' is neither error nor drop", settings.missing));
+    throw InputError(fmt::format("{}: '{}' is neither error nor drop", mention("missing"), settings.missing));
   if (settings.delimiter.size() > 1 && settings.delimiter != "\\t")
-    throw InputError(fmt::format("delimiter: '{}' is not one character", settings.delimiter));
+    throw InputError(fmt::format("{}: '{}' is not one character", mention("delimiter"), settings.delimiter));
   if (!settings.positive.empty() && card.target != TargetKind::two_classes)
-    throw InputError(fmt::format("positive: only the {} family has a level that counts as 1",
+    throw InputError(fmt::format("{}: only the {} family has a level that counts as 1", mention("positive"),
                                  family_names(" or ", TargetKind::two_classes)));
   check_parameters(settings, card);
-  if (!(settings.target_ess >= 0.0)) throw InputError("target-ess must be 0 or more");
-  if (!(settings.checkpoint_seconds >= 0.0)) throw InputError("checkpoint-seconds must be 0 or more");
+  if (!(settings.target_ess >= 0.0)) throw InputError(mention("target-ess") + " must be 0 or more");
+  if (!(settings.checkpoint_seconds >= 0.0)) throw InputError(mention("checkpoint-seconds") + " must be 0 or more");
   if (settings.standardise && settings.no_intercept)
-    throw InputError("standardise: centred columns need an intercept; drop --no-intercept");
+    throw InputError(
+        fmt::format("{}: centred columns need an intercept; drop {}", mention("standardise"), mention("no-intercept")));
   const bool only_differences = make_model(settings, 2).family().only_differences();
   if (only_differences && !settings.offset.empty())
-    throw InputError(fmt::format("offset: {} depends on differences between classes alone, and an offset that all of "
-                                 "them have changes nothing; leave it out",
-                                 card.name));
+    throw InputError(
+        fmt::format("{}: {} depends on differences between classes alone, and an offset that all of "
+                    "them have changes nothing; leave it out",
+                    mention("offset"), card.name));
   if (only_differences && !PriorTerms::parse(prior_of(settings)).proper())
     throw InputError(
-        fmt::format("prior: {} has no posterior under a flat prior, since adding a number to all classes "
+        fmt::format("{}: {} has no posterior under a flat prior, since adding a number to all classes "
                     "changes nothing; use a proper one, such as {}",
-                    card.name, card.prior));
+                    mention("prior"), card.name, card.prior));
 }
 
 std::string prior_of(const Settings& settings) {
@@ -332,23 +343,24 @@ void read_toml(const std::filesystem::path& path, Settings& settings) {
         fmt::format("{}: is not TOML ({}); a line is NAME = VALUE", path.string(), on_one_line(error.what())));
   }
   for (const CLI::ConfigItem& item : items) {
-    const auto& all = all_settings();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Setting& s) { return s.name == item.name; });
+    const Setting* const found = find_setting(item.name);
     if (!item.parents.empty())
       throw InputError(fmt::format("{}: settings stand under no heading; remove [{}]", path.string(),
                                    on_one_line(item.parents.front())));
-    if (found == all.end()) {
+    if (found == nullptr) {
       Words names;
-      for (const Setting& setting : all) names.push_back(setting.name);
+      for (const Setting& setting : all_settings()) names.push_back(setting.name);
       const std::string meant = closest(item.name, names);
       throw InputError(
           fmt::format("{}: there is no setting '{}'; {}", path.string(), on_one_line(item.name),
-                      meant.empty() ? "a line is NAME = VALUE, and `flymc fit --help` lists the names" : meant));
+                      meant.empty() ? "a line is NAME = VALUE, and the reference lists the names" : meant));
     }
     try {
       found->set(settings, item.inputs);
     } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: {}", path.string(), error.what()));
+      // In the file a setting is called by its name.
+      const auto name = [](const Mention& mention) { return mention.name; };
+      throw InputError(fmt::format("{}: {}", path.string(), spelled(error.what(), name)));
     }
   }
 }

@@ -82,7 +82,7 @@ TEST_F(BadEncoding, Numbers) {
 
 TEST_F(BadEncoding, Targets) {
   EXPECT_TRUE(says(refusal("x,y\n1,0\n2,1\n3,7\n"),
-                   {"must have two values", "'0' (", "a.csv, row 1)", "'7' (row 3)", "--family softmax"}));
+                   {"must have two values", "'0' (", "a.csv, row 1)", "'7' (row 3)", "correct it"}));
   std::string many = "x,y\n";
   for (int i = 0; i < 2000; ++i) many += fmt::format("{},{}\n", i, i);
   EXPECT_TRUE(says(refusal(many), {"'0' (", "'4' (", "and more"}));
@@ -115,7 +115,7 @@ TEST_F(BadEncoding, OneRow) { EXPECT_TRUE(says(refusal("a,b,y\n1,x,0\n"), {"a.cs
 TEST_F(BadEncoding, NumbersThatOneCellMakesText) {
   std::string csv = "x,y\n";
   for (int i = 0; i < 20; ++i) csv += i == 6 ? "n/k,1\n" : fmt::format("{}.5,{}\n", i, i % 2);
-  EXPECT_TRUE(says(refusal(csv), {"a.csv, column 'x', row 7: 'n/k' is not a number", "--categorical x"}));
+  EXPECT_TRUE(says(refusal(csv), {"a.csv, column 'x', row 7: 'n/k' is not a number", "‹categorical = x›"}));
   std::string commas = "x;y\n";
   for (int i = 0; i < 20; ++i) commas += fmt::format("{},5;{}\n", i, i % 2);
   const auto path = folder_.write("c.csv", commas);
@@ -149,7 +149,7 @@ TEST_F(BadEncoding, EqualColumns) {
 TEST_F(BadEncoding, TooManyLevels) {
   std::string csv = "id,x,y\n";
   for (int i = 0; i < 1001; ++i) csv += fmt::format("name{},{},{}\n", i, std::sin(i), i % 2);
-  EXPECT_TRUE(says(refusal(csv), {"column 'id' has more than 1000 levels", "--exclude id"}));
+  EXPECT_TRUE(says(refusal(csv), {"column 'id' has more than 1000 levels", "‹exclude = id›"}));
 }
 
 }  // namespace

@@ -84,9 +84,9 @@ TEST(BadTable, CutShortOrOfAnotherFormat) {
 TEST(BadTable, Delimiters) {
   const Folder folder;
   const auto path = folder.write("a.csv", "a;b\n1,5;2\n");
-  EXPECT_TRUE(says(refusal({path}), {"a.csv", "looks separated by ';'", "--delimiter ';'"}));
+  EXPECT_TRUE(says(refusal({path}), {"a.csv", "looks separated by ';'", "‹delimiter = ;›"}));
   EXPECT_EQ(refusal({folder.write("c.csv", "a;b\n1;2\n")}, {.categorical = {}, .delimiter = ';'}), "no error");
-  EXPECT_TRUE(says(refusal({folder.write("a.txt", "a\tb\n1\t2\n")}), {"separated by a tab", "'\\t'"}));
+  EXPECT_TRUE(says(refusal({folder.write("a.txt", "a\tb\n1\t2\n")}), {"separated by a tab", "‹delimiter = \\t›"}));
   EXPECT_TRUE(says(refusal({folder.write("a.tsv", "a,b\n1,2\n")}), {"separated by ','"}));
   EXPECT_TRUE(says(refusal({folder.write("u.csv", std::string("\xff\xfe"
                                                               "a\0,\0b\0\n\0",

@@ -59,7 +59,7 @@ TEST(Families, PriorsAreTheirOwnUnlessGiven) {
     settings.prior = "laplace(0, 1)";
     EXPECT_EQ(make_model(settings, 2).prior().describe(), Prior::laplace(0.0, 1.0).describe());
     settings.prior = "";
-    EXPECT_TRUE(contains(refusal(settings), "prior: '' is none of"));
+    EXPECT_TRUE(contains(refusal(settings), "‹prior›: '' is none of"));
   }
 }
 
@@ -107,7 +107,8 @@ TEST(Families, ParametersBelongToTheirFamilies) {
       SCOPED_TRACE(card.name + ", " + parameter.name);
       Settings without = settings_of(card);
       without.*parameter.value = Settings().*parameter.value;
-      EXPECT_EQ(refusal(without), parameter.needed.empty() ? accepted : parameter.name + ": " + parameter.needed);
+      EXPECT_EQ(refusal(without),
+                parameter.needed.empty() ? accepted : "‹" + parameter.name + "›: " + parameter.needed);
       for (const FamilyCard& other : all_families()) {
         Settings misplaced = settings_of(other);
         misplaced.*parameter.value += 1.0;
@@ -126,7 +127,7 @@ TEST(Families, OnlyTwoClassesHaveOneThatCountsAsOne) {
     const bool fits = card.target == TargetKind::two_classes;
     const std::string those = family_names(" or ", TargetKind::two_classes);
     EXPECT_EQ(refusal(settings),
-              fits ? accepted : "positive: only the " + those + " family has a level that counts as 1");
+              fits ? accepted : "‹positive›: only the " + those + " family has a level that counts as 1");
   }
 }
 

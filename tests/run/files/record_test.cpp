@@ -185,7 +185,7 @@ TEST_F(Records, NumbersOfRecordsAreNotTrusted) {
     bad[json::json_pointer(at)] = value;
     write_record(again.starts(), "starts", bad);
     const std::string said = message<InputError>([&] { complete(again, quiet_); });
-    EXPECT_TRUE(said.starts_with(again.starts().string()) && said.ends_with("begin another run with `flymc sample`"))
+    EXPECT_TRUE(said.starts_with(again.starts().string()) && said.ends_with("begin another run with ‹flymc sample›"))
         << said;
   }
   write_record(again.starts(), "starts", good);

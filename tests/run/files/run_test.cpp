@@ -18,6 +18,7 @@
 #include "flymc/run/files/export.hpp"
 #include "flymc/run/files/predict.hpp"
 #include "flymc/run/files/report.hpp"
+#include "flymc/run/fit.hpp"
 #include "problems/problems.hpp"
 #include "run/files/stopper.hpp"
 
@@ -240,8 +241,9 @@ TEST_F(RunOnDisk, WeightsAndOffsetsAreColumns) {
             std::string::npos);
   EXPECT_NE(refused("count,x,y\n0,2,0\n0,3,1\n", nothing).find("all weights in column 'count' are 0"),
             std::string::npos);
-  EXPECT_NE(refused("count,x,y\na,2,0\nb,3,1\n", nothing).find("column 'count' is to be the weights, which are numbers"),
-            std::string::npos);
+  EXPECT_NE(
+      refused("count,x,y\na,2,0\nb,3,1\n", nothing).find("column 'count' is to be the weights, which are numbers"),
+      std::string::npos);
   EXPECT_NE(refused("count,x,y\n1,2,0\n,3,1\n", nothing).find("column 'count', row 2"), std::string::npos);
   EXPECT_NE(refused("count,x,y\n1,2,0\n1,3,1\n", [](Settings& bad) { bad.offset = "elsewhere"; }).find("elsewhere"),
             std::string::npos);
@@ -251,7 +253,7 @@ TEST_F(RunOnDisk, WeightsAndOffsetsAreColumns) {
               Settings bad = settings(3);
               bad.offset = "x";
               check(bad);
-            }).find("offset: softmax"),
+            }).find("‹offset›: softmax"),
             std::string::npos);
 }
 
@@ -358,8 +360,8 @@ TEST_F(RunOnDisk, ADamagedReportIsRefused) {
     std::ofstream(run.report(), std::ios::binary) << bad;  // without waiting for the disk
     return message<InputError>([&] { read_report(run); }) ==
            fmt::format(
-               "{}: this is not the report of a run, or damaged (its checksum is wrong); delete it, and `flymc "
-               "resume {}` writes it again",
+               "{}: this is not the report of a run, or damaged (its checksum is wrong); delete it, and ‹flymc "
+               "resume {}› writes it again",
                run.report().string(), run.path().string());
   };
   for (std::size_t at = 0; at < good.size(); at += 5) {
@@ -554,7 +556,7 @@ TEST_F(RunOnDisk, AnUndefinedEssDoesNotReachTheTarget) {
   s.target_ess = 80.0;  // draws that alternate around the mean may be worth more than as many independent ones
   const RunDirectory run = RunDirectory::create(folder_ / "run", s);
   ASSERT_TRUE(complete(run, quiet_));
-  EXPECT_GT(read_report(run).draws, 20);
+  EXPECT_GT(read_report(run).draws_per_chain, 20);
 }
 
 // The smallest ESS in bulk or tails of the first `count` draws of each chain, over the differences from class 0.
@@ -583,7 +585,7 @@ TEST_F(RunOnDisk, TargetEssSamplesOnAndResumesInTheSameRounds) {
     s.fit.draws = 20;
     const RunDirectory whole = RunDirectory::create(folder_ / fmt::format("whole{}", classes), s);
     ASSERT_TRUE(complete(whole, quiet_));
-    const std::int64_t draws = read_report(whole).draws;
+    const std::int64_t draws = read_report(whole).draws_per_chain;
     EXPECT_GE(draws, 40);
     EXPECT_EQ(draws % 20, 0);
     const DrawsFile file(whole.draws());
@@ -688,7 +690,7 @@ TEST_F(RunOnDisk, OneOfTwoGetsAFolder) {
   {
     const RunDirectory run = RunDirectory::create(path, settings());
     EXPECT_EQ(message<InputError>([&] { RunDirectory::create(path, other); }),
-              path.string() + ": another flymc is at work on this run; name another folder with --out, or wait for it");
+              path.string() + ": another flymc is at work on this run; name another folder with ‹out›, or wait for it");
     EXPECT_EQ(read_whole(path / "settings.toml").find("0.01"), std::string::npos);
   }
   // A run that got no further than its settings may be taken over, and then is no longer what it was.
@@ -723,18 +725,18 @@ TEST_F(RunOnDisk, AFolderOfSettingsAloneIsTakenOver) {
 TEST_F(RunOnDisk, MessagesSayWhatToDo) {
   const auto path = folder_ / "run";
   EXPECT_EQ(message<InputError>([&] { RunDirectory run(path); }),
-            path.string() + ": there is no run here; `flymc fit` makes one");
+            path.string() + ": there is no run here; ‹flymc fit› makes one");
   const RunDirectory run = RunDirectory::create(path, settings());
-  EXPECT_NE(message<InputError>([&] { read_report(run); }).find("the run is not finished; `flymc resume "),
+  EXPECT_NE(message<InputError>([&] { read_report(run); }).find("the run is not finished; ‹flymc resume "),
             std::string::npos);
   EXPECT_NE(message<InputError>([&] { settings_on(run, folder_ / "b"); }).find("its rows are not there yet"),
             std::string::npos);
   EXPECT_EQ(message<InputError>([&] { RunDirectory::create("", settings()); }),
-            "no folder is named for the run; name one with --out");
+            "no folder is named for the run; name one with ‹out›");
   EXPECT_NE(message<InputError>([&] { RunDirectory::create(table(), settings()); }).find("this is a file"),
             std::string::npos);
   ingest(run, quiet_);
-  EXPECT_NE(message<InputError>([&] { RunDirectory::create(path, settings()); }).find("`flymc resume "),
+  EXPECT_NE(message<InputError>([&] { RunDirectory::create(path, settings()); }).find("‹flymc resume "),
             std::string::npos);
   ASSERT_TRUE(complete(run, quiet_));
   EXPECT_NE(message<InputError>([&] { RunDirectory::create(path, settings()); }).find("a finished run here"),

@@ -58,14 +58,14 @@ TEST(Settings, AreChecked) {
     change(settings);
     return message<InputError>([&] { check(settings); });
   };
-  EXPECT_EQ(checking([](Settings& s) { s.family = "logit"; }), "family: 'logit' is none of " + family_names(", "));
-  EXPECT_EQ(checking([](Settings& s) { s.missing = "fill"; }), "missing: 'fill' is neither error nor drop");
-  EXPECT_EQ(checking([](Settings& s) { s.delimiter = "ab"; }), "delimiter: 'ab' is not one character");
-  EXPECT_EQ(checking([](Settings& s) { s.fit.chains = 0; }), "chains must be 1 or more, not 0");
+  EXPECT_EQ(checking([](Settings& s) { s.family = "logit"; }), "‹family›: 'logit' is none of " + family_names(", "));
+  EXPECT_EQ(checking([](Settings& s) { s.missing = "fill"; }), "‹missing›: 'fill' is neither error nor drop");
+  EXPECT_EQ(checking([](Settings& s) { s.delimiter = "ab"; }), "‹delimiter›: 'ab' is not one character");
+  EXPECT_EQ(checking([](Settings& s) { s.fit.chains = 0; }), "‹chains› must be 1 or more, not 0");
   EXPECT_EQ(checking([](Settings& s) { s.standardise = s.no_intercept = true; }),
-            "standardise: centred columns need an intercept; drop --no-intercept");
+            "‹standardise›: centred columns need an intercept; drop ‹no-intercept›");
   EXPECT_NE(checking([](Settings& s) { s.prior = "cauchy(0, 1)"; }).find("is none of normal"), std::string::npos);
-  EXPECT_TRUE(checking([](Settings& s) { s.family = "student_t"; }).starts_with("sigma: student_t needs the scale"));
+  EXPECT_TRUE(checking([](Settings& s) { s.family = "student_t"; }).starts_with("‹sigma›: student_t needs the scale"));
   EXPECT_EQ(checking([](Settings& s) {
               s.family = "student_t";
               s.nu = 0.0;

@@ -32,7 +32,8 @@ struct EncodingOptions {
   bool standardise = false;
   Missing missing = Missing::error;
   TargetKind target_kind = TargetKind::two_classes;
-  std::string positive = {};  // the value that counts as 1; none: the larger number, the later text, true
+  std::string other_kinds = {};  // what to do about a target of another kind, for messages; none: nothing is known
+  std::string positive = {};     // the value that counts as 1; none: the larger number, the later text, true
 };
 
 // Where a row stands. Rows of data count from 1 in each file.
@@ -95,9 +96,9 @@ class Encoding {
   RowId own_rows() const { return own_rows_; }
 
   // The same for every row of a table that needs no target and no weights, which are then 0 and 1. Columns that the
-  // encoding does not know are ignored. With Missing::drop a row in which something is missing gives an empty x, so that
-  // what is written per row stays aligned with the table. Throws InputError if a level was not seen when the encoding was
-  // learnt.
+  // encoding does not know are ignored. With Missing::drop a row in which something is missing gives an empty x, so
+  // that what is written per row stays aligned with the table. Throws InputError if a level was not seen when the
+  // encoding was learnt.
   void encode_new(const Table& table, Missing missing, const Visit& visit) const;
 
   // Feature j of a row is (value - shift[j]) / scale[j]; 0 and 1 where nothing is standardised.

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "flymc/core/error.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/core/linear.hpp"
 #include "flymc/draws/sink.hpp"
@@ -66,11 +67,17 @@ struct DrawsBatch {
   std::span<const DrawStats> stats;
 };
 
+// A file of draws is cut off, damaged or something else.
+class DamagedDraws : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 // Reads a file of draws, or several that follow each other, as the parts of a run that is still going. Holds the
 // footers and the order of the chains, never the draws. Every page is checked against its checksum. A copy shares the
 // files.
 //
-// Throws FileError if a file cannot be read; InputError, naming it, if it is cut off, damaged or not of draws, if its
+// Throws FileError if a file cannot be read; DamagedDraws, naming it, if it is cut off, damaged or not of draws; InputError if its
 // names or its metadata are not those of the first part, or if the draws of a chain do not rise: a part is missing its
 // place or is there twice.
 class DrawsFile {

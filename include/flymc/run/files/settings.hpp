@@ -19,7 +19,7 @@ struct Settings {
   std::string target;
   std::vector<std::string> columns, exclude, categorical;
   std::string weights, offset;  // columns; empty: none
-  std::string delimiter;  // of CSV files; empty: by the file's name
+  std::string delimiter;        // of CSV files; empty: by the file's name
   std::string missing = "error";
   std::string positive;
   bool no_intercept = false;
@@ -52,6 +52,8 @@ struct Setting {
   std::function<std::vector<std::string>(const Settings&)> get;
 };
 const std::vector<Setting>& all_settings();
+// The setting of that name, if there is one.
+const Setting* find_setting(const std::string& name);
 
 // Throws InputError if a setting cannot be used, alone or beside the others. Before any file is opened.
 void check(const Settings& settings);

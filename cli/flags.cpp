@@ -1,0 +1,38 @@
+// The spelling of flags, with the quotes that a shell needs.
+#include "flags.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "flymc/core/mention.hpp"
+#include "flymc/run/files/settings.hpp"
+
+namespace flymc {
+namespace {
+
+std::string for_a_shell(const std::string& word) {
+  const auto bare = [](unsigned char c) {
+    return std::isalnum(c) || std::string_view("_-.,/+:=@").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  const auto letter = [](unsigned char c) { return std::isalnum(c) != 0; };
+  if (std::ranges::any_of(word, letter) && std::ranges::all_of(word, bare)) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string flag(const Mention& mention) {
+  if (mention.action)
+    return fmt::format("`flymc {}{}`", mention.name, mention.value ? " " + *mention.value : std::string());
+  const Setting* const setting = find_setting(mention.name);
+  const bool no_value = !mention.value || (setting != nullptr && setting->kind == Setting::Kind::flag);
+  return "--" + mention.name + (no_value ? "" : " " + for_a_shell(*mention.value));
+}
+
+}  // namespace
+
+std::string in_flags(const std::string& text) { return spelled(text, flag); }
+FitSummary in_flags(FitSummary summary) { return std::move(summary).spelled(flag); }
+
+}  // namespace flymc

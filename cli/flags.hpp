@@ -1,0 +1,14 @@
+// Settings as a person types them to the command.
+#pragma once
+
+#include <string>
+
+#include "flymc/run/fit.hpp"
+
+namespace flymc {
+
+// Mentions (core/mention.hpp) as flags and commands: --missing drop, `flymc resume run`.
+std::string in_flags(const std::string& text);
+FitSummary in_flags(FitSummary summary);
+
+}  // namespace flymc

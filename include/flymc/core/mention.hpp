@@ -1,0 +1,29 @@
+// Settings and actions in messages. The library does not know how a person gave them: as flags of the command, as
+// arguments in Python, as members of a struct. It writes a mention, ‹missing = drop› or ‹flymc resume run›, and each
+// door to the program spells it in its own way.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace flymc {
+
+struct Mention {
+  std::string name;                  // of the setting, or of the action
+  std::optional<std::string> value;  // of the setting; of an action the run that it is for
+  bool action = false;               // `fit`, `resume` or `sample`, not a setting
+};
+
+// A setting, by itself or with the value that is advised.
+std::string mention(std::string_view setting);
+std::string mention(std::string_view setting, std::string_view value);
+// An action, by itself or on a run.
+std::string mention_action(std::string_view action);
+std::string mention_action(std::string_view action, std::string_view run);
+
+// The text with each mention replaced by what `spell` says.
+std::string spelled(std::string_view text, const std::function<std::string(const Mention&)>& spell);
+
+}  // namespace flymc

@@ -1,0 +1,45 @@
+// Settings as a person writes them in Python.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "flymc/core/mention.hpp"
+#include "flymc/run/files/settings.hpp"
+#include "flymc/run/fit.hpp"
+
+namespace flymc {
+
+inline std::string quoted_for_python(const std::string& word) {
+  std::string out = "\"";
+  for (const char c : word) out += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+  return out + "\"";
+}
+
+// missing="drop", standardise=True, exclude=["a", "b"]; flymc.resume("run").
+inline std::string argument(const Mention& mention) {
+  if (mention.action) {
+    const std::string run = mention.value ? quoted_for_python(*mention.value) : std::string();
+    if (mention.name == "sample") return run.empty() ? "`Fit.resample`" : "`flymc.load(" + run + ").resample()`";
+    return "`flymc." + mention.name + (run.empty() ? "`" : "(" + run + ")`");
+  }
+  std::string out = mention.name;
+  for (char& c : out)
+    if (c == '-') c = '_';
+  if (!mention.value) return out;
+  const Setting* const setting = find_setting(mention.name);
+  const Setting::Kind kind = setting ? setting->kind : Setting::Kind::word;
+  if (kind == Setting::Kind::flag) return out + (*mention.value == "true" ? "=True" : "=False");
+  if (kind == Setting::Kind::word) return out + "=" + quoted_for_python(*mention.value);
+  std::string list;
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = mention.value->find(',', begin);
+    list += (list.empty() ? "" : ", ") + quoted_for_python(mention.value->substr(begin, end - begin));
+  }
+  return out + "=[" + list + "]";
+}
+
+inline std::string in_arguments(const std::string& text) { return spelled(text, argument); }
+inline FitSummary in_arguments(FitSummary summary) { return std::move(summary).spelled(argument); }
+
+}  // namespace flymc

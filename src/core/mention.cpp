@@ -1,0 +1,53 @@
+// Mentions stand between single angle quotation marks, which a reader of the bare text can live with.
+#include "flymc/core/mention.hpp"
+
+#include <algorithm>
+
+namespace flymc {
+namespace {
+
+constexpr std::string_view open = "‹", close = "›", equals = " = ", program = "flymc ";
+
+// What stands between the marks; nothing if it is no mention but part of somebody's text.
+std::optional<Mention> parse(std::string_view text) {
+  Mention out;
+  out.action = text.starts_with(program);
+  if (out.action) text.remove_prefix(program.size());
+  const std::string_view between = out.action ? " " : equals;
+  const std::size_t end = text.find(between);
+  out.name = text.substr(0, end);
+  if (end != std::string_view::npos) out.value = text.substr(end + between.size());
+  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  if (out.name.empty() || !std::ranges::all_of(out.name, fits)) return std::nullopt;
+  return out;
+}
+
+std::string marked(std::initializer_list<std::string_view> parts) {
+  std::string out(open);
+  for (const std::string_view part : parts) out += part;
+  return out += close;
+}
+
+}  // namespace
+
+std::string mention(std::string_view setting) { return marked({setting}); }
+std::string mention(std::string_view setting, std::string_view value) { return marked({setting, equals, value}); }
+std::string mention_action(std::string_view action) { return marked({program, action}); }
+std::string mention_action(std::string_view action, std::string_view run) {
+  return marked({program, action, " ", run});
+}
+
+std::string spelled(std::string_view text, const std::function<std::string(const Mention&)>& spell) {
+  std::string out;
+  for (;;) {
+    const std::size_t begin = text.find(open), end = begin == text.npos ? begin : text.find(close, begin);
+    if (end == text.npos) return out += text;
+    const std::string_view inside = text.substr(begin + open.size(), end - begin - open.size());
+    out += text.substr(0, begin);
+    const auto found = parse(inside);
+    out += found ? spell(*found) : std::string(text.substr(begin, end + close.size() - begin));
+    text.remove_prefix(end + close.size());
+  }
+}
+
+}  // namespace flymc

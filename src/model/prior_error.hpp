@@ -1,0 +1,13 @@
+// What is wrong with a prior, as an error that names the setting.
+#pragma once
+
+#include <string>
+
+#include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
+
+namespace flymc {
+
+inline InputError prior_error(const std::string& why) { return InputError(mention("prior") + ": " + why); }
+
+}  // namespace flymc
