@@ -51,7 +51,7 @@ def jaakkola_jordan(a):
 
 
 def needed_curvature(a, r):
-    """c*(r): at the offset min(r, 2 a) towards 0."""
+    """c*(r): at the change min(r, 2 a) of the linear predictor towards 0."""
     a, r = np.broadcast_arrays(np.abs(a).astype(float), np.asarray(r, float))
     d = np.minimum(np.maximum(r, 1e-4), np.maximum(2 * a, 1e-4))
     return np.where(r < 1e-4, weight(a), np.where(r < 2 * a, -2 * remainder(a, -d) / d**2, jaakkola_jordan(a)))
@@ -139,7 +139,7 @@ def bound():
                   arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.8})
     left.text(-reach, float(l(-reach)) + 0.07, r"$-\alpha\rho$", color="#555555", ha="center", va="bottom")
     left.text(reach, float(l(reach)) + 0.07, r"$+\alpha\rho$", color="#555555", ha="center", va="bottom")
-    left.set(xlabel=r"offset $\delta$ of the row", ylabel="log-likelihood and its bounds", ylim=(-0.83, 0.15), xlim=(-2.6, 2.6),
+    left.set(xlabel=r"change $\delta$ of the linear predictor", ylabel="log-likelihood and its bounds", ylim=(-0.83, 0.15), xlim=(-2.6, 2.6),
              title=r"one row at a typical distance $\rho$")
     left.legend(loc="lower center", bbox_to_anchor=(0.55, 0.0), fontsize=9)
 
@@ -147,14 +147,13 @@ def bound():
     rho = np.linspace(0, radius, 300)
     right.plot(rho, needed_curvature(eta, alpha * rho), color=BLACK, lw=1.8)
     right.plot(rho, c + k * rho, color=BLUE, lw=1.8, ls="--")
-    right.plot([radius, 14], [jj, jj], color=BLUE, lw=1.8, ls="--")
     right.plot([0, 14], [jj, jj], color=ORANGE, lw=1.8, ls="-.")
     right.axvline(radius, color=GREY, lw=0.8, ls=":")
     right.plot([typical], [c + k * typical], "o", color=BLUE, ms=5)
     right.text(0.2, jj + 0.004, "the paper's: one constant", color="#a85c00")
     right.text(3.6, 0.113, r"sharp: $c + k\rho$", color=BLUE, rotation=0, ha="center")
     right.text(5.3, 0.081, r"needed: $c^*(\alpha\rho)$", color=BLACK)
-    right.text(radius + 0.15, 0.060, "outer zone", color="#555555")
+    right.text(radius + 0.15, 0.056, "beyond\nthe radius", color="#555555")
     right.set(xlabel=r"distance $\rho$ of theta from the anchor", ylabel="curvature", xlim=(0, 14), ylim=(0.05, 0.19),
               title="the curvature that the row needs")
     right.set_xticks([0, typical, radius])
@@ -230,7 +229,7 @@ def sweep():
 
 
 def move():
-    # Two coordinates b in which the collapsed Gaussian is standard normal, and one bright row with offset x'b.
+    # Two coordinates b in which the collapsed Gaussian is standard normal, and one bright row with delta = x'b.
     eta, x = 2.0, np.array([0.45, 1.0]) * 0.8
     excess = float(jaakkola_jordan(eta))
     gap = lambda d: np.maximum(remainder(eta, d) + 0.5 * excess * d**2, 1e-300)
