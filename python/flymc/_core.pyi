@@ -79,4 +79,4 @@ class Run:
         """The run once more, in a folder of its own."""
 
     def conclude(self, path: str) -> Run | None:
-        """A finished run of what this one has drawn so far."""
+        """A finished run of what this one has drawn; none if that is nothing."""

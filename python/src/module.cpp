@@ -232,5 +232,5 @@ NB_MODULE(_core, m) {
            "Which rows are bright along a chain that goes on.")
       .def("copy", &Run::copy, "path"_a, Free(), "The run once more, in a folder of its own.")
       .def("conclude", &Run::conclude, "path"_a, Free(),
-           "A finished run of what this one has drawn so far; none if that is nothing.");
+           "A finished run of what this one has drawn; none if that is nothing.");
 }
