@@ -26,6 +26,7 @@
 #include "flymc/bound/bound.hpp"
 #include "flymc/chain/chain.hpp"
 #include "flymc/core/error.hpp"
+#include "flymc/data/row_copies.hpp"
 #include "flymc/kernel/implicit_sweep.hpp"
 #include "flymc/kernel/mala.hpp"
 #include "flymc/kernel/random_walk.hpp"
@@ -81,8 +82,8 @@ ReadTimes time_reads(const Store& store) {
   std::vector<RowId> rows(batch * batches);
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<RowId>(random.choose(Purpose::pick, i, n));
   const BrightSet z(store.rows());
-  std::vector<double> features(batch * static_cast<std::size_t>(store.features()));
-  FactColumns targets;
+  RowCopies copies;
+  FactColumns facts;
   double kept = 0.0;  // so that nothing is optimised away
   RowId bright = 0;
   const auto per_row = [&](const auto& read) {
@@ -95,9 +96,8 @@ ReadTimes time_reads(const Store& store) {
     return median(times);
   };
   const auto copy = [&](std::size_t b) {
-    targets.clear();
-    store.copy_rows({rows.data() + b * batch, batch}, features, targets);
-    kept += features[0];
+    copies.copy(store, {rows.data() + b * batch, batch}, facts);
+    kept += facts.target[0];
   };
   const auto ask = [&](std::size_t b) {
     for (std::size_t i = 0; i < batch; ++i) bright += z.is_bright(rows[b * batch + i]) ? 1 : 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "flymc/core/letter.hpp"
 #include "flymc/data/store.hpp"
 
 namespace flymc {
@@ -48,25 +49,20 @@ void BoundRows::fetch(const Store& store, std::span<const RowId> rows, const Com
   all.facts = FactColumns(store.fact_kinds());
   std::vector<std::byte> letter;
   put_rows(letter, own);
-  const std::size_t features = static_cast<std::size_t>(store.features());
-  std::vector<double> values;
   for (const std::vector<std::byte>& from : communicator.gather(letter)) {
     std::span<const std::byte> rest(from);
-    take_rows(rest, from.size() / bytes_of_a_row(store.features(), all.facts.kinds), store.features(), all, values);
+    take_rows(rest, store.features(), all);
   }
   // From the order of the ranks to that of the caller.
   std::unordered_map<RowId, std::size_t> place;
   for (std::size_t i = 0; i < all.size(); ++i) place[all.row[i]] = i;
   row.assign(rows.begin(), rows.end());
   facts = FactColumns(store.fact_kinds());
-  std::vector<double> ordered;
+  x.clear();
   for (const RowId id : rows) {
-    const std::size_t i = place.at(id);
-    facts.push_back(all.facts.spans()[i]);
-    const auto first = values.begin() + static_cast<std::ptrdiff_t>(i * features);
-    ordered.insert(ordered.end(), first, first + static_cast<std::ptrdiff_t>(features));
+    facts.push_back(all.facts.spans()[place.at(id)]);
+    x.append(all.x, place.at(id));
   }
-  x.assign(store.features(), ordered);
 }
 
 void BoundRows::clear() {
@@ -103,25 +99,22 @@ void add_slopes(const RowCopies& rows, std::span<const double> slope, Index k, V
   gradient += Eigen::Map<const Vector>(sum.data(), sum.size());
 }
 
-std::size_t bytes_of_a_row(Index features, FactKinds kinds) {
-  const std::size_t facts = 1 + (kinds.weight ? 1 : 0) + (kinds.offset ? 1 : 0);
-  return sizeof(RowId) + (facts + static_cast<std::size_t>(features)) * sizeof(double);
-}
-
 void put_rows(std::vector<std::byte>& letter, const BoundRows& rows) {
+  const std::size_t count = rows.size();
+  put(letter, std::span(&count, 1));
   put(letter, std::span<const RowId>(rows.row));
   put(letter, std::span<const double>(rows.facts.target));
   put(letter, std::span<const double>(rows.facts.weight));
   put(letter, std::span<const double>(rows.facts.offset));
-  if (rows.size() > 0)
-    put(letter, std::span<const double>(rows.x.row(0), rows.size() * static_cast<std::size_t>(rows.x.features())));
+  rows.x.put(letter);
 }
 
-void take_rows(std::span<const std::byte>& letter, std::size_t count, Index features, BoundRows& rows,
-               std::vector<double>& x) {
-  take(letter, count, rows.row);
-  rows.facts.each([&](std::vector<double>& column) { take(letter, count, column); });
-  take(letter, count * static_cast<std::size_t>(features), x);
+void take_rows(std::span<const std::byte>& letter, Index features, BoundRows& rows) {
+  std::vector<std::size_t> count;
+  take(letter, 1, count);
+  take(letter, count[0], rows.row);
+  rows.facts.each([&](std::vector<double>& column) { take(letter, count[0], column); });
+  rows.x.take(letter, features, count[0]);
 }
 
 }  // namespace flymc

@@ -233,9 +233,10 @@ class Table {
       // Rounding of eta + delta moves the likelihood by its slope.
       // The remainder is good to some ulps of the global curvature's form.
       const double form = 0.5 * delta.cwiseAbs().dot(global(i).cwiseAbs() * delta.cwiseAbs());
-      const double rounding = 64.0 * epsilon *
-                              (bound.size + form + std::abs(likelihood) +
-                               slope(fixed_.facts.spans().row(i), eta + delta).cwiseAbs().sum() * (eta.norm() + delta.norm()));
+      const double rounding =
+          64.0 * epsilon *
+          (bound.size + form + std::abs(likelihood) +
+           slope(fixed_.facts.spans().row(i), eta + delta).cwiseAbs().sum() * (eta.norm() + delta.norm()));
       if (!(bound.value <= likelihood + rounding))
         fail("below", i,
              fmt::format("log B = {:.17g} above log L = {:.17g} at offset {:.6g}", bound.value, likelihood,
@@ -253,7 +254,8 @@ class Table {
   Matrix global(std::size_t i) const {
     const Index k = model_.predictors();
     Matrix out(k, k);
-    model_.family().global_curvature(fixed_.facts.spans().row(i), etas(i), {out.data(), static_cast<std::size_t>(k * k)});
+    model_.family().global_curvature(fixed_.facts.spans().row(i), etas(i),
+                                     {out.data(), static_cast<std::size_t>(k * k)});
     return out;
   }
 

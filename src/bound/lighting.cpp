@@ -7,24 +7,6 @@
 #include "flymc/bound/lit_curve.hpp"
 
 namespace flymc {
-namespace {
-
-// sum_n c_n (x) x_n x_n' over copies of rows, with its lower triangle only.
-Matrix weighted_gram(const RowCopies& rows, const std::vector<double>& c, Index k) {
-  const Index d = rows.features(), n = static_cast<Index>(rows.size());
-  const Eigen::Map<const RowMatrix> x(rows.row(0), n, d);
-  const Eigen::Map<const RowMatrix> weights(c.data(), n, k * k);
-  Matrix out = Matrix::Zero(d * k, d * k);
-  for (Index p = 0; p < k; ++p)
-    for (Index q = 0; q <= p; ++q) {
-      const RowMatrix weighted = weights.col(p * k + q).asDiagonal() * x;
-      out.block(p * d, q * d, d, d).noalias() = weighted.transpose() * x;
-    }
-  out.triangularView<Eigen::StrictlyUpper>().setZero();
-  return out;
-}
-
-}  // namespace
 
 double largest_ratio(const Matrix& m, const Metric& a) {
   Vector v = Vector::Ones(m.rows()).normalized();
@@ -51,8 +33,8 @@ void Bound::take_out(const BoundRows& rows, const BoundRows& as_lit, BoundSums& 
   const Index k = model_.predictors();
   std::vector<double> more = rows.coefficients.curvature;
   for (std::size_t e = 0; e < more.size(); ++e) more[e] -= as_lit.coefficients.curvature[e];
-  sums.curvature -= weighted_gram(rows.x, more, k);
-  if (rule_->grows()) sums.growth -= weighted_gram(rows.x, rows.coefficients.growth, k);
+  sums.curvature -= rows.x.gram(more, k);
+  if (rule_->grows()) sums.growth -= rows.x.gram(rows.coefficients.growth, k);
 }
 
 double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Row>& loose, double bright_spread,
@@ -122,7 +104,7 @@ void Bound::collapse_lit() {
   model_.family().likelihood(rows.facts.spans(), rows.eta_anchor, value, slope, {});
   lit_.value = std::accumulate(value.begin(), value.end(), 0.0);
   add_slopes(rows.x, slope, k, lit_.slope);
-  lit_.curvature = weighted_gram(rows.x, rows.coefficients.curvature, k);
+  lit_.curvature = rows.x.gram(rows.coefficients.curvature, k);
   const Metric posterior = posterior_metric().value_or(*metric_);
   for (double likeness = 1.0; likeness > 0.1; likeness /= 2.0) {
     stand_ins_ = flymc::stand_ins(rows, model_.family(), posterior, likeness);
@@ -201,7 +183,7 @@ double add_lit_beyond_quadratic(const Bound& bound, const Vector& theta, Vector&
   const Matrix own = Matrix(lit.curvature.selfadjointView<Eigen::Lower>()) / LitRows::share;
   slope += own * offset - lit.slope;
   add_slopes(rows.x, slopes, family.predictors(), slope);
-  curvature += weighted_gram(rows.x, bends, family.predictors()) - own;
+  curvature += rows.x.gram(bends, family.predictors()) - own;
   return std::accumulate(value.begin(), value.end(), 0.0) -
          (lit.value + lit.slope.dot(offset) - 0.5 * offset.dot(own * offset));
 }

@@ -11,8 +11,8 @@
 
 namespace flymc {
 
-void AnchoredRule::coefficients(const BatchedFamily& family, const FactSpans& rows,
-                                std::span<const double> eta_anchor, std::span<const double>, Coefficients& out) const {
+void AnchoredRule::coefficients(const BatchedFamily& family, const FactSpans& rows, std::span<const double> eta_anchor,
+                                std::span<const double>, Coefficients& out) const {
   const auto k = static_cast<std::size_t>(family.predictors());
   out = {};
   out.curvature.resize(rows.size() * k * k);

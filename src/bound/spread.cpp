@@ -69,7 +69,7 @@ void Spread::one_by_one(const RowCopies& rows, double* out) const {
   const Index padding = padded_ - predictors_ * features_;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     for (Index p = 0; p < predictors_; ++p)
-      whole_[static_cast<std::size_t>(p)].multiply(rows.row(row), w.data() + p * padded_ + padding + p * features_);
+      rows.multiply(whole_[static_cast<std::size_t>(p)], row, w.data() + p * padded_ + padding + p * features_);
     products(w.data(), out);
     out += predictors_ * predictors_;
   }
@@ -83,8 +83,8 @@ void Spread::by_panels(const RowCopies& rows, double* out) const {
     const Index group = std::min(panel_width, count - row);
     for (Index p = 0; p < predictors_; ++p)
       for (const Strip& strip : strips_[static_cast<std::size_t>(p)])
-        panel_product(width, panels_.data() + strip.at, strip.columns, rows.row(static_cast<std::size_t>(row)),
-                      features_, group, w.data() + p * padded_ + strip.first, predictors_ * padded_);
+        rows.multiply_panel(width, panels_.data() + strip.at, strip.columns, static_cast<std::size_t>(row), group,
+                            w.data() + p * padded_ + strip.first, predictors_ * padded_);
     for (Index r = 0; r < group; ++r, out += predictors_ * predictors_)
       products(w.data() + r * predictors_ * padded_, out);
   }

@@ -35,8 +35,8 @@ StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Met
   if (n < too_few) return out;
   const Index d = rows.x.features();
   const Matrix factor = offset_factor(metric, family.predictors(), family.only_differences());
-  const Eigen::Map<const RowMatrix> x(rows.x.row(0), static_cast<Index>(n), d);
-  const RowMatrix place = x * factor;
+  RowMatrix place(static_cast<Index>(n), d);
+  rows.x.project(factor, {place.data(), static_cast<std::size_t>(place.size())});
   std::vector<double> global(n * k * k);
   family.global_curvature(rows.facts.target, rows.eta_anchor, global);  // of a row that counts once
 
@@ -44,7 +44,7 @@ StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Met
   FactColumns& means = out.rows.facts;  // times their weight, at first
   means = FactColumns({.offset = rows.facts.kinds.offset});
   std::vector<std::size_t> leaders;
-  RowMatrix sums(static_cast<Index>(n / least + 1), d);
+  Matrix sums(d, static_cast<Index>(n / least + 1));  // a column for each leader
   for (std::size_t i = 0; i < n; ++i) {
     const RowFacts own = rows.facts.spans()[i];
     if (own.weight == 0.0) continue;
@@ -69,17 +69,17 @@ StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Met
       out.weight.push_back(0.0);
       out.rows.row.push_back(rows.row[i]);
       means.push_back(0.0);
-      sums.row(static_cast<Index>(c)).setZero();
+      sums.col(static_cast<Index>(c)).setZero();
     }
     out.weight[c] += own.weight;
     means.target[c] += own.weight * own.target;
     if (means.kinds.offset) means.offset[c] += own.weight * own.offset;
-    sums.row(static_cast<Index>(c)) += own.weight * x.row(static_cast<Index>(i));
+    rows.x.add_row(i, own.weight, sums.col(static_cast<Index>(c)));
   }
   std::vector<double> features;
   for (std::size_t c = 0; c < leaders.size(); ++c) {
     means.each([&](std::vector<double>& column) { column[c] /= out.weight[c]; });
-    for (Index j = 0; j < d; ++j) features.push_back(sums(static_cast<Index>(c), j) / out.weight[c]);
+    for (Index j = 0; j < d; ++j) features.push_back(sums(j, static_cast<Index>(c)) / out.weight[c]);
   }
   out.rows.x.assign(d, features);
   return out;

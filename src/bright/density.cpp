@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "flymc/bright/all_rows.hpp"
+#include "flymc/core/letter.hpp"
 #include "flymc/core/numerics.hpp"
 
 namespace flymc {
@@ -203,7 +204,7 @@ namespace {
 
 // How many rows a letter tells of, how many queries they took, and where the chain is that they belong to.
 struct Head {
-  RowId bright = 0, dark = 0, queries = 0;
+  RowId dark = 0, queries = 0;
   std::uint64_t place = 0;
 };
 
@@ -217,8 +218,7 @@ RowId JointDensity::flip(State& state, const Flips& flips) const {
     return flips.queries;
   }
   std::vector<std::byte> letter;
-  const Head own{static_cast<RowId>(flips.bright.size()), static_cast<RowId>(flips.dark.size()), flips.queries,
-                 fingerprint(state.theta, state.at.log_density)};
+  const Head own{static_cast<RowId>(flips.dark.size()), flips.queries, fingerprint(state.theta, state.at.log_density)};
   put(letter, std::span<const Head>(&own, 1));
   put(letter, std::span<const RowId>(flips.dark));
   put_rows(letter, flips.bright);
@@ -227,7 +227,6 @@ RowId JointDensity::flip(State& state, const Flips& flips) const {
   RowId queries = 0;
   BoundRows bright;
   bright.facts = FactColumns(store_.fact_kinds());
-  std::vector<double> x;
   std::vector<RowId> dark;
   for (const std::vector<std::byte>& from : communicator_.gather(letter)) {
     std::span<const std::byte> rest(from);
@@ -236,10 +235,9 @@ RowId JointDensity::flip(State& state, const Flips& flips) const {
     if (head[0].place != own.place) ranks_differ();
     queries += head[0].queries;
     take(rest, static_cast<std::size_t>(head[0].dark), dark);
-    take_rows(rest, static_cast<std::size_t>(head[0].bright), store_.features(), bright, x);
+    take_rows(rest, store_.features(), bright);
   }
   if (bright.size() > 0) {
-    bright.x.assign(store_.features(), x);
     bound_.complete(bright);
     Gaps gaps;
     bound_.gaps(bright, state.at.point, state.at.gradient.size() > 0, gaps);

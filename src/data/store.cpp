@@ -250,8 +250,7 @@ Store select(const Store& store, std::span<const RowId> own, const Communicator&
   gather(x);
   facts.each(gather);
   StoreBuilder builder(store.columns(), store.precision(), store.fact_kinds());
-  for (std::size_t i = 0; i < facts.size(); ++i)
-    builder.append({x.data() + i * features, features}, facts.spans()[i]);
+  for (std::size_t i = 0; i < facts.size(); ++i) builder.append({x.data() + i * features, features}, facts.spans()[i]);
   return builder.finish();
 }
 
@@ -347,7 +346,8 @@ Index StoreBuilder::rows_per_block(Index features) {
   return std::clamp<Index>(static_cast<Index>(std::bit_floor(rows)), 256, 16384);
 }
 
-// A whole block's room: features, then targets, weights and offsets. What a last, short block does not use is never touched.
+// A whole block's room: features, then targets, weights and offsets. What a last, short block does not use is never
+// touched.
 void StoreBuilder::open_block() {
   const auto rows = static_cast<std::size_t>(store_.block_rows_);
   const std::size_t row_bytes = store_.columns_.size() * bytes_per_number(store_.precision_);
@@ -361,8 +361,8 @@ void StoreBuilder::open_block() {
 }
 
 void StoreBuilder::close_block() {
-  store_.add_block(
-      {.values = values_, .targets = targets_, .weights = weights_, .offsets = offsets_, .rows = filled_}, arena_);
+  store_.add_block({.values = values_, .targets = targets_, .weights = weights_, .offsets = offsets_, .rows = filled_},
+                   arena_);
   filled_ = 0;
 }
 

@@ -85,10 +85,8 @@ TEST(RowFacts, ThatCannotBeAreRefused) {
   StoreBuilder builder({"x"}, Precision::float64, {.weight = true, .offset = true});
   const double x = 1.0;
   for (const double weight : {-1.0, -0.0 - 1e-300, HUGE_VAL, std::nan("")})
-    EXPECT_NE(message_of([&] { builder.append({&x, 1}, {0.0, weight, 0.0}); }).find("weight"),
-              std::string::npos);
-  EXPECT_NE(message_of([&] { builder.append({&x, 1}, {0.0, 1.0, HUGE_VAL}); }).find("offset"),
-            std::string::npos);
+    EXPECT_NE(message_of([&] { builder.append({&x, 1}, {0.0, weight, 0.0}); }).find("weight"), std::string::npos);
+  EXPECT_NE(message_of([&] { builder.append({&x, 1}, {0.0, 1.0, HUGE_VAL}); }).find("offset"), std::string::npos);
   EXPECT_NO_THROW(builder.append({&x, 1}, {0.0, 0.0, -3.0}));
 }
 

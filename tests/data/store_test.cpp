@@ -143,13 +143,43 @@ TEST_P(StoreOfEachPrecision, GramsAreExplicitSumsForWeightsOfAnySign) {
 TEST_P(StoreOfEachPrecision, CopiesRows) {
   const Store store = Store::from_matrix(some_features(40000, 7), Vector::LinSpaced(40000, 0.0, 1.0), {}, GetParam());
   const std::vector<RowId> chosen = {39999, 0, 5, 20000, 5, 1, 2, 3, 39998};
-  RowMatrix out(9, 7);
+  RowCopies copies;
   FactColumns facts;
-  store.copy_rows(chosen, {out.data(), 63}, facts);
+  copies.copy(store, chosen, facts);
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    for (Index j = 0; j < 7; ++j) EXPECT_EQ(out(static_cast<Index>(i), j), store.value(chosen[i], j));
+    Vector own = Vector::Zero(7);
+    copies.add_row(i, 1.0, own);
+    for (Index j = 0; j < 7; ++j) EXPECT_EQ(own[j], store.value(chosen[i], j));
     EXPECT_EQ(facts.target[i], store.target(chosen[i]));
   }
+  // To another rank and back, behind what is there.
+  std::vector<std::byte> letter;
+  copies.put(letter);
+  std::span<const std::byte> rest(letter);
+  RowCopies taken;
+  taken.append(copies, 3);
+  taken.take(rest, 7, 9);
+  EXPECT_TRUE(rest.empty());
+  ASSERT_EQ(taken.size(), 10u);
+  for (std::size_t i = 0; i < 10; ++i) {
+    Vector one = Vector::Zero(7), other = one;
+    taken.add_row(i, 2.0, one);
+    copies.add_row(i == 0 ? 3 : i - 1, 2.0, other);
+    EXPECT_EQ(one, other);
+  }
+  // sum c x x'.
+  std::vector<double> weights(9 * 4);
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = std::sin(static_cast<double>(i));
+  const Matrix gram = copies.gram(weights, 2);
+  Matrix by_hand = Matrix::Zero(14, 14);
+  for (std::size_t i = 0; i < 9; ++i) {
+    Vector x = Vector::Zero(7);
+    copies.add_row(i, 1.0, x);
+    for (Index p = 0; p < 2; ++p)
+      for (Index q = 0; q < 2; ++q)
+        by_hand.block(7 * p, 7 * q, 7, 7) += weights[4 * i + static_cast<std::size_t>(2 * p + q)] * x * x.transpose();
+  }
+  EXPECT_LT(Matrix((gram - by_hand).triangularView<Eigen::Lower>()).cwiseAbs().maxCoeff(), 1e-12);
 
   // As a list that changes: the same sums, bit for bit, as the store's own rows.
   RowCopies all, kept;

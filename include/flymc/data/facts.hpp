@@ -23,8 +23,7 @@ struct FactKinds {
 
 // Of several rows, where they lie; weight and offset are empty where the table has none.
 struct FactSpans {
-  FactSpans(std::span<const double> targets, std::span<const double> weights = {},
-            std::span<const double> offsets = {})
+  FactSpans(std::span<const double> targets, std::span<const double> weights = {}, std::span<const double> offsets = {})
       : target(targets), weight(weights), offset(offsets) {}
   FactSpans(const std::vector<double>& targets) : target(targets) {}
   FactSpans(const double* targets, std::size_t count) : target(targets, count) {}

@@ -1,10 +1,13 @@
 // Copies of a few rows, for whoever visits them again and again, wherever the table lives.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
 #include "flymc/core/linear.hpp"
+#include "flymc/core/packed_matrix.hpp"
+#include "flymc/core/panel.hpp"
 
 namespace flymc {
 
@@ -13,22 +16,33 @@ struct FactColumns;
 
 // A chain looks at its bright rows many times between two sweeps. Copies lie side by side, are doubles whatever the
 // store holds, and can be sent to where the store is not. They give the same sums, bit for bit, as the store's own
-// rows.
+// rows. The operations below are all that anyone above `data` may ask of features, as of a Block.
 class RowCopies {
  public:
   // Takes these rows' features instead of those it had, and gives their facts.
   void copy(const Store& store, std::span<const RowId> rows, FactColumns& facts);
-  // Takes rows that were copied elsewhere: one after the other, `features` numbers each.
+  // Takes rows of numbers that come from no table, such as means of rows: one after the other, `features` each.
   void assign(Index features, std::span<const double> values);
+  // To a letter, and from it behind those that are here.
+  void put(std::vector<std::byte>& letter) const;
+  void take(std::span<const std::byte>& letter, Index features, std::size_t count);
 
   std::size_t size() const { return features_ > 0 ? values_.size() / static_cast<std::size_t>(features_) : 0; }
   Index features() const { return features_; }
-  const double* row(std::size_t i) const { return values_.data() + i * static_cast<std::size_t>(features_); }
 
   // out[i K + k] = x_i' theta_k, without the rows' offsets.
   void project(const Matrix& theta, std::span<double> out) const;
   // out(:, k) += sum_i weight[i K + k] x_i, in order.
   void add_weighted(std::span<const double> weight, Matrix& out) const;
+  // out += weight x_i.
+  void add_row(std::size_t i, double weight, Eigen::Ref<Vector> out) const;
+  // sum_i c_i (x) x_i x_i' with c_i the K x K numbers of row i: of K D rows and columns, the lower triangle.
+  Matrix gram(std::span<const double> c, Index k) const;
+  // out = M x_i.
+  void multiply(const PackedMatrix& m, std::size_t i, double* out) const;
+  // The same for `count` rows and a panel of M in its first columns; out_i begins at out + i stride.
+  void multiply_panel(VectorWidth width, const double* panel, Index columns, std::size_t first, Index count,
+                      double* out, Index stride) const;
 
   void clear() { values_.clear(); }
   // Appends row i of another.
@@ -37,6 +51,8 @@ class RowCopies {
   void remove(std::size_t i);
 
  private:
+  const double* row(std::size_t i) const { return values_.data() + i * static_cast<std::size_t>(features_); }
+
   Index features_ = 0;
   std::vector<double> values_;
 };

@@ -91,9 +91,6 @@ class Store {
   double target(RowId row) const { return facts(row).target; }
   // Feature `column` of a row; for messages and tests, not for sums.
   double value(RowId row, Index column) const;
-  // features[i D + j] = feature j of rows[i], and its facts behind those in `facts`: copies in double, for sums that
-  // need whole rows.
-  void copy_rows(std::span<const RowId> rows, std::span<double> features, FactColumns& facts) const;
   // eta[i K + k] = x_{rows[i]}' theta_k + offset_{rows[i]}. A row gives the same bits alone as in any company.
   void predict(std::span<const RowId> rows, const Matrix& theta, std::span<double> eta) const;
   // The same without the rows' offsets.
@@ -123,7 +120,11 @@ class Store {
 
  private:
   friend class StoreBuilder;
+  friend class RowCopies;
+  friend Store select(const Store&, std::span<const RowId>, const Communicator&);
   Store(std::vector<std::string> columns, Precision precision);
+  // features[i D + j] = feature j of rows[i], and its facts behind those in `facts`.
+  void copy_rows(std::span<const RowId> rows, std::span<double> features, FactColumns& facts) const;
   void add_block(const ForeignBlock& block, std::shared_ptr<const void> owner);
   struct Holder {
     Block view;

@@ -51,10 +51,18 @@ std::vector<std::string> Encoding::categorical() const {
   return names;
 }
 
-Vector Encoding::to_original(const Vector& theta, Index predictors) const {
-  const Index features = shift_.size();
+namespace {
+
+void check_blocks(const Vector& theta, Index predictors, Index features) {
   if (predictors < 0 || theta.size() < predictors * features)
     throw InputError(fmt::format("{} coefficients are not {} blocks of {}", theta.size(), predictors, features));
+}
+
+}  // namespace
+
+Vector Encoding::to_original(const Vector& theta, Index predictors) const {
+  const Index features = shift_.size();
+  check_blocks(theta, predictors, features);
   Vector original = theta;
   for (Index k = 0; k < predictors; ++k) {
     auto block = original.segment(k * features, features);
@@ -63,6 +71,18 @@ Vector Encoding::to_original(const Vector& theta, Index predictors) const {
     if (intercept_) block[0] -= block.dot(shift_);
   }
   return original;
+}
+
+Vector Encoding::from_original(const Vector& original, Index predictors) const {
+  const Index features = shift_.size();
+  check_blocks(original, predictors, features);
+  Vector theta = original;
+  for (Index k = 0; k < predictors; ++k) {
+    auto block = theta.segment(k * features, features);
+    if (intercept_) block[0] += block.dot(shift_);
+    block = (block.array() * scale_.array()).matrix();
+  }
+  return theta;
 }
 
 // Turns batches into rows. The columns of a scan are those of the encoding, then the offset if there is one, and the

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "flymc/bound/bound_rows.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "run_parts.hpp"
 
 namespace flymc {
+
 RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
   read_report(run);  // the run must be finished
   const RunParts parts = open_parts(run);
@@ -15,27 +17,20 @@ RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
   for (const RowId row : rows)
     if (row < 0 || row >= store.rows())
       throw InputError(fmt::format("there is no row {}; the run has {}, which count from 0", row, store.rows()));
-  const auto count = static_cast<Index>(rows.size());
-  RowMatrix features(count, store.features());
-  FactColumns facts(store.fact_kinds());
-  store.copy_rows(rows, {features.data(), static_cast<std::size_t>(features.size())}, facts);
-  const Vector offsets = facts.kinds.offset ? Vector(Eigen::Map<const Vector>(facts.offset.data(), count))
-                                            : Vector(Vector::Zero(count));
-  // Draws are on the scale of the table's columns.
-  features = features * parts.encoding.scale().asDiagonal();
-  features.rowwise() += parts.encoding.shift().transpose();
-
+  BoundRows fixed;
+  fixed.fetch(store, rows);
   const DrawsFile draws(run.draws());
   std::int64_t all = 0;
   for (std::size_t c = 0; c < draws.chains(); ++c) all += draws.draws(c);
-  RowMatrix out(all, count), eta(count, parts.model.predictors());
+  const Index predictors = parts.model.predictors();
+  RowMatrix out(all, static_cast<Index>(rows.size()));
+  std::vector<double> eta(rows.size() * static_cast<std::size_t>(predictors));
   Index at = 0;
   draws.scan([&](const DrawsBatch& batch) {
     for (Index i = 0; i < batch.theta.rows(); ++i, ++at) {
-      eta.noalias() = features * by_predictor(batch.theta.row(i).transpose(), parts.model.predictors());
-      eta.colwise() += offsets;
-      parts.model.family().likelihood(facts.spans(), {eta.data(), static_cast<std::size_t>(eta.size())},
-                                      {out.row(at).data(), static_cast<std::size_t>(count)}, {}, {});
+      const Vector theta = parts.encoding.from_original(batch.theta.row(i).transpose(), predictors);
+      fixed.predict(by_predictor(theta, predictors), eta);
+      parts.model.family().likelihood(fixed.facts.spans(), eta, {out.row(at).data(), rows.size()}, {}, {});
     }
   });
   return out;

@@ -144,6 +144,7 @@ TEST(Encoding, StandardisedCoefficientsComeBack) {
   Vector theta(9);
   theta << 0.3, -2.0, 0.7, 1.1, 5.0, 0.1, 0.2, -0.4, 42.0;
   const Vector original = standard.to_original(theta, 2);
+  EXPECT_LT((standard.from_original(original, 2) - theta).cwiseAbs().maxCoeff(), 1e-12);
   EXPECT_EQ(original[8], 42.0);
   for (std::size_t i = 0; i < x.size(); ++i)
     for (const Index k : {0, 4}) EXPECT_NEAR(z[i].dot(theta.segment(k, 4)), x[i].dot(original.segment(k, 4)), 1e-9);

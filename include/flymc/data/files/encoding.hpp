@@ -108,6 +108,8 @@ class Encoding {
   // intercept less the sum of slope_j shift_j / scale_j. The first `predictors` blocks of theta are coefficients; what
   // follows is not touched.
   Vector to_original(const Vector& theta, Index predictors = 1) const;
+  // And back.
+  Vector from_original(const Vector& original, Index predictors = 1) const;
 
   // The encoding as JSON, and back; every number exactly.
   std::string to_json() const;
