@@ -29,9 +29,9 @@ Collapsed WeightedPosterior::sum(const Vector& theta, std::size_t curvatures) {
     const std::span<double> slope(terms.slope.data(), n * width);
     model_.family().likelihood(block.facts(), {eta.data(), n * width}, value, slope, curvature);
     if (curvatures > 0 && k == 1 && *std::min_element(curvature.begin(), curvature.end()) < 0.0) {
-      std::vector<double>& mended = terms.curvature[1];  // what the bound's curvature has more
+      std::vector<double>& mended = terms.curvature[1];  // what a curvature that is positive has more
       mended.resize(n);
-      model_.family().global_curvature(block.facts(), {eta.data(), n}, mended);
+      model_.family().scale_curvature(block.facts(), {eta.data(), n}, mended);
       for (std::size_t i = 0; i < n; ++i) mended[i] = curvature[i] < 0.0 ? mended[i] - curvature[i] : 0.0;
       weigh(block, weights_, mended, 1);
     }
@@ -72,13 +72,15 @@ double WeightedPosterior::total_weight() const {
   if (!store_.fact_kinds().weight)
     return weights_.empty() ? static_cast<double>(store_.rows())
                             : std::accumulate(weights_.begin(), weights_.end(), 0.0);
-  return collapse(store_, 1, 0, execution_, [&](const Block& block, BlockTerms& terms) {
-           std::vector<double> weight;
-           for (std::size_t i = 0; i < block.facts().size(); ++i) weight.push_back(block.facts()[i].weight);
-           weigh(block, weights_, weight, 1);
-           for (const double w : weight) terms.value += w;
-           terms.slope.setZero();
-         }).value;
+  return collapse(store_, 1, 0, execution_,
+                  [&](const Block& block, BlockTerms& terms) {
+                    std::vector<double> weight;
+                    for (std::size_t i = 0; i < block.facts().size(); ++i) weight.push_back(block.facts()[i].weight);
+                    weigh(block, weights_, weight, 1);
+                    for (const double w : weight) terms.value += w;
+                    terms.slope.setZero();
+                  })
+      .value;
 }
 
 std::optional<EasedStep> WeightedPosterior::ease(const Vector& theta, double factor, const Vector* beside) {

@@ -251,14 +251,15 @@ void Bound::check_rounding(const BoundRows& rows, std::size_t i, const double* d
   const auto k = static_cast<std::size_t>(model_.predictors());
   std::vector<double> global(k * k);
   const std::span<const double> eta = std::span<const double>(rows.eta_anchor).subspan(i * k, k);
-  model_.family().global_curvature(rows.facts.spans().row(i), eta, global);
+  model_.family().scale_curvature(rows.facts.spans().row(i), eta, global);
   size += 0.5 * quadratic(global.data(), delta, k).size;
   const double rounding = 64.0 * static_cast<double>(k) * std::numeric_limits<double>::epsilon() * size;
   if (gap < -rounding)
-    throw BoundViolation(fmt::format(
-        "row {}: the {} bound lies above the {} likelihood by {:.3g} (target {}, eta {}, offset {}); draws would not "
-        "be exact",
-        rows.row[i], rule_->name(), model_.family().name(), -gap, rows.facts.target[i], eta[0], delta[0]));
+    throw BoundViolation(
+        fmt::format("row {}: the {} bound lies above the {} likelihood by {:.3g} (target {}, eta {}, changed by {}); "
+                    "draws would not "
+                    "be exact",
+                    rows.row[i], rule_->name(), model_.family().name(), -gap, rows.facts.target[i], eta[0], delta[0]));
 }
 
 // gap = remainder + value_drop + slope_drop'delta + delta'(c + k rho) delta / 2.

@@ -171,11 +171,11 @@ class Table {
       const Vector eta = Eigen::Map<const Vector>(etas(i).data(), k);
       Matrix curvature(k, k), global(k, k);
       model_.family().likelihood(y, as_span(eta), {}, {}, {curvature.data(), static_cast<std::size_t>(k * k)});
-      model_.family().global_curvature(y, as_span(eta), {global.data(), static_cast<std::size_t>(k * k)});
+      model_.family().scale_curvature(y, as_span(eta), {global.data(), static_cast<std::size_t>(k * k)});
       const double c = global.diagonal().maxCoeff();
-      if (!(c > 0.0) || !global.isApprox(global.transpose()))
+      if (model_.family().has_global_curvature() && (!(c > 0.0) || !global.isApprox(global.transpose())))
         fail("curvature", i, "the global curvature is not a symmetric positive matrix");
-      const double unit = 1.0 / std::sqrt(c);
+      const double unit = c > 0.0 ? 1.0 / std::sqrt(c) : 1.0;
       const Vector u = dice_.normals(k).normalized();
 
       if (model_.family().only_differences()) {
@@ -200,6 +200,19 @@ class Table {
         if (length == 1e-7 && !(std::abs(own - second) <= 1e-4 * bend))
           fail("remainder", i, fmt::format("{:.17g} instead of {:.17g} at offset {:.3g}", own, second, delta.norm()));
       }
+
+      // |l'''| <= T: between two points the curvature changes by no more than T times their distance, either way.
+      if (const auto third = model_.family().largest_third_derivative())
+        for (const double length : {-10.0, -1.0, -0.1, 0.1, 1.0, 10.0}) {
+          const double moved_eta = eta[0] + length * unit;
+          double there = 0.0;
+          model_.family().likelihood(y, {&moved_eta, 1}, {}, {}, {&there, 1});
+          const double change = std::abs(there - curvature(0, 0)), most = *third * std::abs(length * unit);
+          if (!(change <= most + 1e-9 * c + 1e2 * epsilon * *third * std::abs(eta[0])))
+            fail("third derivative", i,
+                 fmt::format("the curvature changes by {:.6g} over {:.3g}, and at most {:.6g} is said to be possible",
+                             change, std::abs(length * unit), most));
+        }
 
       const double h = 1e-5 * unit;
       const double noise = epsilon / h * (1.0 + eta.norm() / unit);
@@ -254,8 +267,8 @@ class Table {
   Matrix global(std::size_t i) const {
     const Index k = model_.predictors();
     Matrix out(k, k);
-    model_.family().global_curvature(fixed_.facts.spans().row(i), etas(i),
-                                     {out.data(), static_cast<std::size_t>(k * k)});
+    model_.family().scale_curvature(fixed_.facts.spans().row(i), etas(i),
+                                    {out.data(), static_cast<std::size_t>(k * k)});
     return out;
   }
 
@@ -316,7 +329,7 @@ class Table {
       // The likelihood may bend more here than at the anchor, and the step must be small for both.
       std::vector<double> eta(k), bend(k * k);
       for (std::size_t j = 0; j < k; ++j) eta[j] = row.eta_anchor[j] + delta[j];
-      model_.family().global_curvature(row.facts.spans(), eta, bend);
+      model_.family().scale_curvature(row.facts.spans(), eta, bend);
       bend.insert(bend.end(), row.coefficients.curvature.begin(), row.coefficients.curvature.end());
       const Matrix at_anchor = global(i);  // the remainder is good to some ulps of its form
       bend.insert(bend.end(), at_anchor.data(), at_anchor.data() + at_anchor.size());

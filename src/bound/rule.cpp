@@ -19,6 +19,10 @@ void AnchoredRule::coefficients(const BatchedFamily& family, const FactSpans& ro
   family.global_curvature(rows, eta_anchor, out.curvature);
 }
 
+std::string AnchoredRule::family_problem(const BatchedFamily& family) const {
+  return family.has_global_curvature() ? "" : "no quadratic stays below its likelihood everywhere; use the sharp bound";
+}
+
 Zone SharpRule::usual_zone(Index coefficients) {
   const double typical = std::sqrt(static_cast<double>(coefficients));
   return {typical, typical + 4.0};

@@ -38,7 +38,7 @@ StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Met
   RowMatrix place(static_cast<Index>(n), d);
   rows.x.project(factor, {place.data(), static_cast<std::size_t>(place.size())});
   std::vector<double> global(n * k * k);
-  family.global_curvature(rows.facts.target, rows.eta_anchor, global);  // of a row that counts once
+  family.scale_curvature(rows.facts.target, rows.eta_anchor, global);  // of a row that counts once
 
   const std::vector<double>& target = rows.facts.target;
   FactColumns& means = out.rows.facts;  // times their weight, at first

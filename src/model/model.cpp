@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 
 namespace flymc {
 
@@ -18,6 +19,16 @@ std::vector<std::string> coefficient_names(const std::vector<std::string>& colum
   return names;
 }
 
+void BatchedFamily::scale_curvature(const FactSpans& rows, std::span<const double> eta,
+                                    std::span<double> curvature) const {
+  if (has_global_curvature()) return global_curvature(rows, eta, curvature);
+  likelihood(rows, eta, {}, {}, curvature);
+  const double usual = std::pow(largest_third_derivative().value_or(0.0), 2.0 / 3.0);
+  const std::size_t each = rows.size() > 0 ? curvature.size() / rows.size() : 1;
+  for (std::size_t i = 0; i < curvature.size(); ++i)
+    curvature[i] = std::max(std::abs(curvature[i]), rows[i / each].weight * usual);
+}
+
 void Model::check(const Store& store, const Execution& execution) const {
   prior_.check(coefficients(store));
   if (family_->only_differences() && !prior_.proper())
@@ -26,9 +37,10 @@ void Model::check(const Store& store, const Execution& execution) const {
                     "no posterior; use a proper prior",
                     family_->name()));
   if (family_->only_differences() && store.fact_kinds().offset)
-    throw InputError(fmt::format("offset: the {} likelihood depends on differences between its predictors alone, and an "
-                                 "offset that all of them have changes nothing; leave it out",
-                                 family_->name()));
+    throw InputError(
+        fmt::format("{}: the {} likelihood depends on differences between its predictors alone, and an "
+                    "offset that all of them have changes nothing; leave it out",
+                    mention("offset"), family_->name()));
   const Share own = own_share(store.blocks(), execution.communicator);
   execution.threads.run(own.last - own.first, [&](std::size_t b) {
     const Block& block = store.block(own.first + b);

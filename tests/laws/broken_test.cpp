@@ -78,6 +78,41 @@ struct NoDifferences : Logistic {
 };
 TEST(BrokenLaws, MoreThanDifferencesMatter) { expect_caught(check_laws(NoDifferences{}, some), "differences"); }
 
+// A third derivative of no size: the bound would be too high.
+struct NoThirdDerivative : Logistic {
+  double largest_third_derivative() const { return 0.0; }
+};
+TEST(BrokenLaws, ThirdDerivativeOfNoSize) { expect_caught(check_laws(NoThirdDerivative{}, some), "third derivative"); }
+
+// l = -exp(eta) up to eta = 1, and from there its Taylor polynomial of third order: l''' is never positive, and so "at
+// most 0", but its size is up to e.
+struct Falling {
+  std::string name() const { return "falling"; }
+  Index predictors() const { return 1; }
+  std::string target_problem(double) const { return ""; }
+  double log_likelihood(double, Predictor eta) const { return -at(eta[0], 0); }
+  void slope(double, Predictor eta, std::span<double> out) const { out[0] = -at(eta[0], 1); }
+  void curvature(double, Predictor eta, std::span<double> out) const { out[0] = at(eta[0], 2); }
+  double remainder(double, Predictor eta, Predictor delta) const {
+    return -(at(eta[0] + delta[0], 0) - at(eta[0], 0) - at(eta[0], 1) * delta[0]);
+  }
+  void mean(Predictor eta, std::span<double> out) const { out[0] = eta[0]; }
+  double simulate(Predictor, const Random&, std::uint64_t) const { return 0.0; }
+  double largest_third_derivative() const { return 0.0; }
+  // The derivative of -l of that order.
+  static double at(double eta, int order) {
+    if (eta <= 1.0) return std::exp(eta);
+    const double d = eta - 1.0, e = std::exp(1.0);
+    return order == 0   ? e * (1.0 + d + d * d / 2.0 + d * d * d / 6.0)
+           : order == 1 ? e * (1.0 + d + d * d / 2.0)
+                        : e * (1.0 + d);
+  }
+};
+TEST(BrokenLaws, AFallingThirdDerivativeIsNotNone) {
+  const LawReport report = check_laws(Falling{}, {.pairs = 640, .seed = 3});
+  EXPECT_NE(report.text().find("third derivative:"), std::string::npos) << report.text();
+}
+
 // A rule whose bound lies a thousandth above the likelihood for a few rows.
 class RaisedRule final : public BoundRule {
  public:

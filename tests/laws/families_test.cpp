@@ -71,6 +71,34 @@ struct WithoutSharpBound : Logistic {
   void sharp() const = delete;
 };
 
+// The logistic without a curvature that holds everywhere: it has a sharp bound and no anchored one.
+struct WithoutGlobalCurvature {
+  std::string name() const { return row.name(); }
+  Index predictors() const { return 1; }
+  std::string target_problem(double y) const { return row.target_problem(y); }
+  double log_likelihood(double y, Predictor eta) const { return row.log_likelihood(y, eta); }
+  void slope(double y, Predictor eta, std::span<double> out) const { row.slope(y, eta, out); }
+  void curvature(double y, Predictor eta, std::span<double> out) const { row.curvature(y, eta, out); }
+  double remainder(double y, Predictor eta, Predictor delta) const { return row.remainder(y, eta, delta); }
+  void mean(Predictor eta, std::span<double> out) const { row.mean(eta, out); }
+  double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
+    return row.simulate(eta, random, index);
+  }
+  double largest_third_derivative() const { return 1.0 / (6.0 * std::sqrt(3.0)); }
+  Logistic row;
+};
+static_assert(Family<WithoutGlobalCurvature> && !HasGlobalCurvature<WithoutGlobalCurvature>);
+
+TEST(Laws, AFamilyNeedsNoGlobalCurvature) {
+  const Model model(WithoutGlobalCurvature{}, any_prior);
+  for (const auto& rule : {sharp(2.0, 5.0), sharp(7.0, 10.0)}) expect_lawful(model, rule);
+  const LawReport anchored = check_laws(model, std::make_shared<AnchoredRule>(), {.pairs = 200});
+  ASSERT_FALSE(anchored.examples.empty());
+  EXPECT_NE(anchored.examples[0].find("no quadratic stays below its likelihood everywhere; use the sharp bound"),
+            std::string::npos)
+      << anchored.text();
+}
+
 TEST(Laws, SharpBoundOfFamiliesThatGiveOnlyDerivatives) {
   expect_lawful(Model(WithThirdDerivative{}, any_prior), sharp(2.0, 5.0));
   expect_lawful(Model(WithoutSharpBound{}, any_prior), sharp(2.0, 5.0));

@@ -21,6 +21,7 @@ struct LawOptions {
 //   tight      a bound without drops touches the likelihood at the anchor: the gap there is exactly 0
 //   remainder  the family's remainder is l(eta + delta) - l(eta) - l'(eta)'delta, and stays accurate as delta vanishes
 //   differences  a family with only_differences() gives the same likelihood when all predictors move together
+//   third derivative  where the family gives one, the curvature of its likelihood changes no faster than that
 //   slope, curvature, gap slope    the derivatives agree with finite differences
 //   refused    the library would not even take the table: a target that the family's own simulate() gave does not fit
 //   it,
@@ -37,10 +38,13 @@ struct LawReport {
 // Targets come from the family's own simulate(), at predictors that agree with the row and at others far off.
 LawReport check_laws(const Model& model, const std::shared_ptr<const BoundRule>& rule, const LawOptions& options = {});
 
-// The laws of a family with its anchored bound. The prior plays no part in them.
+// The laws of a family with its anchored bound, or with the sharp one in a usual zone if it has no other. The prior
+// plays no part in them.
 template <Family F>
 LawReport check_laws(const F& family, const LawOptions& options = {}) {
-  return check_laws(Model(family, Prior::normal(0.0, 1.0)), std::make_shared<AnchoredRule>(), options);
+  const Model model(family, Prior::normal(0.0, 1.0));
+  if constexpr (HasGlobalCurvature<F>) return check_laws(model, std::make_shared<AnchoredRule>(), options);
+  return check_laws(model, std::make_shared<SharpRule>(Zone{2.0, 5.0}), options);
 }
 
 }  // namespace flymc

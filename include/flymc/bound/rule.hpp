@@ -51,6 +51,7 @@ class BoundRule {
 class AnchoredRule final : public BoundRule {
  public:
   std::string name() const override { return "anchored"; }
+  std::string family_problem(const BatchedFamily& family) const override;
   void coefficients(const BatchedFamily& family, const FactSpans& rows, std::span<const double> eta_anchor,
                     std::span<const double> spread, Coefficients& out) const override;
 };

@@ -8,6 +8,7 @@
 
 #include "flymc/core/linear.hpp"
 #include "flymc/core/random.hpp"
+#include "flymc/model/sharp.hpp"
 
 namespace flymc {
 
@@ -25,22 +26,25 @@ using Predictor = std::span<const double>;
 //   slope(y, eta, out)                the K numbers of l'(eta)
 //   curvature(y, eta, out)            the K x K numbers of -l''(eta)
 //   remainder(y, eta, delta)          l(eta + delta) - l(eta) - l'(eta)'delta, with an error of some ulps of the
-//                                     quadratic form of global_curvature: near delta = 0 the plain difference will not
-//                                     do
-//   global_curvature(y, eta, out)     K x K, symmetric: a C with -remainder(y, eta, delta) <= delta'C delta / 2 for
-//                                     every delta. It is the family's anchored bound
+//                                     quadratic form of global_curvature, or of the curvature: near delta = 0 the plain
+//                                     difference will not do
 //   mean(eta, out)                    the inverse link, K numbers: the mean of a target at eta that is a number, or 0
 //                                     or 1; where each predictor is of a class, the probabilities of the classes
 //   simulate(eta, random, index)      a target drawn at eta, from addresses (Purpose::simulate, 2 index and
 //                                     2 index + 1)
 //
-// For a bound that knows where the chain is (docs/mathematics.md, "The sharp bound") a family may add one of
+// What keeps a quadratic below the likelihood is the family's own affair. It offers one of these, or more:
+//   global_curvature(y, eta, out)     K x K, symmetric: a C with -remainder(y, eta, delta) <= delta'C delta / 2 for
+//                                     every delta. It is the family's anchored bound, and holds however far theta is
+// For a bound that knows where the chain is (docs/mathematics.md, "The sharp bound"):
 //   sharp(y, eta, spread, zone, c, k)   K x K numbers each: c + k rho such that -remainder(y, eta, delta) <=
 //                                     delta'(c + k rho) delta / 2 for every delta that a theta at distance rho <=
 //                                     zone.radius can give the row; spread is the covariance of delta, K x K, for theta
 //                                     normal with the metric's precision. model/sharp.hpp has parts to make it of
-//   largest_third_derivative()        of one predictor: at least the third derivative of l, for every y and eta
-// A family with neither is bounded by its global curvature.
+//   largest_third_derivative()        of one predictor: at least |l'''(eta)|, for every y and eta. The absolute value:
+//                                     where l''' is negative, -remainder exceeds w delta^2 / 2 for positive delta, and
+//                                     where it is positive, for negative delta
+// A family without the last two has its global curvature as sharp bound; one without the first has no anchored bound.
 //
 // A family whose likelihood knows differences between predictors alone, so that adding a number to all of them changes
 // nothing, says so by a member only_differences() that returns true: its prior must be proper. One whose targets are
@@ -58,8 +62,24 @@ using Predictor = std::span<const double>;
 // and the search for the anchor begins from a least squares fit as well, eases less and less, and keeps the highest
 // mode that it finds.
 template <class F>
-concept Family = requires(const F& f, double y, Predictor eta, Predictor delta, std::span<double> out,
-                          const Random& random, std::uint64_t index) {
+concept HasGlobalCurvature = requires(const F& f, double y, Predictor eta, std::span<double> out) {
+  f.global_curvature(y, eta, out);
+};
+template <class F>
+concept HasSharpBound = requires(const F& f, double y, Predictor eta, std::span<const double> spread, const Zone& zone,
+                                 std::span<double> out) {
+  f.sharp(y, eta, spread, zone, out, out);
+};
+template <class F>
+concept HasLargestThirdDerivative = requires(const F& f) {
+  { f.largest_third_derivative() } -> std::same_as<double>;
+};
+
+template <class F>
+concept Family = (HasGlobalCurvature<F> || HasSharpBound<F> ||
+                  HasLargestThirdDerivative<F>)&&requires(const F& f, double y, Predictor eta, Predictor delta,
+                                                          std::span<double> out, const Random& random,
+                                                          std::uint64_t index) {
   { f.name() } -> std::convertible_to<std::string>;
   { f.predictors() } -> std::same_as<Index>;
   { f.target_problem(y) } -> std::convertible_to<std::string>;
@@ -67,7 +87,6 @@ concept Family = requires(const F& f, double y, Predictor eta, Predictor delta, 
   { f.slope(y, eta, out) } -> std::same_as<void>;
   { f.curvature(y, eta, out) } -> std::same_as<void>;
   { f.remainder(y, eta, delta) } -> std::same_as<double>;
-  { f.global_curvature(y, eta, out) } -> std::same_as<void>;
   { f.mean(eta, out) } -> std::same_as<void>;
   { f.simulate(eta, random, index) } -> std::same_as<double>;
 };

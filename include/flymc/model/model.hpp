@@ -2,8 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
+#include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,9 +19,9 @@
 namespace flymc {
 
 // The family as the rest of the library sees it: K predictors per row, batches of n rows laid out row after row.
-// Outputs that are not wanted are empty spans. Each row of a batch is one query. What follows from a row's likelihood is
-// multiplied by the row's weight: the likelihood itself, remainder, curvature, and with them gaps and bounds. The row's
-// offset is in eta already.
+// Outputs that are not wanted are empty spans. Each row of a batch is one query. What follows from a row's likelihood
+// is multiplied by the row's weight: the likelihood itself, remainder, curvature, and with them gaps and bounds. The
+// row's offset is in eta already.
 class BatchedFamily {
  public:
   virtual ~BatchedFamily() = default;
@@ -44,9 +47,16 @@ class BatchedFamily {
   // l(eta + delta) - l(eta) - l'(eta)'delta, and its slope in delta.
   virtual void remainder(const FactSpans& rows, std::span<const double> eta, std::span<const double> delta,
                          std::span<double> value, std::span<double> slope) const = 0;
-  // The curvature of the anchored bound; no query.
+  // Whether some quadratic stays below each row's likelihood everywhere ...
+  virtual bool has_global_curvature() const = 0;
+  // ... and its curvature, that of the anchored bound; no query. Throws std::logic_error if there is none.
   virtual void global_curvature(const FactSpans& rows, std::span<const double> eta,
                                 std::span<double> curvature) const = 0;
+  // How strongly a row can bend, for units and for rounding: the global curvature, or else the size of its own at eta,
+  // and at least T^(2/3) if T is the largest third derivative. No query.
+  void scale_curvature(const FactSpans& rows, std::span<const double> eta, std::span<double> curvature) const;
+  // At least |l'''| of one predictor; none if the family does not say.
+  virtual std::optional<double> largest_third_derivative() const = 0;
   // c and k of the sharp bound, K x K per row each; no query.
   virtual void sharp(const FactSpans& rows, std::span<const double> eta, std::span<const double> spread,
                      const Zone& zone, std::span<double> curvature, std::span<double> growth) const = 0;
@@ -132,12 +142,21 @@ class BatchedAdapter final : public BatchedFamily {
     weigh(rows, slope);
   }
 
-  void global_curvature(const FactSpans& rows, std::span<const double> eta,
-                        std::span<double> curvature) const override {
-    const std::size_t k = width();
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      family_.global_curvature(rows.target[i], eta.subspan(i * k, k), curvature.subspan(i * k * k, k * k));
-    weigh(rows, curvature);
+  bool has_global_curvature() const override { return HasGlobalCurvature<F>; }
+  void global_curvature([[maybe_unused]] const FactSpans& rows, [[maybe_unused]] std::span<const double> eta,
+                        [[maybe_unused]] std::span<double> curvature) const override {
+    if constexpr (HasGlobalCurvature<F>) {
+      const std::size_t k = width();
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        family_.global_curvature(rows.target[i], eta.subspan(i * k, k), curvature.subspan(i * k * k, k * k));
+      weigh(rows, curvature);
+    } else {
+      throw std::logic_error("the family has no global curvature");
+    }
+  }
+  std::optional<double> largest_third_derivative() const override {
+    if constexpr (HasLargestThirdDerivative<F>) return family_.largest_third_derivative();
+    return std::nullopt;
   }
 
   void sharp(const FactSpans& rows, std::span<const double> eta, std::span<const double> spread, const Zone& zone,
@@ -148,12 +167,13 @@ class BatchedAdapter final : public BatchedFamily {
       const std::size_t e = i * k * k;
       const Predictor at = eta.subspan(i * k, k);
       const std::span<double> c = curvature.subspan(e, k * k), g = growth.subspan(e, k * k);
-      if constexpr (requires { family_.sharp(y[i], at, spread, zone, c, g); }) {
+      if constexpr (HasSharpBound<F>) {
         family_.sharp(y[i], at, spread.subspan(e, k * k), zone, c, g);
       } else {
-        family_.global_curvature(y[i], at, c);
+        std::fill(c.begin(), c.end(), HUGE_VAL);
+        if constexpr (HasGlobalCurvature<F>) family_.global_curvature(y[i], at, c);
         std::fill(g.begin(), g.end(), 0.0);
-        if constexpr (requires { family_.largest_third_derivative(); }) {
+        if constexpr (HasLargestThirdDerivative<F>) {
           // -remainder <= w delta^2 / 2 + T |delta|^3 / 6, and |delta| <= reach rho.
           double w = 0.0;
           family_.curvature(y[i], at, {&w, 1});
