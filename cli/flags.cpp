@@ -26,6 +26,7 @@ std::string flag(const Mention& mention) {
   if (mention.action)
     return fmt::format("`flymc {}{}`", mention.name, mention.value ? " " + *mention.value : std::string());
   const Setting* const setting = find_setting(mention.name);
+  if (setting == nullptr && !is_argument(mention.name)) return mention.text;  // somebody's own
   const bool no_value = !mention.value || (setting != nullptr && setting->kind == Setting::Kind::flag);
   return "--" + mention.name + (no_value ? "" : " " + for_a_shell(*mention.value));
 }

@@ -205,13 +205,19 @@ def _residual_scale(X: np.ndarray, y: np.ndarray, counts: np.ndarray, nu: float)
     Of a perfect fit, which has no residuals, a hundredth of y's standard deviation.
     """
     most = 10_000
-    if len(y) > most:
-        rows = np.random.default_rng(1).choice(len(y), most, replace=False)
+    rows = np.flatnonzero(counts)
+    if len(rows) > most:
+        rows = np.random.default_rng(1).choice(rows, most, replace=False)
+    if len(rows) < len(y):
         X, y, counts = X[rows], y[rows], counts[rows]
+    if counts.sum() < len(y):  # not counts of rows: as many rows of equal weight would know as much
+        counts = counts * (counts.sum() / np.square(counts).sum())
+    mean = np.average(y, weights=counts)
+    deviation = float(np.sqrt(np.average((y - mean) ** 2, weights=counts)))
     with_ones = np.column_stack([np.ones(len(X)), X])
-    free = float(counts.sum()) - with_ones.shape[1]  # what the coefficients leave: the most likely scale is too small without it
-    without_residuals = 0.01 * (float(y.std()) or 1.0)
-    if free < 1 or np.count_nonzero(counts) <= with_ones.shape[1]:
+    free = counts.sum() - with_ones.shape[1]  # what the coefficients leave: the most likely scale is too small without it
+    without_residuals = 0.01 * (deviation or 1.0)
+    if free < 1:
         return without_residuals
     weight = counts.copy()
     scale = 0.0

@@ -120,6 +120,11 @@ def _prepare(
 ) -> tuple[list[str], dict[str, Any], Design | None]:
     """The files of the table, the settings for them, and the design of a formula."""
     settings = dict(settings)
+    for name in ("columns", "exclude", "categorical"):  # a name by itself is a list of one
+        if isinstance(settings.get(name), str):
+            settings[name] = [settings[name]]
+    if not isinstance(settings.get("offset"), str | None):
+        raise TypeError("offset: name a column of the table; tables to predict from need it too")
     # Columns that are read beside those that explain the target.
     facts = [settings[name] for name in ("weights", "offset") if isinstance(settings.get(name), str)]
     if isinstance(data, tuple):
@@ -134,7 +139,7 @@ def _prepare(
         raise TypeError("formula: name the target, or write a formula such as 'y ~ a + b'")
     weights = settings.get("weights")
     if weights is not None and not isinstance(weights, str):
-        data = tables.with_column(data, tables.WEIGHTS, weights)
+        data = tables.with_weights(data, weights, settings.get("columns"), settings.get("exclude") or ())
         settings["weights"] = tables.WEIGHTS
         facts.append(tables.WEIGHTS)
     if "~" in formula:
@@ -150,11 +155,10 @@ def _prepare(
     settings["target"] = formula
     if (paths := tables.paths_of(data)) is not None:
         return paths, settings, None
-    only = {*settings["columns"], formula, *facts} if settings.get("columns") else None
+    # Columns to leave out are written too, for the program to check their names.
+    only = {*settings["columns"], *(settings.get("exclude") or ()), formula, *facts} if settings.get("columns") else None
     file = spool()
-    tables.write(data, file, only, set(settings.get("exclude") or ()) - {formula})
-    # What was left out is not there to be excluded.
-    settings["exclude"] = None
+    tables.write(data, file, only)
     return [str(file)], settings, None
 
 

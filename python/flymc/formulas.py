@@ -69,7 +69,7 @@ class Design:
         table = table.append_column(target, values)
         for name in others:
             if name not in frame.columns:
-                raise InputError(f"data: there is no column '{name}'")
+                raise InputError(f"data: there is no column '{name}' for weights or offset")
             if name in table.column_names:
                 raise InputError(f"'{name}' is a weight or an offset and cannot be in the formula too")
             table = table.append_column(name, pa.array(kept[name], from_pandas=True))

@@ -19,7 +19,7 @@ import pyarrow as pa
 from ._core import FileError, InputError
 
 SPOOL = "data.flymc.arrow"  # the file of what was not a file
-WEIGHTS = "(weights)"  # the column of weights that were given as numbers
+WEIGHTS = "weights (given as numbers)"  # the column of weights that were given as numbers
 KINDS = (
     "a path or a list of paths, a pandas, Polars or PyArrow table, a DuckDB relation, a PyArrow dataset, "
     "anything else with __arrow_c_stream__, a dictionary of columns, or (X, y)"
@@ -100,25 +100,34 @@ def table_of_arrays(X: Any, y: Any, names: Sequence[str] | None, target: str) ->
     return table.append_column(target, y)
 
 
-def with_column(data: Any, name: str, values: Any) -> pa.Table:
-    """The table and one more column."""
+def with_weights(data: Any, weights: Any, columns: Sequence[str] | None, exclude: Sequence[str]) -> pa.Table:
+    """The table and a column of weights."""
     if paths_of(data) is not None:
         raise ValueError("weights: of files, name the column; a number per row goes with a table that is in memory")
+    if is_pandas(data) and hasattr(getattr(weights, "index", None), "equals") and not data.index.equals(weights.index):
+        raise ValueError("weights: they have another index than the table; bring both into one order first")
     table = reader_of(data).read_all()
-    values = np.asarray(values, dtype=float)
+    try:
+        values = np.asarray(weights, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError("weights: give a number per row, or the name of a column") from None
     if values.shape != (table.num_rows,):
-        raise ValueError(f"weights: {values.size} numbers for {table.num_rows} rows; give one per row")
-    return table.append_column(name, pa.array(values))
+        shape = " x ".join(str(size) for size in values.shape) or "one number"
+        raise ValueError(f"weights: {shape} for {table.num_rows} rows; give one number per row, in one dimension")
+    explaining = [name for name in (columns or table.column_names) if name not in exclude]
+    for name in explaining:
+        column = table[name] if name in table.column_names else None
+        if column is not None and pa.types.is_primitive(column.type) and len(values) > 1 and column.null_count == 0:
+            if np.ptp(values) > 0 and np.array_equal(column.to_numpy(), values):
+                raise ValueError(f"weights: they are the column '{name}', which would explain the target too; name it")
+    return table.append_column(WEIGHTS, pa.array(values))
 
 
-def write(data: Any, path: pathlib.Path, only: Iterable[str] | None = None, without: Iterable[str] = ()) -> None:
-    """Writes a table to an Arrow file: the columns `only`, or all but those `without`; names it has not are ignored."""
+def write(data: Any, path: pathlib.Path, only: Iterable[str] | None = None) -> None:
+    """Writes a table to an Arrow file: the columns `only`, or all; names it has not are ignored."""
     reader = reader_of(data)
-    without = set(without)
     wanted = None if only is None else set(only)
-    fields = [
-        field for field in reader.schema if field.name not in without and (wanted is None or field.name in wanted)
-    ]
+    fields = [field for field in reader.schema if wanted is None or field.name in wanted]
     # Batches of a stream may have dictionaries of their own, and a file has one: levels are written out.
     schema = pa.schema(
         [pa.field(f.name, pa.string()) if pa.types.is_dictionary(f.type) else f.remove_metadata() for f in fields]

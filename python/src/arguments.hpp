@@ -23,6 +23,7 @@ inline std::string argument(const Mention& mention) {
     if (mention.name == "sample") return run.empty() ? "`Fit.resample`" : "`flymc.load(" + run + ").resample()`";
     return "`flymc." + mention.name + (run.empty() ? "`" : "(" + run + ")`");
   }
+  if (find_setting(mention.name) == nullptr && !is_argument(mention.name)) return mention.text;  // somebody's own
   std::string out = mention.name;
   for (char& c : out)
     if (c == '-') c = '_';

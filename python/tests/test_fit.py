@@ -321,10 +321,39 @@ def test_weights_are_repeated_rows(frame, quick):
     # And not those of rows that count once.
     plain = flymc.fit("clicked", frame[["x", "w", "clicked"]], **quick).summary()
     assert (abs(one["mean"] - plain["mean"]) > 4.5 * error).any()
-    with pytest.raises(ValueError, match="weights: 5 numbers for 3000 rows"):
+    with pytest.raises(ValueError, match="weights: 5 for 3000 rows"):
         flymc.fit("clicked", frame, weights=[1.0] * 5, **quick)
     with pytest.raises(ValueError, match="weights: of files, name the column"):
         flymc.fit("clicked", "table.csv", weights=[1.0] * 5, **quick)
+
+
+def test_weights_say_what_they_are(frame, quick):
+    table = frame[["x", "clicked"]].assign(w=0.5 + 100.0 * np.arange(len(frame)))
+    fit = flymc.fit("clicked", table, weights="w", **quick)
+    assert "weights 'w', which sum to 4.4985" in str(fit)
+    assert any("times the number of rows" in warning for warning in fit.report["warnings"])
+    counted = flymc.fit("clicked", table.assign(w=100), weights="w", **quick)
+    assert not any("times the number of rows" in warning for warning in counted.report["warnings"])
+    with pytest.raises(ValueError, match="they are the column 'w'"):
+        flymc.fit("clicked", table, weights=table["w"], **quick)
+    with pytest.raises(ValueError, match="another index"):
+        flymc.fit("clicked", frame[["x", "clicked"]], weights=table["w"].sample(frac=1.0), **quick)
+    with pytest.raises(ValueError, match="3000 x 1 for 3000 rows"):
+        flymc.fit("clicked", frame[["x", "clicked"]], weights=np.ones((3000, 1)), **quick)
+    with pytest.raises(flymc.InputError, match="cannot be both the weights and the offset"):
+        flymc.fit("clicked", table, weights="w", offset="w", **quick)
+    with pytest.raises(TypeError, match="offset: name a column"):
+        flymc.fit("clicked", frame[["x", "clicked"]], offset=table["w"], **quick)
+    with pytest.raises(flymc.InputError, match="weights: name a column"):
+        flymc.fit("clicked", table, weights="", **quick)
+
+
+def test_columns_of_tables_in_memory_are_checked(frame, quick):
+    table = frame[["x", "w", "clicked"]]
+    assert flymc.fit("clicked", table, exclude="w", **quick).names == ["intercept", "x"]
+    assert flymc.fit("clicked", table, columns="x", **quick).names == ["intercept", "x"]
+    with pytest.raises(flymc.InputError, match="no column 'ww' \\(to exclude\\)"):
+        flymc.fit("clicked", table, exclude=["ww"], **quick)
 
 
 def test_offset(frame, quick):

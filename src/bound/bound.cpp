@@ -92,15 +92,17 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
     if (!c.slope_drop.empty()) terms.slope -= Eigen::Map<const RowMatrix>(c.slope_drop.data(), block.rows(), k);
     if (expects)
       for (std::size_t i = 0; i < n; ++i) {
-        // tr((c + k rho - w) spread) / 2 at the typical rho, to second order in the offset. That is nothing where the
+        // tr((c + k rho - w) spread) / 2 at the typical rho, to second order in the change. That is nothing where the
         // bound has the likelihood's own curvature (eta = 0 of the logistic, a residual of 0), though the gap is not:
-        // its fourth order is at most about tr(c spread)^2 / 2, and without it such a row would never be proposed.
+        // its fourth order is at most about tr(c spread)^2 / 2 of a row that counts once, and without it such a row
+        // would never be proposed.
+        const double weight = fixed.facts.spans()[i].weight;
         double twice = 0.0, bend = 0.0;
         for (std::size_t e = i * entries; e < (i + 1) * entries; ++e) {
           twice += (c.curvature[e] - own[e] + (grows ? typical * c.growth[e] : 0.0)) * fixed.spread[e];
           bend += c.curvature[e] * fixed.spread[e];
         }
-        const double gap = 0.5 * (std::max(0.0, twice) + bend * bend);
+        const double gap = 0.5 * (std::max(0.0, twice) + (weight > 0.0 ? bend * bend / weight : 0.0));
         const double variance = largest_variance(fixed.spread.data() + i * entries, width, differences);
         expected_gaps_.set(rows[i], gap);
         loose.add(rows[i], variance);
@@ -169,17 +171,17 @@ void BoundPoint::pull_to_theta(Vector& gradient) const {
   gradient = (gradient - along * rho_gradient) / beyond;
 }
 
-BoundPoint Bound::at_distance(Vector offset, double rho) const {
+BoundPoint Bound::at_distance(Vector change, double rho) const {
   BoundPoint point;
   point.rho = rho;
-  point.offset = by_predictor(offset, model_.predictors());
+  point.change = by_predictor(change, model_.predictors());
   if (rho > radius()) {
     point.beyond = rho / radius();
     point.rho = radius();
-    point.offset /= point.beyond;
+    point.change /= point.beyond;
   }
-  if (model_.family().only_differences()) point.offset.colwise() -= Vector(point.offset.col(0));
-  point.from_anchor = std::move(offset);
+  if (model_.family().only_differences()) point.change.colwise() -= Vector(point.change.col(0));
+  point.from_anchor = std::move(change);
   return point;
 }
 
@@ -189,7 +191,7 @@ BoundPoint Bound::at(const Vector& theta, bool with_gradient) const {
   const double rho = white.norm();
   BoundPoint point = at_distance(theta - anchor_, rho);
   if (with_gradient && (rule_->grows() || point.outside()))
-    // d ||L'offset|| / d theta = L (L'offset) / rho; at the anchor itself rho multiplies terms that vanish.
+    // d ||L'change|| / d theta = L (L'change) / rho; at the anchor itself rho multiplies terms that vanish.
     point.rho_gradient = rho > 0.0 ? Vector(metric_->lower().triangularView<Eigen::Lower>() * (white / rho))
                                    : Vector::Zero(theta.size());
   return point;
@@ -197,13 +199,13 @@ BoundPoint Bound::at(const Vector& theta, bool with_gradient) const {
 
 // V + s'Delta - Delta'C Delta / 2 - rho Delta'Q Delta / 2.
 double Bound::log_sum(const BoundPoint& point, Vector* gradient) const {
-  const Eigen::Map<const Vector> offset(point.offset.data(), point.offset.size());
-  const Vector bend = sums_.curvature.selfadjointView<Eigen::Lower>() * offset;
-  double sum = sums_.value + sums_.slope.dot(offset) - 0.5 * offset.dot(bend);
+  const Eigen::Map<const Vector> change(point.change.data(), point.change.size());
+  const Vector bend = sums_.curvature.selfadjointView<Eigen::Lower>() * change;
+  double sum = sums_.value + sums_.slope.dot(change) - 0.5 * change.dot(bend);
   if (gradient) *gradient += sums_.slope - bend;
   if (rule_->grows()) {
-    const Vector grown = sums_.growth.selfadjointView<Eigen::Lower>() * offset;
-    const double form = offset.dot(grown);
+    const Vector grown = sums_.growth.selfadjointView<Eigen::Lower>() * change;
+    const double form = change.dot(grown);
     sum -= 0.5 * point.rho * form;
     if (gradient) *gradient -= point.rho * grown + 0.5 * form * point.rho_gradient;
   }
@@ -272,7 +274,7 @@ void Bound::gaps(const BoundRows& rows, const BoundPoint& point, bool with_slope
   out.rho_slope.assign(with_slopes && grows ? n : 0, 0.0);
   std::vector<double>& delta = out.delta;
   delta.resize(n * k);
-  rows.x.project(point.offset, delta);
+  rows.x.project(point.change, delta);
   model_.family().remainder(rows.facts.spans(), rows.eta_anchor, delta, out.gap, out.slope);
 
   const Coefficients& c = rows.coefficients;

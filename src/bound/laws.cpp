@@ -80,7 +80,7 @@ class Table {
   void check() {
     check_family();
     for (int t = 0; t < thetas_per_table; ++t) {
-      const Vector theta = anchor_ + offset(t);
+      const Vector theta = anchor_ + change(t);
       report_.pairs += rows_per_table;
       guard([&] { check_theta(theta); });
     }
@@ -105,7 +105,7 @@ class Table {
     return u / metric_->whiten(u).norm();
   }
 
-  // The direction of length 1 in which a row's offset is as large as its reach allows, P^-1 x (for several predictors,
+  // The direction of length 1 in which a row's change is as large as its reach allows, P^-1 x (for several predictors,
   // the difference of the first two): there, and nowhere else, a bound by reach is at its limit.
   Vector towards(RowId row) {
     const Index d = store_->features();
@@ -119,7 +119,7 @@ class Table {
     return u / metric_->whiten(u).norm();
   }
 
-  Vector offset(int t) {
+  Vector change(int t) {
     const double radius = rule_->radius();
     if (t == 0) return Vector::Zero(anchor_.size());
     if (std::isfinite(radius) && t < 5) return (1.0 + (t % 2 ? 1e-9 : -1e-9)) * radius * direction();
@@ -194,11 +194,13 @@ class Table {
                             (slope(y, eta + delta).cwiseAbs().sum()) * (eta.norm() + delta.norm());
         const double bend = 0.5 * c * delta.squaredNorm();
         if (!(std::abs(own - direct) <= 1e3 * epsilon * size + 1e-9 * bend))
-          fail("remainder", i, fmt::format("{:.17g} instead of {:.17g} at offset {:.3g}", own, direct, delta.norm()));
+          fail("remainder", i,
+               fmt::format("{:.17g} instead of {:.17g} where eta changes by {:.3g}", own, direct, delta.norm()));
         // As delta vanishes only the second-order term is left.
         const double second = -0.5 * delta.dot(curvature * delta);
         if (length == 1e-7 && !(std::abs(own - second) <= 1e-4 * bend))
-          fail("remainder", i, fmt::format("{:.17g} instead of {:.17g} at offset {:.3g}", own, second, delta.norm()));
+          fail("remainder", i,
+               fmt::format("{:.17g} instead of {:.17g} where eta changes by {:.3g}", own, second, delta.norm()));
       }
 
       // |l'''| <= T: between two points the curvature changes by no more than T times their distance, either way.
@@ -238,7 +240,7 @@ class Table {
     for (std::size_t i = 0; i < n; ++i) {
       const Vector eta = Eigen::Map<const Vector>(etas(i).data(), k);
       Vector delta(k);
-      store_->project({&ids_[i], 1}, point.offset, {delta.data(), static_cast<std::size_t>(k)});
+      store_->project({&ids_[i], 1}, point.change, {delta.data(), static_cast<std::size_t>(k)});
       const Quadratic bound = log_bound(i, eta, delta, point);
       sum += bound.value;
       size_of_sum += bound.size;
@@ -252,7 +254,7 @@ class Table {
            slope(fixed_.facts.spans().row(i), eta + delta).cwiseAbs().sum() * (eta.norm() + delta.norm()));
       if (!(bound.value <= likelihood + rounding))
         fail("below", i,
-             fmt::format("log B = {:.17g} above log L = {:.17g} at offset {:.6g}", bound.value, likelihood,
+             fmt::format("log B = {:.17g} above log L = {:.17g} where eta changes by {:.6g}", bound.value, likelihood,
                          fmt::join(as_span(delta), ", ")));
       if (!(std::abs(gaps.gap[i] - (likelihood - bound.value)) <= 2.0 * rounding))
         fail("below", i,
@@ -319,7 +321,7 @@ class Table {
       row.append(fixed_, i);
       std::vector<double> move(k), delta(k);
       store_->project(row.row, by_predictor(point_move, model_.predictors()), move);
-      store_->project(row.row, point.offset, delta);
+      store_->project(row.row, point.change, delta);
       const auto gaps_at = [&](double t, bool slopes) {
         Gaps gaps;
         bound_->gaps(row, bound_->at(theta + t * u, slopes), slopes, gaps);

@@ -119,24 +119,24 @@ double Bound::lit_sum(const BoundPoint& point, Vector* gradient) const {
   if (lit_.size() == 0) return 0.0;
   const BoundRows& rows = lit_.fixed;
   std::vector<double> eta(rows.eta_anchor.size()), value(rows.size()), slope(gradient ? eta.size() : 0);
-  rows.x.project(point.offset, eta);
+  rows.x.project(point.change, eta);
   for (std::size_t e = 0; e < eta.size(); ++e) eta[e] += rows.eta_anchor[e];
   model_.family().likelihood(rows.facts.spans(), eta, value, slope, {});
-  const Eigen::Map<const Vector> offset(point.offset.data(), point.offset.size());
-  const Vector bend = lit_.curvature.selfadjointView<Eigen::Lower>() * offset;
+  const Eigen::Map<const Vector> change(point.change.data(), point.change.size());
+  const Vector bend = lit_.curvature.selfadjointView<Eigen::Lower>() * change;
   if (gradient) {
     *gradient += bend - lit_.slope;
     add_slopes(rows.x, slope, model_.predictors(), *gradient);
   }
   return std::accumulate(value.begin(), value.end(), 0.0) -
-         (lit_.value + lit_.slope.dot(offset) - 0.5 * offset.dot(bend));
+         (lit_.value + lit_.slope.dot(change) - 0.5 * change.dot(bend));
 }
 
 double Bound::stand_in_sum(const BoundPoint& point, Vector& gradient) const {
   const auto k = static_cast<std::size_t>(model_.predictors());
   const BoundRows& rows = stand_ins_.rows;
   std::vector<double> delta(rows.eta_anchor.size()), value(rows.size()), slope(delta.size());
-  rows.x.project(point.offset, delta);
+  rows.x.project(point.change, delta);
   model_.family().remainder(rows.facts.spans(), rows.eta_anchor, delta, value, slope);
   double sum = 0.0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -161,8 +161,8 @@ bool Bound::stand_ins_are_good(const Metric& posterior) const {
   Vector z(anchor_.size()), gradient = Vector::Zero(anchor_.size());
   for (std::uint64_t i = 0; i < trials; ++i) {
     PhiloxRandom(1, 0, i).normals(Purpose::subsample, 0, {z.data(), static_cast<std::size_t>(z.size())});
-    const Vector offset = posterior.unwhiten(z);
-    const BoundPoint point = at_distance(offset, metric_->whiten(offset).norm());
+    const Vector change = posterior.unwhiten(z);
+    const BoundPoint point = at_distance(change, metric_->whiten(change).norm());
     const double difference = lit_sum(point) - stand_in_sum(point, gradient), before = mean;
     mean += (difference - mean) / static_cast<double>(i + 1);
     squares += (difference - before) * (difference - mean);
@@ -176,16 +176,16 @@ double add_lit_beyond_quadratic(const Bound& bound, const Vector& theta, Vector&
   if (lit.size() == 0) return 0.0;
   const BoundRows& rows = lit.fixed;
   const auto k = static_cast<std::size_t>(family.predictors());
-  const Vector offset = theta - bound.anchor();
+  const Vector change = theta - bound.anchor();
   std::vector<double> eta(rows.eta_anchor.size()), value(rows.size()), slopes(eta.size()), bends(eta.size() * k);
   rows.predict(by_predictor(theta, family.predictors()), eta);
   family.likelihood(rows.facts.spans(), eta, value, slopes, bends);
   const Matrix own = Matrix(lit.curvature.selfadjointView<Eigen::Lower>()) / LitRows::share;
-  slope += own * offset - lit.slope;
+  slope += own * change - lit.slope;
   add_slopes(rows.x, slopes, family.predictors(), slope);
   curvature += rows.x.gram(bends, family.predictors()) - own;
   return std::accumulate(value.begin(), value.end(), 0.0) -
-         (lit.value + lit.slope.dot(offset) - 0.5 * offset.dot(own * offset));
+         (lit.value + lit.slope.dot(change) - 0.5 * change.dot(own * change));
 }
 
 void Bound::light(const Store& store, LooseRows& collected, double bright_spread, const Lighting& lighting,

@@ -47,7 +47,7 @@ std::string FixedJaakkolaJordanRule::family_problem(const BatchedFamily& family)
 }
 
 // log sigmoid(eta) - eta/2 is even, so what the bound lacks at eta is the same for both classes: that of the anchored
-// bound at xi, an offset eta - xi away. In value remainder + c (eta - xi)^2 / 2, in slope l'(eta) - l'(xi) + c (eta -
+// bound at xi, a change eta - xi away. In value remainder + c (eta - xi)^2 / 2, in slope l'(eta) - l'(xi) + c (eta -
 // xi). Neither the target nor the row's likelihood enters.
 void FixedJaakkolaJordanRule::coefficients(const BatchedFamily&, const FactSpans& rows,
                                            std::span<const double> eta_anchor, std::span<const double>,

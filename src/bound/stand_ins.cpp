@@ -6,9 +6,9 @@
 namespace flymc {
 namespace {
 
-// F with |F'(x - y)|^2 = the variance over the posterior of the rows' offsets from each other: summed over predictors,
+// F with |F'(x - y)|^2 = the variance over the posterior of the rows' changes from each other: summed over predictors,
 // or over their differences where the likelihood knows nothing else.
-Matrix offset_factor(const Metric& metric, Index predictors, bool only_differences) {
+Matrix change_factor(const Metric& metric, Index predictors, bool only_differences) {
   const Index d = metric.dimension() / predictors;
   const Matrix half = metric.lower().transpose().triangularView<Eigen::Upper>().solve(
       Matrix::Identity(metric.dimension(), metric.dimension()));  // covariance = half half'
@@ -27,14 +27,14 @@ Matrix offset_factor(const Metric& metric, Index predictors, bool only_differenc
 }  // namespace
 
 StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Metric& metric, double likeness) {
-  const double alike = 0.002 * likeness * likeness;  // variance of the difference of two offsets
+  const double alike = 0.002 * likeness * likeness;  // variance of the difference of two changes
   const double near = 0.25 * likeness;  // of predictors and targets, in units of 1 / sqrt(global curvature)
   constexpr std::size_t least = 8, too_few = 64;
   const std::size_t n = rows.size(), k = static_cast<std::size_t>(family.predictors());
   StandIns out;
   if (n < too_few) return out;
   const Index d = rows.x.features();
-  const Matrix factor = offset_factor(metric, family.predictors(), family.only_differences());
+  const Matrix factor = change_factor(metric, family.predictors(), family.only_differences());
   RowMatrix place(static_cast<Index>(n), d);
   rows.x.project(factor, {place.data(), static_cast<std::size_t>(place.size())});
   std::vector<double> global(n * k * k);

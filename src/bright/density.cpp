@@ -55,7 +55,7 @@ RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with
   // By the metric itself, since a gradient is wanted, too; on the radius it may round to the other side.
   if (!frame_ || out.point.outside()) out.point = bound_.at(theta, with_gradient);
   if (frame_ && !out.point.outside()) {
-    // The frame's matrices are of the prior, too, and good to its largest offsets, not to differences.
+    // The frame's matrices are of the prior, too, and good to its largest changes, not to differences.
     out.base = prior.log_density(theta) + (bound_.model().family().only_differences()
                                                ? bound_.log_sum(out.point)
                                                : frame_->log_sum(out.b, out.point.from_anchor, out.point.rho));
@@ -145,7 +145,7 @@ RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightR
   RowId queries = z.set.bright_count();
   Gaps gaps;
   BoundPoint point;
-  if (own) point = bound_.at_distance(frame.offset(b), frame.rho(b));
+  if (own) point = bound_.at_distance(frame.change(b), frame.rho(b));
   if (own && !point.outside()) {
     Vector from_lit = Vector::Zero(lit > 0 ? dimension() : 0);
     // On the way the lit rows' stand-ins will do.

@@ -61,10 +61,10 @@ void SplitFrame::pack() {
 }
 
 // V + s'Delta - Delta'C Delta / 2 - rho Delta'Q Delta / 2 with Delta'C Delta = |b|^2 less the prior's share.
-double SplitFrame::log_sum(const Vector& b, const Vector& offset, double rho) const {
-  double form = b.squaredNorm() - prior_curvature.dot(offset.cwiseAbs2());
+double SplitFrame::log_sum(const Vector& b, const Vector& change, double rho) const {
+  double form = b.squaredNorm() - prior_curvature.dot(change.cwiseAbs2());
   if (growth.size() > 0) form += rho * growth.dot(b.cwiseAbs2());
-  return value + slope.dot(offset) - 0.5 * form;
+  return value + slope.dot(change) - 0.5 * form;
 }
 
 Vector SplitFrame::rest(const Vector& b, double rho, double rho_weight) const {
@@ -74,9 +74,9 @@ Vector SplitFrame::rest(const Vector& b, double rho, double rho_weight) const {
   return rho_weight * b - rho * growth.cwiseProduct(b);
 }
 
-Vector SplitFrame::prior_rest(const Prior& prior, const Vector& offset) const {
-  Vector gradient = prior_curvature.cwiseProduct(offset) - prior_slope;
-  prior.log_density(origin + offset, &gradient);
+Vector SplitFrame::prior_rest(const Prior& prior, const Vector& change) const {
+  Vector gradient = prior_curvature.cwiseProduct(change) - prior_slope;
+  prior.log_density(origin + change, &gradient);
   return gradient;
 }
 

@@ -22,9 +22,15 @@ std::optional<Mention> parse(std::string_view text) {
   return out;
 }
 
+// Marks in somebody's names would end a mention too early: they become < and >.
 std::string marked(std::initializer_list<std::string_view> parts) {
+  std::string inside;
+  for (const std::string_view part : parts) inside += part;
+  for (const auto& [mark, plain] : {std::pair(open, "<"), std::pair(close, ">")})
+    for (std::size_t at = inside.find(mark); at != inside.npos; at = inside.find(mark))
+      inside.replace(at, mark.size(), plain);
   std::string out(open);
-  for (const std::string_view part : parts) out += part;
+  out += inside;
   return out += close;
 }
 
@@ -40,11 +46,17 @@ std::string mention_action(std::string_view action, std::string_view run) {
 std::string spelled(std::string_view text, const std::function<std::string(const Mention&)>& spell) {
   std::string out;
   for (;;) {
-    const std::size_t begin = text.find(open), end = begin == text.npos ? begin : text.find(close, begin);
+    const std::size_t end = text.find(close), begin = end == text.npos ? end : text.rfind(open, end);
     if (end == text.npos) return out += text;
+    if (begin == text.npos) {  // somebody's own mark
+      out += text.substr(0, end + close.size());
+      text.remove_prefix(end + close.size());
+      continue;
+    }
     const std::string_view inside = text.substr(begin + open.size(), end - begin - open.size());
     out += text.substr(0, begin);
-    const auto found = parse(inside);
+    auto found = parse(inside);
+    if (found) found->text = text.substr(begin, end + close.size() - begin);
     out += found ? spell(*found) : std::string(text.substr(begin, end + close.size() - begin));
     text.remove_prefix(end + close.size());
   }

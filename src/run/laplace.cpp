@@ -38,8 +38,8 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
   };
   bool with_lit = false;
   const auto at = [&](const Vector& theta) {
-    const Vector offset = theta - anchor.theta, bent = rows * offset;
-    At here{bound->sums().slope.dot(offset) - 0.5 * offset.dot(bent), bound->sums().slope - bent, rows};
+    const Vector change = theta - anchor.theta, bent = rows * change;
+    At here{bound->sums().slope.dot(change) - 0.5 * change.dot(bent), bound->sums().slope - bent, rows};
     if (!with_lit) return here;
     here.value += add_lit_beyond_quadratic(*bound, theta, here.slope, here.rows);
     out.queries += static_cast<RowId>(bound->lit().size());

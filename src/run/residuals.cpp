@@ -11,11 +11,18 @@
 namespace flymc {
 namespace {
 
-double median_size(std::vector<double> residuals) {
-  const auto middle = residuals.begin() + static_cast<std::ptrdiff_t>(residuals.size() / 2);
-  std::nth_element(residuals.begin(), middle, residuals.end(),
-                   [](double a, double b) { return std::abs(a) < std::abs(b); });
-  return std::abs(*middle);
+struct Residual {
+  double size, weight;
+};
+
+// Half of the weight has larger residuals.
+double median_size(std::vector<Residual> residuals) {
+  std::ranges::sort(residuals, {}, &Residual::size);
+  double half = 0.0;
+  for (const Residual& r : residuals) half += 0.5 * r.weight;
+  for (const Residual& r : residuals)
+    if ((half -= r.weight) <= 0.0) return r.size;
+  return residuals.back().size;
 }
 
 }  // namespace
@@ -30,18 +37,30 @@ std::vector<std::string> residual_warnings(const Model& model, const Store& stor
   const auto coefficients = static_cast<RowId>(theta.size());
   if (family.target_classes() > 0 || store.rows() < std::max(fewest_rows, rows_per_coefficient * coefficients))
     return {};
-  const RowId count = std::min(store.rows(), most_rows);
-  std::vector<double> found, expected;
-  for (RowId i = 0; i < count; ++i) {
-    const RowId row = i * store.rows() / count;
-    if (store.facts(row).weight == 0.0) continue;
-    double eta = 0.0, mean = 0.0;
-    store.predict({&row, 1}, by_predictor(theta, 1), {&eta, 1});
-    family.mean({&eta, 1}, {&mean, 1});
-    found.push_back(store.target(row) - mean);
-    expected.push_back(family.simulate({&eta, 1}, PhiloxRandom(1, 0, static_cast<std::uint64_t>(i)), 0) - mean);
+  // Evenly spaced rows, closer together where many do not count.
+  std::vector<RowId> rows;
+  for (RowId count = std::min(store.rows(), most_rows); rows.size() < static_cast<std::size_t>(fewest_rows);
+       count = std::min(store.rows(), 8 * count)) {
+    rows.clear();
+    for (RowId i = 0; i < count && rows.size() < static_cast<std::size_t>(most_rows); ++i)
+      if (const RowId row = i * store.rows() / count; store.facts(row).weight > 0.0) rows.push_back(row);
+    if (count == store.rows()) break;
   }
-  if (found.size() < static_cast<std::size_t>(fewest_rows)) return {};
+  double weights = 0.0, squares = 0.0;
+  std::vector<Residual> found, expected;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const RowFacts facts = store.facts(rows[i]);
+    double eta = 0.0, mean = 0.0;
+    store.predict({&rows[i], 1}, by_predictor(theta, 1), {&eta, 1});
+    family.mean({&eta, 1}, {&mean, 1});
+    const double drawn = family.simulate({&eta, 1}, PhiloxRandom(1, 0, static_cast<std::uint64_t>(i)), 0);
+    found.push_back({std::abs(facts.target - mean), facts.weight});
+    expected.push_back({std::abs(drawn - mean), facts.weight});
+    weights += facts.weight;
+    squares += facts.weight * facts.weight;
+  }
+  // As many rows of equal weight would know as much.
+  if (!(weights * weights >= static_cast<double>(fewest_rows) * squares)) return {};
   const double shrinkage = std::sqrt(1.0 - static_cast<double>(coefficients) / static_cast<double>(store.rows()));
   const double size = median_size(std::move(found)), usual = shrinkage * median_size(std::move(expected)),
                ratio = size / usual;

@@ -165,11 +165,11 @@ TEST(LitRows, TheCollapsedSumIsTheSumOfItsRows) {
           for (std::size_t i = 0; i < 2000; ++i) {
             const Vector eta = Eigen::Map<const Vector>(fixed.eta_anchor.data() + i * width, k);
             Vector delta(k), slope(k);
-            levels.store->project({&rows[i], 1}, point.offset, {delta.data(), width});
+            levels.store->project({&rows[i], 1}, point.change, {delta.data(), width});
             double value = 0.0;
             Matrix bend(k, k);
-            model.family().likelihood(fixed.facts.spans().row(i), {eta.data(), width}, {&value, 1}, {slope.data(), width},
-                                      {bend.data(), width * width});
+            model.family().likelihood(fixed.facts.spans().row(i), {eta.data(), width}, {&value, 1},
+                                      {slope.data(), width}, {bend.data(), width * width});
             if (lit.contains(rows[i])) {
               bend *= 0.6;
             } else {
@@ -194,7 +194,7 @@ TEST(LitRows, TheCollapsedSumIsTheSumOfItsRows) {
           long double likelihood = 0.0;
           for (std::size_t i = 0; i < 2000; ++i) {
             Vector delta(k);
-            levels.store->project({&rows[i], 1}, point.offset, {delta.data(), width});
+            levels.store->project({&rows[i], 1}, point.change, {delta.data(), width});
             const Vector eta = Eigen::Map<const Vector>(fixed.eta_anchor.data() + i * width, k) + delta;
             double value = 0.0;
             model.family().likelihood(fixed.facts.spans().row(i), {eta.data(), width}, {&value, 1}, {}, {});

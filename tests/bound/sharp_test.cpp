@@ -227,5 +227,28 @@ TEST(ExpectedGaps, AreNeverFarBelowTheMeanGap) {
   check("at the target", Store::from_matrix(RowMatrix::Ones(6, 1), zeros), Model(StudentT{4.0, 1.0}, Prior::flat()));
 }
 
+// A row r times with weight 1 / r is the row: as many of its copies are expected to be bright as of the row itself. At
+// eta = 0 the bound has the likelihood's own curvature, and the gap is of fourth order.
+TEST(ExpectedGaps, AreProportionalToWeights) {
+  const problems::Machine machine;
+  const Model model(Logistic{}, Prior::normal(0.0, 1.0));
+  const auto metric = Metric::from_precision(25.0 * Matrix::Identity(2, 2));
+  for (const double at : {0.0, 1.3}) {
+    const auto expected = [&](double weight) {
+      RowMatrix x(2, 2);
+      x << 1.0, -1.0, 1.0, 1.0;
+      const Store store = Store::from_matrix(x, Vector{{0.0, 1.0}}, {}, Precision::float64, Vector{{weight, weight}});
+      const Bound bound(store, model, std::make_shared<SharpRule>(Zone{1.5, 5.0}), Vector{{at, 0.0}},
+                        machine.execution(), metric);
+      return ExpectedGaps::value(bound.expected_gaps().level(0));
+    };
+    for (const double weight : {0.001, 0.1, 30.0}) {
+      EXPECT_GT(expected(weight), 0.8 * weight * expected(1.0)) << at << ", " << weight;
+      EXPECT_LT(expected(weight), 1.25 * weight * expected(1.0)) << at << ", " << weight;
+    }
+    EXPECT_LT(expected(0.0), 1e-15);
+  }
+}
+
 }  // namespace
 }  // namespace flymc

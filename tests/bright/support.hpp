@@ -97,7 +97,7 @@ inline void expect_same(const Evaluation& a, const Evaluation& b) {
   EXPECT_EQ(a.base, b.base);
   EXPECT_EQ(a.gradient, b.gradient);
   EXPECT_EQ(a.base_gradient, b.base_gradient);
-  EXPECT_EQ(a.point.offset, b.point.offset);
+  EXPECT_EQ(a.point.change, b.point.change);
   EXPECT_EQ(a.point.rho, b.point.rho);
   EXPECT_EQ(a.point.beyond, b.point.beyond);
   EXPECT_EQ(a.point.rho_gradient, b.point.rho_gradient);

@@ -20,6 +20,12 @@ TEST(Mention, IsSpelledByWhoeverShowsIt) {
   EXPECT_EQ(spelled("", as_flag), "");
 }
 
+TEST(Mention, KeepsMarksOfOthersApart) {
+  EXPECT_EQ(spelled("column 'p‹q': leave it out (" + mention("exclude", "p‹q›r") + ")",
+                    [](const Mention& m) { return "--" + m.name + " " + *m.value; }),
+            "column 'p‹q': leave it out (--exclude p<q>r)");
+}
+
 TEST(Mention, IsReadableAsItIs) { EXPECT_EQ(mention("missing", "drop"), "‹missing = drop›"); }
 
 // Names of columns are anybody's.

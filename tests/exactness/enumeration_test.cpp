@@ -81,8 +81,8 @@ struct Tiny {
       const Vector moved = eta + delta;
       double at_anchor = 0.0, here = 0.0;
       Vector slope(k);
-      problem.model.family().likelihood(fixed.facts.spans().row(i), {eta.data(), width}, {&at_anchor, 1}, {slope.data(), width},
-                                        {});
+      problem.model.family().likelihood(fixed.facts.spans().row(i), {eta.data(), width}, {&at_anchor, 1},
+                                        {slope.data(), width}, {});
       problem.model.family().likelihood(fixed.facts.spans().row(i), {moved.data(), width}, {&here, 1}, {}, {});
       const Coefficients& c = fixed.coefficients;
       Matrix bend = Eigen::Map<const Matrix>(c.curvature.data() + i * width * width, k, k);
@@ -207,7 +207,8 @@ struct Case {
 
 class EverySweep : public testing::TestWithParam<Case> {
  protected:
-  EverySweep() : tiny(GetParam().model, GetParam().rule, GetParam().scale, GetParam().lights, GetParam().facts),
+  EverySweep()
+      : tiny(GetParam().model, GetParam().rule, GetParam().scale, GetParam().lights, GetParam().facts),
         pi(tiny.stationary()) {}
   Tiny tiny;
   Vector pi;

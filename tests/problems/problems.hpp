@@ -95,7 +95,7 @@ inline Gaps lit_gaps(const Bound& bound, const BoundPoint& point) {
   out.gap.resize(rows.size());
   out.slope.resize(rows.size() * k);
   out.delta.resize(rows.size() * k);
-  rows.x.project(point.offset, out.delta);
+  rows.x.project(point.change, out.delta);
   bound.model().family().remainder(rows.facts.spans(), rows.eta_anchor, out.delta, out.gap, out.slope);
   for (std::size_t i = 0; i < rows.size(); ++i)
     for (std::size_t p = 0; p < k; ++p)

@@ -6,8 +6,7 @@
 // Every model is fitted with the seeds 1 ... S and the default settings (--auto), or with the sharp bound and sweeps by
 // rows however few rows there are (--sharp). --draws is of each of four chains. --long is one run of a million draws in
 // all, or of what --draws says, with its quantiles. A model of a million rows runs if --models is its whole name, or
-// with
-// --long. --list prints the truth and runs nothing.
+// with --long. --list prints the truth and runs nothing.
 //
 // A run counts as warned if the summary warns, or if R-hat is 1.01 or more or an effective size below 400: then the
 // program did not ask to be believed. Of the other runs, and for each identified coefficient, three things must hold:

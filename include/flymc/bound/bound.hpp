@@ -21,18 +21,18 @@ namespace flymc {
 // What one theta means to the bound. The bound is made for the zone rho <= radius; a theta beyond it is represented by
 // the point of the zone that is nearest in the metric, anchor + (theta - anchor) radius / rho, and everything but
 // `from_anchor` and `beyond` is of that point. Of a likelihood that knows differences between predictors alone, rows
-// see the offset less its first column: the same likelihood, and a prior that lets all columns move far together leaves
+// see the change less its first column: the same likelihood, and a prior that lets all columns move far together leaves
 // no large numbers that cancel.
 struct BoundPoint {
   Vector from_anchor;   // theta - anchor
   double beyond = 1.0;  // the distance of theta over the radius, where that is more than 1
-  Matrix offset;        // from the anchor, as rows see it, one column per predictor
-  double rho = 0.0;     // ||L'offset||, if the bound uses it
+  Matrix change;        // from the anchor, as rows see it, one column per predictor
+  double rho = 0.0;     // ||L'change||, if the bound uses it
   Vector rho_gradient;  // d rho / d theta, if asked for and used
 
   bool outside() const { return beyond > 1.0; }
   // The gradient in theta of a function of the zone's point, from its gradient there. Beyond the radius the point does
-  // not follow theta along the ray: J'g = (g - rho_gradient (offset'g) / rho) / beyond.
+  // not follow theta along the ray: J'g = (g - rho_gradient (change'g) / rho) / beyond.
   void pull_to_theta(Vector& gradient) const;
 };
 
@@ -41,9 +41,9 @@ struct Gaps {
   std::vector<double> gap;
   std::vector<double> slope;
   std::vector<double> rho_slope;
-  std::vector<double> delta;  // the rows' offsets, K per row
+  std::vector<double> delta;  // the rows' changes, K per row
 
-  // Appends row i of another, but for its offsets.
+  // Appends row i of another, but for its changes.
   void append(const Gaps& other, std::size_t i);
 };
 
@@ -90,8 +90,8 @@ class Bound {
   RowId queries() const { return queries_; }
 
   BoundPoint at(const Vector& theta, bool with_gradient) const;
-  // The same for an offset whose distance is known, without the gradient.
-  BoundPoint at_distance(Vector offset, double rho) const;
+  // The same for a change whose distance is known, without the gradient.
+  BoundPoint at_distance(Vector change, double rho) const;
 
   // sum over all rows of log B, in O(D^2). If `gradient` is given, adds to it.
   double log_sum(const BoundPoint& point, Vector* gradient = nullptr) const;

@@ -23,9 +23,8 @@ struct LawOptions {
 //   differences  a family with only_differences() gives the same likelihood when all predictors move together
 //   third derivative  where the family gives one, the curvature of its likelihood changes no faster than that
 //   slope, curvature, gap slope    the derivatives agree with finite differences
-//   refused    the library would not even take the table: a target that the family's own simulate() gave does not fit
-//   it,
-//              or a likelihood is not finite
+//   refused    the library would not even take the table: a target that the family's own simulate() gave does not
+//              fit it, or a likelihood is not finite
 //   collapse   the collapsed sum equals the sum over rows to 1e-10, and so does its gradient
 struct LawReport {
   std::int64_t pairs = 0;

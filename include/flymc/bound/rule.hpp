@@ -10,7 +10,7 @@
 
 namespace flymc {
 
-// Every lower bound is a quadratic in the row's offset delta = x'(theta - anchor), whose curvature may grow with the
+// Every lower bound is a quadratic in the row's change delta = x'(theta - anchor), whose curvature may grow with the
 // distance rho of theta from the anchor (docs/mathematics.md, "One form for every bound"):
 //
 //   log B(theta) = v + s'delta - delta'(c + k rho) delta / 2.
@@ -36,7 +36,7 @@ class BoundRule {
   // The rule holds for rho <= radius. Beyond, z is that of the nearest point of the zone (docs/mathematics.md, "Beyond
   // the radius"). A finite radius needs a bound without drops.
   virtual double radius() const { return std::numeric_limits<double>::infinity(); }
-  // Whether the rule wants `spread`: the covariance of a row's offset, K x K, for theta normal with the metric's
+  // Whether the rule wants `spread`: the covariance of a row's change, K x K, for theta normal with the metric's
   // precision. For one predictor it is ||L^-1 x||^2, and |delta| <= sqrt(spread) rho for every theta.
   virtual bool uses_spread() const { return false; }
   // Whether the rule gives growth.

@@ -10,7 +10,7 @@
 
 namespace flymc {
 
-// For the metric P = L L' and K predictors, the offset of predictor p is delta_p = (e_p (x) x)'Delta, so with
+// For the metric P = L L' and K predictors, the change of predictor p is delta_p = (e_p (x) x)'Delta, so with
 // W = L^-1 (I_K (x) x), one column per predictor, delta = W'(L'Delta): within ||L'Delta|| <= rho, any linear form
 // u'delta is at most rho sqrt(u'G u), where G = W'W. For one predictor G is ||L^-1 x||^2.
 class Spread {

@@ -15,7 +15,7 @@ struct StandIns {
   std::size_t size() const { return weight.size(); }
 };
 
-// Rows are alike that have nearly the same target and linear predictor at the anchor, and whose offsets from it hardly
+// Rows are alike that have nearly the same target and linear predictor at the anchor, and whose changes from it hardly
 // differ over the posterior, the less the smaller `likeness` is. Gives nothing where that leaves more than one row in
 // eight, or where rows are few anyway.
 StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Metric& metric, double likeness);

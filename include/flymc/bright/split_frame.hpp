@@ -25,22 +25,22 @@ struct SplitFrame {
 
   // After the matrices were set.
   void pack();
-  Vector theta(const Vector& b) const { return origin + offset(b); }
+  Vector theta(const Vector& b) const { return origin + change(b); }
   Vector position(const Vector& at_theta) const { return packed_from_theta_ * (at_theta - origin); }
-  Vector offset(const Vector& b) const { return packed_to_theta_ * b; }
+  Vector change(const Vector& b) const { return packed_to_theta_ * b; }
   // A gradient in theta as a gradient in b.
   Vector pull(const Vector& gradient) const { return packed_transposed_ * gradient; }
   double rho(const Vector& b) const { return to_white.size() > 0 ? (packed_to_white_ * b).norm() : 0.0; }
   double rho_about(const Vector& b) const { return stretch * b.norm(); }
 
-  // sum_n log B_n at b and its offset from the anchor, inside the bound's zone: O(D).
-  double log_sum(const Vector& b, const Vector& offset, double rho) const;
+  // sum_n log B_n at b and its change from the anchor, inside the bound's zone: O(D).
+  double log_sum(const Vector& b, const Vector& change, double rho) const;
   // The gradient in b of log prior + sum_n log B_n without the Gaussian part, but for what a prior that is not
   // quadratic adds; `rho_weight` is a further slope in rho. The gradient of rho is taken as if rho were rho_about:
   // kicks may be approximate, a trajectory ends with the exact density.
   Vector rest(const Vector& b, double rho, double rho_weight) const;
   // What a prior that is not quadratic adds: its gradient in theta less that of the quadratic that stands for it.
-  Vector prior_rest(const Prior& prior, const Vector& offset) const;
+  Vector prior_rest(const Prior& prior, const Vector& change) const;
 
  private:
   PackedMatrix packed_to_theta_, packed_transposed_, packed_from_theta_, packed_to_white_;

@@ -14,6 +14,7 @@ struct Mention {
   std::string name;                  // of the setting, or of the action
   std::optional<std::string> value;  // of the setting; of an action the run that it is for
   bool action = false;               // `fit`, `resume` or `sample`, not a setting
+  std::string text;                  // as it stands, marks included
 };
 
 // A setting, by itself or with the value that is advised.

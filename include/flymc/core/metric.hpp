@@ -1,4 +1,4 @@
-// A precision matrix P = L L' as a way to measure offsets: ||offset|| = sqrt(offset' P offset).
+// A precision matrix P = L L' as a way to measure changes: ||change|| = sqrt(change' P change).
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -27,8 +27,8 @@ class Metric {
   Index dimension() const { return lower_.rows(); }
   const Matrix& lower() const { return lower_; }
   Matrix precision() const { return lower_ * lower_.transpose(); }
-  // L' offset: standard normal if the offset is normal with precision P.
-  Vector whiten(const Vector& offset) const { return lower_.transpose().triangularView<Eigen::Upper>() * offset; }
+  // L' change: standard normal if the change is normal with precision P.
+  Vector whiten(const Vector& change) const { return lower_.transpose().triangularView<Eigen::Upper>() * change; }
   // L^-T z: normal with precision P if z is standard normal.
   Vector unwhiten(const Vector& z) const { return lower_.transpose().triangularView<Eigen::Upper>().solve(z); }
   // L^-1 gradient: a gradient in theta as a gradient in L' theta.

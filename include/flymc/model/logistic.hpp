@@ -39,7 +39,7 @@ struct Logistic {
   }
 
   // Let a = |eta| and u = -w' on the positive side, u(m) = w(m) tanh(m / 2). The quadratic needs most on the way to 0
-  // and beyond, up to -eta where it is Jaakkola and Jordan's: c*(r) = -2 remainder / delta^2 at the offset min(r, 2 a)
+  // and beyond, up to -eta where it is Jaakkola and Jordan's: c*(r) = -2 remainder / delta^2 at the change min(r, 2 a)
   // towards 0. Its slope (c*(r) - w) / r is the mean of u(a - s r), 0 < s < 1, with weights (1 - s)^2 of total 1/3. Now
   // u is odd, rises up to m* = log(2 + sqrt 3) and falls beyond, so
   //   a <= m*               every u(a - s r) falls with r: the slope is largest at r = 0, u(a) / 3;
@@ -49,7 +49,7 @@ struct Logistic {
   Needed needed(double, Predictor eta, double r) const {
     constexpr double top = 1.3169578969248166;
     constexpr double at_top = 1.0 / (6.0 * std::numbers::sqrt3);  // u(m*)
-    constexpr double tiny = 1e-6;  // below this offset a difference of curvatures has too few digits
+    constexpr double tiny = 1e-6;  // below this change a difference of curvatures has too few digits
     const double a = std::abs(eta[0]);
     const Sides here = sides(a);
     const double w = here.plus * here.minus;

@@ -20,7 +20,7 @@ struct Needed {
   double growth = 0.0;     // at least (c*(x) - w) / x for every 0 < x <= r
 };
 
-// The largest |delta| per unit of rho, from the variance of a row's offset under the metric. Larger is always valid;
+// The largest |delta| per unit of rho, from the variance of a row's change under the metric. Larger is always valid;
 // the margin is for the rounding of the variance, delta and rho, which is 5e-8 with columns as dependent as a metric
 // takes (powers of one variable up to the 11th).
 inline double reach_of(double variance) { return (1.0 + 1e-6) * std::sqrt(variance); }
@@ -59,7 +59,7 @@ double largest_ratio(double w, double first, double last, double most, const Cur
 // in closed form"), a row at `a` needs most on the way to 0 and beyond, up to 2 a.
 struct Bend {
   double w, a, top;
-  double tiny;  // below this offset a difference of curvatures has too few digits
+  double tiny;  // below this change a difference of curvatures has too few digits
 };
 
 // What such a row needs within r: `curvature_at(x)` is c*(x), `most` a third of the largest u on the way.

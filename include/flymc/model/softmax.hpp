@@ -111,7 +111,7 @@ struct Softmax {
   //   Bennett  Var (1 + g rho), the chord on [0, radius] of 2 (exp(x) - 1 - x) / x^2 in x = r rho: log E exp(X) <= E
   //   exp(X)
   //            - 1 for X of mean 0, and (exp(x) - 1 - x) / x^2 grows with x.
-  // Of the three the one that is smallest on average, for offsets of the given variances at the typical rho.
+  // Of the three the one that is smallest on average, for changes of the given variances at the typical rho.
   void sharp(double y, Predictor eta, std::span<const double> spread, const Zone& zone, std::span<double> c,
              std::span<double> k) const {
     const std::size_t n = eta.size();

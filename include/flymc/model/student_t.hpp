@@ -63,7 +63,7 @@ struct StudentT {
     out[0] = (nu + 1.0) / (nu * sigma * sigma + r * r);
   }
 
-  // With r the residual, a = nu sigma^2 and A = a + r^2, the curvature that an offset d needs is H(d) = -2 remainder /
+  // With r the residual, a = nu sigma^2 and A = a + r^2, the curvature that a change d needs is H(d) = -2 remainder /
   // d^2, and H'(d) = (nu + 1) G(d) / d^3 with G(0) = 0 and
   //   G'(d) = -2 r d^2 / (A s^2) (e^2 + 2 (a / r) e - a),   e = d - r, s = a + e^2.
   // The quadratic in e has one root of each sign, so for r > 0 the function G falls, rises between the roots, and falls

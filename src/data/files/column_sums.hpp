@@ -39,18 +39,19 @@ struct ColumnHash {
   auto operator<=>(const ColumnHash&) const = default;
 };
 
-// Numbers, in any order: sums without rounding, so that the result depends on neither batches nor threads nor ranks.
+// Numbers, in any order: sums without rounding, so that the result depends on neither batches nor threads nor ranks. A
+// number counts as often as its row.
 struct NumberSums {
-  RowId count = 0;
+  ExactSum count;
   double minimum = std::numeric_limits<double>::infinity(), maximum = -minimum;
   ExactSum sum, squares;
   ColumnHash hash;
-  void add(std::uint64_t row, double value) {
-    ++count;
+  void add(std::uint64_t row, double value, double weight = 1.0) {
+    count.add(weight);
     minimum = std::min(minimum, value);
     maximum = std::max(maximum, value);
-    sum.add(value);
-    squares.add_product(value, value);
+    sum.add_product(weight, value);
+    squares.add_product(weight * value, value);
     hash.add(row, value);
   }
   NumberSums& operator+=(const NumberSums& other) {
@@ -62,12 +63,13 @@ struct NumberSums {
     hash += other.hash;
     return *this;
   }
-  double mean() const { return sum.value() / static_cast<double>(count); }
+  double mean() const { return sum.value() / count.value(); }
   // sqrt((count squares - sum^2) / (count (count - 1))), where the difference is taken of three doubles of each: they
-  // agree in their first digits where the numbers are far from 0.
+  // agree in their first digits where the numbers are far from 0. Of weights that sum to less than 2, as those that sum
+  // to 1, count - 1 would say nothing: the variance is then at most twice that without it.
   double deviation() const {
-    if (count < 2) return 0.0;
-    const auto n = static_cast<double>(count);
+    const double n = count.value();
+    if (!(n > 0.0)) return 0.0;
     ExactSum difference;
     ExactSum left = squares;
     for (int i = 0; i < 3; ++i) {
@@ -83,7 +85,7 @@ struct NumberSums {
     }
     for (const double one : parts)
       for (const double other : parts) difference.add_product(-one, other);
-    return std::sqrt(difference.value() / n / (n - 1.0));
+    return std::sqrt(std::max(0.0, difference.value()) / n / std::max(n - 1.0, 0.5 * n));
   }
 };
 

@@ -32,6 +32,7 @@ std::string Encoding::to_json() const {
   }
   nlohmann::ordered_json facts = nlohmann::ordered_json::object();
   if (!weights_.empty()) facts["weights"] = weights_;
+  if (!weights_.empty()) facts["total"] = total_weight_, facts["whole"] = whole_weights_;
   if (!offset_.empty()) facts["offset"] = offset_;
   return nlohmann::ordered_json{{"version", 1},
                                 {"facts", std::move(facts)},
@@ -64,6 +65,8 @@ Encoding Encoding::from_json(const std::string& text) {
     const auto facts = json.value("facts", nlohmann::json::object());  // which earlier versions did not know
     encoding.weights_ = facts.value("weights", "");
     encoding.offset_ = facts.value("offset", "");
+    encoding.total_weight_ = facts.value("total", 0.0);
+    encoding.whole_weights_ = facts.value("whole", true);
     json.at("intercept").get_to(encoding.intercept_);
     json.at("standardise").get_to(encoding.standardise_);
     json.at("missing").get_to(encoding.missing_);

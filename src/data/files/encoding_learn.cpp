@@ -28,8 +28,9 @@ struct Tally {
   std::optional<TargetSums> target;
   std::vector<RowId> missing_counts;
   std::string first_missing;
-  bool target_missing_first = false;
-  bool has_weight = false;  // above 0
+  bool fact_missing_first = false;
+  ExactSum weight;            // of all rows
+  bool whole_weights = true;  // whether all are whole numbers
   RowId rows = 0, dropped = 0;
 };
 
@@ -39,13 +40,15 @@ std::vector<std::byte> tally_to_bytes(Tally& tally) {
   const auto of_hash = [](const ColumnHash& hash) { return json{hash.low, hash.high}; };
   json value = {{"missing", tally.missing_counts},
                 {"first_missing", tally.first_missing},
-                {"target_missing_first", tally.target_missing_first},
-                {"has_weight", tally.has_weight},
+                {"fact_missing_first", tally.fact_missing_first},
+                {"weight", tally.weight.parts()},
+                {"whole_weights", tally.whole_weights},
                 {"rows", tally.rows},
                 {"dropped", tally.dropped},
                 {"target", tally.target->to_json()}};
   for (NumberSums& n : tally.numbers)
-    value["numbers"].push_back({{"count", n.count},
+    value["numbers"].push_back({{"count", n.count.parts()},
+                                {"count_finite", n.count.finite()},
                                 {"minimum", std::bit_cast<std::uint64_t>(n.minimum)},
                                 {"maximum", std::bit_cast<std::uint64_t>(n.maximum)},
                                 {"sum", n.sum.parts()},
@@ -77,14 +80,15 @@ void tally_from_bytes(std::span<const std::byte> bytes, Tally& tally) {
   };
   value["missing"].get_to(tally.missing_counts);
   value["first_missing"].get_to(tally.first_missing);
-  value["target_missing_first"].get_to(tally.target_missing_first);
-  value["has_weight"].get_to(tally.has_weight);
+  value["fact_missing_first"].get_to(tally.fact_missing_first);
+  tally.weight = sum_of(value["weight"], true);
+  value["whole_weights"].get_to(tally.whole_weights);
   value["rows"].get_to(tally.rows);
   value["dropped"].get_to(tally.dropped);
   tally.target->from_json(value["target"]);
   for (std::size_t j = 0; j < tally.numbers.size(); ++j) {
     const json& n = value["numbers"][j];
-    tally.numbers[j] = {n["count"].get<RowId>(),
+    tally.numbers[j] = {sum_of(n["count"], n["count_finite"]),
                         std::bit_cast<double>(n["minimum"].get<std::uint64_t>()),
                         std::bit_cast<double>(n["maximum"].get<std::uint64_t>()),
                         sum_of(n["sum"], n["sum_finite"]),
@@ -116,7 +120,8 @@ class EncodingLearner {
   const TableColumn& known(const std::string& name, const char* role) const;
   Tally empty() const;
   void add_batch(const TableBatch& batch, Tally& tally) const;
-  void add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept, NumberSums& sums) const;
+  void add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept, std::span<const double> weights,
+                   NumberSums& sums) const;
   void add_levels(const TableBatch& batch, std::size_t j, std::span<const Index> kept, LevelSums& sums) const;
   // Adds the tally of rows that come after all that were added before.
   void add(const Tally& next);
@@ -153,10 +158,13 @@ void EncodingLearner::choose_columns() {
     if (name == options_.target)
       throw InputError(fmt::format("'{}' is the target and cannot be {} too; name another column", name, role));
     if (kind != ColumnKind::numeric && kind != ColumnKind::boolean)
-      throw InputError(fmt::format("{}: column '{}' is to be {}, which are numbers; it holds something else",
+      throw InputError(fmt::format("{}: column '{}' is to be {}, which must be numbers; it holds something else",
                                    table_.files().front(), name, role));
     exclude.insert(name);
   }
+  if (!options_.offset.empty() && options_.offset == options_.weights)
+    throw InputError(fmt::format("'{}' cannot be both the weights and the offset; name another column for one of them",
+                                 options_.offset));
   for (const auto& name : options_.columns) {
     known(name, "a feature");
     if (name == options_.target)
@@ -233,10 +241,11 @@ void EncodingLearner::add(const Tally& next) {
   for (std::size_t j = 0; j < names_.size(); ++j) all_.missing_counts[j] += next.missing_counts[j];
   if (all_.first_missing.empty()) {
     all_.first_missing = next.first_missing;
-    all_.target_missing_first = next.target_missing_first;
+    all_.fact_missing_first = next.fact_missing_first;
   }
   all_.target->add(*next.target);
-  all_.has_weight = all_.has_weight || next.has_weight;
+  all_.weight += next.weight;
+  all_.whole_weights = all_.whole_weights && next.whole_weights;
   all_.rows += next.rows;
   all_.dropped += next.dropped;
 }
@@ -278,7 +287,7 @@ Encoding EncodingLearner::learn(const Execution& execution) {
             : fmt::format("{}: something is missing in each of the {} rows, and none is left; leave "
                           "out the columns that are mostly empty ({}); missing: {}",
                           table_.files().front(), all_.dropped, mention("exclude"), missing_counts()));
-  if (!options_.weights.empty() && !all_.has_weight)
+  if (!options_.weights.empty() && !(all_.weight.value() > 0.0))
     throw InputError(fmt::format("{}: all weights in column '{}' are 0; name another column", table_.files().front(),
                                  options_.weights));
   for (std::size_t j = 0; j < encoding_.columns_.size(); ++j) {
@@ -305,6 +314,8 @@ Encoding EncodingLearner::learn(const Execution& execution) {
   all_.target->classes(encoding_.classes_, encoding_.class_values_);
   encoding_.rows_ = all_.rows;
   encoding_.dropped_ = all_.dropped;
+  encoding_.total_weight_ = options_.weights.empty() ? static_cast<double>(all_.rows) : all_.weight.value();
+  encoding_.whole_weights_ = all_.whole_weights;
   encoding_.settle();
   return std::move(encoding_);
 }
@@ -321,37 +332,43 @@ void EncodingLearner::add_batch(const TableBatch& batch, Tally& tally) const {
     ++tally.dropped;
     if (!tally.first_missing.empty()) continue;
     tally.first_missing = place_of(batch, i, names_[missing.column(i)]);
-    tally.target_missing_first = missing.column(i) + 1 == names_.size();
+    tally.fact_missing_first = missing.column(i) >= encoding_.columns_.size();
   }
   // Once something is missing and must not be, all that is left to do is to count.
   if (options_.missing == Missing::error && !tally.first_missing.empty()) return;
+  std::size_t fact = encoding_.columns_.size();
+  if (!options_.offset.empty()) {
+    for (const Index i : kept) check_number(batch, i, names_[fact], batch.numbers(fact)[static_cast<std::size_t>(i)]);
+    ++fact;
+  }
+  std::span<const double> weights;
+  if (!options_.weights.empty()) {
+    weights = batch.numbers(fact);
+    for (const Index i : kept) {
+      const double weight = weights[static_cast<std::size_t>(i)];
+      check_weight(batch, i, names_[fact], weight);
+      tally.weight.add(weight);
+      tally.whole_weights = tally.whole_weights && weight == std::floor(weight);
+    }
+  }
   for (std::size_t j = 0; j < encoding_.columns_.size(); ++j)
     if (encoding_.columns_[j].kind == ColumnKind::text)
       add_levels(batch, j, kept, tally.levels[j]);
     else
-      add_numbers(batch, j, kept, tally.numbers[j]);
-  std::size_t j = encoding_.columns_.size();
-  if (!options_.offset.empty()) {
-    for (const Index i : kept) check_number(batch, i, names_[j], batch.numbers(j)[static_cast<std::size_t>(i)]);
-    ++j;
-  }
-  if (!options_.weights.empty())
-    for (const Index i : kept) {
-      const double weight = batch.numbers(j)[static_cast<std::size_t>(i)];
-      check_weight(batch, i, names_[j], weight);
-      tally.has_weight = tally.has_weight || weight > 0.0;
-    }
+      add_numbers(batch, j, kept, weights, tally.numbers[j]);
   for (const Index i : kept) tally.target->add(batch, names_.size() - 1, i);
   tally.rows += static_cast<RowId>(kept.size());
 }
 
+// A row of weight 0 is not there.
 void EncodingLearner::add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept,
-                                  NumberSums& sums) const {
+                                  std::span<const double> weights, NumberSums& sums) const {
   const auto values = batch.numbers(j);
   for (const Index i : kept) {
     const double value = values[static_cast<std::size_t>(i)];
     check_number(batch, i, names_[j], value);
-    sums.add(batch.key(i), value);
+    const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
+    if (weight > 0.0) sums.add(batch.key(i), value, weight);
   }
 }
 
@@ -425,11 +442,12 @@ std::string EncodingLearner::missing_counts() const {
 }
 
 void EncodingLearner::refuse_missing() const {
+  const std::string drop = mention("missing", "drop");
   throw InputError(
       fmt::format("{}: the value is missing; fill it{}; rows in which a value is missing: {}", all_.first_missing,
-                  all_.target_missing_first ? fmt::format(", or drop such rows ({})", mention("missing", "drop"))
-                                            : fmt::format(", drop such rows ({}), or leave out the column ({})",
-                                                          mention("missing", "drop"), mention("exclude")),
+                  all_.fact_missing_first
+                      ? fmt::format(", or drop such rows ({})", drop)
+                      : fmt::format(", drop such rows ({}), or leave out the column ({})", drop, mention("exclude")),
                   missing_counts()));
 }
 

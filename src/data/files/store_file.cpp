@@ -119,7 +119,8 @@ StoreWriter::StoreWriter(std::string path, std::vector<std::string> columns, Pre
   state.columns = std::move(columns);
   state.precision = precision;
   state.facts = FactColumns(kinds);
-  state.schema = schema_of(state.columns.size(), precision, kinds)->WithMetadata(arrow::key_value_metadata(keys, values));
+  state.schema =
+      schema_of(state.columns.size(), precision, kinds)->WithMetadata(arrow::key_value_metadata(keys, values));
   state.block_rows = StoreBuilder::rows_per_block(static_cast<Index>(state.columns.size()));
   state.stream = writable(arrow::io::FileOutputStream::Open(state.pending.path().string()), path);
   state.writer = writable(arrow::ipc::MakeFileWriter(state.stream, state.schema), path);

@@ -37,6 +37,24 @@ std::string to_json(const RunReport& report) {
   return value.dump(2) + "\n";
 }
 
+namespace {
+
+// What weights and offset do is not seen in the draws, and weights that sum to a population claim that many rows.
+void say_facts(const Encoding& encoding, RunReport& report) {
+  const auto rows = static_cast<double>(encoding.rows());
+  if (!encoding.weights().empty())
+    report.choices += fmt::format("\nweights '{}', which sum to {:.6g}", encoding.weights(), encoding.total_weight());
+  if (!encoding.offset().empty()) report.choices += fmt::format("\noffset '{}'", encoding.offset());
+  if (!encoding.weights().empty() && !encoding.whole_weights() && encoding.total_weight() > 3.0 * rows)
+    report.warnings.push_back(
+        fmt::format("the weights sum to {:.3g}, which is {:.3g} times the number of rows, and intervals are as narrow "
+                    "as those of that many rows; if they say how many others a row stands for, divide them by their "
+                    "mean",
+                    encoding.total_weight(), encoding.total_weight() / rows));
+}
+
+}  // namespace
+
 RunReport make_report(const RunParts& parts, const Preparation& preparation, const FitOptions& options,
                       std::vector<ChainReport> chains, std::int64_t draws) {
   const Encoding& encoding = parts.encoding;
@@ -49,6 +67,7 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
   if (const auto& classes = report.classes;
       encoding.target_kind() == TargetKind::two_classes && classes != std::vector<std::string>{"0", "1"})
     report.choices += fmt::format("\n'{}' counts as 1 and '{}' as 0", classes.at(1), classes.at(0));
+  say_facts(encoding, report);
   report.chains = std::move(chains);
   report.draws_per_chain = draws;
   return report;
@@ -100,7 +119,7 @@ RunReport read_report(const RunDirectory& directory) {
     value.at("choices").get_to(report.choices);
     report.warnings = value.value("warnings", report.warnings);
     if (!value.at("radius").is_null()) value.at("radius").get_to(report.radius);
-    report.coefficients = value.value("coefficients", report.coefficients);
+    value.at("coefficients").get_to(report.coefficients);
     report.differences = value.value("differences", false);
     value.at("laplace_mean").get_to(report.laplace_mean);
     value.at("laplace_sd").get_to(report.laplace_sd);

@@ -53,6 +53,17 @@ Setting text(std::string name, std::string shape, Group group, std::string help,
           [member](const Settings& s) { return member(s).empty() ? Words{} : Words{member(s)}; }};
 }
 
+// The name of a column. A variable of a shell that is empty is not the wish for none.
+template <class Member>
+Setting column(std::string name, std::string shape, Group group, std::string help, Member member) {
+  Setting out = text(name, std::move(shape), group, std::move(help), member);
+  out.set = [name, member](Settings& s, const Words& words) {
+    member(s) = only(name, words);
+    if (member(s).empty()) throw InputError(fmt::format("{}: name a column", mention(name)));
+  };
+  return out;
+}
+
 template <class Member>
 Setting list(std::string name, std::string shape, Group group, std::string help, Member member) {
   return {std::move(name),
@@ -134,10 +145,10 @@ std::vector<Setting> make_settings() {
   all.push_back(list(
       "categorical", "A,B,...", Group::rows, "columns of numbers that are names of levels",
       [](auto& s) -> auto& { return s.categorical; }));
-  all.push_back(text(
+  all.push_back(column(
       "weights", "COLUMN", Group::rows, "how many times a row counts (default: once)",
       [](auto& s) -> auto& { return s.weights; }));
-  all.push_back(text(
+  all.push_back(column(
       "offset", "COLUMN", Group::rows, "a number that is added to the row's linear predictor",
       [](auto& s) -> auto& { return s.offset; }));
   all.push_back(text(
@@ -275,6 +286,11 @@ const std::vector<Setting>& all_settings() {
 const Setting* find_setting(const std::string& name) {
   const auto found = std::ranges::find(all_settings(), name, &Setting::name);
   return found == all_settings().end() ? nullptr : &*found;
+}
+
+bool is_argument(const std::string& name) {
+  static const std::vector<std::string> names = {"out", "interval", "q", "s", "resample-fraction"};
+  return std::ranges::find(names, name) != names.end();
 }
 
 void check(const Settings& settings) {

@@ -89,7 +89,8 @@ TEST(Encoding, ChoosesColumns) {
   const Encoding alone = Encoding::learn(table, options);
   EXPECT_EQ(rows_of(alone, table), "1 -> 0/1 -> 1/1 -> 1");
   RowId rows = 0;
-  alone.encode_new(table, Missing::error, [&](auto x, const RowFacts&, const RowPlace&) { rows += static_cast<RowId>(x.size()); });
+  alone.encode_new(table, Missing::error,
+                   [&](auto x, const RowFacts&, const RowPlace&) { rows += static_cast<RowId>(x.size()); });
   EXPECT_EQ(rows, 3);
 }
 
@@ -113,6 +114,33 @@ TEST(Encoding, Targets) {
   EXPECT_EQ(learn("x,y\n1,10\n2,9\n3,-1\n4,9\n", many), "-1 9 10: 1 1 -> 2/1 2 -> 1/1 3 -> 0/1 4 -> 1");
   EXPECT_EQ(learn("x,y\n1,b\n2,c\n3,a\n", many), "a b c: 1 1 -> 1/1 2 -> 2/1 3 -> 0");
   EXPECT_EQ(learn("x,y\n1,0.5\n2,-3\n3,0.5\n", number), ": 1 1 -> 0.5/1 2 -> -3/1 3 -> 0.5");
+}
+
+// Weights count rows, also where columns are standardised; a row of weight 0 is not there.
+TEST(Encoding, StandardisesByWeights) {
+  const Folder folder;
+  std::string weighted = "x,n,y\n1e6,0,1\n", repeated = "x,y\n";
+  for (int i = 0; i < 20; ++i) {
+    weighted += fmt::format("{},{},{}\n", 0.5 * i * i, 1 + i % 4, i % 2);
+    for (int copy = 0; copy < 1 + i % 4; ++copy) repeated += fmt::format("{},{}\n", 0.5 * i * i, i % 2);
+  }
+  EncodingOptions options;
+  options.target = "y";
+  options.standardise = true;
+  const Encoding other = Encoding::learn(Table::open({folder.write("r.csv", repeated)}), options);
+  options.weights = "n";
+  const Encoding one = Encoding::learn(Table::open({folder.write("w.csv", weighted)}), options);
+  EXPECT_DOUBLE_EQ(one.shift()[1], other.shift()[1]);
+  EXPECT_DOUBLE_EQ(one.scale()[1], other.scale()[1]);
+  EXPECT_EQ(one.total_weight(), static_cast<double>(other.rows()));
+  EXPECT_TRUE(one.whole_weights());
+  EXPECT_EQ(Encoding::from_json(one.to_json()).total_weight(), one.total_weight());
+  // Weights that sum to 1.
+  const Encoding small =
+      Encoding::learn(Table::open({folder.write("s.csv", "x,n,y\n1,0.25,0\n2,0.5,1\n3,0.25,0\n")}), options);
+  EXPECT_EQ(small.shift()[1], 2.0);
+  EXPECT_NEAR(small.scale()[1], 1.0, 1e-12);
+  EXPECT_FALSE(small.whole_weights());
 }
 
 TEST(Encoding, StandardisedCoefficientsComeBack) {

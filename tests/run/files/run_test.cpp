@@ -242,7 +242,7 @@ TEST_F(RunOnDisk, WeightsAndOffsetsAreColumns) {
   EXPECT_NE(refused("count,x,y\n0,2,0\n0,3,1\n", nothing).find("all weights in column 'count' are 0"),
             std::string::npos);
   EXPECT_NE(
-      refused("count,x,y\na,2,0\nb,3,1\n", nothing).find("column 'count' is to be the weights, which are numbers"),
+      refused("count,x,y\na,2,0\nb,3,1\n", nothing).find("column 'count' is to be the weights, which must be numbers"),
       std::string::npos);
   EXPECT_NE(refused("count,x,y\n1,2,0\n,3,1\n", nothing).find("column 'count', row 2"), std::string::npos);
   EXPECT_NE(refused("count,x,y\n1,2,0\n1,3,1\n", [](Settings& bad) { bad.offset = "elsewhere"; }).find("elsewhere"),

@@ -83,6 +83,11 @@ class Encoding {
   FactKinds fact_kinds() const { return {!weights_.empty(), !offset_.empty()}; }
   RowId rows() const { return rows_; }
   RowId dropped() const { return dropped_; }
+  // Of the rows that were kept; their number where there are no weights.
+  double total_weight() const { return total_weight_; }
+  bool whole_weights() const { return whole_weights_; }
+  const std::string& weights() const { return weights_; }
+  const std::string& offset() const { return offset_; }
   // The columns that are read as text: what TableOptions::categorical has to hold when new data is opened.
   std::vector<std::string> categorical() const;
 
@@ -131,6 +136,8 @@ class Encoding {
   std::vector<std::string> classes_;
   std::vector<double> class_values_;  // of a numeric or boolean target, by class
   RowId rows_ = 0, dropped_ = 0, own_rows_ = 0;
+  double total_weight_ = 0.0;
+  bool whole_weights_ = true;
   std::vector<std::string> feature_names_;
   Vector shift_, scale_;
 };

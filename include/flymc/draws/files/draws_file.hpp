@@ -77,9 +77,9 @@ class DamagedDraws : public InputError {
 // footers and the order of the chains, never the draws. Every page is checked against its checksum. A copy shares the
 // files.
 //
-// Throws FileError if a file cannot be read; DamagedDraws, naming it, if it is cut off, damaged or not of draws; InputError if its
-// names or its metadata are not those of the first part, or if the draws of a chain do not rise: a part is missing its
-// place or is there twice.
+// Throws FileError if a file cannot be read; DamagedDraws, naming it, if it is cut off, damaged or not of draws;
+// InputError if its names or its metadata are not those of the first part, or if the draws of a chain do not rise: a
+// part is missing its place or is there twice.
 class DrawsFile {
  public:
   // What a batch of scan() holds, at most.

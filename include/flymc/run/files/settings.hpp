@@ -54,6 +54,8 @@ struct Setting {
 const std::vector<Setting>& all_settings();
 // The setting of that name, if there is one.
 const Setting* find_setting(const std::string& name);
+// Whether it is the name of something else that can be given, such as a file for the output.
+bool is_argument(const std::string& name);
 
 // Throws InputError if a setting cannot be used, alone or beside the others. Before any file is opened.
 void check(const Settings& settings);
