@@ -69,7 +69,7 @@ def test_sample_weight(frame):
     # The scale of the weights does not matter to it, and rows of weight 0 do not matter at all.
     sigma = flymc.FlyMCRegressor(**SHORT).fit(X, y, sample_weight=weight).sigma_
     small = weight / weight.sum()
-    assert flymc.estimators._residual_scale(X, y, small, 4.0) == pytest.approx(sigma)
+    assert flymc.estimators._residual_scale(X, y, small, 4.0) == pytest.approx(sigma, rel=1e-3)
     far = np.where(weight == 0, 1e4, X[:, 0])
     moved = flymc.FlyMCClassifier(**SHORT).fit(np.column_stack([far, X[:, 1]]), frame["clicked"], sample_weight=weight)
     np.testing.assert_allclose(moved.coef_, model.coef_, rtol=0.1, atol=0.02)
