@@ -33,6 +33,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str):
     # scikit-learn takes longer to import than all the rest, and is not needed by everyone.
     if name in ("FlyMCClassifier", "FlyMCRegressor"):

@@ -69,7 +69,8 @@ class Design:
         table = table.append_column(target, values)
         for name in others:
             if name not in frame.columns:
-                raise InputError(f"data: there is no column '{name}' for weights or offset")
+                have = ", ".join(f"'{column}'" for column in frame.columns[:8])
+                raise InputError(f"data: there is no column '{name}' (the weights or the offset); there are {have}")
             if name in table.column_names:
                 raise InputError(f"'{name}' is a weight or an offset and cannot be in the formula too")
             table = table.append_column(name, pa.array(kept[name], from_pandas=True))

@@ -97,7 +97,7 @@ std::optional<EasedStep> WeightedPosterior::ease(const Vector& theta, double fac
     }
     block.predict(theta, eta);
     eased->likelihood(block.facts(), {eta.data(), n}, value, slope, curvature);
-    eased->global_curvature(block.facts(), {eta.data(), n}, curvature);
+    eased->scale_curvature(block.facts(), {eta.data(), n}, curvature);
     weigh(block, weights_, weight, 1);
     for (std::size_t i = 0; i < n; ++i) {
       weight[i] *= factor * factor;

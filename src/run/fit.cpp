@@ -17,7 +17,9 @@ Fit fit(const Store& store, const Model& model, const FitOptions& options, const
   const Sampler sampler(store, model, preparation, options, communicator);
 
   Presentation shown{model.names(store)};
-  for (Index k = 0; k < model.family().target_classes(); ++k) shown.classes.push_back(fmt::format("{}", k));
+  const BatchedFamily& family = model.family();
+  const Index classes = family.only_differences() ? family.predictors() : family.target_classes();
+  for (Index k = 0; k < classes; ++k) shown.classes.push_back(fmt::format("{}", k));
   Fit out{report_on(store, model, preparation, options, shown),
           MemorySink(static_cast<std::size_t>(options.chains), model.coefficients(store))};
   out.draws_per_chain = options.draws;

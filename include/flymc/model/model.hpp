@@ -66,7 +66,10 @@ class BatchedFamily {
 template <Family F>
 class BatchedAdapter final : public BatchedFamily {
  public:
-  explicit BatchedAdapter(F family) : family_(std::move(family)) {}
+  explicit BatchedAdapter(F family) : family_(std::move(family)) {
+    if (HasLargestThirdDerivative<F> && !HasSharpBound<F> && family_.predictors() != 1)
+      throw std::logic_error("a largest third derivative belongs to a family of one predictor");
+  }
   std::string name() const override { return family_.name(); }
   Index predictors() const override { return family_.predictors(); }
   bool only_differences() const override {

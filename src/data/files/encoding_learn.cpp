@@ -158,8 +158,10 @@ void EncodingLearner::choose_columns() {
     if (name == options_.target)
       throw InputError(fmt::format("'{}' is the target and cannot be {} too; name another column", name, role));
     if (kind != ColumnKind::numeric && kind != ColumnKind::boolean)
-      throw InputError(fmt::format("{}: column '{}' is to be {}, which must be numbers; it holds something else",
-                                   table_.files().front(), name, role));
+      throw InputError(
+          fmt::format("{}: column '{}' is to be {}, which must be numbers, and holds something "
+                      "else; correct its cells, or name another column",
+                      table_.files().front(), name, role));
     exclude.insert(name);
   }
   if (!options_.offset.empty() && options_.offset == options_.weights)

@@ -58,10 +58,9 @@ void say_facts(const Encoding& encoding, RunReport& report) {
 RunReport make_report(const RunParts& parts, const Preparation& preparation, const FitOptions& options,
                       std::vector<ChainReport> chains, std::int64_t draws) {
   const Encoding& encoding = parts.encoding;
-  const bool centred = (encoding.shift().array() != 0.0).any();
   const Presentation shown{parts.names, encoding.classes(),
                            [&](const Vector& theta) { return encoding.to_original(theta, parts.model.predictors()); },
-                           encoding.intercept() && !centred};
+                           encoding.intercept() && !encoding.standardised()};
   RunReport report{report_on(parts.rows.store, parts.model, preparation, options, shown), FLYMC_VERSION};
   report.dropped = encoding.dropped();
   if (const auto& classes = report.classes;

@@ -192,9 +192,7 @@ void start_where_others_ended(const RunDirectory& directory, ChainPlan& plan) {
 }  // namespace
 
 Settings settings_on(const RunDirectory& base, const std::filesystem::path& path) {
-  if (base.rows_files().empty())
-    throw InputError(fmt::format("{}: its rows are not there yet; {} makes them", base.path().string(),
-                                 mention_action("resume", base.path().string())));
+  check_rows(base);
   Settings settings = base.settings();
   const auto from = std::filesystem::absolute(base.base()).lexically_normal();
   const auto relative = from.lexically_relative(std::filesystem::absolute(path).lexically_normal());

@@ -135,8 +135,8 @@ void check_seal(const fs::path& path, const std::string& text) {
   if (mark == std::string::npos || text != seal(text.substr(0, mark)))
     throw InputError(
         fmt::format("{}: it was damaged or changed since the run began; put the old one back, or begin another run: "
-                    "{} draws again from its rows",
-                    path.string(), mention_action("sample")));
+                    "{}",
+                    path.string(), mention_action("fit")));
 }
 
 }  // namespace

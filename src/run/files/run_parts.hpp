@@ -47,11 +47,19 @@ inline RunParts parts_of(StoreFile rows, const Settings& settings) {
   return {std::move(rows), std::move(encoding), std::move(names), std::move(model)};
 }
 
+// Throws InputError if the run has no rows.
+inline void check_rows(const RunDirectory& run) {
+  if (!run.rows_files().empty()) return;
+  throw InputError(run.finished()
+                       ? fmt::format("{}: its rows were removed, and only a new fit of the table ({}) makes them again",
+                                     run.path().string(), mention_action("fit"))
+                       : fmt::format("{}: its rows are not there yet; {} makes them", run.path().string(),
+                                     mention_action("resume", run.path().string())));
+}
+
 // Of a run that has rows. Their numbers are not verified.
 inline RunParts open_parts(const RunDirectory& run) {
-  if (run.rows_files().empty())
-    throw InputError(fmt::format("{}: its rows are not there; {} makes them", run.path().string(),
-                                 mention_action("resume", run.path().string())));
+  check_rows(run);
   return parts_of(open_unverified(run), run.settings());
 }
 

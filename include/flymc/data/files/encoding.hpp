@@ -80,6 +80,7 @@ class Encoding {
   // The classes, by index; of two classes the second is the positive one. Empty if the target is a number.
   const std::vector<std::string>& classes() const { return classes_; }
   bool intercept() const { return intercept_; }
+  bool standardised() const { return standardise_; }
   FactKinds fact_kinds() const { return {!weights_.empty(), !offset_.empty()}; }
   RowId rows() const { return rows_; }
   RowId dropped() const { return dropped_; }
