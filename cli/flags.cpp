@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "flymc/core/mention.hpp"
 #include "flymc/run/files/settings.hpp"

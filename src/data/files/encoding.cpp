@@ -53,36 +53,30 @@ std::vector<std::string> Encoding::categorical() const {
 
 namespace {
 
-void check_blocks(const Vector& theta, Index predictors, Index features) {
+// Changes the coefficients of each predictor, which come block after block; what follows them stays.
+template <class Change>
+Vector with_blocks(Vector theta, Index predictors, Index features, const Change& change) {
   if (predictors < 0 || theta.size() < predictors * features)
     throw InputError(fmt::format("{} coefficients are not {} blocks of {}", theta.size(), predictors, features));
+  for (Index k = 0; k < predictors; ++k) change(theta.segment(k * features, features));
+  return theta;
 }
 
 }  // namespace
 
+// Shifts are zero without an intercept.
 Vector Encoding::to_original(const Vector& theta, Index predictors) const {
-  const Index features = shift_.size();
-  check_blocks(theta, predictors, features);
-  Vector original = theta;
-  for (Index k = 0; k < predictors; ++k) {
-    auto block = original.segment(k * features, features);
+  return with_blocks(theta, predictors, shift_.size(), [&](auto block) {
     block = (block.array() / scale_.array()).matrix();
-    // Shifts are zero without an intercept.
     if (intercept_) block[0] -= block.dot(shift_);
-  }
-  return original;
+  });
 }
 
 Vector Encoding::from_original(const Vector& original, Index predictors) const {
-  const Index features = shift_.size();
-  check_blocks(original, predictors, features);
-  Vector theta = original;
-  for (Index k = 0; k < predictors; ++k) {
-    auto block = theta.segment(k * features, features);
+  return with_blocks(original, predictors, shift_.size(), [&](auto block) {
     if (intercept_) block[0] += block.dot(shift_);
     block = (block.array() * scale_.array()).matrix();
-  }
-  return theta;
+  });
 }
 
 // Turns batches into rows. The columns of a scan are those of the encoding, then the offset if there is one, and the
