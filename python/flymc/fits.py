@@ -210,7 +210,10 @@ class Fit:
         return self._run.log_likelihood([int(row) for row in rows])
 
     def bright_rows(self, draws: int = 200, chain: int = 0) -> Any:
-        """Which rows are bright along a chain, as a data frame of `draw` and `row`, one line per bright row.
+        """Which rows are bright along a chain, as a data frame with a line per bright row.
+
+        `draw`, `row` (of the fit, from 0, as `log_likelihood` takes it), and where the row came from: `file` and
+        `file_row`, which counts from 1.
 
         The chain goes on from where it ended, for so many draws that are not kept. Regular MCMC, as below 1,000 rows,
         has no bright rows.
@@ -218,12 +221,25 @@ class Fit:
         import pandas
 
         bright = self._run.bright_rows(chain, draws)
-        return pandas.DataFrame(
-            {
-                "draw": np.repeat(np.arange(len(bright)), [len(rows) for rows in bright]),
-                "row": np.concatenate([np.asarray(rows, dtype=np.int64) for rows in bright]),
-            }
-        )
+        row = np.concatenate([np.asarray(rows, dtype=np.int64) for rows in bright])
+        draw = np.repeat(np.arange(len(bright)), [len(rows) for rows in bright])
+        return pandas.DataFrame({"draw": draw, "row": row}).join(self.origins(row))
+
+    def origins(self, rows: Sequence[int]) -> Any:
+        """Where rows of the fit (from 0) came from: a data frame of `file` and `file_row`, which counts from 1.
+
+        They differ from the rows of the fit where rows were dropped or there are several files. A table that was not a
+        file is called `data`.
+
+        >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
+        >>> fit.origins([0, 7])["file_row"].tolist()
+        [1, 8]
+        """
+        import pandas
+
+        found = self._run.origins([int(row) for row in rows])
+        names = ["data" if pathlib.Path(file).name == tables.SPOOL else file for file, _ in found]
+        return pandas.DataFrame({"file": names, "file_row": [row for _, row in found]})
 
     def predict(
         self,

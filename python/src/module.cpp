@@ -124,6 +124,11 @@ class Run {
   std::vector<std::vector<RowId>> bright_rows(std::uint64_t chain, std::int64_t draws) const {
     return flymc::bright_rows(directory_, chain, draws);
   }
+  std::vector<std::tuple<std::string, RowId>> origins(const std::vector<RowId>& rows) const {
+    std::vector<std::tuple<std::string, RowId>> out;
+    for (const FileRow& from : flymc::origins(directory_, rows)) out.emplace_back(from.file, from.row);
+    return out;
+  }
   Run copy(const std::string& path) const { return Run(copy_run(directory_, path)); }
   std::optional<Run> conclude(const std::string& path) const {
     auto concluded = flymc::conclude(directory_, path);
@@ -230,6 +235,7 @@ NB_MODULE(_core, m) {
           "rows"_a, "A row per draw, a column per row of the table.")
       .def("bright_rows", &Run::bright_rows, "chain"_a, "draws"_a, Free(),
            "Which rows are bright along a chain that goes on.")
+      .def("origins", &Run::origins, "rows"_a, Free(), "The file of each row, and its row there, from 1.")
       .def("copy", &Run::copy, "path"_a, Free(), "The run once more, in a folder of its own.")
       .def("conclude", &Run::conclude, "path"_a, Free(),
            "A finished run of what this one has drawn; none if that is nothing.");

@@ -356,6 +356,19 @@ def test_columns_of_tables_in_memory_are_checked(frame, quick):
         flymc.fit("clicked", table, exclude=["ww"], **quick)
 
 
+def test_rows_find_their_way_home(frame, quick, tmp_path):
+    table = frame[["x", "clicked"]].copy()
+    table.loc[table.index % 10 == 4, "x"] = np.nan
+    fit = flymc.fit("clicked", table, missing="drop", **quick)
+    kept = np.flatnonzero(table["x"].notna())
+    found = fit.origins(range(fit.rows))
+    assert (found["file"] == "data").all()
+    np.testing.assert_array_equal(found["file_row"], kept + 1)
+    bright = fit.bright_rows(draws=50)
+    assert list(bright.columns) == ["draw", "row", "file", "file_row"]
+    np.testing.assert_array_equal(bright["file_row"], kept[bright["row"]] + 1)
+
+
 def test_offset(frame, quick):
     table = frame[["x", "w", "clicked"]].assign(known=0.5 * frame["x"])
     plain = flymc.fit("clicked", frame[["x", "w", "clicked"]], prior=flymc.Flat(), **quick)

@@ -258,10 +258,11 @@ void Bound::check_rounding(const BoundRows& rows, std::size_t i, const double* d
   const double rounding = 64.0 * static_cast<double>(k) * std::numeric_limits<double>::epsilon() * size;
   if (gap < -rounding)
     throw BoundViolation(
-        fmt::format("row {}: the {} bound lies above the {} likelihood by {:.3g} (target {}, eta {}, changed by {}); "
+        rows.row[i],
+        fmt::format("the {} bound lies above the {} likelihood by {:.3g} (target {}, eta {}, changed by {}); "
                     "draws would not "
                     "be exact",
-                    rows.row[i], rule_->name(), model_.family().name(), -gap, rows.facts.target[i], eta[0], delta[0]));
+                    rule_->name(), model_.family().name(), -gap, rows.facts.target[i], eta[0], delta[0]));
 }
 
 // gap = remainder + value_drop + slope_drop'delta + delta'(c + k rho) delta / 2.

@@ -1,6 +1,7 @@
 // The two ways flymc refuses to go on: bad input, and a bound that is not a bound.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -16,7 +17,16 @@ class InputError : public std::runtime_error {
 // so this is fatal and never clamped away.
 class BoundViolation : public std::logic_error {
  public:
-  using std::logic_error::logic_error;
+  BoundViolation(std::int64_t row, const std::string& why) : BoundViolation(row, "row " + std::to_string(row), why) {}
+  // For a person who knows the row by another name.
+  BoundViolation(std::int64_t row, const std::string& place, const std::string& why)
+      : std::logic_error(place + ": " + why), row_(row), why_(why) {}
+  std::int64_t row() const { return row_; }  // of the store
+  const std::string& why() const { return why_; }
+
+ private:
+  std::int64_t row_;
+  std::string why_;
 };
 
 }  // namespace flymc

@@ -26,6 +26,8 @@ namespace {
 constexpr const char* version_key = "flymc.store";
 constexpr const char* columns_key = "flymc.columns";
 constexpr const char* checksum_key = "flymc.xxh3";  // of the metadata, and of each batch
+constexpr const char* files_key = "flymc.files";
+constexpr const char* origins_key = "flymc.origins";
 constexpr const char* version = "1";
 
 std::shared_ptr<arrow::Schema> schema_of(std::size_t features, Precision precision, FactKinds kinds) {
@@ -70,6 +72,7 @@ struct StoreWriter::State {
   std::vector<double> doubles;
   std::vector<float> floats;
   FactColumns facts;
+  Origins origins;  // of the block
 
   explicit State(const std::string& target) : path(target), pending(target) {}
   void write_block();
@@ -92,18 +95,23 @@ void StoreWriter::State::write_block() {
   const std::string sum = precision == Precision::float64
                               ? checksum(doubles.data(), doubles.size() * sizeof(double), facts.spans())
                               : checksum(floats.data(), floats.size() * sizeof(float), facts.spans());
-  must_write(writer->WriteRecordBatch(*arrow::RecordBatch::Make(schema, count, std::move(arrays)),
-                                      arrow::key_value_metadata({checksum_key}, {sum})),
-             path);
+  const bool known = !origins.runs().empty();
+  const auto notes = known
+                         ? arrow::key_value_metadata({checksum_key, origins_key}, {sum, origins.to_text(rows - count)})
+                         : arrow::key_value_metadata({checksum_key}, {sum});
+  must_write(writer->WriteRecordBatch(*arrow::RecordBatch::Make(schema, count, std::move(arrays)), notes), path);
   doubles.clear();
   floats.clear();
   facts.clear();
+  origins.clear();
 }
 
 StoreWriter::StoreWriter(std::string path, std::vector<std::string> columns, Precision precision,
-                         const std::map<std::string, std::string>& metadata, FactKinds kinds) {
+                         const std::map<std::string, std::string>& metadata, FactKinds kinds,
+                         const std::vector<std::string>& files) {
   if (columns.empty()) throw InputError("a store needs at least one column of features (an intercept counts)");
   std::map<std::string, std::string> entries = {{version_key, version}, {columns_key, nlohmann::json(columns).dump()}};
+  if (!files.empty()) entries.emplace(files_key, nlohmann::json(files).dump());
   for (const auto& [key, value] : metadata) {
     if (key.starts_with("flymc.")) throw InputError(fmt::format("the metadata key '{}' is taken by the store", key));
     entries.emplace(key, value);
@@ -143,6 +151,11 @@ void StoreWriter::append(std::span<const double> features, const RowFacts& facts
   if (static_cast<Index>(state.facts.size()) == state.block_rows) state.write_block();
 }
 
+void StoreWriter::append(std::span<const double> features, const RowFacts& facts, std::int64_t file, RowId row) {
+  state_->origins.add(state_->rows, file, row);
+  append(features, facts);
+}
+
 void StoreWriter::finish() {
   State& state = *state_;
   if (state.finished) throw InputError("the store is finished already");
@@ -167,11 +180,14 @@ namespace {
 
 // The names of the columns; every entry that is not the store's own goes to `metadata`.
 std::vector<std::string> read_metadata(const arrow::Schema& schema, const std::string& path,
-                                       std::map<std::string, std::string>& metadata) {
+                                       std::map<std::string, std::string>& metadata, std::vector<std::string>& files) {
   if (schema.metadata() == nullptr) foreign(path, "it carries no names of features");
   std::optional<std::string> columns;
   for (const auto& [key, value] : schema.metadata()->sorted_pairs()) {
     if (key == columns_key) columns = value;
+    if (key == files_key)
+      for (const auto& file : nlohmann::json::parse(value, nullptr, false))
+        files.push_back(file.is_string() ? file.get<std::string>() : std::string());
     if (key == version_key && value != version) foreign(path, "it is of version " + value);
     if (!key.starts_with("flymc.")) metadata.emplace(key, value);
   }
@@ -236,6 +252,7 @@ struct MappedFile {
   std::map<std::string, std::string> metadata;
   std::vector<Store::ForeignBlock> blocks;
   std::vector<std::string> checksums;
+  std::vector<std::string> files, origins;  // the second of each block; empty: not known
 };
 
 MappedFile map_file(const std::string& path) {
@@ -246,7 +263,7 @@ MappedFile map_file(const std::string& path) {
   MappedFile out;
   out.mapping = readable(file->ReadAt(0, size), path, "cannot be opened as a store");
   const auto reader = readable(arrow::ipc::RecordBatchFileReader::Open(file), path, "cannot be opened as a store");
-  out.columns = read_metadata(*reader->schema(), path, out.metadata);
+  out.columns = read_metadata(*reader->schema(), path, out.metadata, out.files);
   out.kinds = {reader->schema()->GetFieldIndex("weight") >= 0, reader->schema()->GetFieldIndex("offset") >= 0};
   const auto is_of = [&](Precision precision) {
     return reader->schema()->Equals(*schema_of(out.columns.size(), precision, out.kinds), false);
@@ -261,6 +278,7 @@ MappedFile map_file(const std::string& path) {
     if (const auto status = batch->Validate(); !status.ok()) foreign(path, arrow_message(status));
     out.blocks.push_back(block_of(*batch, *out.mapping, width, path));
     out.checksums.push_back(notes == nullptr ? std::string() : notes->Get(checksum_key).ValueOr(""));
+    out.origins.push_back(notes == nullptr ? std::string() : notes->Get(origins_key).ValueOr(""));
   }
   return out;
 }
@@ -272,6 +290,12 @@ void StoreFile::expect(Access access) const {
   for (const auto& bytes : mapped)
     ::madvise(const_cast<std::byte*>(bytes.data()), bytes.size(),
               access == Access::in_order ? MADV_SEQUENTIAL : MADV_RANDOM);
+}
+
+std::string StoreFile::place(RowId row) const {
+  const auto found = origins.of(row);
+  return found ? fmt::format("{}, row {}", files[static_cast<std::size_t>(found->file)], found->row)
+               : fmt::format("row {} of the run", row);
 }
 
 StoreFile open_store(const std::string& path, Verify verify) {
@@ -299,14 +323,22 @@ StoreFile open_store(const std::vector<std::string>& paths, Verify verify, const
       all = std::move(file);
     } else {
       if (file.columns != all.columns || file.precision != all.precision || file.metadata != all.metadata ||
-          file.kinds != all.kinds)
+          file.kinds != all.kinds || file.files != all.files)
         foreign(path, "it does not belong to " + paths.front());
       all.blocks.insert(all.blocks.end(), file.blocks.begin(), file.blocks.end());
       all.checksums.insert(all.checksums.end(), file.checksums.begin(), file.checksums.end());
+      all.origins.insert(all.origins.end(), file.origins.begin(), file.origins.end());
     }
     last.push_back(all.blocks.size());
   }
   result.metadata = all.metadata;
+  result.files = all.files;
+  RowId first = 0;
+  for (std::size_t b = 0; b < all.blocks.size(); first += all.blocks[b++].rows) try {
+      if (!all.origins[b].empty()) result.origins.add_text(all.origins[b], first, all.blocks[b].rows, all.files.size());
+    } catch (const InputError& error) {
+      foreign(paths.front(), error.what());
+    }
   std::string sums;
   for (const std::string& one : all.checksums) sums += one;
   result.fingerprint = fmt::format("{:016x}", XXH3_64bits(sums.data(), sums.size()));

@@ -10,13 +10,35 @@
 
 namespace flymc {
 
+namespace {
+
+void check_ids(const Store& store, std::span<const RowId> rows) {
+  for (const RowId row : rows)
+    if (row < 0 || row >= store.rows())
+      throw InputError(fmt::format("there is no row {}; the run has {}, which count from 0", row, store.rows()));
+}
+
+}  // namespace
+
+std::vector<FileRow> origins(const RunDirectory& run, std::span<const RowId> rows) {
+  const RunParts parts = open_parts(run);
+  check_ids(parts.rows.store, rows);
+  std::vector<FileRow> out;
+  for (const RowId row : rows) {
+    const auto found = parts.rows.origins.of(row);
+    if (!found)
+      throw InputError(fmt::format("{}: this run was made by an earlier flymc, which did not keep where rows came from",
+                                   run.path().string()));
+    out.push_back({parts.rows.files[static_cast<std::size_t>(found->file)], found->row});
+  }
+  return out;
+}
+
 RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
   read_report(run);  // the run must be finished
   const RunParts parts = open_parts(run);
   const Store& store = parts.rows.store;
-  for (const RowId row : rows)
-    if (row < 0 || row >= store.rows())
-      throw InputError(fmt::format("there is no row {}; the run has {}, which count from 0", row, store.rows()));
+  check_ids(store, rows);
   BoundRows fixed;
   fixed.fetch(store, rows);
   const DrawsFile draws(run.draws());

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "encoding_options.hpp"
@@ -243,13 +244,19 @@ void write_part(const RunDirectory& directory, const Table& table, const Encodin
   const auto block = static_cast<RowId>(StoreBuilder::rows_per_block(static_cast<Index>(names.size())));
   RowId to_give = (block - before % block) % block;
   std::vector<double> given;
-  StoreWriter writer(
-      directory.rows(rank, ranks).string(), names, settings.float32 ? Precision::float32 : Precision::float64,
-      {{"encoding", encoding.to_json()}, {"part", fmt::format("{} of {}", rank + 1, ranks)}}, encoding.fact_kinds());
-  encoding.encode(table, execution, [&](std::span<const double> x, const RowFacts& facts, const RowPlace&) {
-    if (to_give == 0) return writer.append(x, facts);
+  StoreWriter writer(directory.rows(rank, ranks).string(), names,
+                     settings.float32 ? Precision::float32 : Precision::float64,
+                     {{"encoding", encoding.to_json()}, {"part", fmt::format("{} of {}", rank + 1, ranks)}},
+                     encoding.fact_kinds(), table.files());
+  std::map<std::string, std::int64_t, std::less<>> numbers;  // of the files
+  const std::vector<std::string> files = table.files();
+  for (std::size_t i = 0; i < files.size(); ++i) numbers.emplace(files[i], static_cast<std::int64_t>(i));
+  encoding.encode(table, execution, [&](std::span<const double> x, const RowFacts& facts, const RowPlace& from) {
+    const std::int64_t file = numbers.find(from.file)->second;
+    if (to_give == 0) return writer.append(x, facts, file, from.row);
     given.insert(given.end(), x.begin(), x.end());
-    given.insert(given.end(), {facts.target, facts.weight, facts.offset});
+    given.insert(given.end(),
+                 {facts.target, facts.weight, facts.offset, static_cast<double>(file), static_cast<double>(from.row)});
     --to_give;
   });
   if (rank + 1 < ranks) {
@@ -257,9 +264,10 @@ void write_part(const RunDirectory& directory, const Table& table, const Encodin
     communicator.receive(std::as_writable_bytes(std::span(&size, 1)), rank + 1);
     std::vector<double> taken(size);
     communicator.receive(std::as_writable_bytes(std::span(taken)), rank + 1);
-    for (std::size_t i = 0; i < taken.size(); i += names.size() + 3) {
+    for (std::size_t i = 0; i < taken.size(); i += names.size() + 5) {
       const double* facts = taken.data() + i + names.size();
-      writer.append({taken.data() + i, names.size()}, {facts[0], facts[1], facts[2]});
+      writer.append({taken.data() + i, names.size()}, {facts[0], facts[1], facts[2]},
+                    static_cast<std::int64_t>(facts[3]), static_cast<RowId>(facts[4]));
     }
   }
   if (rank > 0) {
@@ -381,7 +389,11 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   };
   std::optional<double> before;  // a round ago
   for (; !merged; goal += round) {
-    if (!chains.advance(goal)) return false;
+    try {
+      if (!chains.advance(goal)) return false;
+    } catch (const BoundViolation& violation) {
+      throw BoundViolation(violation.row(), parts.rows.place(violation.row()), violation.why());
+    }
     if (settings.target_ess <= 0.0) break;
     if (!before) before = ess_of(goal - round);
     const double ess = ess_of(goal);

@@ -213,5 +213,47 @@ TEST(StoreFile, FullDiskIsAFileError) {
   EXPECT_FALSE(std::filesystem::exists(folder("a")));
 }
 
+// Rows find their way home: over several files, where rows were dropped, and in parts of several ranks.
+TEST(StoreFile, KnowsWhereRowsCameFrom) {
+  const Folder folder;
+  const Index block = StoreBuilder::rows_per_block(2);
+  const std::vector<std::string> files = {"a.csv", "b.csv"};
+  std::vector<std::string> parts;
+  std::vector<std::pair<std::int64_t, RowId>> from;
+  RowId in_file = 0;
+  std::int64_t file = 0;
+  for (int part = 0; part < 2; ++part) {
+    parts.push_back(folder(fmt::format("rows-{}.arrow", part)));
+    StoreWriter writer(parts.back(), {"x", "y"}, Precision::float64, {{"part", fmt::format("{} of 2", part + 1)}}, {},
+                       files);
+    for (Index i = 0; i < (part == 0 ? 2 * block : block + 7); ++i) {
+      ++in_file;
+      if (in_file % 1000 == 999) ++in_file;                                     // dropped
+      if (static_cast<Index>(from.size()) == block + 100) ++file, in_file = 1;  // the next file
+      writer.append(std::vector{1.0, 2.0}, 0.0, file, in_file);
+      from.emplace_back(file, in_file);
+    }
+    writer.finish();
+  }
+  const Threads threads(2);
+  const StoreFile store = open_store(parts, Verify::numbers, {threads});
+  ASSERT_EQ(store.store.rows(), static_cast<RowId>(from.size()));
+  EXPECT_EQ(store.files, files);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const auto origin = store.origins.of(static_cast<RowId>(i));
+    ASSERT_TRUE(origin);
+    ASSERT_EQ(std::pair(origin->file, origin->row), from[i]) << i;
+  }
+  EXPECT_EQ(store.place(0), "a.csv, row 1");
+  EXPECT_EQ(store.place(static_cast<RowId>(block) + 100), "b.csv, row 1");
+  EXPECT_LT(store.origins.runs().size(), from.size() / 100);
+
+  // One that was not told.
+  StoreWriter plain(folder("plain.arrow"), {"x"});
+  plain.append(std::vector{1.0}, 0.0);
+  plain.finish();
+  EXPECT_EQ(open_store(folder("plain.arrow")).place(0), "row 0 of the run");
+}
+
 }  // namespace
 }  // namespace flymc

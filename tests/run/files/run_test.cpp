@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <numeric>
 #include <optional>
 
 #include "draws/files/scratch_folder.hpp"
@@ -16,6 +17,7 @@
 #include "flymc/model/logistic.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/run/files/export.hpp"
+#include "flymc/run/files/inspect.hpp"
 #include "flymc/run/files/predict.hpp"
 #include "flymc/run/files/report.hpp"
 #include "flymc/run/fit.hpp"
@@ -254,6 +256,33 @@ TEST_F(RunOnDisk, WeightsAndOffsetsAreColumns) {
               bad.offset = "x";
               check(bad);
             }).find("‹offset›: softmax"),
+            std::string::npos);
+}
+
+// Rows of the run are rows of files, also where some were dropped.
+TEST_F(RunOnDisk, RowsFindTheirWayHome) {
+  std::vector<std::pair<std::string, RowId>> kept;
+  for (const char* name : {"a.csv", "b.csv"}) {
+    std::ofstream out(folder_ / name);
+    out << "x,y\n";
+    for (RowId i = 1; i <= 60; ++i) {
+      const bool missing = i % 7 == 3;
+      out << (missing ? "" : fmt::format("{}", std::sin(static_cast<double>(i)))) << ',' << i % 2 << '\n';
+      if (!missing) kept.emplace_back((folder_ / name).string(), i);
+    }
+  }
+  Settings s = settings(2, 1);
+  s.table = {(folder_ / "a.csv").string(), (folder_ / "b.csv").string()};
+  s.missing = "drop";
+  const RunDirectory run = RunDirectory::create(folder_ / "run", s);
+  ASSERT_TRUE(complete(run, quiet_));
+  std::vector<RowId> all(kept.size());
+  std::iota(all.begin(), all.end(), RowId{0});
+  const std::vector<FileRow> found = origins(run, all);
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(std::pair(found[i].file, found[i].row), kept[i]) << i;
+  EXPECT_NE(message<InputError>([&] { origins(run, std::vector<RowId>{104}); }).find("there is no row 104"),
+            std::string::npos);
+  EXPECT_NE(summarise(read_report(run), DrawsFile(run.draws())).text().find("(16 more were dropped"),
             std::string::npos);
 }
 

@@ -3,7 +3,8 @@
 // One column `features`, a fixed-size list of double or float (row-major, so that a row is one read), and one column
 // `target` of double; a record batch per block, cut exactly as StoreBuilder cuts them, so that a draw does not depend
 // on where the store lives. Any program that reads Arrow can open it. Every batch carries the XXH3 of its numbers as
-// custom metadata, and the schema that of its own.
+// custom metadata, and the schema that of its own. Where the rows came from is beside them: the names of the files in
+// the schema, and the runs of each batch in its metadata.
 #pragma once
 
 #include <map>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "flymc/comm/execution.hpp"
+#include "flymc/data/files/origins.hpp"
 #include "flymc/data/store.hpp"
 
 namespace flymc {
@@ -22,13 +24,16 @@ class StoreWriter {
  public:
   // `metadata` is kept in the file as it is; keys that begin with "flymc." are taken.
   StoreWriter(std::string path, std::vector<std::string> columns, Precision precision = Precision::float64,
-              const std::map<std::string, std::string>& metadata = {}, FactKinds kinds = {});
+              const std::map<std::string, std::string>& metadata = {}, FactKinds kinds = {},
+              const std::vector<std::string>& files = {});
   ~StoreWriter();
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
 
   // Throws InputError if the row does not pass check_row, FileError if it cannot be written.
   void append(std::span<const double> features, const RowFacts& facts);
+  // The same for row `row` of a file, which counts from 1; `file` is a place in `files`.
+  void append(std::span<const double> features, const RowFacts& facts, std::int64_t file, RowId row);
   RowId rows() const;
   // Throws InputError if there are no rows, FileError if the file cannot be written.
   void finish();
@@ -47,6 +52,10 @@ struct StoreFile {
   std::map<std::string, std::string> metadata;
   std::string fingerprint;                         // of all numbers, by the checksums of the blocks
   std::vector<std::span<const std::byte>> mapped;  // kept by the store
+  std::vector<std::string> files;                  // that the rows came from, and
+  Origins origins;                                 // which of their rows; none of a store that does not know
+  // "file, row 7", or "row 6 of the run" where that is all that is known.
+  std::string place(RowId row) const;
   void expect(Access access) const;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "flymc/core/linear.hpp"
@@ -13,6 +14,14 @@ namespace flymc {
 // The log likelihood of each of these rows (they count from 0) under every draw of a finished run: a row per draw, in
 // the order of draws.parquet.
 RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows);
+
+// The file that each of these rows came from, and its row in that file, which counts from 1. Throws InputError if there is
+// no such row, or if the run does not know.
+struct FileRow {
+  std::string file;
+  RowId row = 0;
+};
+std::vector<FileRow> origins(const RunDirectory& run, std::span<const RowId> rows);
 
 // Goes on with a chain from where it stands, for some draws more that nobody keeps, and says which rows are bright
 // after each of them. Throws InputError if the chain has left no checkpoint.
