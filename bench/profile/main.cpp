@@ -235,9 +235,9 @@ Problem::Problem(RowId rows, std::uint64_t seed) : store(simulate(rows, seed)) {
   };
   anchor.emplace(find_anchor(store, model, execution));
   anchor_seconds = lap();
-  bound.emplace(store, model, std::make_shared<AnchoredRule>(), anchor->theta, execution);
+  bound.emplace(store, model.shared_family(), std::make_shared<AnchoredRule>(), anchor->theta, execution);
   bound_seconds = lap();
-  density.emplace(store, *bound);
+  density.emplace(store, *bound, model.shared_prior());
   RowId queries = anchor->queries + bound->queries();
   const State state = start_joint(*density, anchor->theta, {data_seed, 0}, queries);
   start_seconds = lap();

@@ -84,13 +84,13 @@ void time_rule(const Store& store, const std::shared_ptr<const BoundRule>& rule,
   const auto n = static_cast<double>(store.rows());
   // About the posterior's: n w = n / 5, with some correlation.
   const Metric metric = *Metric::from_precision(0.2 * n * (Matrix::Identity(d, d) + Matrix::Constant(d, d, 0.1)));
-  const Bound bound(store, model, rule, anchor, execution, metric);
+  const Bound bound(store, model.shared_family(), rule, anchor, execution, metric);
   check(store, bound);
   double pass = std::numeric_limits<double>::infinity(), bare = pass;
   double kept = 0.0;  // so that nothing is optimised away
   for (int repeat = 0; repeat < repeats; ++repeat) {
     double began = seconds();
-    kept += Bound(store, model, rule, anchor, execution, metric).sums().value;
+    kept += Bound(store, model.shared_family(), rule, anchor, execution, metric).sums().value;
     pass = std::min(pass, seconds() - began);
     began = seconds();
     for (int i = 0; i < sums; ++i) kept += bare_sum(store);

@@ -58,12 +58,17 @@ double largest_variance(const double* spread, std::size_t k, bool only_differenc
 
 }  // namespace
 
-Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor,
-             const Execution& execution, std::optional<Metric> metric, const Lighting& lighting)
-    : model_(model), rule_(std::move(rule)), anchor_(std::move(anchor)), metric_(std::move(metric)) {
-  const Index k = model_.predictors();
-  model_.check(store, execution);
-  check_parts(model_.coefficients(store));
+Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, std::shared_ptr<const BoundRule> rule,
+             Vector anchor, const Execution& execution, std::optional<Metric> metric, const Lighting& lighting,
+             Vector further_precision)
+    : family_(std::move(family)),
+      rule_(std::move(rule)),
+      anchor_(std::move(anchor)),
+      metric_(std::move(metric)),
+      further_precision_(std::move(further_precision)) {
+  const Index k = family_->predictors();
+  family_->check(store, execution);
+  check_parts(store.features() * k);
 
   // Curvatures: c, k, and the likelihood's own w, of which c then has only what is more: nothing for most rows. Those
   // that the rule lacks are not summed.
@@ -71,7 +76,7 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
   const auto width = static_cast<std::size_t>(k), entries = width * width;
   const double typical = std::sqrt(static_cast<double>(anchor_.size()));
   const bool expects = metric_ && rule_->touches();
-  const bool differences = model_.family().only_differences();
+  const bool differences = family_->only_differences();
   if (expects) {
     const RowRange own = own_rows(store, execution.communicator);
     expected_gaps_ = ExpectedGaps(own.last - own.first, own.first);
@@ -85,8 +90,8 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
     fixed.fetch(store, rows);
     complete(expects || rule_->uses_spread(), fixed);
     std::vector<double> value(n), own(expects || grows ? n * entries : 0);
-    model_.family().likelihood(fixed.facts.spans(), fixed.eta_anchor, value,
-                               {terms.slope.data(), static_cast<std::size_t>(terms.slope.size())}, own);
+    family_->likelihood(fixed.facts.spans(), fixed.eta_anchor, value,
+                        {terms.slope.data(), static_cast<std::size_t>(terms.slope.size())}, own);
     Coefficients& c = fixed.coefficients;
     for (std::size_t i = 0; i < n; ++i) terms.value += value[i] - (c.value_drop.empty() ? 0.0 : c.value_drop[i]);
     if (!c.slope_drop.empty()) terms.slope -= Eigen::Map<const RowMatrix>(c.slope_drop.data(), block.rows(), k);
@@ -130,16 +135,18 @@ Bound::Bound(const Store& store, const Model& model, std::shared_ptr<const Bound
   if (expects) light(store, loose, sum.further, lighting, execution.communicator);
 }
 
-Bound::Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor, BoundSums sums, RowId queries,
-             std::optional<Metric> metric, ExpectedGaps expected_gaps, LitRows lit)
-    : model_(model),
+Bound::Bound(std::shared_ptr<const BatchedFamily> family, std::shared_ptr<const BoundRule> rule, Vector anchor,
+             BoundSums sums, RowId queries, std::optional<Metric> metric, ExpectedGaps expected_gaps, LitRows lit,
+             Vector further_precision)
+    : family_(std::move(family)),
       rule_(std::move(rule)),
       anchor_(std::move(anchor)),
       metric_(std::move(metric)),
       queries_(queries),
       sums_(std::move(sums)),
       expected_gaps_(std::move(expected_gaps)),
-      lit_(std::move(lit)) {
+      lit_(std::move(lit)),
+      further_precision_(std::move(further_precision)) {
   const Index dimension = anchor_.size();
   check_parts(dimension);
   const auto fits = [&](const Matrix& m, bool needed) {
@@ -154,7 +161,7 @@ Bound::Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector a
 }
 
 void Bound::check_parts(Index dimension) {
-  if (const std::string problem = rule_->family_problem(model_.family()); !problem.empty()) throw InputError(problem);
+  if (const std::string problem = rule_->family_problem(*family_); !problem.empty()) throw InputError(problem);
   if (anchor_.size() != dimension || !anchor_.allFinite())
     throw InputError(fmt::format("the anchor must be {} finite numbers", dimension));
   if ((rule_->grows() || std::isfinite(rule_->radius()) || rule_->uses_spread()) &&
@@ -162,7 +169,10 @@ void Bound::check_parts(Index dimension) {
     throw InputError(fmt::format("the {} bound needs a metric of dimension {}", rule_->name(), dimension));
   if (metric_ && metric_->dimension() != dimension)
     throw InputError(fmt::format("a metric of dimension {} for {} coefficients", metric_->dimension(), dimension));
-  if (metric_) spread_.emplace(*metric_, model_.predictors());
+  if (further_precision_.size() != 0 && further_precision_.size() != dimension)
+    throw InputError(
+        fmt::format("a precision of {} numbers for {} coefficients", further_precision_.size(), dimension));
+  if (metric_) spread_.emplace(*metric_, family_->predictors());
 }
 
 void BoundPoint::pull_to_theta(Vector& gradient) const {
@@ -174,13 +184,13 @@ void BoundPoint::pull_to_theta(Vector& gradient) const {
 BoundPoint Bound::at_distance(Vector change, double rho) const {
   BoundPoint point;
   point.rho = rho;
-  point.change = by_predictor(change, model_.predictors());
+  point.change = by_predictor(change, family_->predictors());
   if (rho > radius()) {
     point.beyond = rho / radius();
     point.rho = radius();
     point.change /= point.beyond;
   }
-  if (model_.family().only_differences()) point.change.colwise() -= Vector(point.change.col(0));
+  if (family_->only_differences()) point.change.colwise() -= Vector(point.change.col(0));
   point.from_anchor = std::move(change);
   return point;
 }
@@ -225,24 +235,24 @@ void Bound::prepare(const Store& store, std::span<const RowId> rows, BoundRows& 
 void Bound::complete(BoundRows& rows) const { complete(rule_->uses_spread(), rows); }
 
 void Bound::complete(bool with_spread, BoundRows& out) const {
-  const auto k = static_cast<std::size_t>(model_.predictors());
+  const auto k = static_cast<std::size_t>(family_->predictors());
   out.eta_anchor.resize(out.size() * k);
-  out.predict(by_predictor(anchor_, model_.predictors()), out.eta_anchor);
+  out.predict(by_predictor(anchor_, family_->predictors()), out.eta_anchor);
   out.spread.resize(with_spread ? out.size() * k * k : 0);
   if (with_spread) spread_->of(out.x, out.spread);
-  rule_->coefficients(model_.family(), out.facts.spans(), out.eta_anchor,
+  rule_->coefficients(*family_, out.facts.spans(), out.eta_anchor,
                       rule_->uses_spread() ? out.spread : std::span<const double>{}, out.coefficients);
   if (std::isfinite(rule_->radius()) && !(out.coefficients.value_drop.empty() && out.coefficients.slope_drop.empty()))
     throw InputError(fmt::format("the {} bound has a radius, so it must touch at the anchor: no drops", rule_->name()));
 }
 
 void Bound::complete_as_lit(double share, BoundRows& out) const {
-  const auto k = static_cast<std::size_t>(model_.predictors());
+  const auto k = static_cast<std::size_t>(family_->predictors());
   out.eta_anchor.resize(out.size() * k);
-  out.predict(by_predictor(anchor_, model_.predictors()), out.eta_anchor);
+  out.predict(by_predictor(anchor_, family_->predictors()), out.eta_anchor);
   out.coefficients = {};
   out.coefficients.curvature.resize(out.size() * k * k);
-  if (out.size() > 0) model_.family().likelihood(out.facts.spans(), out.eta_anchor, {}, {}, out.coefficients.curvature);
+  if (out.size() > 0) family_->likelihood(out.facts.spans(), out.eta_anchor, {}, {}, out.coefficients.curvature);
   for (double& w : out.coefficients.curvature) w *= share;
 }
 
@@ -250,10 +260,10 @@ void Bound::complete_as_lit(double share, BoundRows& out) const {
 // gap of zero. Anything more is a bound that is none. The remainder is good to some ulps of the global curvature's
 // form, of which a sharp one may be a small part.
 void Bound::check_rounding(const BoundRows& rows, std::size_t i, const double* delta, double gap, double size) const {
-  const auto k = static_cast<std::size_t>(model_.predictors());
+  const auto k = static_cast<std::size_t>(family_->predictors());
   std::vector<double> global(k * k);
   const std::span<const double> eta = std::span<const double>(rows.eta_anchor).subspan(i * k, k);
-  model_.family().scale_curvature(rows.facts.spans().row(i), eta, global);
+  family_->scale_curvature(rows.facts.spans().row(i), eta, global);
   size += 0.5 * quadratic(global.data(), delta, k).size;
   const double rounding = 64.0 * static_cast<double>(k) * std::numeric_limits<double>::epsilon() * size;
   if (gap < -rounding)
@@ -262,12 +272,12 @@ void Bound::check_rounding(const BoundRows& rows, std::size_t i, const double* d
         fmt::format("the {} bound lies above the {} likelihood by {:.3g} (target {}, eta {}, changed by {}); "
                     "draws would not "
                     "be exact",
-                    rule_->name(), model_.family().name(), -gap, rows.facts.target[i], eta[0], delta[0]));
+                    rule_->name(), family_->name(), -gap, rows.facts.target[i], eta[0], delta[0]));
 }
 
 // gap = remainder + value_drop + slope_drop'delta + delta'(c + k rho) delta / 2.
 void Bound::gaps(const BoundRows& rows, const BoundPoint& point, bool with_slopes, Gaps& out) const {
-  const auto k = static_cast<std::size_t>(model_.predictors());
+  const auto k = static_cast<std::size_t>(family_->predictors());
   const std::size_t n = rows.size();
   out.gap.resize(n);
   out.slope.resize(with_slopes ? n * k : 0);
@@ -276,7 +286,7 @@ void Bound::gaps(const BoundRows& rows, const BoundPoint& point, bool with_slope
   std::vector<double>& delta = out.delta;
   delta.resize(n * k);
   rows.x.project(point.change, delta);
-  model_.family().remainder(rows.facts.spans(), rows.eta_anchor, delta, out.gap, out.slope);
+  family_->remainder(rows.facts.spans(), rows.eta_anchor, delta, out.gap, out.slope);
 
   const Coefficients& c = rows.coefficients;
   for (std::size_t i = 0; i < n; ++i) {

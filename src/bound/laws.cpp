@@ -71,7 +71,7 @@ class Table {
     const Matrix half = Matrix::NullaryExpr(d * k, d * k, [&] { return dice_.normal(); });
     metric_ = Metric::from_precision(dice_.power_of_ten(-2.0, 6.0) *
                                      (half * half.transpose() + 0.1 * Matrix::Identity(d * k, d * k)));
-    bound_ = std::make_unique<Bound>(*store_, model_, rule_, anchor_, Execution{threads_}, metric_);
+    bound_ = std::make_unique<Bound>(*store_, model_.shared_family(), rule_, anchor_, Execution{threads_}, metric_);
     ids_.resize(static_cast<std::size_t>(rows_per_table));
     std::iota(ids_.begin(), ids_.end(), RowId{0});
     bound_->prepare(*store_, ids_, fixed_);

@@ -22,15 +22,13 @@ double largest_ratio(const Matrix& m, const Metric& a) {
 
 std::optional<Metric> Bound::posterior_metric() const {
   if (sums_.hessian.size() == 0) return std::nullopt;
-  Vector slope = Vector::Zero(anchor_.size()), prior = slope;
-  model_.prior().surrogate(anchor_, slope, prior);
   Matrix precision = sums_.hessian.selfadjointView<Eigen::Lower>();
-  precision.diagonal() += prior;
+  if (further_precision_.size() > 0) precision.diagonal() += further_precision_;
   return Metric::from_precision(precision);
 }
 
 void Bound::take_out(const BoundRows& rows, const BoundRows& as_lit, BoundSums& sums) const {
-  const Index k = model_.predictors();
+  const Index k = family_->predictors();
   std::vector<double> more = rows.coefficients.curvature;
   for (std::size_t e = 0; e < more.size(); ++e) more[e] -= as_lit.coefficients.curvature[e];
   sums.curvature -= rows.x.gram(more, k);
@@ -96,18 +94,18 @@ double Bound::expected_bright() const {
 }
 
 void Bound::collapse_lit() {
-  const Index k = model_.predictors();
+  const Index k = family_->predictors();
   const BoundRows& rows = lit_.fixed;
   lit_.slope = Vector::Zero(lit_.size() > 0 ? anchor_.size() : 0);
   if (lit_.size() == 0) return;
   std::vector<double> value(rows.size()), slope(rows.eta_anchor.size());
-  model_.family().likelihood(rows.facts.spans(), rows.eta_anchor, value, slope, {});
+  family_->likelihood(rows.facts.spans(), rows.eta_anchor, value, slope, {});
   lit_.value = std::accumulate(value.begin(), value.end(), 0.0);
   add_slopes(rows.x, slope, k, lit_.slope);
   lit_.curvature = rows.x.gram(rows.coefficients.curvature, k);
   const Metric posterior = posterior_metric().value_or(*metric_);
   for (double likeness = 1.0; likeness > 0.1; likeness /= 2.0) {
-    stand_ins_ = flymc::stand_ins(rows, model_.family(), posterior, likeness);
+    stand_ins_ = flymc::stand_ins(rows, *family_, posterior, likeness);
     if (stand_ins_.size() == 0) return;
     complete_as_lit(LitRows::share, stand_ins_.rows);
     if (stand_ins_are_good(posterior)) return;
@@ -121,23 +119,23 @@ double Bound::lit_sum(const BoundPoint& point, Vector* gradient) const {
   std::vector<double> eta(rows.eta_anchor.size()), value(rows.size()), slope(gradient ? eta.size() : 0);
   rows.x.project(point.change, eta);
   for (std::size_t e = 0; e < eta.size(); ++e) eta[e] += rows.eta_anchor[e];
-  model_.family().likelihood(rows.facts.spans(), eta, value, slope, {});
+  family_->likelihood(rows.facts.spans(), eta, value, slope, {});
   const Eigen::Map<const Vector> change(point.change.data(), point.change.size());
   const Vector bend = lit_.curvature.selfadjointView<Eigen::Lower>() * change;
   if (gradient) {
     *gradient += bend - lit_.slope;
-    add_slopes(rows.x, slope, model_.predictors(), *gradient);
+    add_slopes(rows.x, slope, family_->predictors(), *gradient);
   }
   return std::accumulate(value.begin(), value.end(), 0.0) -
          (lit_.value + lit_.slope.dot(change) - 0.5 * change.dot(bend));
 }
 
 double Bound::stand_in_sum(const BoundPoint& point, Vector& gradient) const {
-  const auto k = static_cast<std::size_t>(model_.predictors());
+  const auto k = static_cast<std::size_t>(family_->predictors());
   const BoundRows& rows = stand_ins_.rows;
   std::vector<double> delta(rows.eta_anchor.size()), value(rows.size()), slope(delta.size());
   rows.x.project(point.change, delta);
-  model_.family().remainder(rows.facts.spans(), rows.eta_anchor, delta, value, slope);
+  family_->remainder(rows.facts.spans(), rows.eta_anchor, delta, value, slope);
   double sum = 0.0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     double bend = 0.0;
@@ -149,7 +147,7 @@ double Bound::stand_in_sum(const BoundPoint& point, Vector& gradient) const {
     }
     sum += stand_ins_.weight[i] * (value[i] + 0.5 * bend);
   }
-  add_slopes(rows.x, slope, model_.predictors(), gradient);
+  add_slopes(rows.x, slope, family_->predictors(), gradient);
   return sum;
 }
 
@@ -172,7 +170,7 @@ bool Bound::stand_ins_are_good(const Metric& posterior) const {
 
 double add_lit_beyond_quadratic(const Bound& bound, const Vector& theta, Vector& slope, Matrix& curvature) {
   const LitRows& lit = bound.lit();
-  const BatchedFamily& family = bound.model().family();
+  const BatchedFamily& family = bound.family();
   if (lit.size() == 0) return 0.0;
   const BoundRows& rows = lit.fixed;
   const auto k = static_cast<std::size_t>(family.predictors());

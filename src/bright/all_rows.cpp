@@ -18,14 +18,14 @@ void ranks_differ() {
       "library");
 }
 
-LikelihoodSum sum_of_likelihoods(const Store& store, const Model& model, const Vector& theta, bool with_gradient,
-                                 const Execution& execution) {
+LikelihoodSum sum_of_likelihoods(const Store& store, const BatchedFamily& family, const Vector& theta,
+                                 bool with_gradient, const Execution& execution) {
   if (const Communicator& communicator = execution.communicator; communicator.size() > 1) {
     const std::uint64_t own = fingerprint(theta, 0.0);
     for (const std::uint64_t other : gather_all(communicator, std::span<const std::uint64_t>(&own, 1)))
       if (other != own) ranks_differ();
   }
-  const Index k = model.predictors();
+  const Index k = family.predictors();
   const Matrix weights = by_predictor(theta, k);
   const LikelihoodSum zero{0.0, Matrix::Zero(with_gradient ? store.features() : 0, k)};
   return execution.reduce(store.blocks(), zero, [&](LikelihoodSum& part, std::size_t b) {
@@ -37,8 +37,8 @@ LikelihoodSum sum_of_likelihoods(const Store& store, const Model& model, const V
     block.predict(weights, eta);
     value.resize(n);
     if (with_gradient) slope.resize(block.rows(), k);
-    model.family().likelihood(block.facts(), {eta.data(), entries}, value,
-                              with_gradient ? std::span<double>(slope.data(), entries) : std::span<double>(), {});
+    family.likelihood(block.facts(), {eta.data(), entries}, value,
+                      with_gradient ? std::span<double>(slope.data(), entries) : std::span<double>(), {});
     for (const double v : value) part.value += v;
     if (with_gradient) block.add_weighted_rows(slope, part.gradient);
   });

@@ -16,7 +16,7 @@ FullDensity::FullDensity(const Store& store, const Model& model, const Communica
 }
 
 RowId FullDensity::evaluate(const Vector& theta, const BrightRows&, bool with_gradient, Evaluation& out) const {
-  const LikelihoodSum sum = sum_of_likelihoods(store_, model_, theta, with_gradient, {one_, communicator_});
+  const LikelihoodSum sum = sum_of_likelihoods(store_, model_.family(), theta, with_gradient, {one_, communicator_});
   out.gradient = Eigen::Map<const Vector>(sum.gradient.data(), sum.gradient.size());
   out.log_density = sum.value + model_.prior().log_density(theta, with_gradient ? &out.gradient : nullptr);
   return store_.rows();
@@ -29,7 +29,7 @@ RowId JointDensity::base_at(const Vector& theta, const BoundPoint& point, double
   base = bound_.log_sum(point, gradient) + bound_.lit_sum(point, gradient);
   if (point.outside()) {
     const auto all = [&](const Vector& at) {
-      return sum_of_likelihoods(store_, bound_.model(), at, gradient != nullptr, {one_, communicator_});
+      return sum_of_likelihoods(store_, bound_.family(), at, gradient != nullptr, {one_, communicator_});
     };
     const auto flat = [](const Matrix& m) { return Eigen::Map<const Vector>(m.data(), m.size()); };
     const LikelihoodSum here = all(theta), nearest = all(bound_.anchor() + point.from_anchor / point.beyond);
@@ -41,12 +41,12 @@ RowId JointDensity::base_at(const Vector& theta, const BoundPoint& point, double
       *gradient += flat(here.gradient);
     }
   }
-  base += bound_.model().prior().log_density(theta, gradient);
+  base += prior_->log_density(theta, gradient);
   return queries;
 }
 
 RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with_gradient, Evaluation& out) const {
-  const Prior& prior = bound_.model().prior();
+  const Term& prior = *prior_;
   RowId queries = z.set.bright_count();
   if (frame_) {
     out.b = frame_->position(theta);
@@ -56,7 +56,7 @@ RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with
   if (!frame_ || out.point.outside()) out.point = bound_.at(theta, with_gradient);
   if (frame_ && !out.point.outside()) {
     // The frame's matrices are of the prior, too, and good to its largest changes, not to differences.
-    out.base = prior.log_density(theta) + (bound_.model().family().only_differences()
+    out.base = prior.log_density(theta) + (bound_.family().only_differences()
                                                ? bound_.log_sum(out.point)
                                                : frame_->log_sum(out.b, out.point.from_anchor, out.point.rho));
     // Of the base's gradient a frame needs the lit rows' alone.
@@ -96,7 +96,7 @@ void JointDensity::add_up(const BrightRows& z, bool with_gradient, Evaluation& a
 
 // The sum of log_expm1'(gap) times the gap's slope in the zone's point, and likewise in rho.
 Vector JointDensity::point_gradient(const BrightRows& z, const Gaps& gaps, double& rho_slope) const {
-  const auto k = static_cast<std::size_t>(bound_.model().predictors());
+  const auto k = static_cast<std::size_t>(bound_.family().predictors());
   std::vector<double> weight(gaps.slope.size());
   for (std::size_t i = 0; i < gaps.gap.size(); ++i) {
     const double outer = log_expm1_slope(gaps.gap[i]);
@@ -104,7 +104,7 @@ Vector JointDensity::point_gradient(const BrightRows& z, const Gaps& gaps, doubl
     if (!gaps.rho_slope.empty()) rho_slope += outer * gaps.rho_slope[i];
   }
   Vector out = Vector::Zero(dimension());
-  add_slopes(z.fixed.x, weight, bound_.model().predictors(), out);
+  add_slopes(z.fixed.x, weight, bound_.family().predictors(), out);
   return out;
 }
 
@@ -119,7 +119,7 @@ Vector JointDensity::bright_gradient(const BrightRows& z, const BoundPoint& poin
 
 Vector JointDensity::rest(const SplitFrame& frame, const Vector& b, const BoundPoint& point, const Vector& lit,
                           const BrightRows& z, const Gaps& gaps) const {
-  const Prior& prior = bound_.model().prior();
+  const Term& prior = *prior_;
   const bool bright = z.fixed.size() > 0;
   if (!bright && lit.size() == 0 && prior.quadratic()) return frame.rest(b, point.rho, 0.0);
   double rho_slope = 0.0;
@@ -137,7 +137,7 @@ Vector JointDensity::without_gaussian(const SplitFrame& frame, const Vector& b, 
 RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightRows& z, Vector& gradient) const {
   const bool own = &frame == frame_.get();
   const std::size_t lit = bound_.lit().size();
-  if (own && z.fixed.size() == 0 && lit == 0 && bound_.model().prior().quadratic())
+  if (own && z.fixed.size() == 0 && lit == 0 && prior_->quadratic())
     if (const double rho = frame.rho_about(b); rho <= bound_.radius()) {
       gradient = frame.rest(b, rho, 0.0);
       return 0;
@@ -194,7 +194,7 @@ void JointDensity::darken(State& state, RowId row) const {
     values.resize(values.size() - width);
   };
   take_last(bright.gap, 1);
-  take_last(bright.slope, static_cast<std::size_t>(bound_.model().predictors()));
+  take_last(bright.slope, static_cast<std::size_t>(bound_.family().predictors()));
   take_last(bright.rho_slope, 1);
 }
 

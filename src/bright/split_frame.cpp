@@ -6,7 +6,7 @@
 
 namespace flymc {
 
-std::optional<SplitFrame> collapsed_frame(const Bound& bound) {
+std::optional<SplitFrame> collapsed_frame(const Bound& bound, const Term& term) {
   SplitFrame frame;
   frame.origin = bound.anchor();
   const Index d = frame.origin.size();
@@ -14,7 +14,7 @@ std::optional<SplitFrame> collapsed_frame(const Bound& bound) {
   const auto whole = [](const Matrix& lower) { return Matrix(lower.selfadjointView<Eigen::Lower>()); };
   frame.prior_slope = Vector::Zero(d);
   frame.prior_curvature = Vector::Zero(d);
-  bound.model().prior().surrogate(frame.origin, frame.prior_slope, frame.prior_curvature);
+  term.surrogate(frame.origin, frame.prior_slope, frame.prior_curvature);
   Matrix precision = whole(sums.curvature);
   precision.diagonal() += frame.prior_curvature;
   const auto metric = Metric::from_precision(precision);
@@ -74,9 +74,9 @@ Vector SplitFrame::rest(const Vector& b, double rho, double rho_weight) const {
   return rho_weight * b - rho * growth.cwiseProduct(b);
 }
 
-Vector SplitFrame::prior_rest(const Prior& prior, const Vector& change) const {
+Vector SplitFrame::prior_rest(const Term& term, const Vector& change) const {
   Vector gradient = prior_curvature.cwiseProduct(change) - prior_slope;
-  prior.log_density(origin + change, &gradient);
+  term.log_density(origin + change, &gradient);
   return gradient;
 }
 

@@ -29,27 +29,31 @@ void BatchedFamily::scale_curvature(const FactSpans& rows, std::span<const doubl
     curvature[i] = std::max(std::abs(curvature[i]), rows[i / each].weight * usual);
 }
 
-void Model::check(const Store& store, const Execution& execution) const {
-  prior_.check(coefficients(store));
-  if (family_->only_differences() && !prior_.proper())
-    throw InputError(
-        fmt::format("the {} likelihood depends on differences between its predictors alone, so a flat prior has "
-                    "no posterior; use a proper prior",
-                    family_->name()));
-  if (family_->only_differences() && store.fact_kinds().offset)
+void BatchedFamily::check(const Store& store, const Execution& execution) const {
+  if (only_differences() && store.fact_kinds().offset)
     throw InputError(
         fmt::format("{}: the {} likelihood depends on differences between its predictors alone, and an "
                     "offset that all of them have changes nothing; leave it out",
-                    mention("offset"), family_->name()));
+                    mention("offset"), name()));
   const Share own = own_share(store.blocks(), execution.communicator);
   execution.threads.run(own.last - own.first, [&](std::size_t b) {
     const Block& block = store.block(own.first + b);
     const auto targets = block.facts().target;
-    if (const std::size_t i = family_->first_problem(targets); i < targets.size())
+    if (const std::size_t i = first_problem(targets); i < targets.size())
       throw InputError(fmt::format("row {}: the target {} does not fit the {} family, which needs {}",
-                                   block.first_row() + static_cast<RowId>(i), targets[i], family_->name(),
-                                   family_->target_problem(targets[i])));
+                                   block.first_row() + static_cast<RowId>(i), targets[i], name(),
+                                   target_problem(targets[i])));
   });
+}
+
+void Model::check(const Store& store, const Execution& execution) const {
+  prior_->check(coefficients(store));
+  if (family_->only_differences() && !prior_->proper())
+    throw InputError(
+        fmt::format("the {} likelihood depends on differences between its predictors alone, so a flat prior has "
+                    "no posterior; use a proper prior",
+                    family_->name()));
+  family_->check(store, execution);
 }
 
 }  // namespace flymc

@@ -93,8 +93,9 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
     if (const auto wider = Metric::from_precision(precision)) metric = wider;
   }
   const Index coefficients = model.coefficients(store);
-  out.bound.emplace(store, model, make_rule(model, coefficients, out.recipe.bound),
-                    tuned ? out.anchor->theta : Vector(Vector::Zero(coefficients)), execution, metric, options.lit);
+  out.bound.emplace(store, model.shared_family(), make_rule(model, coefficients, out.recipe.bound),
+                    tuned ? out.anchor->theta : Vector(Vector::Zero(coefficients)), execution, metric, options.lit,
+                    tuned ? model.prior_precision(out.anchor->theta) : Vector());
   out.bound_queries = out.bound->queries();
   // Where all rows are lit, that is regular MCMC already, with stand-ins.
   const bool all_lit = out.bound->lit().all;
@@ -118,8 +119,8 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   const auto wider = Metric::from_precision(precision);
   if (!wider) return out;
   const Lighting same{.above = lit.above, .rows = lit.fixed.row};
-  out.bound.emplace(store, model, make_rule(model, coefficients, out.recipe.bound), out.anchor->theta, execution, wider,
-                    same);
+  out.bound.emplace(store, model.shared_family(), make_rule(model, coefficients, out.recipe.bound), out.anchor->theta,
+                    execution, wider, same, model.prior_precision(out.anchor->theta));
   out.bound_queries += out.bound->queries();
   return out;
 }
@@ -148,9 +149,9 @@ Sampler::Sampler(const Store& store, const Model& model, const Preparation& prep
   }
   // Where the collapsed bound is not Gaussian (rows that curve the wrong way, a prior that is nearly flat), the
   // anchor's metric is a frame of its own, of which the density knows nothing.
-  auto own = splits ? collapsed_frame(*preparation.bound) : std::nullopt;
+  auto own = splits ? collapsed_frame(*preparation.bound, model.prior()) : std::nullopt;
   if (own) frame_ = std::make_shared<const SplitFrame>(*std::move(own));
-  joint_.emplace(store, *preparation.bound, frame_, communicator);
+  joint_.emplace(store, *preparation.bound, model.shared_prior(), frame_, communicator);
   if (splits && !frame_) {
     if (!preparation.anchor)
       throw InputError(mention("move", "split_hmc") + " needs a collapsed bound that is Gaussian, or an anchor; use " +

@@ -19,7 +19,8 @@ TEST(Bound, SumsAreTheSameOnAnyNumberOfThreads) {
     double first = 0.0;
     for (const int threads : {1, 2, 5}) {
       const problems::Machine machine(threads);
-      const Bound bound(problem.store, model, std::make_shared<AnchoredRule>(), problem.theta, machine.execution());
+      const Bound bound(problem.store, model.shared_family(), std::make_shared<AnchoredRule>(), problem.theta,
+                        machine.execution());
       const double sum = bound.log_sum(bound.at(theta, false));
       if (threads == 1) first = sum;
       EXPECT_EQ(sum, first);
@@ -34,8 +35,8 @@ TEST(Bound, EverySumOfARuleWithReachIsTheSameOnAnyNumberOfThreads) {
   const Metric metric = *Metric::from_precision(Matrix::Constant(11, 11, 50.0) + 2000.0 * Matrix::Identity(11, 11));
   const auto sums = [&](int threads) {
     const problems::Machine machine(threads);
-    return Bound(problem.store, model, std::make_shared<problems::CubicRule>(6.0), problem.theta, machine.execution(),
-                 metric)
+    return Bound(problem.store, model.shared_family(), std::make_shared<problems::CubicRule>(6.0), problem.theta,
+                 machine.execution(), metric)
         .sums();
   };
   const BoundSums one = sums(1), two = sums(2);
@@ -55,8 +56,8 @@ TEST(Bound, SinglePrecisionRowsHaveTheirOwnExactBound) {
   const Store floats = Store::from_matrix(x, y, {}, Precision::float32);
   const Store same = Store::from_matrix(x.cast<float>().cast<double>(), y);
   const Vector at = Vector::Constant(5, 0.3);
-  const Bound one(floats, model, std::make_shared<AnchoredRule>(), theta, machine.execution());
-  const Bound other(same, model, std::make_shared<AnchoredRule>(), theta, machine.execution());
+  const Bound one(floats, model.shared_family(), std::make_shared<AnchoredRule>(), theta, machine.execution());
+  const Bound other(same, model.shared_family(), std::make_shared<AnchoredRule>(), theta, machine.execution());
   EXPECT_EQ(one.log_sum(one.at(at, false)), other.log_sum(other.at(at, false)));
 }
 
@@ -64,7 +65,8 @@ TEST(BoundRows, AppendAndRemoveKeepRowsWhole) {
   const Model model(Softmax{3}, Prior::normal(0.0, 1.0));
   const auto problem = problems::make(model, 20, 2, 4);
   const problems::Machine machine;
-  const Bound bound(problem.store, model, std::make_shared<AnchoredRule>(), problem.theta, machine.execution());
+  const Bound bound(problem.store, model.shared_family(), std::make_shared<AnchoredRule>(), problem.theta,
+                    machine.execution());
   BoundRows all, kept;
   const std::vector<RowId> ids = {3, 1, 4, 15, 9};
   bound.prepare(problem.store, ids, all);
@@ -96,7 +98,7 @@ TEST(Bound, RefusesWhatItCannotUse) {
   const auto problem = problems::make(model, 20, 2, 4);
   const problems::Machine machine;
   const auto make = [&](std::shared_ptr<const BoundRule> rule, const Model& m, const Vector& anchor) {
-    return message_of([&] { Bound(problem.store, m, rule, anchor, machine.execution()); });
+    return message_of([&] { Bound(problem.store, m.shared_family(), rule, anchor, machine.execution()); });
   };
   EXPECT_EQ(make(std::make_shared<AnchoredRule>(), model, Vector::Zero(3)), "the anchor must be 2 finite numbers");
   EXPECT_EQ(make(std::make_shared<AnchoredRule>(), model, Vector::Constant(2, HUGE_VAL)),
@@ -120,7 +122,8 @@ TEST(Bound, ABoundAboveItsLikelihoodIsFatalAndNamesTheRow) {
   const Model model(Halved{}, Prior::flat());
   const auto problem = problems::make(model, 20, 2, 4);
   const problems::Machine machine;
-  const Bound bound(problem.store, model, std::make_shared<AnchoredRule>(), Vector::Zero(2), machine.execution());
+  const Bound bound(problem.store, model.shared_family(), std::make_shared<AnchoredRule>(), Vector::Zero(2),
+                    machine.execution());
   BoundRows rows;
   const std::vector<RowId> ids = {17};
   bound.prepare(problem.store, ids, rows);
@@ -135,12 +138,16 @@ TEST(Bound, ChecksTargetsAndPriorItself) {
   const Model model(Softmax{3}, Prior::normal(0.0, 1.0));
   const problems::Machine machine;
   const Store store = Store::from_matrix(RowMatrix::Ones(4, 2), Vector::Constant(4, 7.0));
-  EXPECT_EQ(
-      message_of([&] { Bound(store, model, std::make_shared<AnchoredRule>(), Vector::Zero(6), machine.execution()); }),
-      "row 0: the target 7 does not fit the softmax family, which needs a whole number from 0 to 2");
-  const Model short_prior(Logistic{}, Prior::normal({0.0, 0.0}, {1.0, 1.0}));
+  EXPECT_EQ(message_of([&] {
+              Bound(store, model.shared_family(), std::make_shared<AnchoredRule>(), Vector::Zero(6),
+                    machine.execution());
+            }),
+            "row 0: the target 7 does not fit the softmax family, which needs a whole number from 0 to 2");
+  // A precision besides the rows' that is of another model.
   const Store three = Store::from_matrix(RowMatrix::Ones(4, 3), Vector::Ones(4));
-  EXPECT_THROW(Bound(three, short_prior, std::make_shared<AnchoredRule>(), Vector::Zero(3), machine.execution()),
+  const Model other(Logistic{}, Prior::flat());
+  EXPECT_THROW(Bound(three, other.shared_family(), std::make_shared<AnchoredRule>(), Vector::Zero(3),
+                     machine.execution(), std::nullopt, {}, Vector::Ones(2)),
                InputError);
 }
 

@@ -115,7 +115,8 @@ struct Levels {
     anchor = std::make_unique<Anchor>(find_anchor(*store, model, machine.execution()));
   }
   Bound bound(const Lighting& lighting, const Execution& execution, std::shared_ptr<const BoundRule> rule) const {
-    return Bound(*store, model, std::move(rule), anchor->theta, execution, anchor->metric, lighting);
+    return Bound(*store, model.shared_family(), std::move(rule), anchor->theta, execution, anchor->metric, lighting,
+                 model.prior_precision(anchor->theta));
   }
   Bound bound(const Lighting& lighting) const { return bound(lighting, machine.execution(), sharp()); }
   std::shared_ptr<const BoundRule> sharp() const {
@@ -252,8 +253,9 @@ TEST(LitRows, AreTheSameOnAnyThreadsAndRanks) {
     // From the sums, the levels and the rows as they were kept.
     BoundRows kept;
     kept.fetch(*levels.store, one.lit().fixed.row);
-    expect_same(Bound(levels.model, levels.sharp(), levels.anchor->theta, one.sums(), one.queries(),
-                      levels.anchor->metric, one.expected_gaps(), LitRows(kept, one.lit().above, levels.store->rows())),
+    expect_same(Bound(levels.model.shared_family(), levels.sharp(), levels.anchor->theta, one.sums(), one.queries(),
+                      levels.anchor->metric, one.expected_gaps(), LitRows(kept, one.lit().above, levels.store->rows()),
+                      levels.model.prior_precision(levels.anchor->theta)),
                 true);
   }
 }
@@ -267,11 +269,11 @@ TEST(LitRows, AutomaticallyThoseOfALevelWithOneClass) {
 }
 
 // What a draw costs with all rows above a limit lit, by the bound that has them lit (docs/benchmarks.md, "Lit rows").
-double cost_of(const Bound& bound, const Store& store) {
+double cost_of(const Bound& bound, const Store& store, const Prior& own_prior) {
   const auto d = static_cast<double>(bound.anchor().size());
   const auto whole = [](const Matrix& lower) { return Matrix(lower.selfadjointView<Eigen::Lower>()); };
   Vector slope = Vector::Zero(bound.anchor().size()), prior = slope;
-  bound.model().prior().surrogate(bound.anchor(), slope, prior);
+  own_prior.surrogate(bound.anchor(), slope, prior);
   Matrix posterior = whole(bound.sums().hessian);
   posterior.diagonal() += prior;
   Matrix more = whole(bound.sums().curvature - bound.sums().hessian + std::sqrt(d) * bound.sums().growth);
@@ -302,8 +304,8 @@ TEST(LitRows, AutomaticallyWhatCostsLeast) {
     const Bound chosen = levels.bound({.automatic = true});
     double least = HUGE_VAL;
     for (const double above : {HUGE_VAL, 10.0, 3.0, 1.0, 0.3, 0.1, 0.05, 0.02, 0.01})
-      least = std::min(least, cost_of(levels.bound({.above = above}), *levels.store));
-    EXPECT_LT(cost_of(chosen, *levels.store), (1.0 + 1e-6) * least);
+      least = std::min(least, cost_of(levels.bound({.above = above}), *levels.store, levels.model.prior()));
+    EXPECT_LT(cost_of(chosen, *levels.store, levels.model.prior()), (1.0 + 1e-6) * least);
     EXPECT_NEAR(chosen.costs().with_bound, least, 1e-3 * least);
     const auto n = static_cast<double>(levels.store->rows()), d = static_cast<double>(levels.store->features());
     EXPECT_DOUBLE_EQ(chosen.costs().regular, 4.0 * (2000.0 + 40.0 * d + n * (50.0 + 0.9 * d)));
@@ -337,8 +339,9 @@ TEST(LitRows, AutomaticallyNoneOfARegularTable) {
   for (const Model& model : models()) {
     const auto problem = problems::make(model, 20000, 5, 35);
     const Anchor anchor = find_anchor(problem.store, model, machine.execution());
-    const Bound bound(problem.store, model, std::make_shared<SharpRule>(SharpRule::usual_zone(anchor.theta.size())),
-                      anchor.theta, machine.execution(), anchor.metric, {.automatic = true});
+    const Bound bound(problem.store, model.shared_family(),
+                      std::make_shared<SharpRule>(SharpRule::usual_zone(anchor.theta.size())), anchor.theta,
+                      machine.execution(), anchor.metric, {.automatic = true}, model.prior_precision(anchor.theta));
     EXPECT_EQ(bound.lit().size(), 0u) << model.family().name();
   }
 }

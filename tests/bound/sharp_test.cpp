@@ -156,7 +156,8 @@ TEST(Sharp, LeavesFewerRowsBrightThanTheAnchoredBound) {
     const auto problem = problems::make(model, 4000, 6, 22);
     const Anchor anchor = find_anchor(problem.store, model, machine.execution());
     const auto bound = [&](std::shared_ptr<const BoundRule> rule) {
-      return Bound(problem.store, model, std::move(rule), anchor.theta, machine.execution(), anchor.metric);
+      return Bound(problem.store, model.shared_family(), std::move(rule), anchor.theta, machine.execution(),
+                   anchor.metric);
     };
     const double anchored = bright_rows(problem.store, bound(std::make_shared<AnchoredRule>()), anchor);
     const double sharp = bright_rows(
@@ -198,7 +199,7 @@ TEST(ExpectedGaps, AreNeverFarBelowTheMeanGap) {
       SCOPED_TRACE(name + ", " + model.family().name() + (sharp ? ", sharp" : ", anchored"));
       std::shared_ptr<const BoundRule> rule = std::make_shared<AnchoredRule>();
       if (sharp) rule = std::make_shared<SharpRule>(SharpRule::usual_zone(anchor.theta.size()));
-      const Bound bound(store, model, rule, anchor.theta, machine.execution(), anchor.metric);
+      const Bound bound(store, model.shared_family(), rule, anchor.theta, machine.execution(), anchor.metric);
       constexpr int draws = 3000;
       std::vector<double> bright(static_cast<std::size_t>(store.rows()));
       each_draw(store, bound, anchor, draws, [&](const std::vector<double>& gaps) {
@@ -238,7 +239,7 @@ TEST(ExpectedGaps, AreProportionalToWeights) {
       RowMatrix x(2, 2);
       x << 1.0, -1.0, 1.0, 1.0;
       const Store store = Store::from_matrix(x, Vector{{0.0, 1.0}}, {}, Precision::float64, Vector{{weight, weight}});
-      const Bound bound(store, model, std::make_shared<SharpRule>(Zone{1.5, 5.0}), Vector{{at, 0.0}},
+      const Bound bound(store, model.shared_family(), std::make_shared<SharpRule>(Zone{1.5, 5.0}), Vector{{at, 0.0}},
                         machine.execution(), metric);
       return ExpectedGaps::value(bound.expected_gaps().level(0));
     };

@@ -65,8 +65,9 @@ void each_world(Index rows, const std::vector<std::size_t>& lit, const std::func
 TEST(BeyondTheRadius, TheDensityIsContinuous) {
   each_world(60, {0, 3, 59}, [](const World& world) {
     for (const bool framed : {false, true}) {
-      const auto frame = framed ? std::make_shared<const SplitFrame>(*collapsed_frame(world.bound)) : nullptr;
-      const JointDensity joint(world.store, world.bound, frame);
+      const auto frame =
+          framed ? std::make_shared<const SplitFrame>(*collapsed_frame(world.bound, world.model.prior())) : nullptr;
+      const JointDensity joint(world.store, world.bound, world.model.shared_prior(), frame);
       for (std::uint64_t number = 0; number < 5; ++number)
         for (const RowId nth : {0, 4, 1}) {
           const State state = world.state(world.at_rho(2.0, number), nth);
@@ -87,8 +88,9 @@ TEST(BeyondTheRadius, TheDensityIsContinuous) {
 TEST(BeyondTheRadius, TheGradientIsThatOfDifferences) {
   each_world(60, {0, 3, 59}, [](const World& world) {
     for (const bool framed : {false, true}) {
-      const auto frame = framed ? std::make_shared<const SplitFrame>(*collapsed_frame(world.bound)) : nullptr;
-      const JointDensity joint(world.store, world.bound, frame);
+      const auto frame =
+          framed ? std::make_shared<const SplitFrame>(*collapsed_frame(world.bound, world.model.prior())) : nullptr;
+      const JointDensity joint(world.store, world.bound, world.model.shared_prior(), frame);
       for (const double times : {0.6, 1.003, 1.4, 5.0})
         for (const RowId nth : {0, 4, 1}) {
           if (framed && times < 1.0) continue;  // a frame's kicks are approximate there
@@ -137,9 +139,10 @@ TEST(BeyondTheRadius, AlongARayItIsThePosterior) {
 TEST(LitRows, SumOverZIsTheFullDensity) {
   each_world(7, {0, 1, 7}, [](const World& world) {
     for (const bool framed : {false, true}) {
-      const auto frame = collapsed_frame(world.bound);
+      const auto frame = collapsed_frame(world.bound, world.model.prior());
       if (framed && !frame) continue;
-      const JointDensity joint(world.store, world.bound, framed ? std::make_shared<const SplitFrame>(*frame) : nullptr);
+      const JointDensity joint(world.store, world.bound, world.model.shared_prior(),
+                               framed ? std::make_shared<const SplitFrame>(*frame) : nullptr);
       for (const double times : {0.2, 0.8, 1.5, 4.0}) {
         const Vector theta = world.at_rho(times * radius, 1);
         Evaluation full;

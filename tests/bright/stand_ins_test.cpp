@@ -29,8 +29,8 @@ struct Kinds {
     }
     store = std::make_unique<Store>(Store::from_matrix(x, y));
     anchor = find_anchor(*store, model, machine.execution());
-    bound.emplace(*store, model, std::make_shared<SharpRule>(Zone{1.8, 5.0}), anchor->theta, machine.execution(),
-                  anchor->metric, Lighting{.above = 0.0});
+    bound.emplace(*store, model.shared_family(), std::make_shared<SharpRule>(Zone{1.8, 5.0}), anchor->theta,
+                  machine.execution(), anchor->metric, Lighting{.above = 0.0}, model.prior_precision(anchor->theta));
   }
   Vector offset(double size, std::uint64_t number) const {
     Vector z(anchor->theta.size());
@@ -73,14 +73,14 @@ TEST(StandIns, GiveForcesAndNoDensity) {
     const StandIns& few = kinds.bound->stand_ins();
     ASSERT_GT(few.size(), 0u);
     EXPECT_LE(few.size(), 600u / 8);
-    const auto frame = std::make_shared<const SplitFrame>(*collapsed_frame(*kinds.bound));
+    const auto frame = std::make_shared<const SplitFrame>(*collapsed_frame(*kinds.bound, kinds.model.prior()));
     const FullDensity full(*kinds.store, model);
     const BrightRows none(600);
     double furthest = 0.0;
     std::optional<double> constant;
     for (const bool framed : {false, true})
       for (std::uint64_t number = 0; number < 10; ++number) {
-        const JointDensity joint(*kinds.store, *kinds.bound, framed ? frame : nullptr);
+        const JointDensity joint(*kinds.store, *kinds.bound, kinds.model.shared_prior(), framed ? frame : nullptr);
         const Vector theta = kinds.anchor->theta + kinds.offset(2.0, number);
         Evaluation at, posterior;
         EXPECT_EQ(joint.evaluate(theta, none, true, at), 600);
@@ -103,8 +103,8 @@ TEST(StandIns, NoneWhereTheyWouldBeMany) {
   const problems::Machine machine;
   const auto different = problems::make(models()[0], 600, 8, 63);
   const Anchor anchor = find_anchor(different.store, different.model, machine.execution());
-  const Bound bound(different.store, different.model, std::make_shared<SharpRule>(Zone{1.8, 5.0}), anchor.theta,
-                    machine.execution(), anchor.metric, Lighting{.above = 0.0});
+  const Bound bound(different.store, different.model.shared_family(), std::make_shared<SharpRule>(Zone{1.8, 5.0}),
+                    anchor.theta, machine.execution(), anchor.metric, Lighting{.above = 0.0});
   EXPECT_TRUE(bound.lit().all);
   EXPECT_EQ(bound.stand_ins().size(), 0u);
 }
@@ -114,9 +114,9 @@ TEST(StandIns, AreMadeAgainFromTheLitRows) {
   const Kinds kinds(models()[0], 600, 0.02);
   BoundRows rows;
   rows.fetch(*kinds.store, kinds.bound->lit().fixed.row);
-  const Bound again(kinds.model, std::make_shared<SharpRule>(Zone{1.8, 5.0}), kinds.anchor->theta, kinds.bound->sums(),
-                    kinds.bound->queries(), kinds.anchor->metric, kinds.bound->expected_gaps(),
-                    LitRows(rows, 0.0, 600));
+  const Bound again(kinds.model.shared_family(), std::make_shared<SharpRule>(Zone{1.8, 5.0}), kinds.anchor->theta,
+                    kinds.bound->sums(), kinds.bound->queries(), kinds.anchor->metric, kinds.bound->expected_gaps(),
+                    LitRows(rows, 0.0, 600), kinds.model.prior_precision(kinds.anchor->theta));
   EXPECT_TRUE(again.lit().all);
   EXPECT_EQ(again.stand_ins().weight, kinds.bound->stand_ins().weight);
   EXPECT_EQ(again.stand_ins().rows.facts, kinds.bound->stand_ins().rows.facts);

@@ -79,8 +79,9 @@ struct World {
         store(make(model, rows, columns, seed).store),
         anchor(find_anchor(store, model, machine.execution())),
         metric(std::make_shared<const Metric>(anchor.metric)),
-        bound(store, model, std::move(rule), anchor.theta, machine.execution(), anchor.metric, lighting),
-        joint(store, bound),
+        bound(store, model.shared_family(), std::move(rule), anchor.theta, machine.execution(), anchor.metric, lighting,
+              model.prior_precision(anchor.theta)),
+        joint(store, bound, model.shared_prior()),
         full(store, model) {
     count();
   }

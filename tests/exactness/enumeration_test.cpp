@@ -38,9 +38,9 @@ struct Tiny {
     Lighting lighting;
     if (lights > 0) lighting.above = lights < rows ? -0.5 * (spread[lights - 1].first + spread[lights].first) : 0.0;
     for (std::size_t i = 0; i < lights; ++i) lit |= std::size_t{1} << spread[i].second;
-    bound = std::make_unique<Bound>(problem.store, model, std::move(rule), anchor, machine.execution(),
+    bound = std::make_unique<Bound>(problem.store, model.shared_family(), std::move(rule), anchor, machine.execution(),
                                     Metric::from_precision(4.0 * Matrix::Identity(dimension, dimension)), lighting);
-    density = std::make_unique<JointDensity>(problem.store, *bound);
+    density = std::make_unique<JointDensity>(problem.store, *bound, model.shared_prior());
   }
 
   static Store with_facts(const Store& plain, bool offsets) {

@@ -188,9 +188,10 @@ struct Frame {
   bool own;
 };
 Frame make_frame(const Store& store, const Bound& bound, const World& world, const Execution& execution) {
-  if (auto frame = collapsed_frame(bound)) return {std::make_shared<const SplitFrame>(*frame), true};
-  const Bound anchored(store, world.model, std::make_shared<AnchoredRule>(), world.anchor, execution);
-  return {std::make_shared<const SplitFrame>(*collapsed_frame(anchored)), false};
+  if (auto frame = collapsed_frame(bound, world.model.prior()))
+    return {std::make_shared<const SplitFrame>(*frame), true};
+  const Bound anchored(store, world.model.shared_family(), std::make_shared<AnchoredRule>(), world.anchor, execution);
+  return {std::make_shared<const SplitFrame>(*collapsed_frame(anchored, world.model.prior())), false};
 }
 
 Means successive_conditional(const World& world, const Case& c, std::uint64_t replicate) {
@@ -220,11 +221,12 @@ Means successive_conditional(const World& world, const Case& c, std::uint64_t re
       for (int s = 0; s < steps_per_round; ++s) step(moves, state);
       theta = state.theta;
     } else {
-      const Bound bound(store, world.model, world.rule, world.anchor, machine.execution(), world.metric,
+      const Bound bound(store, world.model.shared_family(), world.rule, world.anchor, machine.execution(), world.metric,
                         world.lighting);
       const bool splits = c.move == Move::split_hmc || c.move == Move::split_framed;
       const Frame frame = splits ? make_frame(store, bound, world, machine.execution()) : Frame{nullptr, false};
-      const JointDensity density(store, bound, c.move == Move::split_framed && frame.own ? frame.frame : nullptr);
+      const JointDensity density(store, bound, world.model.shared_prior(),
+                                 c.move == Move::split_framed && frame.own ? frame.frame : nullptr);
       const Kernels sweep = make_sweep(density, c.sweep);
       Kernels moves = make_moves(density, metric, c.move);
       // The turn is short and in few steps, so that Metropolis rejects now and then.

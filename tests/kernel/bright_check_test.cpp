@@ -53,11 +53,11 @@ TEST(BrightCheck, HasTheRightExpectation) {
 
 TEST(BrightCheck, LeavesLitRowsOut) {
   const World world(Logistic{}, Prior::normal(0.0, 2.0), 300, 3, 22);
-  const Bound bound(world.store, world.model, std::make_shared<SharpRule>(SharpRule::usual_zone(3)), world.anchor.theta,
-                    world.machine.execution(), world.anchor.metric, {.above = 0.06});
+  const Bound bound(world.store, world.model.shared_family(), std::make_shared<SharpRule>(SharpRule::usual_zone(3)),
+                    world.anchor.theta, world.machine.execution(), world.anchor.metric, {.above = 0.06});
   ASSERT_GT(bound.lit().size(), 5u);
   ASSERT_LT(bound.lit().size(), 295u);
-  const JointDensity density(world.store, bound);
+  const JointDensity density(world.store, bound, world.model.shared_prior());
   const auto proposals = std::make_shared<const Proposals>(bound.expected_gaps(), 3.0);
   State state(world.theta(1.5), world.store.rows());
   density.evaluate(state.theta, state.z, true, state.at);

@@ -23,7 +23,7 @@ Matrix whole(const Matrix& lower) { return Matrix(lower.selfadjointView<Eigen::L
 TEST(SplitFrame, DiagonalisesBothMatrices) {
   for (const auto& world : worlds()) {
     SCOPED_TRACE(describe(*world));
-    const SplitFrame frame = *collapsed_frame(world->bound);
+    const SplitFrame frame = *collapsed_frame(world->bound, world->model.prior());
     const BoundSums& sums = world->bound.sums();
     const Index d = frame.origin.size();
     Matrix a = whole(sums.curvature);
@@ -52,7 +52,7 @@ TEST(SplitFrame, IsTheDensityOfDarkRows) {
   for (const auto& world : worlds()) {
     if (!world->model.prior().quadratic() || world->bound.lit().size() > 0) continue;
     SCOPED_TRACE(describe(*world));
-    const SplitFrame frame = *collapsed_frame(world->bound);
+    const SplitFrame frame = *collapsed_frame(world->bound, world->model.prior());
     const auto by_frame = [&](const Vector& b) {
       const BoundPoint point = world->bound.at(frame.theta(b), false);
       double value = -0.5 * (b - frame.centre).squaredNorm();
@@ -86,7 +86,7 @@ TEST(SplitFrame, IsNothingForABoundThatIsNotGaussian) {
   const World world(Logistic{}, Prior::flat(), 60, 2, 89);
   BoundSums sums = world.bound.sums();
   sums.curvature(1, 1) = -1.0;
-  const Bound bent(world.model, std::make_shared<AnchoredRule>(), world.bound.anchor(), sums, 0);
+  const Bound bent(world.model.shared_family(), std::make_shared<AnchoredRule>(), world.bound.anchor(), sums, 0);
   EXPECT_FALSE(collapsed_frame(bent));
 }
 
@@ -98,7 +98,7 @@ TEST(SplitFrame, GivesADensityTheSameValuesAndItsKicks) {
   for (const auto& world : worlds()) {
     SCOPED_TRACE(describe(*world));
     const auto frame = collapsed(*world);
-    const JointDensity quick(world->store, world->bound, frame);
+    const JointDensity quick(world->store, world->bound, world->model.shared_prior(), frame);
     for (const RowId nth : {0, 9, 3})
       for (const double spread : {0.0, 0.5, 1.5, 4.0}) {
         const State state = world->state(world->theta(spread, 5), nth);

@@ -90,13 +90,13 @@ class CubicRule final : public BoundRule {
 // What each lit row has more than its quadratic at the anchor, by its remainder; and the slopes of that.
 inline Gaps lit_gaps(const Bound& bound, const BoundPoint& point) {
   const BoundRows& rows = bound.lit().fixed;
-  const auto k = static_cast<std::size_t>(bound.model().predictors());
+  const auto k = static_cast<std::size_t>(bound.family().predictors());
   Gaps out;
   out.gap.resize(rows.size());
   out.slope.resize(rows.size() * k);
   out.delta.resize(rows.size() * k);
   rows.x.project(point.change, out.delta);
-  bound.model().family().remainder(rows.facts.spans(), rows.eta_anchor, out.delta, out.gap, out.slope);
+  bound.family().remainder(rows.facts.spans(), rows.eta_anchor, out.delta, out.gap, out.slope);
   for (std::size_t i = 0; i < rows.size(); ++i)
     for (std::size_t p = 0; p < k; ++p)
       for (std::size_t q = 0; q < k; ++q) {

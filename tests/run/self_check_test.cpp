@@ -57,12 +57,14 @@ struct Setting {
 // Runs four chains and gives what they say of themselves.
 std::vector<std::string> warnings_of(const Setting& given, bool stale, bool walled, std::int64_t draws) {
   const problems::Machine machine;
-  const Bound bound(given.store, given.model, given.rule, given.anchor, machine.execution(), given.metric);
-  const auto frame = std::make_shared<const SplitFrame>(*collapsed_frame(bound));
-  const JointDensity density(given.store, bound, frame);
+  const Bound bound(given.store, given.model.shared_family(), given.rule, given.anchor, machine.execution(),
+                    given.metric);
+  const auto frame = std::make_shared<const SplitFrame>(*collapsed_frame(bound, given.model.prior()));
+  const JointDensity density(given.store, bound, given.model.shared_prior(), frame);
   // Stale ones are made for gaps near the anchor, of a bound that is sharp there.
-  const Bound sharp(given.store, given.model, std::make_shared<SharpRule>(SharpRule::usual_zone(given.anchor.size())),
-                    given.anchor, machine.execution(), given.metric);
+  const Bound sharp(given.store, given.model.shared_family(),
+                    std::make_shared<SharpRule>(SharpRule::usual_zone(given.anchor.size())), given.anchor,
+                    machine.execution(), given.metric);
   const auto proposals = std::make_shared<const Proposals>((stale ? sharp : bound).expected_gaps(), 3.0);
   ChainPlan plan;
   plan.start = [&](ChainId, RowId& queries) { return start_dark(density, bound.anchor(), queries); };

@@ -62,14 +62,17 @@ struct BoundSums {
 class Bound {
  public:
   // The statistics pass: visits every row once (one query each). The metric is needed by rules with spread, growth or a
-  // radius, for expected gaps and for lit rows.
-  Bound(const Store& store, const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor,
-        const Execution& execution, std::optional<Metric> metric = std::nullopt, const Lighting& lighting = {});
-  // The same bound again from its sums, without a pass; the prior may be another. Lit rows come with row, y and x.
-  Bound(const Model& model, std::shared_ptr<const BoundRule> rule, Vector anchor, BoundSums sums, RowId queries,
-        std::optional<Metric> metric = std::nullopt, ExpectedGaps expected_gaps = {}, LitRows lit = {});
+  // radius, for expected gaps and for lit rows. A bound is of the rows alone; `further_precision` is what the posterior
+  // has besides them at the anchor, the prior's, by which lit rows are chosen. Empty: nothing.
+  Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, std::shared_ptr<const BoundRule> rule,
+        Vector anchor, const Execution& execution, std::optional<Metric> metric = std::nullopt,
+        const Lighting& lighting = {}, Vector further_precision = {});
+  // The same bound again from its sums, without a pass. Lit rows come with row, facts and x.
+  Bound(std::shared_ptr<const BatchedFamily> family, std::shared_ptr<const BoundRule> rule, Vector anchor,
+        BoundSums sums, RowId queries, std::optional<Metric> metric = std::nullopt, ExpectedGaps expected_gaps = {},
+        LitRows lit = {}, Vector further_precision = {});
 
-  const Model& model() const { return model_; }
+  const BatchedFamily& family() const { return *family_; }
   const BoundRule& rule() const { return *rule_; }
   const Vector& anchor() const { return anchor_; }
   const BoundSums& sums() const { return sums_; }
@@ -137,7 +140,7 @@ class Bound {
   // Throws BoundViolation if a negative gap is more than rounding.
   void check_rounding(const BoundRows& rows, std::size_t i, const double* delta, double gap, double size) const;
 
-  Model model_;
+  std::shared_ptr<const BatchedFamily> family_;
   std::shared_ptr<const BoundRule> rule_;
   Vector anchor_;
   std::optional<Metric> metric_;
@@ -148,6 +151,7 @@ class Bound {
   DrawCosts costs_;
   LitRows lit_;
   StandIns stand_ins_;  // of the lit rows
+  Vector further_precision_;
 };
 
 }  // namespace flymc

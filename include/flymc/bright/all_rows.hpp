@@ -27,8 +27,8 @@ struct LikelihoodSum {
 };
 
 // One query per row. Every rank calls it with the same theta; throws where that is not so.
-LikelihoodSum sum_of_likelihoods(const Store& store, const Model& model, const Vector& theta, bool with_gradient,
-                                 const Execution& execution);
+LikelihoodSum sum_of_likelihoods(const Store& store, const BatchedFamily& family, const Vector& theta,
+                                 bool with_gradient, const Execution& execution);
 
 // A number that stands for a theta and its density. Ranks compute the same chain, each for itself, and compare.
 std::uint64_t fingerprint(const Vector& theta, double log_density);

@@ -54,10 +54,12 @@ class JointDensity final : public Density {
  public:
   // With a frame, evaluations are for split HMC: the collapsed bound by its coordinates b, and as gradient what is to
   // be kicked, the gradient in b of the density without its Gaussian part.
-  JointDensity(const Store& store, const Bound& bound, std::shared_ptr<const SplitFrame> frame = nullptr,
+  JointDensity(const Store& store, const Bound& bound, std::shared_ptr<const Term> prior,
+               std::shared_ptr<const SplitFrame> frame = nullptr,
                const Communicator& communicator = Communicator::alone())
       : store_(store),
         bound_(bound),
+        prior_(std::move(prior)),
         frame_(std::move(frame)),
         communicator_(communicator),
         own_(own_rows(store, communicator)) {}
@@ -65,6 +67,7 @@ class JointDensity final : public Density {
   RowId rows() const { return store_.rows(); }
   const Store& store() const { return store_; }
   const Bound& bound() const { return bound_; }
+  const Term& prior() const { return *prior_; }
   const SplitFrame* frame() const { return frame_.get(); }
   RowId evaluate(const Vector& theta, const BrightRows& z, bool with_gradient, Evaluation& out) const override;
 
@@ -107,6 +110,7 @@ class JointDensity final : public Density {
 
   const Store& store_;
   const Bound& bound_;
+  std::shared_ptr<const Term> prior_;
   std::shared_ptr<const SplitFrame> frame_;
   const Communicator& communicator_;
   RowRange own_;

@@ -40,7 +40,7 @@ struct SplitFrame {
   // kicks may be approximate, a trajectory ends with the exact density.
   Vector rest(const Vector& b, double rho, double rho_weight) const;
   // What a prior that is not quadratic adds: its gradient in theta less that of the quadratic that stands for it.
-  Vector prior_rest(const Prior& prior, const Vector& change) const;
+  Vector prior_rest(const Term& term, const Vector& change) const;
 
  private:
   PackedMatrix packed_to_theta_, packed_transposed_, packed_from_theta_, packed_to_white_;
@@ -49,7 +49,7 @@ struct SplitFrame {
 // Of the joint density: A = C + the prior's precision at the anchor. The columns of V solve Q v = growth A v with
 // v'A v = 1, so that A and Q are both diagonal and what is left of the collapsed bound costs O(D). Nothing if A is not
 // positive definite.
-std::optional<SplitFrame> collapsed_frame(const Bound& bound);
+std::optional<SplitFrame> collapsed_frame(const Bound& bound, const Term& term);
 
 // Of the full-data posterior: the Laplace approximation at the anchor.
 SplitFrame laplace_frame(const Anchor& anchor);

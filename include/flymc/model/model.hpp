@@ -37,6 +37,8 @@ class BatchedFamily {
   virtual std::string target_problem(double y) const = 0;
   // Which of these targets is the first that the family does not take, or how many there are.
   virtual std::size_t first_problem(std::span<const double> y) const = 0;
+  // Throws InputError, naming the row, if a target or an offset does not fit the family.
+  void check(const Store& store, const Execution& execution) const;
   // The inverse link, K means per row; no query.
   virtual void mean(std::span<const double> eta, std::span<double> out) const = 0;
   virtual double simulate(Predictor eta, const Random& random, std::uint64_t index) const = 0;
@@ -211,20 +213,30 @@ class Model {
  public:
   template <Family F>
   Model(F family, Prior prior)
-      : family_(std::make_shared<const BatchedAdapter<F>>(std::move(family))), prior_(std::move(prior)) {}
+      : family_(std::make_shared<const BatchedAdapter<F>>(std::move(family))),
+        prior_(std::make_shared<const Prior>(std::move(prior))) {}
 
   const BatchedFamily& family() const { return *family_; }
-  const Prior& prior() const { return prior_; }
+  const Prior& prior() const { return *prior_; }
+  // For those that keep one of the two and not the model: a bound, a density.
+  const std::shared_ptr<const BatchedFamily>& shared_family() const { return family_; }
+  const std::shared_ptr<const Prior>& shared_prior() const { return prior_; }
   Index predictors() const { return family_->predictors(); }
+  // Of the quadratic that stands for the prior at theta.
+  Vector prior_precision(const Vector& theta) const {
+    Vector slope = Vector::Zero(theta.size()), out = slope;
+    prior_->surrogate(theta, slope, out);
+    return out;
+  }
   // Number of coefficients: theta holds one vector of feature weights per predictor, one after the other.
   Index coefficients(const Store& store) const { return store.features() * predictors(); }
   std::vector<std::string> names(const Store& store) const { return coefficient_names(store.columns(), predictors()); }
-  // Throws InputError, naming the row, if a target does not fit the family, or if the prior does not fit.
+  // The same, or if the prior does not fit.
   void check(const Store& store, const Execution& execution) const;
 
  private:
   std::shared_ptr<const BatchedFamily> family_;
-  Prior prior_;
+  std::shared_ptr<const Prior> prior_;
 };
 
 // theta as one column of feature weights per predictor.

@@ -6,10 +6,11 @@
 
 #include "flymc/core/linear.hpp"
 #include "flymc/core/random.hpp"
+#include "flymc/model/term.hpp"
 
 namespace flymc {
 
-class Prior {
+class Prior final : public Term {
  public:
   // One location and one scale for all coefficients, or (the vector forms) one of each per coefficient, in the order of
   // theta. Scale is the standard deviation of the normal, b of the Laplace exp(-|x|/b), and the t's own scale.
@@ -28,18 +29,18 @@ class Prior {
   std::string describe() const;
   bool proper() const;
   // Whether the log density is a quadratic: then surrogate() is the prior itself.
-  bool quadratic() const;
+  bool quadratic() const override;
   // Throws InputError unless the prior has one scale, or as many as there are coefficients.
   void check(Index coefficients) const;
 
   // Normalised where the prior is proper. If `gradient` is given, adds to it.
-  double log_density(const Vector& theta, Vector* gradient = nullptr) const;
+  double log_density(const Vector& theta, Vector* gradient = nullptr) const override;
 
   // A smooth stand-in for the search of the anchor: its value, with gradient and (positive) curvature added. It is the
   // prior itself but for the Laplace, whose |x| becomes sqrt(x^2 + (b/10)^2) so that Newton's method does not stumble
   // over the corner. The curvature of the Laplace and the t is that of the quadratic which touches there and lies below
   // (their Gaussian scale mixture's), never negative.
-  double surrogate(const Vector& theta, Vector& gradient, Vector& curvature) const;
+  double surrogate(const Vector& theta, Vector& gradient, Vector& curvature) const override;
   // The surrogate's own curvature, minus its second derivative: negative in the tails of a t.
   Vector surrogate_bend(const Vector& theta) const;
 

@@ -387,10 +387,11 @@ Preparation RunDirectory::load_preparation(const Model& model, const StoreFile& 
             fixed.fetch(rows.store, ids, communicator);
             lit = LitRows(std::move(fixed), b["lit"].at("above").get<double>(), rows.store.rows());
           }
-          out.bound.emplace(model, rule, anchor,
+          const Vector precision = model.prior_precision(anchor);
+          out.bound.emplace(model.shared_family(), rule, anchor,
                             BoundSums{b.at("value").get<double>(), unpack_vector(b.at("slope")),
                                       unpack(b.at("curvature")), unpack(b.at("growth")), unpack(b.at("hessian"))},
-                            out.bound_queries, std::move(metric), std::move(expected), std::move(lit));
+                            out.bound_queries, std::move(metric), std::move(expected), std::move(lit), precision);
         }
         if (value.at("prior") != described_prior(settings_)) out.under_another_prior = mode_of(model, out);
         return out;
