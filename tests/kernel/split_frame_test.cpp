@@ -87,7 +87,7 @@ TEST(SplitFrame, IsNothingForABoundThatIsNotGaussian) {
   BoundSums sums = world.bound.sums();
   sums.curvature(1, 1) = -1.0;
   const Bound bent(world.model.shared_family(), std::make_shared<AnchoredRule>(), world.bound.anchor(), sums, 0);
-  EXPECT_FALSE(collapsed_frame(bent));
+  EXPECT_FALSE(collapsed_frame(bent, world.model.prior()));
 }
 
 // A density that has the frame: the same log density by other coordinates, and as gradient what is to be kicked. The

@@ -101,7 +101,7 @@ struct NamedKernel {
 };
 
 inline std::shared_ptr<const SplitFrame> collapsed(const World& world) {
-  return std::make_shared<const SplitFrame>(*collapsed_frame(world.bound));
+  return std::make_shared<const SplitFrame>(*collapsed_frame(world.bound, world.model.prior()));
 }
 
 // Every move, on a density whose posterior has the world's metric.
