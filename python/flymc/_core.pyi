@@ -75,6 +75,9 @@ class Run:
     def bright_rows(self, chain: int, draws: int) -> list[list[int]]:
         """Which rows are bright along a chain that goes on."""
 
+    def origins(self, rows: Sequence[int]) -> list[tuple[str, int]]:
+        """The file of each row, and its row there, from 1."""
+
     def copy(self, path: str) -> Run:
         """The run once more, in a folder of its own."""
 

@@ -226,7 +226,7 @@ def test_other_families(family, frame, quick):
 
 def test_bright_rows(fit):
     bright = fit.bright_rows(draws=100)
-    assert list(bright.columns) == ["draw", "row"]
+    assert list(bright.columns) == ["draw", "row", "file", "file_row"]
     assert bright["draw"].between(0, 99).all() and bright["row"].between(0, 2999).all()
     pd.testing.assert_frame_equal(bright, fit.bright_rows(draws=100))
 

@@ -35,18 +35,19 @@ Prior::Prior(Kind kind, double nu, const std::vector<double>& location, const st
                                                   : 0.0;
   for (std::size_t j = 0; j < std::max(location.size(), scale.size()); ++j) {
     const double s = scale[scale.size() == 1 ? 0 : j];
-    terms_.push_back({kind, nu, location[location.size() == 1 ? 0 : j], s, std::log(s), constant});
+    marginals_.push_back({kind, nu, location[location.size() == 1 ? 0 : j], s, std::log(s), constant});
   }
 }
 
 bool Prior::all(Kind kind) const {
-  return std::ranges::all_of(terms_, [&](const Term& term) { return term.kind == kind; });
+  return std::ranges::all_of(marginals_, [&](const Marginal& of) { return of.kind == kind; });
 }
 bool Prior::proper() const {
-  return std::ranges::none_of(terms_, [](const Term& term) { return term.kind == Kind::flat; });
+  return std::ranges::none_of(marginals_, [](const Marginal& of) { return of.kind == Kind::flat; });
 }
 bool Prior::quadratic() const {
-  return std::ranges::all_of(terms_, [](const Term& t) { return t.kind == Kind::normal || t.kind == Kind::flat; });
+  return std::ranges::all_of(marginals_,
+                             [](const Marginal& t) { return t.kind == Kind::normal || t.kind == Kind::flat; });
 }
 
 Prior Prior::normal(double location, double scale) { return normal(std::vector{location}, std::vector{scale}); }
@@ -68,10 +69,10 @@ Prior Prior::flat() { return {Kind::flat, 0.0, {0.0}, {1.0}}; }
 Prior Prior::each(const std::vector<Prior>& priors) {
   if (priors.empty()) throw prior_error("none is given");
   Prior all = priors.front();
-  all.terms_.clear();
+  all.marginals_.clear();
   for (const Prior& prior : priors) {
     prior.check(1);
-    all.terms_.push_back(prior.terms_.front());
+    all.marginals_.push_back(prior.marginals_.front());
   }
   return all;
 }
@@ -110,20 +111,20 @@ Prior Prior::parse(const std::string& text) {
 }
 
 std::string Prior::describe() const {
-  const auto one = [&](double Term::*member) {
-    const double first = terms_.front().*member;
-    const bool same = std::ranges::all_of(terms_, [&](const Term& term) { return term.*member == first; });
+  const auto one = [&](double Marginal::*member) {
+    const double first = marginals_.front().*member;
+    const bool same = std::ranges::all_of(marginals_, [&](const Marginal& of) { return of.*member == first; });
     return same ? fmt::format("{}", first) : std::string("per coefficient");
   };
-  if (!all(terms_.front().kind)) return "per coefficient";
-  const std::string both = fmt::format("{}, {}", one(&Term::location), one(&Term::scale));
-  switch (terms_.front().kind) {
+  if (!all(marginals_.front().kind)) return "per coefficient";
+  const std::string both = fmt::format("{}, {}", one(&Marginal::location), one(&Marginal::scale));
+  switch (marginals_.front().kind) {
     case Kind::normal:
       return fmt::format("normal({})", both);
     case Kind::laplace:
       return fmt::format("laplace({})", both);
     case Kind::student_t:
-      return fmt::format("student_t({}, {})", one(&Term::nu), both);
+      return fmt::format("student_t({}, {})", one(&Marginal::nu), both);
     case Kind::flat:
       break;
   }
@@ -131,16 +132,16 @@ std::string Prior::describe() const {
 }
 
 void Prior::check(Index coefficients) const {
-  if (terms_.size() != 1 && static_cast<Index>(terms_.size()) != coefficients)
+  if (marginals_.size() != 1 && static_cast<Index>(marginals_.size()) != coefficients)
     throw prior_error(fmt::format("{} locations or scales for {} coefficients; give one, or one for each",
-                                  terms_.size(), coefficients));
+                                  marginals_.size(), coefficients));
 }
 
 double Prior::log_density(const Vector& theta, Vector* gradient) const {
   if (all(Kind::flat)) return 0.0;
   double sum = 0.0;
   for (Index j = 0; j < theta.size(); ++j) {
-    const Term& of = term(j);
+    const Marginal& of = marginal(j);
     const double s = of.scale, nu = of.nu;
     const double u = (theta[j] - of.location) / s;
     double slope = 0.0;  // in u
@@ -174,7 +175,7 @@ double Prior::surrogate(const Vector& theta, Vector& gradient, Vector& curvature
   if (all(Kind::flat)) return 0.0;
   double sum = 0.0;
   for (Index j = 0; j < theta.size(); ++j) {
-    const Term& of = term(j);
+    const Marginal& of = marginal(j);
     const double s = of.scale, nu = of.nu;
     const double u = (theta[j] - of.location) / s;
     double weight = 0.0;  // slope = -weight u, curvature = weight: each term is a quadratic that is reweighted
@@ -204,7 +205,7 @@ Vector Prior::surrogate_bend(const Vector& theta) const {
   Vector bend = Vector::Zero(theta.size());
   if (all(Kind::flat)) return bend;
   for (Index j = 0; j < theta.size(); ++j) {
-    const Term& of = term(j);
+    const Marginal& of = marginal(j);
     const double s = of.scale, nu = of.nu;
     const double u = (theta[j] - of.location) / s;
     if (of.kind == Kind::normal) bend[j] = 1.0;
@@ -219,14 +220,14 @@ Vector Prior::corner_curvature(const Vector& theta) const {
   Vector slope = Vector::Zero(theta.size()), more = Vector::Zero(theta.size());
   surrogate(theta, slope, more);
   for (Index j = 0; j < theta.size(); ++j) {
-    const Term& of = term(j);
+    const Marginal& of = marginal(j);
     more[j] = of.kind == Kind::laplace ? std::max(0.0, more[j] - 0.5 / (of.scale * of.scale)) : 0.0;
   }
   return more;
 }
 
 double Prior::strain(Index j, double theta) const {
-  const Term& of = term(j);
+  const Marginal& of = marginal(j);
   return of.kind == Kind::normal ? std::abs(theta - of.location) / of.scale : 0.0;
 }
 
@@ -237,7 +238,7 @@ Vector Prior::simulate(Index coefficients, const Random& random, Purpose purpose
   const bool normal = all(Kind::normal);
   if (normal) random.normals(purpose, 0, {theta.data(), static_cast<std::size_t>(coefficients)});
   for (Index j = 0; j < coefficients; ++j) {
-    const Term& of = term(j);
+    const Marginal& of = marginal(j);
     if (!normal) {
       const double log_u = std::log(random.uniform(purpose, static_cast<std::uint64_t>(2 * j)));
       const double v = random.uniform(purpose, static_cast<std::uint64_t>(2 * j + 1));

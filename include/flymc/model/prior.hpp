@@ -57,16 +57,18 @@ class Prior final : public Term {
 
  private:
   enum class Kind { normal, laplace, student_t, flat };
-  struct Term {
+  struct Marginal {
     Kind kind = Kind::flat;
     double nu = 0.0, location = 0.0, scale = 1.0;
     double log_scale = 0.0, log_constant = 0.0;  // the second: of the Student-t density
   };
   Prior(Kind kind, double nu, const std::vector<double>& location, const std::vector<double>& scale);
-  const Term& term(Index j) const { return terms_[terms_.size() == 1 ? 0 : static_cast<std::size_t>(j)]; }
+  const Marginal& marginal(Index j) const {
+    return marginals_[marginals_.size() == 1 ? 0 : static_cast<std::size_t>(j)];
+  }
   bool all(Kind kind) const;
 
-  std::vector<Term> terms_;  // one for all coefficients, or one for each
+  std::vector<Marginal> marginals_;  // one for all coefficients, or one for each
 };
 
 }  // namespace flymc
