@@ -11,14 +11,17 @@
 #include <map>
 #include <optional>
 
+#include "checkpoint_file.hpp"
 #include "encoding_options.hpp"
 #include "flymc/chain/run_chains.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/data/files/store_file.hpp"
 #include "flymc/diagnose/convergence.hpp"
+#include "make_report.hpp"
 #include "part_sink.hpp"
-#include "run_parts.hpp"
+#include "preparation_file.hpp"
+#include "starts.hpp"
 
 namespace flymc {
 namespace {
@@ -63,13 +66,13 @@ class Chains {
          const Execution& execution)
       : directory_(directory), settings_(directory.settings()), sink_(sink), monitor_(monitor), execution_(execution) {
     const FitOptions& fit = settings_.fit;
-    const ChainOptions options{fit.warmup, fit.draws, fit.thin, directory.seed()};
+    const ChainOptions options{fit.warmup, fit.draws, fit.thin, seed_of(directory)};
     for (int i = 0; i < fit.chains; ++i) {
       const auto chain = static_cast<std::uint64_t>(i);
-      const auto checkpoint = directory.load_checkpoint(chain);
+      const auto checkpoint = load_checkpoint(directory, chain);
       runs_.push_back(checkpoint ? go_on(chain, plan, options, *checkpoint) : ChainRun(chain, plan, options));
       if (!writes()) continue;
-      sink_.go_on(runs_.size() - 1, directory.settle_parts(chain, checkpoint ? checkpoint->draws : 0),
+      sink_.go_on(runs_.size() - 1, directory.keep_parts(chain, checkpoint ? checkpoint->draws : 0),
                   checkpoint ? checkpoint->draws : 0);
     }
   }
@@ -164,7 +167,7 @@ class Chains {
   void save(std::size_t i) {
     if (!writes()) return;
     sink_.close_part(i);
-    directory_.save(runs_[i].chain(), runs_[i].checkpoint());
+    save_checkpoint(directory_, runs_[i].chain(), runs_[i].checkpoint());
   }
 
   const RunDirectory& directory_;
@@ -178,7 +181,7 @@ class Chains {
 // Chains of a run that was sampled from another begin where that one's chains ended: theta and z are in equilibrium
 // there, and no pass over the rows is needed. (Under another prior there are no such places.)
 void start_where_others_ended(const RunDirectory& directory, ChainPlan& plan) {
-  const std::vector<Place> places = directory.load_starts();
+  const std::vector<Place> places = load_starts(directory);
   if (places.empty()) return;
   plan.start = [places, restore = plan.restore, file = directory.starts()](ChainId id, RowId& queries) {
     try {
@@ -189,19 +192,6 @@ void start_where_others_ended(const RunDirectory& directory, ChainPlan& plan) {
     }
   };
 }
-
-}  // namespace
-
-Settings settings_on(const RunDirectory& base, const std::filesystem::path& path) {
-  check_rows(base);
-  Settings settings = base.settings();
-  const auto from = std::filesystem::absolute(base.base()).lexically_normal();
-  const auto relative = from.lexically_relative(std::filesystem::absolute(path).lexically_normal());
-  settings.from = (relative.empty() ? from : relative).string();
-  return settings;
-}
-
-namespace {
 
 // What the encoding shows before the rows are written: a fit would fail later for it, and leave rows of no use.
 void check_fits(const Encoding& encoding, const Settings& settings) {
@@ -228,10 +218,6 @@ void check_fits(const Encoding& encoding, const Settings& settings) {
                       "leave out {}",
                       column.name, largest, mention("float32")));
 }
-
-}  // namespace
-
-namespace {
 
 // Writes the rows of this rank's share of the table to its part of the rows. Parts begin at blocks, so the first rows
 // of a share, up to the next block, go to the rank before: they end its last one.
@@ -338,12 +324,12 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   // One that was made under another prior is good as long as the new posterior is where its bound was made for. (What
   // is not known, as of regular MCMC, is made anew.) One rank decides.
   std::optional<Preparation> loaded;
-  if (prepared && found([&] { return !directory.prepared_for_its_prior(); })) {
-    loaded.emplace(directory.load_preparation(model, parts.rows, communicator));
+  if (prepared && found([&] { return !prepared_for_its_prior(directory); })) {
+    loaded.emplace(load_preparation(directory, model, parts.rows, communicator));
     if (found([&] { return !suits(model, *loaded); })) {
       monitor.say("prepare: the posterior under this prior is not where the earlier run was prepared for");
-      if (first) directory.discard_preparation();
-      any(communicator, false);  // it is gone for all
+      if (first) std::filesystem::remove(directory.preparation());  // the starts that belong to it are not used then
+      any(communicator, false);                                     // it is gone for all
       loaded.reset();
       prepared = false;
     }
@@ -355,13 +341,13 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
                     : "prepare: anchor and bound");
     parts.rows.expect(Access::in_order);
     const Preparation made = prepare(store, model, settings.fit, execution);
-    directory.save(made, parts.rows, communicator);
+    save_preparation(directory, made, parts.rows, communicator);
     const RowId queries = (made.anchor ? made.anchor->queries : 0) + made.bound_queries;
     monitor.say(
         fmt::format("         {} passes over the rows, {:.1f} s", queries / store.rows(), seconds_since(began)));
   }
   if (stopped()) return false;
-  if (!loaded) loaded.emplace(directory.load_preparation(model, parts.rows, communicator));
+  if (!loaded) loaded.emplace(load_preparation(directory, model, parts.rows, communicator));
   const Preparation& preparation = *loaded;
   parts.rows.expect(recipe_of(preparation, settings.fit).regular ? Access::in_order : Access::here_and_there);
   const Sampler sampler(store, model, preparation, settings.fit, communicator);
