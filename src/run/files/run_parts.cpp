@@ -6,7 +6,6 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/run/files/families.hpp"
-#include "flymc/run/report.hpp"
 
 namespace flymc {
 

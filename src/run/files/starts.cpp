@@ -44,6 +44,19 @@ std::vector<Place> load_starts(const RunDirectory& run) {
   });
 }
 
+void start_where_others_ended(const RunDirectory& run, ChainPlan& plan) {
+  const std::vector<Place> places = load_starts(run);
+  if (places.empty()) return;
+  plan.start = [places, restore = plan.restore, file = run.starts()](ChainId id, RowId& queries) {
+    try {
+      return restore(places[id.chain % places.size()], queries);
+    } catch (const InputError& error) {
+      throw InputError(
+          fmt::format("{}: {}; begin another run with {}", file.string(), error.what(), mention_action("sample")));
+    }
+  };
+}
+
 std::uint64_t seed_of(const RunDirectory& run) {
   const std::uint64_t given = run.settings().fit.seed;
   if (!fs::exists(run.starts())) return given;
