@@ -62,7 +62,7 @@ void write_part(const RunDirectory& directory, const Table& table, const Encodin
   std::map<std::string, std::int64_t, std::less<>> numbers;  // of the files
   const std::vector<std::string> files = table.files();
   for (std::size_t i = 0; i < files.size(); ++i) numbers.emplace(files[i], static_cast<std::int64_t>(i));
-  encoding.encode(table, execution, [&](std::span<const double> x, const RowFacts& facts, const RowPlace& from) {
+  encoding.encode(table, execution, [&](std::span<const double> x, const RowFacts& facts, const RowOrigin& from) {
     const std::int64_t file = numbers.find(from.file)->second;
     if (to_give == 0) return writer.append(x, facts, file, from.row);
     given.insert(given.end(), x.begin(), x.end());

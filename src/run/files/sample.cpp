@@ -50,7 +50,7 @@ bool draw_in_rounds(const Job& job, const RunParts& parts, const PartSink& sink,
     try {
       if (!chains.advance(goal)) return false;
     } catch (const BoundViolation& violation) {
-      throw BoundViolation(violation.row(), parts.rows.place(violation.row()), violation.why());
+      throw BoundViolation(violation.row(), parts.rows.row_name(violation.row()), violation.why());
     }
     if (settings.target_ess <= 0.0) return true;
     if (!before) before = ess_of(goal - round);
