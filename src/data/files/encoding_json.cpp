@@ -86,7 +86,7 @@ Encoding Encoding::from_json(const std::string& text) {
       }
       encoding.columns_.push_back(std::move(column));
     }
-    encoding.settle();
+    encoding.derive_features();
     return encoding;
   } catch (const nlohmann::json::exception& error) {
     throw InputError(fmt::format("the encoding cannot be read ({}); make it again from the table", error.what()));

@@ -127,7 +127,7 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
   std::optional<std::string> text;
   RowId row = 0;
   encoding.encode_new(table, options.missing == "drop" ? Missing::drop : Missing::error,
-                      [&](std::span<const double> x, const RowFacts& facts, const RowPlace&) {
+                      [&](std::span<const double> x, const RowFacts& facts, const RowOrigin&) {
                         text.reset();
                         values.clear();
                         if (!x.empty()) {

@@ -15,7 +15,7 @@ namespace {
 // All rows as "x... -> y", joined by '/'.
 std::string rows_of(const Encoding& encoding, const Table& table) {
   std::string all;
-  encoding.encode(table, [&](std::span<const double> x, const RowFacts& facts, const RowPlace&) {
+  encoding.encode(table, [&](std::span<const double> x, const RowFacts& facts, const RowOrigin&) {
     all += fmt::format("{}{} -> {}", all.empty() ? "" : "/", fmt::join(x, " "), facts.target);
   });
   return all;
@@ -66,11 +66,11 @@ TEST(Encoding, SaysWhereARowStands) {
   EncodingOptions options;
   options.target = "y";
   options.missing = Missing::drop;
-  std::string places;
-  Encoding::learn(table, options).encode(table, [&](auto, const RowFacts&, const RowPlace& place) {
-    places += fmt::format("{}:{} ", place.file.substr(place.file.size() - 5), place.row);
+  std::string origins;
+  Encoding::learn(table, options).encode(table, [&](auto, const RowFacts&, const RowOrigin& origin) {
+    origins += fmt::format("{}:{} ", origin.file.substr(origin.file.size() - 5), origin.row);
   });
-  EXPECT_EQ(places, "1.csv:1 1.csv:3 2.csv:1 ");
+  EXPECT_EQ(origins, "1.csv:1 1.csv:3 2.csv:1 ");
 }
 
 TEST(Encoding, ChoosesColumns) {
@@ -90,7 +90,7 @@ TEST(Encoding, ChoosesColumns) {
   EXPECT_EQ(rows_of(alone, table), "1 -> 0/1 -> 1/1 -> 1");
   RowId rows = 0;
   alone.encode_new(table, Missing::error,
-                   [&](auto x, const RowFacts&, const RowPlace&) { rows += static_cast<RowId>(x.size()); });
+                   [&](auto x, const RowFacts&, const RowOrigin&) { rows += static_cast<RowId>(x.size()); });
   EXPECT_EQ(rows, 3);
 }
 
@@ -156,7 +156,7 @@ TEST(Encoding, StandardisedCoefficientsComeBack) {
   const Encoding standard = Encoding::learn(table, options);
   std::vector<Vector> x, z;
   const auto keep = [](std::vector<Vector>& rows) {
-    return [&rows](std::span<const double> row, const RowFacts&, const RowPlace&) {
+    return [&rows](std::span<const double> row, const RowFacts&, const RowOrigin&) {
       rows.push_back(Eigen::Map<const Vector>(row.data(), static_cast<Index>(row.size())));
     };
   };
@@ -212,8 +212,8 @@ class NewData : public testing::Test {
     const Table table =
         Table::open({folder_.write("new.csv", csv)}, {.categorical = encoding_.categorical(), .delimiter = {}});
     std::string all;
-    encoding_.encode_new(table, missing, [&](std::span<const double> x, const RowFacts&, const RowPlace& place) {
-      all += fmt::format("{}:{}/", place.row, fmt::join(x, " "));
+    encoding_.encode_new(table, missing, [&](std::span<const double> x, const RowFacts&, const RowOrigin& origin) {
+      all += fmt::format("{}:{}/", origin.row, fmt::join(x, " "));
     });
     return all;
   }

@@ -9,6 +9,9 @@
 #include <numeric>
 #include <optional>
 
+#include "../../../src/run/files/checkpoint_file.hpp"
+#include "../../../src/run/files/preparation_file.hpp"
+#include "../../../src/run/files/starts.hpp"
 #include "draws/files/scratch_folder.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/data/files/store_file.hpp"
@@ -20,6 +23,7 @@
 #include "flymc/run/files/inspect.hpp"
 #include "flymc/run/files/predict.hpp"
 #include "flymc/run/files/report.hpp"
+#include "flymc/run/files/run_on_another.hpp"
 #include "flymc/run/fit.hpp"
 #include "problems/problems.hpp"
 #include "run/files/stopper.hpp"
@@ -317,7 +321,7 @@ TEST_F(RunOnDisk, LitRowsAreThoseOfTheFitInMemoryAndComeBackAfterAStop) {
     const LitRows& lit = fresh.bound->lit();
     EXPECT_GE(lit.size(), 40u);
     EXPECT_LT(lit.size(), 4000u);
-    const Preparation loaded = whole.load_preparation(model, rows);
+    const Preparation loaded = load_preparation(whole, model, rows);
     EXPECT_EQ(loaded.bound->lit().fixed.row, lit.fixed.row);
     EXPECT_EQ(loaded.bound->lit().fixed.facts, lit.fixed.facts);
     EXPECT_EQ(loaded.bound->lit().fixed.eta_anchor, lit.fixed.eta_anchor);
@@ -350,7 +354,7 @@ TEST_F(RunOnDisk, RemovesPartsThatNoCheckpointKnows) {
   const RunDirectory run = RunDirectory::create(folder_ / "run", settings(2, 1));
   Stopper stopper(130);  // while it samples
   ASSERT_FALSE(complete(run, stopper));
-  const auto checkpoint = run.load_checkpoint(0);
+  const auto checkpoint = load_checkpoint(run, 0);
   ASSERT_TRUE(checkpoint && checkpoint->draws > 0);
   write_whole(run.part(0, checkpoint->draws), "half a part");
   std::ofstream(run.part(0, checkpoint->draws).string() + ".partial") << "less";
@@ -414,7 +418,7 @@ TEST_F(RunOnDisk, SamplesAgainWithoutAPass) {
   Settings again = settings_on(first, folder_ / "again");
   again.prior = "laplace(0, 0.1)";
   again.fit.chains = 3;
-  const RunDirectory second = RunDirectory::create(folder_ / "again", again, &first);
+  const RunDirectory second = create_on(first, folder_ / "again", again);
   ASSERT_TRUE(complete(second, quiet_));
   const RunReport report = read_report(second);
   EXPECT_EQ(report.anchor_queries + report.bound_queries, 0);
@@ -436,13 +440,13 @@ TEST_F(RunOnDisk, AnotherPriorAnchorsAgainWhereItMust) {
     ASSERT_TRUE(complete(first, quiet_));
     Settings wide = settings_on(first, name("wide"));
     wide.prior = "normal(0, 2.5)";
-    const RunDirectory second = RunDirectory::create(name("wide"), wide, &first);
+    const RunDirectory second = create_on(first, name("wide"), wide);
     Stopper stopper(130);
     ASSERT_FALSE(complete(second, stopper));
     ASSERT_TRUE(complete(second, quiet_));
     Settings fresh = settings(classes);
     fresh.prior = wide.prior;
-    fresh.fit.seed = second.seed();  // which is its own
+    fresh.fit.seed = seed_of(second);  // which is its own
     EXPECT_NE(fresh.fit.seed, wide.fit.seed);
     const RunDirectory third = RunDirectory::create(name("fresh"), fresh);
     ASSERT_TRUE(complete(third, quiet_));
@@ -461,7 +465,7 @@ TEST_F(RunOnDisk, ANarrowPriorOfASoftmaxLeavesChainsThatMove) {
   ASSERT_TRUE(complete(first, quiet_));
   Settings narrow = settings_on(first, folder_ / "second");
   narrow.prior = "laplace(0, 0.02)";
-  const RunDirectory second = RunDirectory::create(folder_ / "second", narrow, &first);
+  const RunDirectory second = create_on(first, folder_ / "second", narrow);
   ASSERT_TRUE(complete(second, quiet_));
   for (const ChainReport& chain : read_report(second).chains) EXPECT_GT(chain.acceptance, 0.5);
 }
@@ -471,7 +475,7 @@ TEST_F(RunOnDisk, ASampledRunStandsAlone) {
   const RunDirectory first = RunDirectory::create(folder_ / "first", settings());
   ASSERT_TRUE(complete(first, quiet_));
   const auto sample = [&](const RunDirectory& from, const std::string& name) {
-    return RunDirectory::create(folder_ / name, settings_on(from, folder_ / name), &from);
+    return create_on(from, folder_ / name, settings_on(from, folder_ / name));
   };
   const RunDirectory second = sample(first, "second"), third = sample(first, "third");
   ASSERT_TRUE(complete(second, quiet_));
@@ -482,8 +486,8 @@ TEST_F(RunOnDisk, ASampledRunStandsAlone) {
   expect_same_draws(second, third);
   // From a sampled run, chains begin where that one's ended.
   const RunDirectory fourth = sample(second, "fourth");
-  EXPECT_EQ(fourth.load_starts()[1].theta, second.load_checkpoint(1)->place.theta);
-  EXPECT_NE(fourth.seed(), second.seed());
+  EXPECT_EQ(load_starts(fourth)[1].theta, load_checkpoint(second, 1)->place.theta);
+  EXPECT_NE(seed_of(fourth), seed_of(second));
   EXPECT_EQ(fourth.rows(), first.rows());
 }
 
@@ -497,7 +501,7 @@ TEST_F(RunOnDisk, ASampleOfAnUnfinishedRunHasDrawsOfItsOwn) {
     if (iterations > 0) {
       ASSERT_FALSE(complete(first, stopper));
     }
-    const RunDirectory second = RunDirectory::create(name("second"), settings_on(first, name("second")), &first);
+    const RunDirectory second = create_on(first, name("second"), settings_on(first, name("second")));
     ASSERT_TRUE(complete(second, quiet_));
     ASSERT_TRUE(complete(first, quiet_));
     EXPECT_NE(DrawsFile(second.draws()).coefficient(0), DrawsFile(first.draws()).coefficient(0));
@@ -507,7 +511,7 @@ TEST_F(RunOnDisk, ASampleOfAnUnfinishedRunHasDrawsOfItsOwn) {
 TEST_F(RunOnDisk, SamplingCountsThePassesItMakes) {
   const RunDirectory first = RunDirectory::create(folder_ / "first", settings());
   ingest(first, quiet_);
-  const RunDirectory second = RunDirectory::create(folder_ / "second", settings_on(first, folder_ / "second"), &first);
+  const RunDirectory second = create_on(first, folder_ / "second", settings_on(first, folder_ / "second"));
   ASSERT_TRUE(complete(second, quiet_));
   EXPECT_GE(read_report(second).anchor_queries, 400);
   EXPECT_EQ(read_report(second).bound_queries, 400);
@@ -524,7 +528,7 @@ TEST_F(RunOnDisk, ASweepAfterRegularMcmcMakesItsBound) {
   EXPECT_EQ(read_report(first).bound_queries, 0);
   s = settings_on(first, folder_ / "second");
   s.fit.sweep = SweepKind::rows;
-  const RunDirectory second = RunDirectory::create(folder_ / "second", s, &first);
+  const RunDirectory second = create_on(first, folder_ / "second", s);
   ASSERT_TRUE(complete(second, quiet_));
   EXPECT_EQ(read_report(second).bound_queries, 400);
   EXPECT_TRUE(read_report(second).choices.starts_with("sharp bound"));
@@ -539,7 +543,7 @@ TEST_F(RunOnDisk, AFlatPriorIsLookedAtAnew) {
   ASSERT_TRUE(complete(first, quiet_));
   Settings flat = settings_on(first, folder_ / "flat");
   flat.prior = "flat";
-  const RunDirectory second = RunDirectory::create(folder_ / "flat", flat, &first);
+  const RunDirectory second = create_on(first, folder_ / "flat", flat);
   EXPECT_NE(message<InputError>([&] { complete(second, quiet_); }).find("proper prior"), std::string::npos);
 }
 

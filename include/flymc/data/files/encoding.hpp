@@ -36,8 +36,8 @@ struct EncodingOptions {
   std::string positive = {};     // the value that counts as 1; none: the larger number, the later text, true
 };
 
-// Where a row stands. Rows of data count from 1 in each file.
-struct RowPlace {
+// Where a row comes from. Rows of data count from 1 in each file.
+struct RowOrigin {
   std::string_view file;
   RowId row = 0;
 };
@@ -92,9 +92,9 @@ class Encoding {
   // The columns that are read as text: what TableOptions::categorical has to hold when new data is opened.
   std::vector<std::string> categorical() const;
 
-  // Calls visit(x, facts, place) for every row that is kept, in order; the target is the index of the class, or the
+  // Calls visit(x, facts, origin) for every row that is kept, in order; the target is the index of the class, or the
   // number.
-  using Visit = std::function<void(std::span<const double>, const RowFacts&, const RowPlace&)>;
+  using Visit = std::function<void(std::span<const double>, const RowFacts&, const RowOrigin&)>;
   void encode(const Table& table, const Visit& visit) const;
   // The same on threads, of this rank's share of the pieces.
   void encode(const Table& table, const Execution& execution, const Visit& visit) const;
@@ -125,7 +125,7 @@ class Encoding {
   friend class EncodingLearner;
   friend class RowEncoder;
   // Names of features, shifts and scales, from the columns.
-  void settle();
+  void derive_features();
 
   std::vector<EncodedColumn> columns_;
   bool intercept_ = true;
