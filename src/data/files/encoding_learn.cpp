@@ -26,6 +26,7 @@ struct Tally {
   std::vector<NumberSums> numbers;
   std::vector<LevelSums> levels;
   std::optional<TargetSums> target;
+  NumberSums target_numbers;  // where the target is a number
   std::vector<RowId> missing_counts;
   std::string first_missing;
   bool fact_missing_first = false;
@@ -46,16 +47,19 @@ std::vector<std::byte> tally_to_bytes(Tally& tally) {
                 {"rows", tally.rows},
                 {"dropped", tally.dropped},
                 {"target", tally.target->to_json()}};
-  for (NumberSums& n : tally.numbers)
-    value["numbers"].push_back({{"count", n.count.parts()},
-                                {"count_finite", n.count.finite()},
-                                {"minimum", std::bit_cast<std::uint64_t>(n.minimum)},
-                                {"maximum", std::bit_cast<std::uint64_t>(n.maximum)},
-                                {"sum", n.sum.parts()},
-                                {"sum_finite", n.sum.finite()},
-                                {"squares", n.squares.parts()},
-                                {"squares_finite", n.squares.finite()},
-                                {"hash", of_hash(n.hash)}});
+  const auto of_numbers = [&](NumberSums& n) {
+    return json{{"count", n.count.parts()},
+                {"count_finite", n.count.finite()},
+                {"minimum", std::bit_cast<std::uint64_t>(n.minimum)},
+                {"maximum", std::bit_cast<std::uint64_t>(n.maximum)},
+                {"sum", n.sum.parts()},
+                {"sum_finite", n.sum.finite()},
+                {"squares", n.squares.parts()},
+                {"squares_finite", n.squares.finite()},
+                {"hash", of_hash(n.hash)}};
+  };
+  value["target_numbers"] = of_numbers(tally.target_numbers);
+  for (NumberSums& n : tally.numbers) value["numbers"].push_back(of_numbers(n));
   for (const LevelSums& l : tally.levels) {
     json levels = json::array();
     for (std::size_t i = 0; i < l.hashes.size(); ++i)
@@ -86,14 +90,17 @@ void tally_from_bytes(std::span<const std::byte> bytes, Tally& tally) {
   value["rows"].get_to(tally.rows);
   value["dropped"].get_to(tally.dropped);
   tally.target->from_json(value["target"]);
+  const auto numbers_of = [&](const json& n) {
+    return NumberSums{sum_of(n["count"], n["count_finite"]),
+                      std::bit_cast<double>(n["minimum"].get<std::uint64_t>()),
+                      std::bit_cast<double>(n["maximum"].get<std::uint64_t>()),
+                      sum_of(n["sum"], n["sum_finite"]),
+                      sum_of(n["squares"], n["squares_finite"]),
+                      hash_of(n["hash"])};
+  };
+  tally.target_numbers = numbers_of(value["target_numbers"]);
   for (std::size_t j = 0; j < tally.numbers.size(); ++j) {
-    const json& n = value["numbers"][j];
-    tally.numbers[j] = {sum_of(n["count"], n["count_finite"]),
-                        std::bit_cast<double>(n["minimum"].get<std::uint64_t>()),
-                        std::bit_cast<double>(n["maximum"].get<std::uint64_t>()),
-                        sum_of(n["sum"], n["sum_finite"]),
-                        sum_of(n["squares"], n["squares_finite"]),
-                        hash_of(n["hash"])};
+    tally.numbers[j] = numbers_of(value["numbers"][j]);
     LevelSums& levels = tally.levels[j];
     for (const json& l : value["levels"][j]) {
       const std::size_t at = levels.level(l["text"].get<std::string>());
@@ -214,8 +221,6 @@ void EncodingLearner::check_options() const {
                       name));
   if (encoding_.columns_.empty() && !options_.intercept)
     throw InputError("there is no column of features and no intercept; name a column or keep the intercept");
-  if (options_.standardise && !options_.intercept)
-    throw InputError("columns cannot be standardised without an intercept, which has to take up their shifts");
   if (!options_.positive.empty() && options_.target_kind != TargetKind::two_classes)
     throw InputError("which value counts as 1 can be said of a target of two classes only");
   if (options_.target_kind == TargetKind::number && table_.find(options_.target)->kind == ColumnKind::text)
@@ -246,6 +251,7 @@ void EncodingLearner::add(const Tally& next) {
     all_.fact_missing_first = next.fact_missing_first;
   }
   all_.target->add(*next.target);
+  all_.target_numbers += next.target_numbers;
   all_.weight += next.weight;
   all_.whole_weights = all_.whole_weights && next.whole_weights;
   all_.rows += next.rows;
@@ -254,7 +260,6 @@ void EncodingLearner::add(const Tally& next) {
 
 Encoding EncodingLearner::learn(const Execution& execution) {
   encoding_.intercept_ = options_.intercept;
-  encoding_.standardise_ = options_.standardise;
   encoding_.missing_ = options_.missing;
   encoding_.target_ = options_.target;
   encoding_.weights_ = options_.weights;
@@ -303,9 +308,14 @@ Encoding EncodingLearner::learn(const Execution& execution) {
     column.maximum = all_.numbers[j].maximum;
     column.mean = all_.numbers[j].mean();
     column.deviation = all_.numbers[j].deviation();
+    // In [0, 1] the sum is that of the squares only if all are 0 or 1.
+    const bool zero_or_one = column.minimum >= 0.0 && column.maximum <= 1.0 &&
+                             all_.numbers[j].sum.value() == all_.numbers[j].squares.value();
+    if (column.kind != ColumnKind::numeric || zero_or_one || column.minimum == column.maximum) continue;
+    if (options_.intercept) column.shift = column.mean;
+    column.scale = column.deviation;
     // Squares of tiny or huge numbers leave the range of double.
-    if (options_.standardise && column.minimum < column.maximum &&
-        !(column.deviation > 0.0 && std::isfinite(column.deviation)))
+    if (!(column.deviation > 0.0 && std::isfinite(column.deviation)))
       throw InputError(
           fmt::format("column '{}' lies between {} and {}, where its deviation cannot be computed; rescale "
                       "the column",
@@ -314,6 +324,10 @@ Encoding EncodingLearner::learn(const Execution& execution) {
   check_constants();
   check_duplicates();
   all_.target->classes(encoding_.classes_, encoding_.class_values_);
+  if (options_.target_kind == TargetKind::number) {
+    encoding_.target_mean_ = all_.target_numbers.mean();
+    encoding_.target_deviation_ = all_.target_numbers.deviation();
+  }
   encoding_.rows_ = all_.rows;
   encoding_.dropped_ = all_.dropped;
   encoding_.total_weight_ = options_.weights.empty() ? static_cast<double>(all_.rows) : all_.weight.value();
@@ -359,6 +373,8 @@ void EncodingLearner::add_batch(const TableBatch& batch, Tally& tally) const {
     else
       add_numbers(batch, j, kept, weights, tally.numbers[j]);
   for (const Index i : kept) tally.target->add(batch, names_.size() - 1, i);
+  if (options_.target_kind == TargetKind::number)
+    add_numbers(batch, names_.size() - 1, kept, weights, tally.target_numbers);
   tally.rows += static_cast<RowId>(kept.size());
 }
 

@@ -15,6 +15,7 @@
 #include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/model/prior_terms.hpp"
+#include "flymc/run/files/priors.hpp"
 #include "flymc/run/laplace.hpp"
 #include "gaps_file.hpp"
 #include "record.hpp"
@@ -51,9 +52,6 @@ Place place_of(const json& value) {
   return {static_cast<std::uint64_t>(count_of(value.at("iteration"))), unpack_vector(value.at("theta")),
           std::move(bright), value.at("with_gradient").get<bool>()};
 }
-
-// As a record says which prior it belongs to.
-std::string described_prior(const Settings& settings) { return PriorTerms::parse(prior_of(settings)).describe(); }
 
 json to_json(const Recipe& recipe) {
   const auto word = [](const auto& names, auto kind) { return names[static_cast<std::size_t>(kind)]; };
@@ -165,7 +163,7 @@ RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)) {
     throw InputError(fmt::format("{}: there is no run here; {} makes one", path_.string(), mention_action("fit")));
   sealed_ = read_whole(path_ / "settings.toml");
   check_seal(path_ / "settings.toml", sealed_);
-  read_toml(path_ / "settings.toml", settings_);
+  read_toml(path_ / "settings.toml", settings_, true);
 }
 
 fs::path RunDirectory::base() const {
@@ -227,7 +225,7 @@ bool RunDirectory::copy_preparation(const RunDirectory& base, const fs::path& pa
     return read;
   });
   if (value.is_null()) return false;
-  const PriorTerms prior = PriorTerms::parse(prior_of(settings));
+  const PriorTerms prior = PriorTerms::parse(settings.prior);
   if (!prior.proper() && value.value("prior", "") != prior.describe()) return false;
   value["bound_queries"] = 0;  // this run made none
   if (value.contains("anchor")) value["anchor"]["queries"] = 0;

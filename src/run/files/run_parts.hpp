@@ -11,6 +11,7 @@
 #include "flymc/data/files/encoding.hpp"
 #include "flymc/data/files/store_file.hpp"
 #include "flymc/run/files/families.hpp"
+#include "flymc/run/files/priors.hpp"
 #include "flymc/run/files/report.hpp"
 #include "flymc/run/files/run.hpp"
 
@@ -30,20 +31,13 @@ inline StoreFile open_unverified(const RunDirectory& run) {
   return open_store(files, Verify::metadata, {Threads(1)});
 }
 
-// With the target's levels for classes.
-inline std::vector<std::string> coefficient_names(const Encoding& encoding, const Settings& settings) {
-  const auto& classes = encoding.classes();
-  return coefficient_names(encoding.feature_names(),
-                           family_card(settings.family).predictors(static_cast<Index>(classes.size())), classes);
-}
-
 inline RunParts parts_of(StoreFile rows, const Settings& settings) {
   Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
   if (encoding.rows() != rows.store.rows())
     throw InputError(fmt::format("the files of rows hold {} of {} rows; delete them, and {} makes them again",
                                  rows.store.rows(), encoding.rows(), mention_action("resume")));
   auto names = coefficient_names(encoding, settings);
-  Model model = make_model(settings, static_cast<int>(encoding.classes().size()), names);
+  Model model = make_model(settings, encoding);
   return {std::move(rows), std::move(encoding), std::move(names), std::move(model)};
 }
 
@@ -64,7 +58,7 @@ inline RunParts open_parts(const RunDirectory& run) {
 }
 
 // What is known of a run when `draws` draws of each chain are there.
-RunReport make_report(const RunParts& parts, const Preparation& preparation, const FitOptions& options,
+RunReport make_report(const RunParts& parts, const Preparation& preparation, const Settings& settings,
                       std::vector<ChainReport> chains, std::int64_t draws);
 
 }  // namespace flymc

@@ -13,6 +13,7 @@
 #include "flymc/core/names.hpp"
 #include "flymc/model/prior_terms.hpp"
 #include "flymc/run/files/families.hpp"
+#include "flymc/run/files/priors.hpp"
 
 namespace flymc {
 namespace {
@@ -163,9 +164,6 @@ std::vector<Setting> make_settings() {
   all.push_back(flag(
       "no-intercept", Group::rows, "no column of ones", [](auto& s) -> auto& { return s.no_intercept; }));
   all.push_back(flag(
-      "standardise", Group::rows, "centre and scale numeric columns; results stay on their own scale",
-      [](auto& s) -> auto& { return s.standardise; }));
-  all.push_back(flag(
       "float32", Group::rows, "keep features in single precision: half the memory",
       [](auto& s) -> auto& { return s.float32; }));
   // Model.
@@ -178,11 +176,10 @@ std::vector<Setting> make_settings() {
   all.push_back(number(
       "sigma", "S", Group::model, "student_t: scale of the residuals (needed)",
       [](auto& s) -> auto& { return s.sigma; }));
-  all.push_back({"prior", "PRIOR",
-                 fmt::format("of coefficients (default: '{}'); one apart: '...; age: flat'", prior_of({})), Kind::word,
-                 Group::sampling, [](Settings& s, const Words& words) { s.prior = only("prior", words); },
-                 // A run's file says it, given or not.
-                 [](const Settings& s) { return Words{prior_of(s)}; }});
+  all.push_back(text(
+      "prior", "PRIOR", Group::sampling,
+      "of coefficients, per unit of a column (default: scaled by the table); one apart: 'default; age: flat'",
+      [](auto& s) -> auto& { return s.prior; }));
   // Sampling.
   all.push_back(number(
       "chains", "N", Group::sampling, "number of chains (default: 4)", [](auto& s) -> auto& { return s.fit.chains; }));
@@ -306,30 +303,17 @@ void check(const Settings& settings) {
   check_parameters(settings, card);
   if (!(settings.target_ess >= 0.0)) throw InputError(mention("target-ess") + " must be 0 or more");
   if (!(settings.checkpoint_seconds >= 0.0)) throw InputError(mention("checkpoint-seconds") + " must be 0 or more");
-  if (settings.standardise && settings.no_intercept)
-    throw InputError(
-        fmt::format("{}: centred columns need an intercept; drop {}", mention("standardise"), mention("no-intercept")));
   const bool only_differences = make_model(settings, 2).family().only_differences();
   if (only_differences && !settings.offset.empty())
     throw InputError(
         fmt::format("{}: {} depends on differences between classes alone, and an offset that all of "
                     "them have changes nothing; leave it out",
                     mention("offset"), card.name));
-  if (only_differences && !PriorTerms::parse(prior_of(settings)).proper())
+  if (only_differences && !PriorTerms::parse(settings.prior).proper())
     throw InputError(
         fmt::format("{}: {} has no posterior under a flat prior, since adding a number to all classes "
-                    "changes nothing; use a proper one, such as {}",
-                    mention("prior"), card.name, card.prior));
-}
-
-std::string prior_of(const Settings& settings) {
-  return settings.prior ? *settings.prior : family_card(settings.family).prior;
-}
-
-Model make_model(const Settings& settings, int classes, std::span<const std::string> coefficients) {
-  const PriorTerms terms = PriorTerms::parse(prior_of(settings));
-  return family_card(settings.family)
-      .make(settings, classes, coefficients.empty() ? terms.others() : terms.of(coefficients));
+                    "changes nothing; use a proper one, such as the default",
+                    mention("prior"), card.name));
 }
 
 std::string to_toml(const Settings& settings) {
@@ -345,7 +329,7 @@ std::string to_toml(const Settings& settings) {
   return out;
 }
 
-void read_toml(const std::filesystem::path& path, Settings& settings) {
+void read_toml(const std::filesystem::path& path, Settings& settings, bool of_a_run) {
   std::ifstream in(path);
   // A folder opens, and reads as if it were empty.
   std::error_code unknown;
@@ -363,6 +347,13 @@ void read_toml(const std::filesystem::path& path, Settings& settings) {
     if (!item.parents.empty())
       throw InputError(fmt::format("{}: settings stand under no heading; remove [{}]", path.string(),
                                    on_one_line(item.parents.front())));
+    if (found == nullptr && item.name == "standardise") {  // which version 6 of a run's format still had
+      if (of_a_run) continue;
+      throw InputError(
+          fmt::format("{}: there is no setting 'standardise' any more: numeric columns always are, inside, and a prior "
+                      "is per unit of a column; leave the line out",
+                      path.string()));
+    }
     if (found == nullptr) {
       Words names;
       for (const Setting& setting : all_settings()) names.push_back(setting.name);

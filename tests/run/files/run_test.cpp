@@ -88,13 +88,13 @@ TEST_F(RunOnDisk, SaysWhichClassCountsAndWhereThePriorStrains) {
   }
   Settings s = settings(2, 1);
   s.table = {(folder_ / "years.csv").string()};
-  const auto text = [&](const char* name, bool standardise) {
-    s.standardise = standardise;
+  const auto text = [&](const char* name, const char* prior) {
+    s.prior = prior;
     const RunDirectory run = RunDirectory::create(folder_ / name, s);
     EXPECT_TRUE(complete(run, quiet_));
     return summarise(read_report(run), DrawsFile(run.draws())).text();
   };
-  const std::string plain = text("plain", false), centred = text("centred", true);
+  const std::string plain = text("plain", "default; intercept: normal(-20, 1)"), centred = text("centred", "default");
   EXPECT_NE(plain.find("'good' counts as 1 and 'bad' as 0"), std::string::npos) << plain;
   EXPECT_NE(plain.find("warning: the prior strains against the data: 'intercept' is "), std::string::npos) << plain;
   EXPECT_NE(plain.find("(1 of 2 coefficients)"), std::string::npos) << plain;
@@ -118,7 +118,6 @@ TEST_F(RunOnDisk, SaysThatThereIsASecondMode) {
   s.family = "student_t";
   s.sigma = 1.0;
   s.prior = "normal(0, 100)";
-  s.standardise = true;
   const auto text = [&](const char* name) {
     const RunDirectory run = RunDirectory::create(folder_ / name, s);
     Stopper stopper(30);
@@ -636,7 +635,6 @@ TEST_F(RunOnDisk, TargetEssSamplesOnAndResumesInTheSameRounds) {
 TEST_F(RunOnDisk, SummariesOfClassesAreOfTheirDifferences) {
   Settings s = settings(3);
   s.prior = "normal(0, 10)";
-  s.standardise = true;
   s.fit.draws = 500;
   s.checkpoint_seconds = 30.0;
   const RunDirectory run = RunDirectory::create(folder_ / "run", s);
