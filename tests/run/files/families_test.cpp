@@ -7,8 +7,8 @@
 
 #include "draws/files/scratch_folder.hpp"
 #include "flymc/core/error.hpp"
-#include "flymc/run/files/priors.hpp"
 #include "flymc/model/prior_terms.hpp"
+#include "flymc/run/files/priors.hpp"
 
 namespace flymc {
 namespace {
