@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   const std::string others = argv[3];
   options.exclude = {others.substr(0, others.find(',')), others.substr(others.find(',') + 1)};
   options.target_kind = family_card(settings.family).target;
+  options.standardise = true;
   const Table table = Table::open({argv[1]});
   const Encoding encoding = Encoding::learn(table, options);
   const Store store = read_rows(table, encoding);

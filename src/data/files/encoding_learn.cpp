@@ -311,7 +311,8 @@ Encoding EncodingLearner::learn(const Execution& execution) {
     // In [0, 1] the sum is that of the squares only if all are 0 or 1.
     const bool zero_or_one = column.minimum >= 0.0 && column.maximum <= 1.0 &&
                              all_.numbers[j].sum.value() == all_.numbers[j].squares.value();
-    if (column.kind != ColumnKind::numeric || zero_or_one || column.minimum == column.maximum) continue;
+    if (!options_.standardise || column.kind != ColumnKind::numeric || zero_or_one || column.minimum == column.maximum)
+      continue;
     if (options_.intercept) column.shift = column.mean;
     column.scale = column.deviation;
     // Squares of tiny or huge numbers leave the range of double.

@@ -69,7 +69,9 @@ TEST_F(BadEncoding, Numbers) {
   EXPECT_TRUE(says(refusal("age,y\n1,0\n1e160,1\n"), {"column 'age', row 2: 1e+160", "rescale"}));
   const auto path = write_parquet(folder_("a.parquet"), {{"age", doubles({1.0, HUGE_VAL})}, {"y", integers({0, 1})}});
   EXPECT_TRUE(says(refusal_of(path), {"a.parquet, column 'age', row 2: inf"}));
+  options_.standardise = true;
   EXPECT_TRUE(says(refusal("age,y\n1e-200,0\n3e-200,1\n"), {"column 'age'", "rescale"}));
+  options_.standardise = false;
   options_.target_kind = TargetKind::number;
   EXPECT_TRUE(says(refusal("age,y\n1,0\n2,inf\n"), {"column 'y', row 2"}));
   EXPECT_TRUE(says(refusal("age,y\n1,a\n2,b\n"), {"target 'y' holds text"}));

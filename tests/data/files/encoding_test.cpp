@@ -137,6 +137,7 @@ TEST(Encoding, StandardisesByWeights) {
   }
   EncodingOptions options;
   options.target = "y";
+  options.standardise = true;
   const Encoding other = Encoding::learn(Table::open({folder.write("r.csv", repeated)}), options);
   options.weights = "n";
   const Encoding one = Encoding::learn(Table::open({folder.write("w.csv", weighted)}), options);
@@ -164,6 +165,7 @@ TEST(Encoding, StandardisedCoefficientsComeBack) {
   const Table table = Table::open({folder.write("a.csv", csv)});
   EncodingOptions options;
   options.target = "y";
+  options.standardise = true;
   const Encoding encoding = Encoding::learn(table, options);
   std::vector<Vector> z;
   encoding.encode(table, [&](std::span<const double> row, const RowFacts&, const RowPlace&) {
@@ -194,10 +196,11 @@ TEST(Encoding, StandardisedCoefficientsComeBack) {
 }
 
 // Numbers between 0 and 1 that are not all 0 or 1 are numbers; a target's moments are those of its rows, by weight.
-TEST(Encoding, KnowsZeroOneColumnsAndTheTargetsMoments) {
+TEST(Encoding, KnowsColumnsOfZeroAndOneAndTheTargetsMoments) {
   const Folder folder;
   EncodingOptions options;
   options.target = "y";
+  options.standardise = true;
   options.target_kind = TargetKind::number;
   const std::string csv = "share,once,w,y\n0.5,0,1,10\n1,1,3,20\n0,0,0,1000\n1,1,1,50\n";
   options.weights = "w";
@@ -216,6 +219,7 @@ TEST(Encoding, SurvivesJson) {
   const Table table = Table::open({folder.write("a.csv", people + "0.1,true,\"d \"\"\xc3\xa9\",0\n")});
   EncodingOptions options;
   options.target = "ill";
+  options.standardise = true;
   options.missing = Missing::drop;
   const Encoding encoding = Encoding::learn(table, options);
   const Encoding again = Encoding::from_json(encoding.to_json());

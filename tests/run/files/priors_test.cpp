@@ -19,6 +19,7 @@ Encoding learn(const Folder& folder, TargetKind kind, bool intercept = true) {
     if (other != options.target) options.exclude.emplace_back(other);
   options.target_kind = kind;
   options.intercept = intercept;
+  options.standardise = true;
   return Encoding::learn(Table::open({folder.write("t.csv",
                                                    "age,here,region,amount,grade,bought\n20,0,a,100,x,0\n40,1,b,300,y,"
                                                    "1\n60,0,b,800,z,1\n20,1,a,0,x,0\n")}),

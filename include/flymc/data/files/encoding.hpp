@@ -1,8 +1,7 @@
 // How the columns of a table become a row of numbers and a target.
 //
-// Numbers are centred (if there is an intercept) and divided by their standard deviation, true/false becomes 1/0, and a
-// text column of levels a < b < c becomes the features column[b] and column[c]: the first level is the reference, with an
-// intercept or without. A column of nothing but 0 and 1 stays as it is, as true/false would.
+// Numbers stay as they are or are standardised, true/false becomes 1/0, and a text column of levels a < b < c becomes
+// the features column[b] and column[c]: the first level is the reference, with an intercept or without.
 #pragma once
 
 #include <functional>
@@ -30,6 +29,9 @@ struct EncodingOptions {
   // Columns whose values are levels; the table has to be opened with the same list, which is checked here.
   std::vector<std::string> categorical = {};
   bool intercept = true;
+  // Numbers are divided by their standard deviation, and centred if there is an intercept to take that up. A column of
+  // nothing but 0 and 1 stays as it is, as true/false would.
+  bool standardise = false;
   Missing missing = Missing::error;
   TargetKind target_kind = TargetKind::two_classes;
   std::string other_kinds = {};  // what to do about a target of another kind, for messages; none: nothing is known
