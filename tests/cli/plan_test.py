@@ -8,7 +8,7 @@ from command import flymc, people, write
 # By regular MCMC; by Newton's method on all rows; by a subsample.
 @pytest.mark.parametrize("rows, chosen", [(600, "regular MCMC"), (20_000, "sharp bound"), (150_000, "sharp bound")])
 def test_passes_are_those_of_the_fit(rows, chosen, tmp_path):
-    words = [write(people(rows), tmp_path / "t.parquet"), "--target", "y", "--standardise", "--json"]
+    words = [write(people(rows), tmp_path / "t.parquet"), "--target", "y", "--json"]
     plan = json.loads(flymc("plan", *words, folder=tmp_path))
     fit = json.loads(flymc("fit", *words, "--out", "run", "--quiet", folder=tmp_path))
     assert plan["rows"] == fit["rows"] == rows and plan["rows_are_exact"]

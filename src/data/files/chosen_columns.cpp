@@ -66,8 +66,6 @@ void check_options(const Table& table, const EncodingOptions& options, const Cho
                       name));
   if (chosen.features.empty() && !options.intercept)
     throw InputError("there is no column of features and no intercept; name a column or keep the intercept");
-  if (options.standardise && !options.intercept)
-    throw InputError("columns cannot be standardised without an intercept, which has to take up their shifts");
   if (!options.positive.empty() && options.target_kind != TargetKind::two_classes)
     throw InputError("which value counts as 1 can be said of a target of two classes only");
   if (options.target_kind == TargetKind::number && table.find(options.target)->kind == ColumnKind::text)

@@ -21,10 +21,7 @@ void Encoding::derive_features() {
   };
   if (intercept_) add("intercept", 0.0, 1.0);
   for (const auto& column : columns_) {
-    if (column.kind != ColumnKind::text) {
-      const bool standard = standardise_ && column.kind == ColumnKind::numeric;
-      add(column.name, standard ? column.mean : 0.0, standard ? column.deviation : 1.0);
-    }
+    if (column.kind != ColumnKind::text) add(column.name, column.shift, column.scale);
     for (std::size_t l = 1; l < column.levels.size(); ++l)
       add(fmt::format("{}[{}]", column.name, column.levels[l]), 0.0, 1.0);
   }

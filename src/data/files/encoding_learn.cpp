@@ -48,7 +48,6 @@ class EncodingLearner {
 
 Encoding EncodingLearner::learn(const Execution& execution) {
   encoding_.intercept_ = options_.intercept;
-  encoding_.standardise_ = options_.standardise;
   encoding_.missing_ = options_.missing;
   encoding_.target_ = options_.target;
   encoding_.weights_ = options_.weights;
@@ -61,6 +60,10 @@ Encoding EncodingLearner::learn(const Execution& execution) {
   check_constants(table_, options_, encoding_.columns_, all_.rows);
   check_duplicates(table_, encoding_.columns_, all_);
   all_.target->classes(encoding_.classes_, encoding_.class_values_);
+  if (options_.target_kind == TargetKind::number) {
+    encoding_.target_mean_ = all_.target_numbers.mean();
+    encoding_.target_deviation_ = all_.target_numbers.deviation();
+  }
   encoding_.rows_ = all_.rows;
   encoding_.dropped_ = all_.dropped;
   encoding_.total_weight_ = options_.weights.empty() ? static_cast<double>(all_.rows) : all_.weight.value();
@@ -117,9 +120,15 @@ void EncodingLearner::describe_columns() {
     column.maximum = all_.numbers[j].maximum;
     column.mean = all_.numbers[j].mean();
     column.deviation = all_.numbers[j].deviation();
+    // In [0, 1] the sum is that of the squares only if all are 0 or 1.
+    const bool zero_or_one = column.minimum >= 0.0 && column.maximum <= 1.0 &&
+                             all_.numbers[j].sum.value() == all_.numbers[j].squares.value();
+    if (!options_.standardise || column.kind != ColumnKind::numeric || zero_or_one || column.minimum == column.maximum)
+      continue;
+    if (options_.intercept) column.shift = column.mean;
+    column.scale = column.deviation;
     // Squares of tiny or huge numbers leave the range of double.
-    if (options_.standardise && column.minimum < column.maximum &&
-        !(column.deviation > 0.0 && std::isfinite(column.deviation)))
+    if (!(column.deviation > 0.0 && std::isfinite(column.deviation)))
       throw InputError(
           fmt::format("column '{}' lies between {} and {}, where its deviation cannot be computed; rescale "
                       "the column",
@@ -148,6 +157,7 @@ void EncodingLearner::add(const Tally& next) {
     all_.fact_missing_first = next.fact_missing_first;
   }
   all_.target->add(*next.target);
+  all_.target_numbers += next.target_numbers;
   all_.weight += next.weight;
   all_.whole_weights = all_.whole_weights && next.whole_weights;
   all_.rows += next.rows;
@@ -177,6 +187,8 @@ void EncodingLearner::add_batch(const TableBatch& batch, Tally& tally) const {
     else
       add_numbers(batch, j, kept, weights, tally.numbers[j]);
   for (const Index i : kept) tally.target->add(batch, names_.size() - 1, i);
+  if (options_.target_kind == TargetKind::number)
+    add_numbers(batch, names_.size() - 1, kept, weights, tally.target_numbers);
   tally.rows += static_cast<RowId>(kept.size());
 }
 

@@ -18,16 +18,19 @@ std::vector<std::byte> to_bytes(Tally& tally) {
                 {"rows", tally.rows},
                 {"dropped", tally.dropped},
                 {"target", tally.target->to_json()}};
-  for (NumberSums& n : tally.numbers)
-    value["numbers"].push_back({{"count", n.count.parts()},
-                                {"count_finite", n.count.finite()},
-                                {"minimum", std::bit_cast<std::uint64_t>(n.minimum)},
-                                {"maximum", std::bit_cast<std::uint64_t>(n.maximum)},
-                                {"sum", n.sum.parts()},
-                                {"sum_finite", n.sum.finite()},
-                                {"squares", n.squares.parts()},
-                                {"squares_finite", n.squares.finite()},
-                                {"hash", of_hash(n.hash)}});
+  const auto of_numbers = [&](NumberSums& n) {
+    return json{{"count", n.count.parts()},
+                {"count_finite", n.count.finite()},
+                {"minimum", std::bit_cast<std::uint64_t>(n.minimum)},
+                {"maximum", std::bit_cast<std::uint64_t>(n.maximum)},
+                {"sum", n.sum.parts()},
+                {"sum_finite", n.sum.finite()},
+                {"squares", n.squares.parts()},
+                {"squares_finite", n.squares.finite()},
+                {"hash", of_hash(n.hash)}};
+  };
+  value["target_numbers"] = of_numbers(tally.target_numbers);
+  for (NumberSums& n : tally.numbers) value["numbers"].push_back(of_numbers(n));
   for (const LevelSums& l : tally.levels) {
     json levels = json::array();
     for (std::size_t i = 0; i < l.hashes.size(); ++i)
@@ -58,14 +61,17 @@ void from_bytes(std::span<const std::byte> bytes, Tally& tally) {
   value["rows"].get_to(tally.rows);
   value["dropped"].get_to(tally.dropped);
   tally.target->from_json(value["target"]);
+  const auto numbers_of = [&](const json& n) {
+    return NumberSums{sum_of(n["count"], n["count_finite"]),
+                      std::bit_cast<double>(n["minimum"].get<std::uint64_t>()),
+                      std::bit_cast<double>(n["maximum"].get<std::uint64_t>()),
+                      sum_of(n["sum"], n["sum_finite"]),
+                      sum_of(n["squares"], n["squares_finite"]),
+                      hash_of(n["hash"])};
+  };
+  tally.target_numbers = numbers_of(value["target_numbers"]);
   for (std::size_t j = 0; j < tally.numbers.size(); ++j) {
-    const json& n = value["numbers"][j];
-    tally.numbers[j] = {sum_of(n["count"], n["count_finite"]),
-                        std::bit_cast<double>(n["minimum"].get<std::uint64_t>()),
-                        std::bit_cast<double>(n["maximum"].get<std::uint64_t>()),
-                        sum_of(n["sum"], n["sum_finite"]),
-                        sum_of(n["squares"], n["squares_finite"]),
-                        hash_of(n["hash"])};
+    tally.numbers[j] = numbers_of(value["numbers"][j]);
     LevelSums& levels = tally.levels[j];
     for (const json& l : value["levels"][j]) {
       const std::size_t at = levels.level(l["text"].get<std::string>());

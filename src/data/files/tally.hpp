@@ -17,6 +17,7 @@ struct Tally {
   std::vector<NumberSums> numbers;
   std::vector<LevelSums> levels;
   std::optional<TargetSums> target;
+  NumberSums target_numbers;  // where the target is a number
   std::vector<RowId> missing_counts;
   std::string first_missing;
   bool fact_missing_first = false;

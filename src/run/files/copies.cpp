@@ -110,7 +110,7 @@ std::optional<RunDirectory> conclude(const RunDirectory& stopped, const fs::path
   }
   writer.finish();
   const Preparation preparation = load_preparation(to, parts.model, parts.rows);
-  write_report(to, make_report(parts, preparation, settings.fit, std::move(reports), length));
+  write_report(to, make_report(parts, preparation, settings, std::move(reports), length));
   return to;
 }
 

@@ -13,6 +13,7 @@
 #include "flymc/core/mention.hpp"
 #include "flymc/data/files/store_file.hpp"
 #include "flymc/draws/files/draws_file.hpp"
+#include "flymc/run/files/priors.hpp"
 #include "stages.hpp"
 
 namespace flymc {
@@ -34,14 +35,6 @@ void check_fits(const Encoding& encoding, const Settings& settings) {
         fmt::format("there are {} coefficients ({} features, levels counted), and a fit takes at most {}: it keeps "
                     "matrices with a row and a column for each; leave out columns, or merge levels",
                     coefficients, features, Encoding::most_features));
-  if (!settings.float32 || settings.standardise) return;
-  for (const EncodedColumn& column : encoding.columns())
-    if (const double largest = std::max(std::abs(column.minimum), std::abs(column.maximum));
-        largest > static_cast<double>(std::numeric_limits<float>::max()))
-      throw InputError(
-          fmt::format("column '{}' reaches {}, which single precision does not hold; rescale the column, or "
-                      "leave out {}",
-                      column.name, largest, mention("float32")));
 }
 
 // Writes the rows of this rank's share of the table to its part of the rows. Parts begin at blocks, so the first rows
@@ -105,7 +98,7 @@ void ingest(const Job& job) {
   check_fits(encoding, settings);
   const auto names = coefficient_names(encoding, settings);
   check_coefficient_names(names);
-  make_model(settings, static_cast<int>(encoding.classes().size()), names);  // the prior may name what is not there
+  make_model(settings, encoding);  // the prior may name what is not there
   // Ranks write a part each if each has a block to itself; else the table is small, or has few pieces to share out, and
   // the first rank writes it alone.
   const RowId own = encoding.own_rows();

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "flymc/run/files/priors.hpp"
+
 namespace flymc {
 namespace {
 
@@ -22,17 +24,17 @@ void say_facts(const Encoding& encoding, RunReport& report) {
 
 }  // namespace
 
-RunReport make_report(const RunParts& parts, const Preparation& preparation, const FitOptions& options,
+RunReport make_report(const RunParts& parts, const Preparation& preparation, const Settings& settings,
                       std::vector<ChainReport> chains, std::int64_t draws) {
   const Encoding& encoding = parts.encoding;
   const Presentation shown{parts.names, encoding.classes(),
-                           [&](const Vector& theta) { return encoding.to_original(theta, parts.model.predictors()); },
-                           encoding.intercept() && !encoding.standardised()};
-  RunReport report{report_on(parts.rows.store, parts.model, preparation, options, shown), FLYMC_VERSION};
+                           [&](const Vector& theta) { return encoding.to_original(theta, parts.model.predictors()); }};
+  RunReport report{report_on(parts.rows.store, parts.model, preparation, settings.fit, shown), FLYMC_VERSION};
   report.dropped = encoding.dropped();
   if (const auto& classes = report.classes;
       encoding.target_kind() == TargetKind::two_classes && classes != std::vector<std::string>{"0", "1"})
     report.choices += fmt::format("\n'{}' counts as 1 and '{}' as 0", classes.at(1), classes.at(0));
+  report.choices += "\n" + explain_prior(settings, encoding);
   say_facts(encoding, report);
   report.chains = std::move(chains);
   report.draws_per_chain = draws;

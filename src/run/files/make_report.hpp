@@ -10,7 +10,7 @@
 namespace flymc {
 
 // Of `draws` draws of each chain.
-RunReport make_report(const RunParts& parts, const Preparation& preparation, const FitOptions& options,
+RunReport make_report(const RunParts& parts, const Preparation& preparation, const Settings& settings,
                       std::vector<ChainReport> chains, std::int64_t draws);
 
 }  // namespace flymc

@@ -12,6 +12,7 @@
 #include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/model/prior_terms.hpp"
+#include "flymc/run/files/priors.hpp"
 #include "flymc/run/laplace.hpp"
 #include "gaps_file.hpp"
 #include "record.hpp"
@@ -102,8 +103,6 @@ Bound bound_from(const json& value, const RunDirectory& run, const Model& model,
 
 }  // namespace
 
-std::string described_prior(const Settings& settings) { return PriorTerms::parse(prior_of(settings)).describe(); }
-
 void save_preparation(const RunDirectory& run, const Preparation& preparation, const StoreFile& rows,
                       const Communicator& communicator) {
   const Store& store = rows.store;
@@ -181,7 +180,7 @@ bool copy_preparation(const RunDirectory& base, const fs::path& folder, const Se
     return read;
   });
   if (value.is_null()) return false;
-  const PriorTerms prior = PriorTerms::parse(prior_of(settings));
+  const PriorTerms prior = PriorTerms::parse(settings.prior);
   if (!prior.proper() && value.value("prior", "") != prior.describe()) return false;
   value["bound_queries"] = 0;  // this run made none
   if (value.contains("anchor")) value["anchor"]["queries"] = 0;

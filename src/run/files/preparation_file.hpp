@@ -10,9 +10,6 @@
 
 namespace flymc {
 
-// As a record says which prior it belongs to.
-std::string described_prior(const Settings& settings);
-
 // Every rank of a communicator calls them. The first writes what all have, each its rows' share of the gaps.
 void save_preparation(const RunDirectory& run, const Preparation& preparation, const StoreFile& rows,
                       const Communicator& communicator = Communicator::alone());

@@ -6,6 +6,7 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/run/files/families.hpp"
+#include "flymc/run/files/priors.hpp"
 
 namespace flymc {
 
@@ -15,19 +16,13 @@ StoreFile open_unverified(const RunDirectory& run) {
   return open_store(files, Verify::metadata, {Threads(1)});
 }
 
-std::vector<std::string> coefficient_names(const Encoding& encoding, const Settings& settings) {
-  const auto& classes = encoding.classes();
-  return coefficient_names(encoding.feature_names(),
-                           family_card(settings.family).predictors(static_cast<Index>(classes.size())), classes);
-}
-
 RunParts parts_of(StoreFile rows, const Settings& settings) {
   Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
   if (encoding.rows() != rows.store.rows())
     throw InputError(fmt::format("the files of rows hold {} of {} rows; delete them, and {} makes them again",
                                  rows.store.rows(), encoding.rows(), mention_action("resume")));
   auto names = coefficient_names(encoding, settings);
-  Model model = make_model(settings, static_cast<int>(encoding.classes().size()), names);
+  Model model = make_model(settings, encoding);
   return {std::move(rows), std::move(encoding), std::move(names), std::move(model)};
 }
 

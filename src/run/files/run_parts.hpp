@@ -21,9 +21,6 @@ struct RunParts {
 // All rows of a run, however many files they are in. Their numbers are not verified: few of them will be looked at.
 StoreFile open_unverified(const RunDirectory& run);
 
-// With the target's levels for classes.
-std::vector<std::string> coefficient_names(const Encoding& encoding, const Settings& settings);
-
 // Throws InputError if the rows are not all there, or the prior names what is not.
 RunParts parts_of(StoreFile rows, const Settings& settings);
 

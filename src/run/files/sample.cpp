@@ -90,7 +90,7 @@ bool sample(const Job& job, const RunParts& parts, const Preparation& preparatio
   if (!merged && !draw_in_rounds(job, parts, sink, chains, goal)) return false;
   if (!job.first()) return true;
   if (!merged) sink.merge(directory.draws());
-  write_report(directory, make_report(parts, preparation, options, chains.reports(), goal));
+  write_report(directory, make_report(parts, preparation, job.settings(), chains.reports(), goal));
   directory.remove_parts();
   return true;
 }

@@ -50,9 +50,6 @@ std::vector<Setting> make_settings() {
   all.push_back(flag_setting(
       "no-intercept", Group::rows, "no column of ones", [](auto& s) -> auto& { return s.no_intercept; }));
   all.push_back(flag_setting(
-      "standardise", Group::rows, "centre and scale numeric columns; results stay on their own scale",
-      [](auto& s) -> auto& { return s.standardise; }));
-  all.push_back(flag_setting(
       "float32", Group::rows, "keep features in single precision: half the memory",
       [](auto& s) -> auto& { return s.float32; }));
   // Model.
@@ -65,11 +62,10 @@ std::vector<Setting> make_settings() {
   all.push_back(number_setting(
       "sigma", "S", Group::model, "student_t: scale of the residuals (needed)",
       [](auto& s) -> auto& { return s.sigma; }));
-  all.push_back({"prior", "PRIOR",
-                 fmt::format("of coefficients (default: '{}'); one apart: '...; age: flat'", prior_of({})), Kind::word,
-                 Group::sampling, [](Settings& s, const Words& words) { s.prior = only_word("prior", words); },
-                 // A run's file says it, given or not.
-                 [](const Settings& s) { return Words{prior_of(s)}; }});
+  all.push_back(text_setting(
+      "prior", "PRIOR", Group::sampling,
+      "of coefficients, per unit of a column (default: scaled by the table); one apart: 'default; age: flat'",
+      [](auto& s) -> auto& { return s.prior; }));
   // Sampling.
   all.push_back(number_setting(
       "chains", "N", Group::sampling, "number of chains (default: 4)", [](auto& s) -> auto& { return s.fit.chains; }));

@@ -7,6 +7,7 @@
 #include "flymc/core/mention.hpp"
 #include "flymc/model/prior_terms.hpp"
 #include "flymc/run/files/families.hpp"
+#include "flymc/run/files/priors.hpp"
 #include "flymc/run/files/settings.hpp"
 
 namespace flymc {
@@ -49,20 +50,17 @@ void check(const Settings& settings) {
   check_parameters(settings, card);
   if (!(settings.target_ess >= 0.0)) throw InputError(mention("target-ess") + " must be 0 or more");
   if (!(settings.checkpoint_seconds >= 0.0)) throw InputError(mention("checkpoint-seconds") + " must be 0 or more");
-  if (settings.standardise && settings.no_intercept)
-    throw InputError(
-        fmt::format("{}: centred columns need an intercept; drop {}", mention("standardise"), mention("no-intercept")));
   const bool only_differences = make_model(settings, 2).family().only_differences();
   if (only_differences && !settings.offset.empty())
     throw InputError(
         fmt::format("{}: {} depends on differences between classes alone, and an offset that all of "
                     "them have changes nothing; leave it out",
                     mention("offset"), card.name));
-  if (only_differences && !PriorTerms::parse(prior_of(settings)).proper())
+  if (only_differences && !PriorTerms::parse(settings.prior).proper())
     throw InputError(
         fmt::format("{}: {} has no posterior under a flat prior, since adding a number to all classes "
-                    "changes nothing; use a proper one, such as {}",
-                    mention("prior"), card.name, card.prior));
+                    "changes nothing; use a proper one, such as the default",
+                    mention("prior"), card.name));
 }
 
 }  // namespace flymc

@@ -49,7 +49,7 @@ std::string to_toml(const Settings& settings) {
   return out;
 }
 
-void read_toml(const std::filesystem::path& path, Settings& settings) {
+void read_toml(const std::filesystem::path& path, Settings& settings, bool of_a_run) {
   std::ifstream in(path);
   // A folder opens, and reads as if it were empty.
   std::error_code unknown;
@@ -67,6 +67,13 @@ void read_toml(const std::filesystem::path& path, Settings& settings) {
     if (!item.parents.empty())
       throw InputError(fmt::format("{}: settings stand under no heading; remove [{}]", path.string(),
                                    on_one_line(item.parents.front())));
+    if (found == nullptr && item.name == "standardise") {  // which version 6 of a run's format still had
+      if (of_a_run) continue;
+      throw InputError(
+          fmt::format("{}: there is no setting 'standardise' any more: numeric columns always are, inside, and a prior "
+                      "is per unit of a column; leave the line out",
+                      path.string()));
+    }
     if (found == nullptr) {
       Words names;
       for (const Setting& setting : all_settings()) names.push_back(setting.name);

@@ -6,6 +6,7 @@
 
 #include "checkpoint_file.hpp"
 #include "flymc/core/mention.hpp"
+#include "flymc/run/files/priors.hpp"
 #include "preparation_file.hpp"
 #include "record.hpp"
 

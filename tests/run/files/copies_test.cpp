@@ -38,7 +38,6 @@ class Copies : public flymc::testing::ScratchFolder {
     Settings s;
     s.table = {path.string()};
     s.target = "y";
-    s.standardise = true;
     s.fit.bound = BoundKind::sharp;  // a table so small would do without
     s.fit.chains = 2;
     s.fit.warmup = 100;

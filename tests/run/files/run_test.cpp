@@ -78,7 +78,7 @@ void expect_same_draws(const RunDirectory& a, const RunDirectory& b) {
     ASSERT_EQ(one.statistic(name), other.statistic(name)) << name;
 }
 
-// Years that are not centred pull the intercept far from its prior, and with it their own coefficient from the truth.
+// A prior far from what the rows say is a warning, and the default is not one.
 TEST_F(RunOnDisk, SaysWhichClassCountsAndWhereThePriorStrains) {
   {
     std::ofstream out(folder_ / "years.csv");
@@ -92,13 +92,13 @@ TEST_F(RunOnDisk, SaysWhichClassCountsAndWhereThePriorStrains) {
   }
   Settings s = settings(2, 1);
   s.table = {(folder_ / "years.csv").string()};
-  const auto text = [&](const char* name, bool standardise) {
-    s.standardise = standardise;
+  const auto text = [&](const char* name, const char* prior) {
+    s.prior = prior;
     const RunDirectory run = RunDirectory::create(folder_ / name, s);
     EXPECT_TRUE(complete(run, quiet_));
     return summarise(read_report(run), DrawsFile(run.draws())).text();
   };
-  const std::string plain = text("plain", false), centred = text("centred", true);
+  const std::string plain = text("plain", "default; intercept: normal(-20, 1)"), centred = text("centred", "default");
   EXPECT_NE(plain.find("'good' counts as 1 and 'bad' as 0"), std::string::npos) << plain;
   EXPECT_NE(plain.find("warning: the prior strains against the data: 'intercept' is "), std::string::npos) << plain;
   EXPECT_NE(plain.find("(1 of 2 coefficients)"), std::string::npos) << plain;
@@ -122,7 +122,6 @@ TEST_F(RunOnDisk, SaysThatThereIsASecondMode) {
   s.family = "student_t";
   s.sigma = 1.0;
   s.prior = "normal(0, 100)";
-  s.standardise = true;
   const auto text = [&](const char* name) {
     const RunDirectory run = RunDirectory::create(folder_ / name, s);
     Stopper stopper(30);
@@ -640,7 +639,6 @@ TEST_F(RunOnDisk, TargetEssSamplesOnAndResumesInTheSameRounds) {
 TEST_F(RunOnDisk, SummariesOfClassesAreOfTheirDifferences) {
   Settings s = settings(3);
   s.prior = "normal(0, 10)";
-  s.standardise = true;
   s.fit.draws = 500;
   s.checkpoint_seconds = 30.0;
   const RunDirectory run = RunDirectory::create(folder_ / "run", s);
@@ -673,30 +671,42 @@ TEST_F(RunOnDisk, SummariesOfClassesAreOfTheirDifferences) {
   EXPECT_NE(json.find("\"differences\": true"), std::string::npos);
 }
 
-// Centring and scaling change the chain's coordinates and the prior's meaning, not the model: under a flat prior the
-// posterior on the table's own scale is the same.
-TEST_F(RunOnDisk, StandardisedColumnsGiveTheSamePosterior) {
-  Settings plain = settings();
-  plain.prior = "flat";
+// The units of a column change its coefficient's and nothing else, the default prior's meaning included.
+TEST_F(RunOnDisk, UnitsOfAColumnDoNotMatter) {
+  const auto write = [&](const char* name, double unit, double zero) {
+    std::ofstream out(folder_ / name);
+    out << "x,w,y\n";
+    const PhiloxRandom random(8, 0, 0);
+    for (std::uint64_t i = 0; i < 500; ++i) {
+      std::vector<double> x(2);
+      random.normals(Purpose::simulate, 2 * i, x);
+      const double p = 1.0 / (1.0 + std::exp(-0.5 - x[0] + x[1]));
+      out << fmt::format("{},{},{}\n", zero + unit * x[0], x[1], random.uniform(Purpose::start, i) < p ? 1 : 0);
+    }
+    return (folder_ / name).string();
+  };
+  Settings plain = settings(2);
   plain.fit.draws = 4000;
   plain.fit.thin = 5;
   plain.checkpoint_seconds = 30.0;
   Settings scaled = plain;
-  scaled.standardise = true;
+  plain.table = {write("plain.csv", 1.0, 0.0)};
+  scaled.table = {write("scaled.csv", 1000.0, 2e6)};
   const RunDirectory one = RunDirectory::create(folder_ / "plain", plain);
   const RunDirectory other = RunDirectory::create(folder_ / "scaled", scaled);
   ASSERT_TRUE(complete(one, quiet_));
   ASSERT_TRUE(complete(other, quiet_));
   const DrawsFile a(one.draws()), b(other.draws());
-  for (Index j = 0; j < a.coefficients(); ++j) {
+  for (Index j : {1, 2}) {
     const ParameterSummary p = summarise("", a.coefficient(j)), q = summarise("", b.coefficient(j));
-    // Five standard errors: a false alarm in 1e6 for each of five coefficients.
-    EXPECT_LT(std::abs(p.mean - q.mean), 5.0 * std::hypot(p.mcse_mean, q.mcse_mean)) << a.names()[std::size_t(j)];
-    EXPECT_NEAR(q.sd / p.sd, 1.0, 0.1);
+    const double unit = j == 1 ? 1000.0 : 1.0;
+    // Five standard errors: a false alarm in 1e6 for each of two coefficients.
+    EXPECT_LT(std::abs(p.mean - unit * q.mean), 5.0 * std::hypot(p.mcse_mean, unit * q.mcse_mean)) << j;
+    EXPECT_NEAR(unit * q.sd / p.sd, 1.0, 0.1);
   }
   // Predictions use the table's own scale.
-  predict(one, {.table = {table()}}, folder_ / "one.csv");
-  predict(other, {.table = {table()}}, folder_ / "other.csv");
+  predict(one, {.table = plain.table}, folder_ / "one.csv");
+  predict(other, {.table = scaled.table}, folder_ / "other.csv");
   std::ifstream first(folder_ / "one.csv"), second(folder_ / "other.csv");
   std::string line;
   std::getline(first, line);
@@ -705,7 +715,7 @@ TEST_F(RunOnDisk, StandardisedColumnsGiveTheSamePosterior) {
   int rows = 0;
   for (std::string x, y; std::getline(first, x) && std::getline(second, y); ++rows)
     EXPECT_NEAR(std::stod(x.substr(x.find(',') + 1)), std::stod(y.substr(y.find(',') + 1)), 0.02);
-  EXPECT_EQ(rows, 400);
+  EXPECT_EQ(rows, 500);
 }
 
 TEST_F(RunOnDisk, TwoProcessesCannotWorkOnOneRun) {

@@ -1,6 +1,6 @@
 // How the columns of a table become a row of numbers and a target.
 //
-// Numbers stay as they are (or are standardised), true/false becomes 1/0, and a text column of levels a < b < c becomes
+// Numbers stay as they are or are standardised, true/false becomes 1/0, and a text column of levels a < b < c becomes
 // the features column[b] and column[c]: the first level is the reference, with an intercept or without.
 #pragma once
 
@@ -29,6 +29,8 @@ struct EncodingOptions {
   // Columns whose values are levels; the table has to be opened with the same list, which is checked here.
   std::vector<std::string> categorical = {};
   bool intercept = true;
+  // Numbers are divided by their standard deviation, and centred if there is an intercept to take that up. A column of
+  // nothing but 0 and 1 stays as it is, as true/false would.
   bool standardise = false;
   Missing missing = Missing::error;
   TargetKind target_kind = TargetKind::two_classes;
@@ -49,6 +51,7 @@ struct EncodedColumn {
   std::vector<std::string> levels;  // of text, sorted by bytes; the first is the reference
   // Of numbers and true/false, over the rows that were kept; the deviation is that of a sample.
   double minimum = 0.0, maximum = 0.0, mean = 0.0, deviation = 0.0;
+  double shift = 0.0, scale = 1.0;  // the feature is (value - shift) / scale
   bool operator==(const EncodedColumn&) const = default;
 };
 
@@ -79,8 +82,10 @@ class Encoding {
   TargetKind target_kind() const { return target_kind_; }
   // The classes, by index; of two classes the second is the positive one. Empty if the target is a number.
   const std::vector<std::string>& classes() const { return classes_; }
+  // Of a target that is a number, over the rows that were kept, by their weights.
+  double target_mean() const { return target_mean_; }
+  double target_deviation() const { return target_deviation_; }
   bool intercept() const { return intercept_; }
-  bool standardised() const { return standardise_; }
   FactKinds fact_kinds() const { return {!weights_.empty(), !offset_.empty()}; }
   RowId rows() const { return rows_; }
   RowId dropped() const { return dropped_; }
@@ -107,7 +112,7 @@ class Encoding {
   // encoding was learnt.
   void encode_new(const Table& table, Missing missing, const Visit& visit) const;
 
-  // Feature j of a row is (value - shift[j]) / scale[j]; 0 and 1 where nothing is standardised.
+  // Feature j of a row is (value - shift[j]) / scale[j]; 0 and 1 of the intercept, true/false and levels.
   const Vector& shift() const { return shift_; }
   const Vector& scale() const { return scale_; }
   // Coefficients for the columns as they stand in the table, of those for the features: slope_j / scale_j, and the
@@ -129,13 +134,13 @@ class Encoding {
 
   std::vector<EncodedColumn> columns_;
   bool intercept_ = true;
-  bool standardise_ = false;
   Missing missing_ = Missing::error;
   std::string target_, weights_, offset_;
   TargetKind target_kind_ = TargetKind::two_classes;
   ColumnKind target_column_ = ColumnKind::numeric;
   std::vector<std::string> classes_;
   std::vector<double> class_values_;  // of a numeric or boolean target, by class
+  double target_mean_ = 0.0, target_deviation_ = 0.0;
   RowId rows_ = 0, dropped_ = 0, own_rows_ = 0;
   double total_weight_ = 0.0;
   bool whole_weights_ = true;
