@@ -10,6 +10,7 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/draws/files/draws_file.hpp"
+#include "flymc/run/files/priors.hpp"
 #include "flymc/run/files/report.hpp"
 #include "prediction_writer.hpp"
 #include "run_parts.hpp"
