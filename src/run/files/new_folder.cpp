@@ -18,13 +18,13 @@ namespace {
 // A run that failed before it had rows leaves its settings alone, and one that died before it had settings what it took
 // from another.
 bool holds_nothing_of_worth(const fs::path& path) {
-  const bool settled = fs::exists(path / "settings.toml");
+  const bool has_settings = fs::exists(path / "settings.toml");
   return std::all_of(fs::directory_iterator(path), fs::directory_iterator(), [&](const fs::directory_entry& entry) {
     const fs::path name = entry.path().filename();
     return name == "settings.toml" || name == "settings.toml.partial" ||
            (name.string().starts_with("rows") && name.extension() == ".partial") ||
-           (!settled && (name.string().starts_with("starts.flymc") || name.string().starts_with("gaps.flymc") ||
-                         name.string().starts_with("preparation.flymc")));
+           (!has_settings && (name.string().starts_with("starts.flymc") || name.string().starts_with("gaps.flymc") ||
+                              name.string().starts_with("preparation.flymc")));
   });
 }
 

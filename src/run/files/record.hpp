@@ -49,7 +49,7 @@ auto reading(const std::filesystem::path& path, const std::string& advice, const
   }
 }
 
-// A checksum shows damage, not what is right: the rest throw RecordError for what no run would write.
+// A checksum shows damage, not what is right: what follows throws RecordError for what no run would write.
 // Arrays as raw bytes: exact, NaN and all, and 8 bytes a number.
 nlohmann::json pack(const Matrix& matrix);
 Matrix unpack(const nlohmann::json& value);

@@ -1,4 +1,4 @@
-// Places as a record, which also says of whom a run is a sample.
+// Places as a record, by which a run that was sampled from another is known.
 #include "starts.hpp"
 
 #include <fmt/format.h>
