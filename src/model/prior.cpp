@@ -89,9 +89,11 @@ Prior Prior::scaled(const Vector& scale) const {
   out.marginals_.clear();
   for (Index j = 0; j < scale.size(); ++j) {
     Marginal of = marginal(j);
-    of.location *= scale[j];
-    of.scale *= scale[j];
-    of.log_scale = std::log(of.scale);
+    if (of.kind != Kind::flat) {
+      of.location *= scale[j];
+      of.scale *= scale[j];
+      of.log_scale = std::log(of.scale);
+    }
     out.marginals_.push_back(of);
   }
   return out;

@@ -50,13 +50,14 @@ void check(const Settings& settings) {
   check_parameters(settings, card);
   if (!(settings.target_ess >= 0.0)) throw InputError(mention("target-ess") + " must be 0 or more");
   if (!(settings.checkpoint_seconds >= 0.0)) throw InputError(mention("checkpoint-seconds") + " must be 0 or more");
+  const PriorTerms prior = PriorTerms::parse(settings.prior);
   const bool only_differences = make_model(settings, 2).family().only_differences();
   if (only_differences && !settings.offset.empty())
     throw InputError(
         fmt::format("{}: {} depends on differences between classes alone, and an offset that all of "
                     "them have changes nothing; leave it out",
                     mention("offset"), card.name));
-  if (only_differences && !PriorTerms::parse(settings.prior).proper())
+  if (only_differences && !prior.proper())
     throw InputError(
         fmt::format("{}: {} has no posterior under a flat prior, since adding a number to all classes "
                     "changes nothing; use a proper one, such as the default",
