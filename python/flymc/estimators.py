@@ -106,7 +106,8 @@ class FlyMCClassifier(ClassifierMixin, _Estimator):
         if len(self.classes_) < 2:
             raise ValueError(f"y has one class only ({self.classes_[0]}); a classifier needs two")
         weights = _weights(sample_weight, X)
-        self._sample(X, codes, weights=weights, family="logistic" if len(self.classes_) == 2 else "softmax", prior=self.prior)
+        family = "logistic" if len(self.classes_) == 2 else "softmax"
+        self._sample(X, codes, weights=weights, family=family, prior=self.prior)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -215,7 +216,7 @@ def _residual_scale(X: np.ndarray, y: np.ndarray, counts: np.ndarray, nu: float)
     mean = np.average(y, weights=counts)
     deviation = float(np.sqrt(np.average((y - mean) ** 2, weights=counts)))
     with_ones = np.column_stack([np.ones(len(X)), X])
-    free = counts.sum() - with_ones.shape[1]  # what the coefficients leave: the most likely scale is too small without it
+    free = counts.sum() - with_ones.shape[1]  # what the coefficients leave
     without_residuals = 0.01 * (deviation or 1.0)
     if free < 1:
         return without_residuals

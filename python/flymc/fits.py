@@ -270,7 +270,7 @@ class Fit:
                 new = tables.table_of_arrays(new, None, self.settings["columns"], "")
             if self._design is not None:
                 offset = "".join(self.settings["offset"])
-                tables.write(self._design.apply(tables.frame_of(new, delimiter), offset), spool)
+                tables.write(self._design.apply(tables.frame_of(new, delimiter), offset, missing), spool)
                 paths = [str(spool)]
             elif paths is None:
                 tables.write(new, spool)
@@ -305,7 +305,7 @@ class Fit:
     ) -> Fit:
         """Draws again without another set-up: under another prior, or another seed, or more draws.
 
-        What is not given is as before. Chains begin where those of this fit ended; under another prior, around its mode.
+        What is not given is as before. Chains begin where those of this fit ended; under another prior, near its mode.
 
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
         >>> sparse = fit.resample(prior=flymc.Laplace(0, 0.1), progress=False)

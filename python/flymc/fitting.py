@@ -93,7 +93,7 @@ def fit(
         spool = partial(_spool, stack, prefix=".flymc-", dir=_existing_parent(path))
         table, settings, design = _prepare(formula, data, given, spool)
         prior = design.expand(prior) if design else prior
-        with tables.named(table):
+        with tables.named(table, by_formula=design is not None):
             run = _core.Run.create(str(path), words({**settings, "table": table, "prior": prior_text(prior)}))
             if design:
                 design.save(path)
@@ -110,8 +110,8 @@ def plan(formula: str | None, data: Any, family: str = "logistic", **settings: A
     with ExitStack() as stack:
         prior = settings.pop("prior", None)
         settings = {"missing": "error", "family": family, **settings}
-        table, settings, _ = _prepare(formula, data, settings, partial(_spool, stack, prefix="flymc-"))
-        with tables.named(table):
+        table, settings, design = _prepare(formula, data, settings, partial(_spool, stack, prefix="flymc-"))
+        with tables.named(table, by_formula=design is not None):
             return _core.plan(words({**settings, "table": table, "prior": prior_text(prior)}))
 
 
@@ -119,6 +119,7 @@ def _prepare(
     formula: str | None, data: Any, settings: dict[str, Any], spool: Callable[[], pathlib.Path]
 ) -> tuple[list[str], dict[str, Any], Design | None]:
     """The files of the table, the settings for them, and the design of a formula."""
+    _refuse_swapped(formula, data)
     settings = dict(settings)
     for name in ("columns", "exclude", "categorical"):  # a name by itself is a list of one
         if isinstance(settings.get(name), str):
@@ -156,10 +157,32 @@ def _prepare(
     if (paths := tables.paths_of(data)) is not None:
         return paths, settings, None
     # Columns to leave out are written too, for the program to check their names.
-    only = {*settings["columns"], *(settings.get("exclude") or ()), formula, *facts} if settings.get("columns") else None
+    exclude = settings.get("exclude") or ()
+    only = {*settings["columns"], *exclude, formula, *facts} if settings.get("columns") else None
+    rows = tables.reader_of(data)
+    tables.refuse_dates(rows.schema, only, exclude)
     file = spool()
-    tables.write(data, file, only)
+    tables.write(rows, file, only)
     return [str(file)], settings, None
+
+
+def _refuse_swapped(formula: Any, data: Any) -> None:
+    """The formula comes first and the data second; who has them the other way round is told."""
+    if formula is None or (isinstance(formula, str) and not isinstance(data, str)):
+        return
+    if isinstance(formula, str):
+        is_path = os.path.exists(formula) and not os.path.exists(data)
+        if not is_path and not ("~" in data[1:] and "~" not in formula):  # ~/table.csv is a path
+            return
+        table = repr(formula)
+    elif isinstance(data, str):
+        table = "data"
+    elif isinstance(data, tuple) or not hasattr(formula, "shape"):
+        kind = type(formula).__name__
+        raise TypeError(f"formula: a formula is text, not {kind}; write 'y ~ a + b', or name the target")
+    else:
+        raise TypeError("formula: this is a table or an array; arrays are fitted by flymc.fit(None, (X, y))")
+    raise TypeError(f"formula and data are swapped: the formula comes first, flymc.fit({data!r}, {table})")
 
 
 def _spool(stack: ExitStack, **where: Any) -> pathlib.Path:

@@ -198,3 +198,50 @@ def test_messages_speak_of_arguments(frame, quick, tmp_path):
     fit = flymc.fit("late", years[["year", "late"]], **quick)
     assert "centre the columns (standardise=True), or widen the prior (prior)" in str(fit)
     assert any("standardise=True" in warning for warning in fit.report["warnings"])
+
+
+def test_swapped_arguments_are_told(frame, parquet, quick, tmp_path, monkeypatch):
+    with pytest.raises(TypeError, match=r"swapped: the formula comes first, flymc\.fit\('clicked ~ x', data\)"):
+        flymc.fit(frame, "clicked ~ x", **quick)
+    with pytest.raises(TypeError, match="swapped"):
+        flymc.plan(pl.from_pandas(frame), "clicked")
+    for formula in ("clicked", "clicked ~ x"):
+        with pytest.raises(TypeError, match=rf"swapped: .*flymc\.fit\('{formula}', '.*clicks\.parquet'\)"):
+            flymc.fit(str(parquet), formula, **quick)
+    with pytest.raises(TypeError, match="swapped"):
+        flymc.fit("no_such_file.csv", "clicked ~ x", **quick)
+    with pytest.raises(TypeError, match=r"arrays are fitted by flymc\.fit\(None, \(X, y\)\)"):
+        flymc.fit(frame[["x"]].to_numpy(), frame["clicked"].to_numpy(), **quick)
+    with pytest.raises(TypeError, match="a formula is text, not list"):
+        flymc.fit(["clicked"], frame, **quick)
+    # A target may be called as a file is.
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clicked").touch()
+    assert flymc.fit("clicked", str(parquet), **quick).names[0] == "intercept"
+    with pytest.raises(flymc.InputError, match="nowhere.csv"):
+        flymc.fit("clicks", "~/nowhere.csv", **quick)
+
+
+def test_dates_in_tables(frame, quick):
+    start = pd.Timestamp("2024-01-01")
+    dates = pd.Series(start + pd.to_timedelta(np.arange(len(frame)) % 700, unit="D"))
+    table = frame[["x", "clicked"]]
+    for column in (dates, dates.dt.date, dates.dt.tz_localize("UTC")):
+        of_dates = table.assign(when=column)
+        for data in (of_dates, pa.Table.from_pandas(of_dates), pl.from_pandas(of_dates).lazy()):
+            with pytest.raises(flymc.InputError, match=r'column .when. holds dates, .*\(exclude=\["when"\]\)'):
+                flymc.fit("clicked", data, **quick)
+    with pytest.raises(flymc.InputError, match="column 'when' holds durations, .*total_seconds"):
+        flymc.fit("clicked", table.assign(when=dates - start), **quick)
+    # Unless they are left out, or new rows just have them along.
+    with_dates = table.assign(when=dates)
+    fit = flymc.fit("clicked", with_dates, exclude="when", **quick)
+    assert fit.names == flymc.fit("clicked", with_dates, columns=["x"], **quick).names == ["intercept", "x"]
+    assert fit.predict(with_dates[:5])["mean"].notna().all()
+
+
+def test_tables_that_are_none(frame, quick):
+    with pytest.raises(flymc.InputError, match="there are two columns 'x'; rename one"):
+        flymc.fit("clicked", pd.concat([frame, frame[["x"]]], axis=1), **quick)
+    with pytest.raises(flymc.InputError, match="column 'odd' has values of several kinds"):
+        flymc.fit("clicked", frame.assign(odd=[1, "a"] * (len(frame) // 2)), **quick)
