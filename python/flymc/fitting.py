@@ -10,10 +10,11 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from . import _core, tables
-from .fits import Fit, conclude_or_raise, words
+from . import _core, folders, tables
+from .fits import Fit, conclude_or_raise
 from .formulas import Design
 from .priors import Priors, prior_text
+from .settings import words
 from .watching import watch
 
 
@@ -86,8 +87,7 @@ def fit(
     given = {
         name: value for name, value in locals().items() if name not in ("formula", "data", "prior", "out", "progress")
     }
-    temporary = None if out is not None else tempfile.TemporaryDirectory(prefix="flymc-")
-    path = pathlib.Path(out) if out is not None else pathlib.Path(temporary.name) / "run"
+    path, temporary = folders.place(out)
     with ExitStack() as stack:
         # Beside the run: that is the disk that has room for its rows.
         spool = partial(_spool, stack, prefix=".flymc-", dir=_existing_parent(path))

@@ -168,7 +168,13 @@ class Design:
         import formulaic
         from formulaic.parser.types import Factor
 
-        kept = json.loads((folder / FILE).read_text())
+        try:
+            kept = json.loads((folder / FILE).read_text())
+        except ValueError:
+            raise InputError(
+                f"{folder / FILE}: it was damaged, and without it no columns can be made of new rows; put the old one "
+                "back, or fit again"
+            ) from None
         spec = formulaic.ModelSpec(
             formula=formulaic.Formula(kept["formula"], _ordering="none"),
             materializer="pandas",

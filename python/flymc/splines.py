@@ -46,7 +46,7 @@ def _refuse_outside(name: str, x: Any, lower: float | None, upper: float | None)
     of = getattr(x, "name", None) or "..."
     raise InputError(
         f"data, row {row + 1}: {name}({of}) is asked for at {values[at]:g}, outside of where it was fitted"
-        f"{'' if lower is None else f', from {lower:g}'}{'' if upper is None else f' to {upper:g}'}, where the rows say "
+        f"{'' if lower is None else f', from {lower:g}'}{'' if upper is None else f' to {upper:g}'}, where rows say "
         f"nothing about the curve ({outside.sum()} such row{'' if outside.sum() == 1 else 's'}); leave these rows out, "
         f"or fit with {name}({of}, ..., extrapolation='clip'), which keeps the value of the nearer end, or "
         "extrapolation='extend'"

@@ -217,6 +217,13 @@ def named(files: list[str], by_formula: bool = False) -> Iterator[None]:
         for file in files:
             if pathlib.Path(file).name == SPOOL:
                 text = text.replace(file, "data")
-        if by_formula:
-            text = re.sub(r' \(exclude(=\[".*"\])?\)', " of the formula", text)
-        raise type(error)(text) from None
+        raise type(error)(left_out(text, "the formula") if by_formula else text) from None
+
+
+def left_out(text: str, of: str) -> str:
+    """What a message says of the argument `exclude`, said of what has columns in its place.
+
+    >>> left_out('leave it out (exclude=["age"])', "the formula")
+    'leave it out of the formula'
+    """
+    return re.sub(r' \(exclude(=\[".*"\])?\)', f" of {of}", text)

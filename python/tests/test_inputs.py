@@ -142,7 +142,7 @@ def test_every_setting_of_the_command_is_an_argument():
     defaults = {
         name.replace("_", "-"): parameter.default for name, parameter in inspect.signature(flymc.fit).parameters.items()
     }
-    from flymc.fits import words
+    from flymc.settings import words
 
     with_defaults = words({name: value for name, value in defaults.items() if name in _core.settings()})
     run_defaults = flymc.fit("defaulted", "examples/data/loans.csv", progress=False).settings
