@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from . import tables
+from ._core import InputError
 from .fitting import fit
 from .priors import Normal, Priors
 
@@ -16,29 +21,44 @@ BATCH = 1 << 22  # numbers in one product of rows and draws
 
 
 class _Estimator(BaseEstimator):
-    """What both have: settings, columns without a name, and draws that are kept in memory so that it can be pickled."""
+    """What both have: settings, the names of columns, and draws that are kept in memory so that it can be pickled."""
 
-    def _sample(self, X: np.ndarray, y: np.ndarray, **settings: Any) -> None:
-        names = [f"x{j}" for j in range(X.shape[1])]
-        found = fit(
-            "target",
-            (X, y),
-            columns=names,
-            standardise=self.standardise,
-            chains=self.chains,
-            warmup=self.warmup,
-            draws=self.draws,
-            target_ess=self.target_ess,
-            seed=self.seed,
-            threads=self.threads,
-            progress=self.progress,
-            **settings,
-        )
+    def _sample(self, X: np.ndarray, y: np.ndarray, prior: Priors, **settings: Any) -> None:
+        # Those of a data frame, or as scikit-learn calls columns without a name.
+        names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])]
+        said = _with_labels(["intercept", *names], getattr(self, "classes_", []))
+        if isinstance(prior, Mapping):
+            numbers: dict[str | None, str | None] = {label: number for number, label in said.items()}
+            prior = {numbers.get(term, term): of for term, of in prior.items()}
+        target = "target"
+        while target in names:
+            target += "_"
+        try:
+            found = fit(
+                target,
+                (X, y),
+                columns=names,
+                prior=prior,
+                standardise=self.standardise,
+                chains=self.chains,
+                warmup=self.warmup,
+                draws=self.draws,
+                target_ess=self.target_ess,
+                seed=self.seed,
+                threads=self.threads,
+                progress=self.progress,
+                **settings,
+            )
+        except InputError as error:
+            raise InputError(_spoken(tables.left_out(str(error), "X"), said)) from None
         theta = found.array().reshape(-1, len(found.names))
         self.draws_ = theta.reshape(len(theta), -1, X.shape[1] + 1)  # draw, predictor, intercept and columns
-        self.summary_ = found.summary()
-        readable = dict(zip(names, getattr(self, "feature_names_in_", names), strict=True))
-        self.summary_.index = [_renamed(name, readable) for name in self.summary_.index]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they come below
+            self.summary_ = found.summary()
+        self.summary_.index = self.summary_.index.map(lambda name: said.get(name, name))
+        for reason in found.report["warnings"]:
+            warnings.warn(_spoken(reason, said), stacklevel=3)
         mean = self.draws_.mean(axis=0)
         self.coef_, self.intercept_ = mean[:, 1:], mean[:, 0]
 
@@ -56,9 +76,22 @@ class _Estimator(BaseEstimator):
             yield eta
 
 
-def _renamed(name: str, readable: dict[str, str]) -> str:
-    column, bracket, rest = name.partition("[")
-    return readable.get(column, column) + bracket + rest
+def _with_labels(names: Sequence[str], classes: Sequence[Any]) -> dict[str, str]:
+    """The coefficients of a softmax, and their differences, by class: from the numbers that the fit has to the labels.
+
+    >>> _with_labels(["age"], ["a", "b", "c"])["age[2 - 0]"]
+    'age[c - a]'
+    """
+    if len(classes) < 3:
+        return {}
+    said = {f"{name}[{number}]": f"{name}[{label}]" for number, label in enumerate(classes) for name in names}
+    for number, label in enumerate(classes):
+        said |= {f"{name}[{number} - 0]": f"{name}[{label} - {classes[0]}]" for name in names}
+    return said
+
+
+def _spoken(text: str, said: Mapping[str, str]) -> str:
+    return re.sub("'([^']*)'", lambda name: f"'{said.get(name[1], name[1])}'", text)
 
 
 class FlyMCClassifier(ClassifierMixin, _Estimator):
@@ -180,7 +213,7 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
         mean = float(np.average(y, weights=counts))
         spread = float(np.sqrt(np.average((y - mean) ** 2, weights=counts))) or 1.0
         self.sigma_ = self.sigma if self.sigma is not None else _residual_scale(X, y, counts, self.nu)
-        prior = self.prior or {None: Normal(0, 2.5 * spread), "intercept": Normal(mean, 2.5 * spread)}
+        prior: Priors = self.prior or {None: Normal(0, 2.5 * spread), "intercept": Normal(mean, 2.5 * spread)}
         self._sample(X, y, weights=weights, family="student_t", nu=self.nu, sigma=self.sigma_, prior=prior)
         self.coef_, self.intercept_ = self.coef_[0], self.intercept_[0]
         return self

@@ -1,5 +1,7 @@
 """scikit-learn's own checks, and that the estimators are the fits they stand for."""
 
+import pathlib
+
 import flymc
 import numpy as np
 import pytest
@@ -75,3 +77,34 @@ def test_sample_weight(frame):
     np.testing.assert_allclose(moved.coef_, model.coef_, rtol=0.1, atol=0.02)
     with pytest.raises(ValueError, match="[Nn]egative"):
         flymc.FlyMCClassifier(**SHORT).fit(X, frame["clicked"], sample_weight=-weight)
+
+
+def test_names_of_columns_and_classes(frame):
+    X = frame[["x", "w"]].rename(columns={"x": "age", "w": "target"})  # any name will do
+    model = flymc.FlyMCClassifier(prior={"age[west]": flymc.Normal(1, 1e-4)}, **SHORT).fit(X, frame["region"])
+    differences = [f"[{other} - east]" for other in ("north", "west")]
+    assert list(model.summary_.index) == [name + of for of in differences for name in ("intercept", "age", "target")]
+    assert abs(model.coef_[2, 0] - 1) < 0.01
+    # Of two classes a coefficient is for the second; columns without a name are numbered.
+    two = flymc.FlyMCClassifier(**SHORT).fit(X.to_numpy(), frame["member"])
+    assert list(two.summary_.index) == ["intercept", "x0", "x1"]
+    with pytest.raises(ValueError, match="'agee' is the name of no coefficient; .*'age.east.'"):
+        flymc.FlyMCClassifier(prior={"agee": flymc.Normal(0, 1)}, **SHORT).fit(X, frame["region"])
+    with pytest.raises(ValueError, match="'one' has the same value in every row .*; leave it out of X$"):
+        flymc.FlyMCRegressor(**SHORT).fit(X.assign(one=1.0), frame["w"])
+
+
+def test_warnings_name_classes(frame):
+    with pytest.warns(UserWarning, match=r"coefficients\)") as caught:
+        flymc.FlyMCClassifier(chains=2, warmup=100, draws=5).fit(frame[["x", "w"]], frame["region"])
+    said = " ".join(str(warning.message) for warning in caught)
+    assert " - east]'" in said and " - 0]" not in said
+    assert {pathlib.Path(warning.filename).name for warning in caught} == {"test_estimators.py"}
+
+
+def test_estimators_pickle(frame):
+    import pickle
+
+    model = flymc.FlyMCClassifier(**SHORT).fit(frame[["x"]], frame["clicked"])
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(frame[["x"]]), model.predict_proba(frame[["x"]]))
