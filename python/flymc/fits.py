@@ -235,7 +235,7 @@ class Fit:
 
         `mean`, `lower` and `upper` are of the probability (logistic); of each class, with the most probable `class`
         (softmax); and for student_t of the location, with an interval for a new observation. `new` is what `fit` takes
-        as data, without the target: an array, too.
+        as data, without the target: an array, too. Rows outside of the range of a spline are refused.
 
         >>> fit = flymc.fit("defaulted ~ age + income", "examples/data/loans.csv", progress=False)
         >>> fit.predict({"age": [0.0, 3.0], "income": [0.0, 8.0]})["mean"].round(2).tolist()
@@ -248,7 +248,8 @@ class Fit:
             spool, out = pathlib.Path(folder) / tables.SPOOL, pathlib.Path(folder) / "predictions.parquet"
             paths = tables.paths_of(new)
             if isinstance(new, np.ndarray | list) and paths is None:
-                new = tables.table_of_arrays(new, None, self.settings["columns"], "")
+                names = self.settings["columns"] if self._design is None else None  # a formula's are of its own making
+                new = tables.table_of_arrays(new, None, names, "")
             if self._design is not None:
                 offset = "".join(self.settings["offset"])
                 tables.write(self._design.apply(tables.frame_of(new, delimiter), offset, missing), spool)

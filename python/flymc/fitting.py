@@ -56,8 +56,9 @@ def fit(
     """Draws from the posterior of a regression.
 
     Args:
-        formula: A formula such as `"clicked ~ age + C(region) + age:income"`, or the name of the target, which all
-            other columns (or `columns`) then explain, as with the command. `None` for `(X, y)`: the target is then `y`.
+        formula: A formula such as `"clicked ~ age + C(region) + age:income"` (`.` is all other columns), or the name of
+            the target, which all other columns (or `columns`) then explain, as with the command. `None` for `(X, y)`:
+            the target is then `y`.
         data: A path, a pattern or a list of them (Parquet, CSV, Arrow); a pandas, Polars (lazy too) or PyArrow table; a
             PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`.
             What streams is streamed, unless there is a formula, which is evaluated in memory.

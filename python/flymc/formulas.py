@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas
 
 FILE = "formula.json"  # in the folder of a run
+PYTHONS = {"abs", "bool", "float", "int", "len", "max", "min", "pow", "range", "round", "str", "sum"}
 
 
 class Design:
@@ -64,6 +65,8 @@ class Design:
         spec = matrix.model_spec
         names = [str(name) for name in spec.column_names]
         design = cls(spec, {str(term): [names[i] for i in at] for term, at in spec.term_indices.items()})
+        if not design.columns:
+            raise InputError(f"formula '{text}': there is nothing that explains the target; name a column")
         table = design._table(matrix, rows, missing)
         if target in table.column_names:
             raise InputError(f"'{target}' is the target and cannot be a feature too")
@@ -233,7 +236,7 @@ def _variables(terms: Iterable[Any], frame: pandas.DataFrame, text: str = "") ->
     for name, is_function in (name for term in terms for factor in term.factors for name in _names(factor)):
         if name in frame.columns:
             used[name] = True
-        elif name not in TRANSFORMS:
+        elif name not in TRANSFORMS and name not in PYTHONS:
             if text:
                 raise _unknown(name, is_function, frame, text)
             there = did_you_mean(name, frame.columns)
@@ -254,9 +257,9 @@ def _names(factor: Any) -> list[tuple[str, bool]]:
     quoted = re.findall("`([^`]+)`", factor.expr)
     nodes = list(ast.walk(ast.parse(re.sub("`[^`]+`", "None", factor.expr), mode="eval")))
     called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    return [(name, False) for name in quoted] + [
-        (node.id, node.id in called) for node in nodes if isinstance(node, ast.Name)
-    ]
+    own = {node.arg for node in nodes if isinstance(node, ast.arg)}  # of a lambda
+    names = [node.id for node in nodes if isinstance(node, ast.Name) and node.id not in own]
+    return [(name, False) for name in quoted] + [(name, name in called) for name in names]
 
 
 def _unknown(name: str, is_function: bool, frame: pandas.DataFrame, text: str) -> InputError:

@@ -186,7 +186,7 @@ def frame_of(data: Any, delimiter: str | None = None) -> Any:
     if is_pandas(data):
         return data
     if (paths := paths_of(data)) is None:
-        return reader_of(data).read_all().to_pandas()
+        return _to_pandas(reader_of(data).read_all())
     from pyarrow import csv, dataset
 
     files = sorted(file for path in paths for file in _expand(path))
@@ -196,7 +196,18 @@ def frame_of(data: Any, delimiter: str | None = None) -> Any:
     tab = "\t" if delimiter == "\\t" or ending == ".tsv" else ","
     text = dataset.CsvFileFormat(csv.ParseOptions(delimiter=tab if delimiter in (None, "", "\\t") else delimiter))
     formats = {".csv": text, ".tsv": text, ".txt": text, ".parquet": "parquet", ".pq": "parquet"}
-    return dataset.dataset(files, format=formats.get(ending, "ipc")).to_table().to_pandas()
+    return _to_pandas(dataset.dataset(files, format=formats.get(ending, "ipc")).to_table())
+
+
+def _to_pandas(table: pa.Table) -> Any:
+    """Levels that nobody has put in order, and so are in that of their first rows, are sorted as texts are."""
+    frame = table.to_pandas()
+    if table.schema.pandas_metadata is None:  # those of pandas are in order
+        for field in table.schema:
+            if pa.types.is_dictionary(field.type) and not field.type.ordered:
+                column = frame[field.name]
+                frame[field.name] = column.cat.reorder_categories(sorted(column.cat.categories))
+    return frame
 
 
 def _expand(path: str) -> list[str]:

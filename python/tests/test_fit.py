@@ -121,6 +121,8 @@ def test_predictions_from_arrays(frame, quick):
     by_name = fit.predict(pd.DataFrame(X[:5], columns=["x1", "x2"]))
     pd.testing.assert_frame_equal(fit.predict(X[:5]), by_name)
     assert by_name["mean"].between(0, 1).all()
+    by_formula = flymc.fit("y ~ x2", (X, frame["clicked"]), **quick)
+    pd.testing.assert_frame_equal(by_formula.predict(X[:5]), by_formula.predict({"x2": X[:5, 1]}))
 
 
 def test_resample_touches_no_row(fit):

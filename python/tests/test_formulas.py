@@ -5,6 +5,7 @@ import formulaic
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 FORMULAS = {
@@ -117,6 +118,8 @@ def test_bad_formulas(frame, quick):
         flymc.fit("~ x", frame, **quick)
     with pytest.raises(flymc.InputError, match="formula 'clicked ~ x w': Missing operator"):
         flymc.fit("clicked ~ x w", frame, **quick)
+    with pytest.raises(flymc.InputError, match="formula 'clicked ~ 1': there is nothing that explains the target"):
+        flymc.fit("clicked ~ 1", frame, **quick)
     with pytest.raises(flymc.InputError, match="nothing_like_it"):
         flymc.fit("clicked ~ nothing_like_it", frame, **quick)
     with pytest.raises(ValueError, match="a formula says this itself"):
@@ -175,6 +178,9 @@ def test_misspelt_names(frame, quick):
         flymc.fit("clicked ~ x + offset(w)", frame, **quick)
     with pytest.raises(flymc.InputError, match="no column 'wheight' .*; did you mean 'weight'"):
         flymc.fit("clicked ~ x", frame.assign(weight=1.0), weights="wheight", **quick)
+    # Python's own names, and those of a lambda, are no columns.
+    own = flymc.fit("clicked ~ abs(x) + w.map(lambda v: v + 1) + member.astype(float)", frame, **quick)
+    assert len(own.names) == 4 and own.predict(frame[:3])["mean"].notna().all()
     fit = flymc.fit("clicked ~ x + np.log(w**2)", frame, **quick)
     with pytest.raises(flymc.InputError, match="has no column 'w', which the formula of the fit needs; there are 'x'"):
         fit.predict(frame[["x"]])
@@ -277,6 +283,20 @@ def test_levels_without_rows_are_none(frame, quick):
     assert fit.names == ["intercept", "x", "region[T.east]", "region[T.north]"]  # the first category is the reference
     with pytest.raises(flymc.InputError, match="a level is there that the fit has not seen, 'south'"):
         fit.predict(table[:3].assign(region="south"))
+
+
+def test_the_order_of_levels(frame, quick, tmp_path):
+    """The first category is the reference if the categories have an order, and the first of texts otherwise."""
+    order = ["west", "east", "north"]
+    ordered = frame.assign(region=pd.Categorical(frame["region"], categories=order))
+    ordered.to_parquet(tmp_path / "ordered.parquet")
+    enum = pl.from_pandas(frame).with_columns(pl.col("region").cast(pl.Enum(order)))
+    for table in (ordered, pa.Table.from_pandas(ordered), tmp_path / "ordered.parquet", enum, enum.lazy()):
+        assert flymc.fit("clicked ~ region", table, **quick).names[1:] == ["region[T.east]", "region[T.north]"]
+    mixed = frame.sort_values("region", ascending=False)
+    loose = pl.from_pandas(mixed).with_columns(pl.col("region").cast(pl.Categorical))
+    for table in (mixed, loose, pa.table({**mixed, "region": pa.array(mixed["region"]).dictionary_encode()})):
+        assert flymc.fit("clicked ~ region", table, **quick).names[1:] == ["region[T.north]", "region[T.west]"]
 
 
 def test_ranges_of_pandas_cut(frame, quick):
