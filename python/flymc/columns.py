@@ -13,6 +13,7 @@ from ._core import InputError
 if TYPE_CHECKING:
     import pandas
 
+MOST_LEVELS = 1000  # as in the command
 TIMES = {  # by the names that pandas has for them
     **dict.fromkeys(("datetime64", "datetime", "date", "period"), "dates"),
     **dict.fromkeys(("timedelta64", "timedelta"), "durations"),
@@ -61,6 +62,17 @@ def kind_of_time(column: pandas.Series) -> str | None:
         return None
     levels = getattr(column.dtype, "categories", None)
     return TIMES.get(infer_dtype(column if levels is None else levels, skipna=True))
+
+
+def refuse_many_levels(column: pandas.Series, by_itself: bool, as_levels: bool) -> None:
+    """A coefficient per level of a column that names its rows is a model that nobody wants, and takes all memory."""
+    from pandas.api.types import is_numeric_dtype
+
+    if (as_levels or by_itself and not is_numeric_dtype(column.dtype)) and column.nunique() > MOST_LEVELS:
+        raise InputError(
+            f"data: column '{column.name}' has more than {MOST_LEVELS} levels, as names or numbers of things have; "
+            "leave it out of the formula, or merge the rare ones"
+        )
 
 
 def whole_rows(frame: pandas.DataFrame, names: Sequence[str], missing: str) -> np.ndarray:

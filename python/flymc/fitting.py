@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import pathlib
 import tempfile
@@ -11,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from . import _core, folders, tables
+from .columns import did_you_mean
 from .fits import Fit, conclude_or_raise
 from .formulas import Design
 from .priors import Priors, prior_text
@@ -108,8 +110,13 @@ def plan(formula: str | None, data: Any, family: str = "logistic", **settings: A
     >>> print(flymc.plan("defaulted", "examples/data/loans.csv").splitlines()[0])
     rows          10000
     """
+    known = inspect.signature(fit).parameters
+    for name in settings:
+        if name not in known:
+            raise TypeError(f"plan: there is no argument '{name}'{did_you_mean(name, known)}")
     with ExitStack() as stack:
         prior = settings.pop("prior", None)
+        settings = {name: value for name, value in settings.items() if name not in ("out", "progress")}
         settings = {"missing": "error", "family": family, **settings}
         table, settings, design = _prepare(formula, data, settings, partial(_spool, stack, prefix="flymc-"))
         with tables.named(table, by_formula=design is not None):
@@ -161,6 +168,9 @@ def _prepare(
     exclude = settings.get("exclude") or ()
     only = {*settings["columns"], *exclude, formula, *facts} if settings.get("columns") else None
     rows = tables.reader_of(data)
+    for name, what in {formula: "the target", **dict.fromkeys(settings.get("columns") or (), "a feature")}.items():
+        if name not in rows.schema.names:
+            raise _core.InputError(f"data: there is no column '{name}' ({what}){did_you_mean(name, rows.schema.names)}")
     tables.refuse_dates(rows.schema, only, exclude)
     file = spool()
     tables.write(rows, file, only)

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from . import splines
 from ._core import InputError
-from .columns import did_you_mean, kind_of_time, no_number, whole_rows
+from .columns import did_you_mean, kind_of_time, no_number, refuse_many_levels, whole_rows
 
 if TYPE_CHECKING:
     import formulaic
@@ -241,12 +241,13 @@ def _variables(terms: Iterable[Any], frame: pandas.DataFrame, text: str = "") ->
                 raise _unknown(name, is_function, frame, text)
             there = did_you_mean(name, frame.columns)
             raise InputError(f"data: has no column '{name}', which the formula of the fit needs{there}")
-    said = " ".join(map(str, terms))
+    factors = [str(factor.expr) for term in terms for factor in term.factors]
     for name in used:
         kind = kind_of_time(frame[name])
         # A part of a date is a number: its month, its weekday.
-        if kind and re.search(rf"\b{re.escape(name)}\b(?!\.dt\.)", said):
+        if kind and re.search(rf"\b{re.escape(name)}\b(?!\.dt\.)", " ".join(factors)):
             raise no_number(name, kind, "leave it out of the formula")
+        refuse_many_levels(frame[name], by_itself=name in factors, as_levels=f"C({name})" in factors)
     return list(used)
 
 

@@ -51,7 +51,10 @@ def reader_of(data: Any) -> pa.RecordBatchReader:
     if is_pandas(data):
         return _of_pandas(data).to_reader()
     if hasattr(data, "__arrow_c_stream__"):
-        return pa.RecordBatchReader.from_stream(data)
+        try:
+            return pa.RecordBatchReader.from_stream(data)
+        except pa.ArrowInvalid:  # a stream of one column, as of a Series
+            raise no_table(data) from None
     if hasattr(data, "collect_batches"):  # a lazy frame of Polars
         return _reader_of_frames(data.collect_batches(maintain_order=True))
     if hasattr(data, "scanner"):  # a dataset of PyArrow
@@ -60,7 +63,11 @@ def reader_of(data: Any) -> pa.RecordBatchReader:
         return data.to_reader()
     if hasattr(data, "__arrow_c_array__"):
         return pa.Table.from_batches([pa.record_batch(data)]).to_reader()
-    raise TypeError(f"data: a {type(data).__name__} is not a table; give {KINDS}")
+    raise no_table(data)
+
+
+def no_table(data: Any) -> TypeError:
+    return TypeError(f"data: {type(data).__name__} is no table; give {KINDS}")
 
 
 def _of_pandas(frame: Any) -> pa.Table:
@@ -196,7 +203,12 @@ def frame_of(data: Any, delimiter: str | None = None) -> Any:
     tab = "\t" if delimiter == "\\t" or ending == ".tsv" else ","
     text = dataset.CsvFileFormat(csv.ParseOptions(delimiter=tab if delimiter in (None, "", "\\t") else delimiter))
     formats = {".csv": text, ".tsv": text, ".txt": text, ".parquet": "parquet", ".pq": "parquet"}
-    return _to_pandas(dataset.dataset(files, format=formats.get(ending, "ipc")).to_table())
+    try:
+        return _to_pandas(dataset.dataset(files, format=formats.get(ending, "ipc")).to_table())
+    except (pa.ArrowInvalid, OSError) as error:
+        absent = [file for file in files if not os.path.exists(file)]
+        reason = "there is no such file" if absent else str(error).splitlines()[0]
+        raise InputError(f"{(absent or files)[0]}: cannot be read ({reason}); check the name and the format") from None
 
 
 def _to_pandas(table: pa.Table) -> Any:

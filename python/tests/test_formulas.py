@@ -57,6 +57,12 @@ def test_text_files(frame, quick, tmp_path):
         fit = flymc.fit("clicked ~ x + C(region)", tmp_path / name, **settings, **quick)
         assert fit.draws.equals(plain.draws), name
         assert fit.predict(tmp_path / name, **settings)["mean"].notna().all()
+    for formula in ("clicked ~ x", "clicked"):
+        with pytest.raises(flymc.InputError, match="nowhere.csv: cannot be read .*; check the name"):
+            flymc.fit(formula, tmp_path / "nowhere.csv", **quick)
+    (tmp_path / "none.arrow").write_text("no table")
+    with pytest.raises(flymc.InputError, match="none.arrow: cannot be read .*; check the name"):
+        flymc.fit("clicked ~ x", tmp_path / "none.arrow", **quick)
     with pytest.raises(flymc.InputError, match="there is no such file"):
         flymc.fit("clicked ~ x", tmp_path / "*.parquet", **quick)
 
@@ -297,6 +303,14 @@ def test_the_order_of_levels(frame, quick, tmp_path):
     loose = pl.from_pandas(mixed).with_columns(pl.col("region").cast(pl.Categorical))
     for table in (mixed, loose, pa.table({**mixed, "region": pa.array(mixed["region"]).dictionary_encode()})):
         assert flymc.fit("clicked ~ region", table, **quick).names[1:] == ["region[T.north]", "region[T.west]"]
+
+
+def test_names_of_rows_are_no_levels(frame, quick):
+    table = frame.assign(name=[f"row {i}" for i in range(len(frame))], number=range(len(frame)))
+    for formula in ("clicked ~ x + name", "clicked ~ . - number", "clicked ~ C(number)"):
+        with pytest.raises(flymc.InputError, match="column 'n.*' has more than 1000 levels"):
+            flymc.fit(formula, table, **quick)
+    assert flymc.fit("clicked ~ x + number + name.str.len()", table, **quick).names[2] == "number"
 
 
 def test_ranges_of_pandas_cut(frame, quick):

@@ -161,6 +161,16 @@ def test_what_is_no_table_is_refused(data):
         flymc.fit("y", data)
 
 
+def test_names_of_columns_that_are_not_there(frame, quick):
+    with pytest.raises(flymc.InputError, match="no column 'membr' .a feature.; did you mean 'member'?"):
+        flymc.fit("clicked", frame, columns=["x", "membr"], **quick)
+    with pytest.raises(flymc.InputError, match="no column 'clickd' .the target.; did you mean 'clicked'?"):
+        flymc.fit("clickd", frame, columns=["x"], **quick)
+    with pytest.raises(TypeError, match="plan: there is no argument 'chain'; did you mean 'chains'?"):
+        flymc.plan("clicked", frame, chain=3)
+    assert flymc.plan("clicked", frame, chains=3, out="run", progress=False).startswith("rows")
+
+
 def test_errors_say_what_the_command_says(frame, parquet, quick):
     with pytest.raises(flymc.InputError, match="there is no column 'clickd' .the target.; did you mean 'clicked'?"):
         flymc.fit("clickd", parquet, **quick)
@@ -241,6 +251,10 @@ def test_dates_in_tables(frame, quick):
 
 
 def test_tables_that_are_none(frame, quick):
+    with pytest.raises(TypeError, match="data: Series is no table"):
+        flymc.fit("clicked ~ x", frame["x"], **quick)
+    with pytest.raises(TypeError, match="data: Series is no table"):  # (y, X)
+        flymc.fit(None, (frame["clicked"], frame[["x"]]), **quick)
     with pytest.raises(flymc.InputError, match="there are two columns 'x'; rename one"):
         flymc.fit("clicked", pd.concat([frame, frame[["x"]]], axis=1), **quick)
     with pytest.raises(flymc.InputError, match="column 'odd' has values of several kinds"):
