@@ -1,17 +1,20 @@
-// Predictors of a batch of rows under all draws at once, then their mean and quantiles.
+// Rows of a table to batches, batches to threads, predictions to a file.
 #include "flymc/run/files/predict.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
 #include "encoding_options.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
+#include "flymc/core/names.hpp"
+#include "flymc/core/parallel.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/report.hpp"
 #include "prediction_writer.hpp"
+#include "row_predictor.hpp"
 #include "run_parts.hpp"
 
 namespace flymc {
@@ -31,68 +34,79 @@ RowMatrix read_draws(const DrawsFile& file, std::int64_t most) {
   return out;
 }
 
-// The p-quantile of unsorted values, interpolated between order statistics.
-double quantile(std::vector<double>& values, double p) {
-  const double at = p * static_cast<double>(values.size() - 1);
-  const auto low = values.begin() + static_cast<std::ptrdiff_t>(at);
-  std::nth_element(values.begin(), low, values.end());
-  const double below = *low;
-  if (low + 1 == values.end()) return below;
-  return below + (at - std::floor(at)) * (*std::min_element(low + 1, values.end()) - below);
-}
-
-// What a family predicts for one row, from its predictors under each draw.
-class RowPredictor {
+// Rows until there are enough for all threads, then their predictions, in order.
+class Batches {
  public:
-  RowPredictor(Model model, const Encoding& encoding, std::uint64_t seed, double interval)
-      : model_(std::move(model)), encoding_(encoding), seed_(seed), tail_((1.0 - interval) / 2.0) {}
-
-  std::string text_column() const { return of_classes() ? "class" : ""; }
-  std::vector<std::string> columns() const {
-    if (!of_classes()) return {"mean", "lower", "upper"};
-    std::vector<std::string> names;
-    for (const std::string& level : encoding_.classes())
-      for (const char* what : {"mean", "lower", "upper"}) names.push_back(fmt::format("{}[{}]", what, level));
-    return names;
+  Batches(const RowPredictor& predictor, const Encoding& encoding, const Threads& threads, PredictionWriter& writer)
+      : predictor_(predictor),
+        encoding_(encoding),
+        threads_(threads),
+        writer_(writer),
+        rows_per_batch_(std::clamp<Index>((Index{1} << 20) / encoding.shift().size(), 256, 4096)) {
+    rows_.features.resize(rows_per_batch_, encoding.shift().size());
   }
 
-  // eta: a row per draw and a column per predictor. `row` counts over the table, for the noise of new observations.
-  void predict(const RowMatrix& eta, std::uint64_t row, std::optional<std::string>& text, std::vector<double>& out) {
-    out.clear();
-    means_.resize(eta.rows(), eta.cols());
-    model_.family().mean({eta.data(), static_cast<std::size_t>(eta.size())},
-                         {means_.data(), static_cast<std::size_t>(means_.size())});
-    double best = -1.0;
-    for (Index k = 0; k < means_.cols(); ++k) {
-      const double mean = means_.col(k).mean();
-      values_.assign(means_.col(k).begin(), means_.col(k).end());
-      if (encoding_.target_kind() == TargetKind::number) draw_observations(eta, row);
-      out.insert(out.end(), {mean, quantile(values_, tail_), quantile(values_, 1.0 - tail_)});
-      if (!of_classes() || mean <= best) continue;
-      best = mean;
-      text = encoding_.classes()[static_cast<std::size_t>(k)];
+  void append(std::span<const double> x, const RowFacts& facts) {
+    const auto row = static_cast<Index>(rows_.complete.size());
+    rows_.complete.push_back(x.empty() ? 0 : 1);
+    rows_.offsets.push_back(facts.offset);
+    if (x.empty())
+      rows_.features.row(row).setZero();
+    else  // draws are on the scale of the table's columns
+      rows_.features.row(row) =
+          Eigen::Map<const Vector>(x.data(), static_cast<Index>(x.size())).cwiseProduct(encoding_.scale()).transpose() +
+          encoding_.shift().transpose();
+    if (row + 1 == rows_per_batch_) flush();
+  }
+
+  void flush() {
+    const auto count = static_cast<Index>(rows_.complete.size());
+    const auto names = static_cast<Index>(predictor_.names().size());
+    out_.resize(count, 3 * names);
+    const Index tasks = std::min<Index>(4 * threads_.count(), (count + 7) / 8);
+    threads_.run(static_cast<std::size_t>(tasks), [&](std::size_t t) {
+      const auto at = [&](Index task) { return count * task / tasks; };
+      predictor_.predict(rows_, at(static_cast<Index>(t)), at(static_cast<Index>(t) + 1), out_);
+    });
+    for (Index i = 0; i < count; ++i) {
+      if (!rows_.complete[static_cast<std::size_t>(i)]) {
+        writer_.append(std::nullopt, {});
+        continue;
+      }
+      std::optional<std::string> most_probable;
+      if (names > 1) {
+        Index best = 0;
+        for (Index k = 1; k < names; ++k)
+          if (out_(i, 3 * k) > out_(i, 3 * best)) best = k;
+        most_probable = predictor_.names()[static_cast<std::size_t>(best)];
+      }
+      writer_.append(most_probable, {out_.row(i).data(), static_cast<std::size_t>(3 * names)});
     }
+    rows_.first += static_cast<std::uint64_t>(count);
+    rows_.complete.clear();
+    rows_.offsets.clear();
   }
+
+  RowId written() const { return static_cast<RowId>(rows_.first); }
 
  private:
-  bool of_classes() const { return encoding_.target_kind() == TargetKind::classes; }
-
-  // Of a number the interval is one for a new observation; of a probability it is its own.
-  void draw_observations(const RowMatrix& eta, std::uint64_t row) {
-    const PhiloxRandom random(seed_, 0, row);
-    for (std::size_t s = 0; s < values_.size(); ++s) {
-      const auto at = eta.row(static_cast<Index>(s));
-      values_[s] = model_.family().simulate({at.data(), static_cast<std::size_t>(at.size())}, random, s);
-    }
-  }
-
-  Model model_;
+  const RowPredictor& predictor_;
   const Encoding& encoding_;
-  std::uint64_t seed_;
-  double tail_;
-  RowMatrix means_;  // a row per draw
-  std::vector<double> values_;
+  const Threads& threads_;
+  PredictionWriter& writer_;
+  Index rows_per_batch_;
+  NewRows rows_;
+  RowMatrix out_;
 };
+
+// Names of the columns: of a number mean, lower and upper, and of classes the same for each.
+std::vector<std::string> columns_of(const RowPredictor& predictor) {
+  std::vector<std::string> columns;
+  for (const std::string& name : predictor.names())
+    for (const char* what : {"mean", "lower", "upper"})
+      columns.push_back(predictor.names().size() == 1 ? what : fmt::format("{}[{}]", what, name));
+  return columns;
+}
 
 }  // namespace
 
@@ -100,6 +114,10 @@ void check(const PredictOptions& options) {
   if (!(options.interval > 0.0 && options.interval < 1.0))
     throw InputError(fmt::format("{} must lie between 0 and 1, not {}", mention("interval"), options.interval));
   if (options.draws < 1) throw InputError(fmt::format("{} must be 1 or more, not {}", mention("draws"), options.draws));
+  if (options.threads < 0 || options.threads > 1024)
+    throw InputError(fmt::format("{} must be from 0 (all cores) to 1024, not {}", mention("threads"), options.threads));
+  if (!options.kind.empty() && options.kind != "mean" && options.kind != "target")
+    throw InputError(fmt::format("{}: '{}' is neither mean nor target", mention("kind"), on_one_line(options.kind)));
   if (options.missing != "error" && options.missing != "drop")
     throw InputError(fmt::format("{}: '{}' is neither error nor drop", mention("missing"), options.missing));
   if (options.delimiter.size() > 1 && options.delimiter != "\\t")
@@ -111,40 +129,22 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
   const Settings& settings = directory.settings();
   read_report(directory);  // the run must be finished
   const Encoding encoding = Encoding::from_json(open_unverified(directory).metadata.at("encoding"));
-  const RowMatrix theta = read_draws(DrawsFile(directory.draws()), options.draws);
-  RowPredictor predictor(make_model(settings, static_cast<int>(encoding.classes().size())), encoding, settings.fit.seed,
-                         options.interval);
+  const RowPredictor predictor(make_model(settings, static_cast<int>(encoding.classes().size())), encoding,
+                               read_draws(DrawsFile(directory.draws()), options.draws), settings.fit.seed, options);
 
   const Table table = Table::open(options.table, {encoding.categorical(), delimiter_of(options.delimiter)});
   for (const std::string& file : table.files())
     if (std::error_code none; std::filesystem::equivalent(file, out, none))
       throw InputError(fmt::format("{}: is the table itself; name another file with {}", out.string(), mention("out")));
-  PredictionWriter writer(out, predictor.text_column(), predictor.columns());
-  const auto features = static_cast<Index>(encoding.feature_names().size());
-  const Index predictors = theta.cols() / features;
-  RowMatrix eta(theta.rows(), predictors);
-  std::vector<double> values;
-  std::optional<std::string> text;
-  RowId row = 0;
-  encoding.encode_new(table, options.missing == "drop" ? Missing::drop : Missing::error,
-                      [&](std::span<const double> x, const RowFacts& facts, const RowPlace&) {
-                        text.reset();
-                        values.clear();
-                        if (!x.empty()) {
-                          // Draws are on the scale of the table's columns.
-                          const Vector features_of_row =
-                              Eigen::Map<const Vector>(x.data(), features).cwiseProduct(encoding.scale()) +
-                              encoding.shift();
-                          for (Index k = 0; k < predictors; ++k)
-                            eta.col(k).noalias() = theta.middleCols(k * features, features) * features_of_row;
-                          eta.array() += facts.offset;
-                          predictor.predict(eta, static_cast<std::uint64_t>(row), text, values);
-                        }
-                        writer.append(text, values);
-                        ++row;
-                      });
+  PredictionWriter writer(out, predictor.names().size() > 1 ? "class" : "", columns_of(predictor));
+  const Threads threads(options.threads);
+  Batches batches(predictor, encoding, threads, writer);
+  encoding.encode_new(
+      table, options.missing == "drop" ? Missing::drop : Missing::error,
+      [&](std::span<const double> x, const RowFacts& facts, const RowPlace&) { batches.append(x, facts); });
+  batches.flush();
   writer.finish();
-  return row;
+  return batches.written();
 }
 
 }  // namespace flymc
