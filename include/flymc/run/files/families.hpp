@@ -26,6 +26,8 @@ struct FamilyCard {
   // Linear predictors per row for targets of so many classes.
   Index (*predictors)(Index classes) = [](Index) { return Index{1}; };
   int most_classes = 0;  // 0: as many as there are
+  // Whether what a summary reports (run/reported.hpp) are logarithms of odds, so that exp of them are odds ratios.
+  bool odds_ratios = false;
   std::vector<FamilyParameter> parameters = {};
   std::string prior = "normal(0, 2.5)";  // unless another is given
   Model (*make)(const Settings& settings, int classes, Prior prior) = nullptr;
