@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <optional>
 
 #include "encoding_options.hpp"
@@ -34,7 +35,8 @@ RowMatrix read_draws(const DrawsFile& file, std::int64_t most) {
   return out;
 }
 
-// Rows until there are enough for all threads, then their predictions, in order.
+// Rows until there are enough for all threads, then their predictions, in order. While the threads work on a batch, the
+// caller writes the one before it and gathers the next.
 class Batches {
  public:
   Batches(const RowPredictor& predictor, const Encoding& encoding, const Threads& threads, PredictionWriter& writer)
@@ -43,60 +45,89 @@ class Batches {
         threads_(threads),
         writer_(writer),
         rows_per_batch_(std::clamp<Index>((Index{1} << 20) / encoding.shift().size(), 256, 4096)) {
-    rows_.features.resize(rows_per_batch_, encoding.shift().size());
+    for (Batch& batch : batches_) batch.rows.features.resize(rows_per_batch_, encoding.shift().size());
   }
 
   void append(std::span<const double> x, const RowFacts& facts) {
-    const auto row = static_cast<Index>(rows_.complete.size());
-    rows_.complete.push_back(x.empty() ? 0 : 1);
-    rows_.offsets.push_back(facts.offset);
+    NewRows& rows = batches_[gathering_].rows;
+    const auto row = static_cast<Index>(rows.complete.size());
+    rows.complete.push_back(x.empty() ? 0 : 1);
+    rows.offsets.push_back(facts.offset);
     if (x.empty())
-      rows_.features.row(row).setZero();
+      rows.features.row(row).setZero();
     else  // draws are on the scale of the table's columns
-      rows_.features.row(row) =
+      rows.features.row(row) =
           Eigen::Map<const Vector>(x.data(), static_cast<Index>(x.size())).cwiseProduct(encoding_.scale()).transpose() +
           encoding_.shift().transpose();
-    if (row + 1 == rows_per_batch_) flush();
+    if (row + 1 == rows_per_batch_) hand_over();
   }
 
-  void flush() {
-    const auto count = static_cast<Index>(rows_.complete.size());
-    const auto names = static_cast<Index>(predictor_.names().size());
-    out_.resize(count, 3 * names);
+  // All that is left. Returns the number of rows.
+  RowId finish() {
+    hand_over();
+    hand_over();
+    return static_cast<RowId>(gathered_);
+  }
+
+ private:
+  struct Batch {
+    NewRows rows;
+    RowMatrix out;
+  };
+
+  // The batch that was gathered goes to the threads, and the one that they had to the writer.
+  void hand_over() {
+    Batch &gathered = batches_[gathering_], &done = batches_[1 - gathering_];
+    if (working_.valid()) working_.get();
+    gathered.rows.first = gathered_;
+    gathered_ += gathered.rows.complete.size();
+    // Of one thread the caller's own is that one.
+    working_ = std::async(threads_.count() > 1 ? std::launch::async : std::launch::deferred,
+                          [this, &gathered] { predict(gathered); });
+    write(done);
+    done.rows.complete.clear();
+    done.rows.offsets.clear();
+    gathering_ = 1 - gathering_;
+  }
+
+  void predict(Batch& batch) const {
+    const auto count = static_cast<Index>(batch.rows.complete.size());
+    batch.out.resize(count, 3 * static_cast<Index>(predictor_.names().size()));
     const Index tasks = std::min<Index>(4 * threads_.count(), (count + 7) / 8);
     threads_.run(static_cast<std::size_t>(tasks), [&](std::size_t t) {
-      const auto at = [&](Index task) { return count * task / tasks; };
-      predictor_.predict(rows_, at(static_cast<Index>(t)), at(static_cast<Index>(t) + 1), out_);
+      const auto at = [&](std::size_t task) { return count * static_cast<Index>(task) / tasks; };
+      predictor_.predict(batch.rows, at(t), at(t + 1), batch.out);
     });
-    for (Index i = 0; i < count; ++i) {
-      if (!rows_.complete[static_cast<std::size_t>(i)]) {
+  }
+
+  void write(const Batch& batch) {
+    const auto names = static_cast<Index>(predictor_.names().size());
+    for (std::size_t i = 0; i < batch.rows.complete.size(); ++i) {
+      if (!batch.rows.complete[i]) {
         writer_.append(std::nullopt, {});
         continue;
       }
+      const auto numbers = batch.out.row(static_cast<Index>(i));
       std::optional<std::string> most_probable;
       if (names > 1) {
         Index best = 0;
         for (Index k = 1; k < names; ++k)
-          if (out_(i, 3 * k) > out_(i, 3 * best)) best = k;
+          if (numbers[3 * k] > numbers[3 * best]) best = k;
         most_probable = predictor_.names()[static_cast<std::size_t>(best)];
       }
-      writer_.append(most_probable, {out_.row(i).data(), static_cast<std::size_t>(3 * names)});
+      writer_.append(most_probable, {numbers.data(), static_cast<std::size_t>(numbers.size())});
     }
-    rows_.first += static_cast<std::uint64_t>(count);
-    rows_.complete.clear();
-    rows_.offsets.clear();
   }
 
-  RowId written() const { return static_cast<RowId>(rows_.first); }
-
- private:
   const RowPredictor& predictor_;
   const Encoding& encoding_;
   const Threads& threads_;
   PredictionWriter& writer_;
   Index rows_per_batch_;
-  NewRows rows_;
-  RowMatrix out_;
+  std::uint64_t gathered_ = 0;  // rows that were handed over
+  Batch batches_[2];
+  std::size_t gathering_ = 0;  // which of the two
+  std::future<void> working_;  // on the other one; ends before the batches do
 };
 
 // Names of the columns: of a number mean, lower and upper, and of classes the same for each.
@@ -142,9 +173,9 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
   encoding.encode_new(
       table, options.missing == "drop" ? Missing::drop : Missing::error,
       [&](std::span<const double> x, const RowFacts& facts, const RowPlace&) { batches.append(x, facts); });
-  batches.flush();
+  const RowId rows = batches.finish();
   writer.finish();
-  return batches.written();
+  return rows;
 }
 
 }  // namespace flymc
