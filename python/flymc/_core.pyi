@@ -64,9 +64,9 @@ class Run:
         Per chain: number, in warm-up, done, of how many, bright rows, queries.
         """
 
-    def summary(self, json: bool = False) -> str: ...
+    def summary(self, json: bool = False, interval: float = 0.9, odds_ratios: bool = False) -> str: ...
 
-    def predict(self, table: Sequence[str], out: str, interval: float, draws: int, missing: str, delimiter: str) -> int:
+    def predict(self, table: Sequence[str], out: str, interval: float, draws: int, missing: str, delimiter: str, kind: str, threads: int) -> int:
         """Predictions for a table's rows, to a file."""
 
     def log_likelihood(self, rows: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:

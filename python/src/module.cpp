@@ -17,7 +17,6 @@
 
 #include "arguments.hpp"
 #include "flymc/core/files.hpp"
-#include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/copies.hpp"
 #include "flymc/run/files/inspect.hpp"
 #include "flymc/run/files/plan.hpp"
@@ -112,14 +111,15 @@ class Run {
     return all;
   }
 
-  std::string summary(bool json) const {
+  std::string summary(bool json, double interval, bool odds_ratios) const {
     const RunReport report = read_report(directory_);
-    const FitSummary summary = in_arguments(summarise(report, DrawsFile(directory_.draws())));
+    const FitSummary summary = in_arguments(summarise(directory_, report, {interval, odds_ratios}));
     return json ? to_json(summary, report) : summary.text();
   }
   std::int64_t predict(const std::vector<std::string>& table, const std::string& out, double interval,
-                       std::int64_t draws, const std::string& missing, const std::string& delimiter) const {
-    return flymc::predict(directory_, {table, delimiter, missing, interval, draws}, out);
+                       std::int64_t draws, const std::string& missing, const std::string& delimiter,
+                       const std::string& kind, int threads) const {
+    return flymc::predict(directory_, {table, delimiter, missing, interval, draws, kind, threads}, out);
   }
   RowMatrix log_likelihood(const std::vector<RowId>& rows) const { return flymc::log_likelihood(directory_, rows); }
   std::vector<std::vector<RowId>> bright_rows(std::uint64_t chain, std::int64_t draws) const {
@@ -220,9 +220,9 @@ NB_MODULE(_core, m) {
       .def("stop", &Run::stop, "Asks the chains to stop after their iteration.")
       .def("lines", &Run::lines, "What the run has said since the last call.")
       .def("progress", &Run::progress, "Per chain: number, in warm-up, done, of how many, bright rows, queries.")
-      .def("summary", &Run::summary, "json"_a = false, Free())
-      .def("predict", &Run::predict, "table"_a, "out"_a, "interval"_a, "draws"_a, "missing"_a, "delimiter"_a, Free(),
-           "Predictions for a table's rows, to a file.")
+      .def("summary", &Run::summary, "json"_a = false, "interval"_a = usual_interval, "odds_ratios"_a = false, Free())
+      .def("predict", &Run::predict, "table"_a, "out"_a, "interval"_a, "draws"_a, "missing"_a, "delimiter"_a, "kind"_a,
+           "threads"_a, Free(), "Predictions for a table's rows, to a file.")
       .def(
           "log_likelihood",
           [](const Run& run, const std::vector<RowId>& rows) {

@@ -37,6 +37,23 @@ def test_summary_is_the_commands(fit, tmp_path):
     assert (summary["r_hat"] < 1.02).all()
 
 
+def test_summary_of_any_interval(fit):
+    draws = fit.array().reshape(-1, 6)
+    for interval, lower, upper in ((0.9, "q5", "q95"), (0.95, "q2.5", "q97.5"), (0.5, "q25", "q75")):
+        summary = fit.summary(interval=interval)
+        assert list(summary.columns[:5]) == ["mean", "sd", "median", lower, upper]
+        tail = (1 - interval) / 2
+        np.testing.assert_allclose(summary[lower], np.quantile(draws, tail, axis=0), rtol=1e-9)
+        np.testing.assert_allclose(summary[upper], np.quantile(draws, 1 - tail, axis=0), rtol=1e-9)
+    ratios = fit.summary(interval=0.95, odds_ratios=True)
+    np.testing.assert_allclose(ratios["odds_ratio"], np.exp(ratios["median"]), rtol=1e-12)
+    np.testing.assert_allclose(ratios["odds_ratio_q2.5"], np.exp(ratios["q2.5"]), rtol=1e-12)
+    np.testing.assert_allclose(ratios["odds_ratio_q97.5"], np.exp(ratios["q97.5"]), rtol=1e-12)
+    for interval in (0, 1, 2):
+        with pytest.raises(flymc.InputError, match=f"interval must lie between 0 and 1, not {interval}"):
+            fit.summary(interval=interval)
+
+
 def test_summary_warns_as_the_command_does(fit):
     few = fit.resample(draws=10, progress=False)
     with pytest.warns(UserWarning, match="coefficients") as caught:
@@ -113,6 +130,23 @@ def test_predictions_are_those_of_the_draws(fit, frame, parquet):
     )
     with pytest.raises(flymc.InputError, match="south"):
         fit.predict(new.assign(region="south"))
+
+
+def test_predictions_of_both_kinds(fit, frame):
+    new = frame.iloc[:200].drop(columns="clicked")
+    means = fit.predict(new)
+    pd.testing.assert_frame_equal(fit.predict(new, kind="mean", threads=1), means)
+    targets = fit.predict(new, interval=0.5, kind="target")
+    np.testing.assert_array_equal(targets["mean"], means["mean"])
+    np.testing.assert_array_equal(targets["lower"], (means["mean"] > 0.75).astype(float))
+    np.testing.assert_array_equal(targets["upper"], (means["mean"] > 0.25).astype(float))
+    few = fit.predict(new, draws=100)
+    assert 0 < (few["mean"] - means["mean"]).abs().max() < 0.05
+    pd.testing.assert_frame_equal(fit.predict(new, draws=10**9), means)
+    with pytest.raises(flymc.InputError, match="^kind: 'median' is neither mean nor target"):
+        fit.predict(new, kind="median")
+    with pytest.raises(flymc.InputError, match="^draws must be 1 or more, not 0"):
+        fit.predict(new, draws=0)
 
 
 def test_predictions_from_arrays(frame, quick):
@@ -238,10 +272,17 @@ def test_other_families(family, frame, quick):
         assert summary.loc["intercept[west - east]", "mean"] == pytest.approx(difference.mean())
         assert summary.loc["intercept[west - east]", "sd"] == pytest.approx(difference.std(ddof=1))
         assert list(fit.laplace().index) == list(fit.laplace_check().index) == list(summary.index)
+        ratios = fit.summary(odds_ratios=True)["odds_ratio"]
+        assert ratios["intercept[west - east]"] == pytest.approx(np.exp(np.median(difference)))
         assert fit.laplace().loc["intercept[west - east]", "sd"] == pytest.approx(difference.std(), rel=0.2)
     else:
         # The standard error of the share is 0.0055.
         assert 0.87 < frame["w"].between(predicted["lower"], predicted["upper"]).mean() < 0.93
+        pd.testing.assert_frame_equal(fit.predict(frame.drop(columns=target), kind="target"), predicted)
+        means = fit.predict(frame.drop(columns=target), kind="mean")
+        assert ((means["upper"] - means["lower"]) < 0.2 * (predicted["upper"] - predicted["lower"])).all()
+        with pytest.raises(flymc.InputError, match="^odds_ratios: coefficients of the family student_t are no logarithms"):
+            fit.summary(odds_ratios=True)
     loo = arviz.loo(fit.to_arviz(log_likelihood_rows=100))
     assert np.isfinite(loo.elpd_loo)
 

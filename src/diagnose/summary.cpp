@@ -45,9 +45,15 @@ std::string fixed(double x, int decimals) {
   return text;
 }
 
-constexpr std::array<std::string_view, 10> header_words = {"parameter", "mean",      "sd",       "median",   "5%",
-                                                           "95%",       "mcse_mean", "ess_bulk", "ess_tail", "r_hat"};
-using Cells = std::array<std::string, header_words.size()>;
+using Cells = std::array<std::string, 10>;
+
+// 5% and 95% for 0.9.
+std::string percent(double p) { return fmt::format("{:.10g}%", 100.0 * p); }
+Cells header(double interval) {
+  return {
+      "parameter", "mean",     "sd",       "median", percent((1.0 - interval) / 2.0), percent((1.0 + interval) / 2.0),
+      "mcse_mean", "ess_bulk", "ess_tail", "r_hat"};
+}
 
 Cells cells(const ParameterSummary& p) {
   const bool has_error = std::isfinite(p.mcse_mean) && p.mcse_mean > 0.0;
@@ -56,7 +62,7 @@ Cells cells(const ParameterSummary& p) {
   if (has_error) decimals = std::max(decimals, decimals_of(p.mcse_mean, 1));
 
   double largest = 0.0;
-  for (const double x : {p.mean, p.sd, p.median, p.q5, p.q95})
+  for (const double x : {p.mean, p.sd, p.median, p.lower, p.upper})
     if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
   const bool exponents = largest > 0.0 && (largest < min_fixed || largest >= max_fixed || decimals > max_decimals);
   const int digits = exponents ? std::clamp(decimals + exponent_of(largest), 2, 15) : 0;  // after the first
@@ -65,8 +71,8 @@ Cells cells(const ParameterSummary& p) {
   };
   const std::string error =
       exponents && has_error ? fmt::format("{:.1e}", p.mcse_mean) : fixed(p.mcse_mean, decimals_of(p.mcse_mean, 2));
-  return {readable_name(p.name), number(p.mean), number(p.sd),         number(p.median),     number(p.q5),
-          number(p.q95),         error,          fixed(p.ess_bulk, 0), fixed(p.ess_tail, 0), fixed(p.r_hat, 3)};
+  return {readable_name(p.name), number(p.mean), number(p.sd),         number(p.median),     number(p.lower),
+          number(p.upper),       error,          fixed(p.ess_bulk, 0), fixed(p.ess_tail, 0), fixed(p.r_hat, 3)};
 }
 
 // A column of numbers: its width, and how many characters of a number stand before the decimal point.
@@ -108,7 +114,7 @@ std::string readable_name(std::string name) {
   return name.substr(0, starts[head]) + "…" + name.substr(starts[count - tail]);
 }
 
-ParameterSummary summarise(std::string name, ChainDraws draws) {
+ParameterSummary summarise(std::string name, ChainDraws draws, double interval) {
   // Sums are taken from the first draw on, so that draws that are all the same have exactly no spread.
   const double origin = draws.empty() || draws.front().empty() ? 0.0 : draws.front().front();
   double sum = 0.0, count = 0.0, squares = 0.0;
@@ -124,26 +130,31 @@ ParameterSummary summarise(std::string name, ChainDraws draws) {
           .mean = mean,
           .sd = sd,
           .median = quantile(draws, 0.5),
-          .q5 = quantile(draws, 0.05),
-          .q95 = quantile(draws, 0.95),
+          .lower = quantile(draws, (1.0 - interval) / 2.0),
+          .upper = quantile(draws, (1.0 + interval) / 2.0),
           .mcse_mean = mcse_mean(draws),
           .ess_bulk = ess_bulk(draws),
           .ess_tail = ess_tail(draws),
           .r_hat = r_hat(draws),
-          .mcse_sd = mcse_sd(draws)};
+          .mcse_sd = mcse_sd(draws),
+          .q5 = quantile(draws, 0.05),
+          .q95 = quantile(draws, 0.95)};
 }
 
-std::string format_table(std::span<const ParameterSummary> parameters) {
+OddsRatio odds_ratio(const ParameterSummary& p) { return {std::exp(p.median), std::exp(p.lower), std::exp(p.upper)}; }
+
+std::string format_table(std::span<const ParameterSummary> parameters, double interval) {
+  const Cells header_words = header(interval);
   std::vector<Cells> lines;
   lines.reserve(parameters.size());
   for (const ParameterSummary& p : parameters) lines.push_back(cells(p));
 
   std::size_t name_width = header_words[0].size();
   for (const Cells& line : lines) name_width = std::max(name_width, display_width(line[0]));
-  std::array<Column, header_words.size()> columns;
+  std::array<Column, std::tuple_size_v<Cells>> columns;
   for (std::size_t i = 1; i < header_words.size(); ++i) columns[i] = measure(header_words[i], lines, i);
 
-  std::string table(header_words[0]);
+  std::string table = header_words[0];
   table.append(name_width - header_words[0].size(), ' ');
   for (std::size_t i = 1; i < header_words.size(); ++i)
     table += fmt::format("  {:>{}}", header_words[i], columns[i].total);
@@ -158,6 +169,28 @@ std::string format_table(std::span<const ParameterSummary> parameters) {
       table += cell;
       if (i + 1 < header_words.size()) table.append(columns[i].total - left - cell.size(), ' ');
     }
+    table += '\n';
+  }
+  return table;
+}
+
+std::string format_odds_ratios(std::span<const ParameterSummary> parameters, double interval) {
+  const Cells words = header(interval);
+  std::vector<std::array<std::string, 4>> lines = {{words[0], "odds ratio", words[4], words[5]}};
+  for (const ParameterSummary& p : parameters) {
+    const OddsRatio ratio = odds_ratio(p);
+    // The coefficient's standard deviation is the ratio's relative one: to three digits of it.
+    const int digits = std::clamp(std::isfinite(p.sd) && p.sd > 0.0 ? 2 - exponent_of(p.sd) : 0, 4, 15);
+    const auto number = [&](double x) { return fmt::format("{:#.{}g}", x, digits); };
+    lines.push_back({readable_name(p.name), number(ratio.median), number(ratio.lower), number(ratio.upper)});
+  }
+  std::array<std::size_t, 4> widths = {};
+  for (const auto& line : lines)
+    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], display_width(line[i]));
+  std::string table;
+  for (const auto& line : lines) {
+    table += line[0] + std::string(widths[0] - display_width(line[0]), ' ');
+    for (std::size_t i = 1; i < line.size(); ++i) table += fmt::format("  {:>{}}", line[i], widths[i]);
     table += '\n';
   }
   return table;

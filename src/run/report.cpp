@@ -5,6 +5,7 @@
 
 #include <ostream>
 
+#include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/run/residuals.hpp"
 #include "flymc/run/sampler.hpp"
@@ -117,8 +118,14 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
   return report;
 }
 
-FitSummary summarise(const Report& report, std::vector<ParameterSummary> parameters) {
+void check(const SummaryOptions& options) {
+  if (!(options.interval > 0.0 && options.interval < 1.0))
+    throw InputError(fmt::format("{} must lie between 0 and 1, not {}", mention("interval"), options.interval));
+}
+
+FitSummary summarise(const Report& report, std::vector<ParameterSummary> parameters, const SummaryOptions& options) {
   FitSummary summary;
+  summary.options = options;
   summary.parameters = std::move(parameters);
   const auto as_vector = [](const std::vector<double>& values) {
     return Vector(Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size())));
@@ -137,8 +144,11 @@ FitSummary summarise(const Report& report, std::vector<ParameterSummary> paramet
 }
 
 std::string FitSummary::text() const {
-  std::string out = format_table(parameters) + "\n";
+  std::string out = format_table(parameters, options.interval) + "\n";
   if (!remark.empty()) out += remark + "\n\n";
+  if (options.odds_ratios)
+    out += "odds ratios, exp of the median and of both ends (of the intercept: the odds where all columns are 0):\n" +
+           format_odds_ratios(parameters, options.interval) + "\n";
   if (!laplace.empty())
     out +=
         "against the Laplace approximation, in its standard deviations:\n" + format_table(parameters, laplace) + "\n";

@@ -213,6 +213,15 @@ USAGE = [
     usage("sample with bad prior", ["sample", DONE, "--out", "b", "--prior", "x"], "'x' is none of normal"),
     usage("sample with a flag of fit", ["sample", DONE, "--out", "b", "--target", "x"], "no flag --target"),
     usage("interval 2", ["predict", DONE, "n.csv", "--out", "p.csv", "--interval", "2"], "between 0 and 1, not 2"),
+    usage("interval 0", ["predict", DONE, "n.csv", "--out", "p.csv", "--interval", "0"], "between 0 and 1, not 0"),
+    usage("interval 1", ["predict", DONE, "n.csv", "--out", "p.csv", "--interval", "1"], "between 0 and 1, not 1"),
+    usage("draws 0", ["predict", DONE, "n.csv", "--out", "p.csv", "--draws", "0"], "--draws must be 1 or more, not 0"),
+    usage("predict draws abc", ["predict", DONE, "n.csv", "--out", "p.csv", "--draws", "abc"], "'abc' is not a number"),
+    usage("kind median", ["predict", DONE, "n.csv", "--out", "p.csv", "--kind", "median"], "--kind: 'median' is neither"),
+    usage("predict threads", ["predict", DONE, "n.csv", "--out", "p.csv", "--threads", "-1"], "--threads must be from 0"),
+    usage("summary interval 0", ["summary", DONE, "--interval", "0"], "--interval must lie between 0 and 1, not 0"),
+    usage("summary interval 1", ["summary", DONE, "--interval", "1"], "--interval must lie between 0 and 1, not 1"),
+    usage("summary interval 2", ["summary", DONE, "--interval", "2"], "--interval must lie between 0 and 1, not 2"),
     usage("interval abc", ["predict", DONE, "n.csv", "--out", "p.csv", "--interval", "abc"], "'abc' is not a number"),
 ]
 

@@ -28,6 +28,12 @@ TEST(Summary, CollectsTheDiagnostics) {
   EXPECT_EQ(s.ess_tail, ess_tail(draws));
   EXPECT_EQ(s.r_hat, r_hat(draws));
   EXPECT_NEAR(s.sd, mcse_mean(draws) * std::sqrt(ess_mean(draws)), 1e-14);
+  EXPECT_NEAR(s.lower, s.q5, 1e-12);
+  EXPECT_NEAR(s.upper, s.q95, 1e-12);
+  const ParameterSummary wide = summarise("beta", draws, 0.5);
+  EXPECT_EQ(wide.lower, quantile(draws, 0.25));
+  EXPECT_EQ(wide.upper, quantile(draws, 0.75));
+  EXPECT_EQ(wide.q5, s.q5);
   const ParameterSummary small = summarise("small", Draws{{1, 2}, {3, 6}});
   EXPECT_EQ(small.mean, 3.0);
   EXPECT_DOUBLE_EQ(small.sd, std::sqrt(14.0 / 3));
@@ -50,6 +56,26 @@ TEST(Summary, TableAlignsDecimalPointsAndCodePoints) {
             "größe         12.3457  0.0123  12.3457  12.3250  12.3660    0.00022      3146      2977  1.002\n"
             "x12[class 2]   0.00    2.50    -0.01    -4.05     4.21      0.16          244       311  1.025\n"
             "stuck          3.000   0.000    3.000    3.000    3.000         nan       nan       nan    nan\n");
+}
+
+TEST(Summary, HeadersNameTheInterval) {
+  EXPECT_EQ(format_table({}, 0.95), "parameter  mean  sd  median  2.5%  97.5%  mcse_mean  ess_bulk  ess_tail  r_hat\n");
+  EXPECT_EQ(format_table({}, 0.999),
+            "parameter  mean  sd  median  0.05%  99.95%  mcse_mean  ess_bulk  ess_tail  r_hat\n");
+}
+
+TEST(Summary, OddsRatiosAreExponentialsOfQuantiles) {
+  const std::vector<ParameterSummary> parameters = {
+      {"intercept", -1.2, 0.3, -1.0, -2.0, 0.0, 0.004, 5812.4, 6120.7, 1.0003},
+      {"größe[b - a]", 0.7, 0.001, 0.6931, 0.5, 0.9, 0.0002, 3146.2, 2977.0, 1.0017},
+      {"far", 900.0, 1.0, 900.0, -900.0, 901.0, 0.0002, 3146.2, 2977.0, 1.0017},
+  };
+  EXPECT_EQ(odds_ratio(parameters[0]).lower, std::exp(-2.0));
+  EXPECT_EQ(format_odds_ratios(parameters, 0.95),
+            "parameter     odds ratio    2.5%   97.5%\n"
+            "intercept         0.3679  0.1353   1.000\n"
+            "größe[b - a]      1.9999  1.6487  2.4596\n"
+            "far                  inf   0.000     inf\n");
 }
 
 TEST(Summary, VeryLargeAndVerySmallNumbersHaveExponents) {

@@ -11,14 +11,27 @@
 
 namespace flymc {
 
+// The probability between the ends of an interval, half of the rest on either side, if nobody asks for another.
+inline constexpr double usual_interval = 0.9;
+
 struct ParameterSummary {
   std::string name;
-  double mean, sd, median, q5, q95, mcse_mean, ess_bulk, ess_tail, r_hat;
+  double mean, sd, median;
+  double lower, upper;  // the ends of the interval that was asked for
+  double mcse_mean, ess_bulk, ess_tail, r_hat;
   double mcse_sd = std::numeric_limits<double>::quiet_NaN();
+  double q5 = mcse_sd, q95 = mcse_sd;  // where ess_tail is measured
 };
 
 // Over the draws of all chains. Diagnostics that are not defined for these draws are NaN, see convergence.hpp.
-ParameterSummary summarise(std::string name, ChainDraws draws);
+ParameterSummary summarise(std::string name, ChainDraws draws, double interval = usual_interval);
+
+// Of a coefficient that is a logarithm of odds: exp of its median and of the ends of its interval, which are the median
+// and the ends of exp(coefficient), since quantiles go along with what rises.
+struct OddsRatio {
+  double median, lower, upper;
+};
+OddsRatio odds_ratio(const ParameterSummary& parameter);
 
 // A name as tables show it, without control characters and not too long, and the width of a text on a terminal.
 std::string readable_name(std::string name);
@@ -26,7 +39,9 @@ std::size_t display_width(std::string_view text);
 
 // A fixed-width table, one line per parameter, decimal points under each other. Each line shows the digits that its
 // Monte Carlo error justifies: up to the first digit of mcse_mean, but at least three digits of sd.
-std::string format_table(std::span<const ParameterSummary> parameters);
+std::string format_table(std::span<const ParameterSummary> parameters, double interval = usual_interval);
+// The odds ratios of all parameters, a line each, to three digits of sd.
+std::string format_odds_ratios(std::span<const ParameterSummary> parameters, double interval = usual_interval);
 
 // Reasons not to trust these draws yet, in words: R-hat above 1.01, an effective sample size below 100 per chain (the
 // limits of Vehtari et al. 2021), or too few draws to tell. Empty if there are none.

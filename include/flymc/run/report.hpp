@@ -49,9 +49,17 @@ struct Presentation {
 Report report_on(const Store& store, const Model& model, const Preparation& preparation, const FitOptions& options,
                  const Presentation& shown);
 
+struct SummaryOptions {
+  double interval = usual_interval;
+  bool odds_ratios = false;  // show them too; whoever asks knows that coefficients are logarithms of odds
+};
+// Throws InputError if the interval is none.
+void check(const SummaryOptions& options);
+
 // The summary of a fit, ready to print.
 struct FitSummary {
   std::vector<ParameterSummary> parameters;
+  SummaryOptions options = {};
   std::vector<LaplaceCheck> laplace;  // of each parameter; empty where there was no anchor
   std::string remark;                 // what the parameters are, where they are not the coefficients
   std::string choices;                // of bound, sweep and move, in words
@@ -64,16 +72,19 @@ struct FitSummary {
 std::ostream& operator<<(std::ostream& out, const FitSummary& summary);
 
 // Of the reported parameters, which were summarised one by one.
-FitSummary summarise(const Report& report, std::vector<ParameterSummary> parameters);
+FitSummary summarise(const Report& report, std::vector<ParameterSummary> parameters,
+                     const SummaryOptions& options = {});
 
 // Of all coefficients, or of their differences; reads a column or two of draws at a time.
 template <class Draws>
-FitSummary summarise(const Report& report, const Draws& draws) {
+FitSummary summarise(const Report& report, const Draws& draws, const SummaryOptions& options = {}) {
+  check(options);
   const Reported reported = report.reported();
   std::vector<ParameterSummary> parameters;
   for (Index i = 0; i < reported.size(); ++i)
-    parameters.push_back(summarise(reported.names()[static_cast<std::size_t>(i)], reported.draws(draws, i)));
-  return summarise(report, std::move(parameters));
+    parameters.push_back(
+        summarise(reported.names()[static_cast<std::size_t>(i)], reported.draws(draws, i), options.interval));
+  return summarise(report, std::move(parameters), options);
 }
 
 }  // namespace flymc

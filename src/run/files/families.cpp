@@ -18,11 +18,13 @@ const std::vector<FamilyCard>& all_families() {
   static const std::vector<FamilyCard> all = {
       {.name = "logistic",
        .target = TargetKind::two_classes,
+       .odds_ratios = true,
        .make = [](const Settings&, int, Prior prior) { return Model(Logistic{}, std::move(prior)); }},
       {.name = "softmax",
        .target = TargetKind::classes,
        .predictors = [](Index classes) { return classes; },
        .most_classes = Softmax::most_classes,
+       .odds_ratios = true,
        .make = [](const Settings&, int classes, Prior prior) { return Model(Softmax(classes), std::move(prior)); }},
       {.name = "student_t",
        .target = TargetKind::number,

@@ -1,18 +1,22 @@
-// Predictors of a batch of rows under all draws at once, then their mean and quantiles.
+// Rows of a table to batches, batches to threads, predictions to a file.
 #include "flymc/run/files/predict.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <future>
+#include <optional>
 
 #include "encoding_options.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
+#include "flymc/core/names.hpp"
+#include "flymc/core/parallel.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/priors.hpp"
 #include "flymc/run/files/report.hpp"
 #include "prediction_writer.hpp"
+#include "row_predictor.hpp"
 #include "run_parts.hpp"
 
 namespace flymc {
@@ -32,68 +36,109 @@ RowMatrix read_draws(const DrawsFile& file, std::int64_t most) {
   return out;
 }
 
-// The p-quantile of unsorted values, interpolated between order statistics.
-double quantile(std::vector<double>& values, double p) {
-  const double at = p * static_cast<double>(values.size() - 1);
-  const auto low = values.begin() + static_cast<std::ptrdiff_t>(at);
-  std::nth_element(values.begin(), low, values.end());
-  const double below = *low;
-  if (low + 1 == values.end()) return below;
-  return below + (at - std::floor(at)) * (*std::min_element(low + 1, values.end()) - below);
-}
-
-// What a family predicts for one row, from its predictors under each draw.
-class RowPredictor {
+// Rows until there are enough for all threads, then their predictions, in order. While the threads work on a batch, the
+// caller writes the one before it and gathers the next.
+class Batches {
  public:
-  RowPredictor(Model model, const Encoding& encoding, std::uint64_t seed, double interval)
-      : model_(std::move(model)), encoding_(encoding), seed_(seed), tail_((1.0 - interval) / 2.0) {}
-
-  std::string text_column() const { return of_classes() ? "class" : ""; }
-  std::vector<std::string> columns() const {
-    if (!of_classes()) return {"mean", "lower", "upper"};
-    std::vector<std::string> names;
-    for (const std::string& level : encoding_.classes())
-      for (const char* what : {"mean", "lower", "upper"}) names.push_back(fmt::format("{}[{}]", what, level));
-    return names;
+  Batches(const RowPredictor& predictor, const Encoding& encoding, const Threads& threads, PredictionWriter& writer)
+      : predictor_(predictor),
+        encoding_(encoding),
+        threads_(threads),
+        writer_(writer),
+        rows_per_batch_(std::clamp<Index>((Index{1} << 20) / encoding.shift().size(), 256, 4096)) {
+    for (Batch& batch : batches_) batch.rows.features.resize(rows_per_batch_, encoding.shift().size());
   }
 
-  // eta: a row per draw and a column per predictor. `row` counts over the table, for the noise of new observations.
-  void predict(const RowMatrix& eta, std::uint64_t row, std::optional<std::string>& text, std::vector<double>& out) {
-    out.clear();
-    means_.resize(eta.rows(), eta.cols());
-    model_.family().mean({eta.data(), static_cast<std::size_t>(eta.size())},
-                         {means_.data(), static_cast<std::size_t>(means_.size())});
-    double best = -1.0;
-    for (Index k = 0; k < means_.cols(); ++k) {
-      const double mean = means_.col(k).mean();
-      values_.assign(means_.col(k).begin(), means_.col(k).end());
-      if (encoding_.target_kind() == TargetKind::number) draw_observations(eta, row);
-      out.insert(out.end(), {mean, quantile(values_, tail_), quantile(values_, 1.0 - tail_)});
-      if (!of_classes() || mean <= best) continue;
-      best = mean;
-      text = encoding_.classes()[static_cast<std::size_t>(k)];
-    }
+  void append(std::span<const double> x, const RowFacts& facts) {
+    NewRows& rows = batches_[gathering_].rows;
+    const auto row = static_cast<Index>(rows.complete.size());
+    rows.complete.push_back(x.empty() ? 0 : 1);
+    rows.offsets.push_back(facts.offset);
+    if (x.empty())
+      rows.features.row(row).setZero();
+    else  // draws are on the scale of the table's columns
+      rows.features.row(row) =
+          Eigen::Map<const Vector>(x.data(), static_cast<Index>(x.size())).cwiseProduct(encoding_.scale()).transpose() +
+          encoding_.shift().transpose();
+    if (row + 1 == rows_per_batch_) hand_over();
+  }
+
+  // All that is left. Returns the number of rows.
+  RowId finish() {
+    hand_over();
+    hand_over();
+    return static_cast<RowId>(gathered_);
   }
 
  private:
-  bool of_classes() const { return encoding_.target_kind() == TargetKind::classes; }
+  struct Batch {
+    NewRows rows;
+    RowMatrix out;
+  };
 
-  // Of a number the interval is one for a new observation; of a probability it is its own.
-  void draw_observations(const RowMatrix& eta, std::uint64_t row) {
-    const PhiloxRandom random(seed_, 0, row);
-    for (std::size_t s = 0; s < values_.size(); ++s) {
-      const auto at = eta.row(static_cast<Index>(s));
-      values_[s] = model_.family().simulate({at.data(), static_cast<std::size_t>(at.size())}, random, s);
+  // The batch that was gathered goes to the threads, and the one that they had to the writer.
+  void hand_over() {
+    Batch &gathered = batches_[gathering_], &done = batches_[1 - gathering_];
+    if (working_.valid()) working_.get();
+    gathered.rows.first = gathered_;
+    gathered_ += gathered.rows.complete.size();
+    // Of one thread the caller's own is that one.
+    working_ = std::async(threads_.count() > 1 ? std::launch::async : std::launch::deferred,
+                          [this, &gathered] { predict(gathered); });
+    write(done);
+    done.rows.complete.clear();
+    done.rows.offsets.clear();
+    gathering_ = 1 - gathering_;
+  }
+
+  void predict(Batch& batch) const {
+    const auto count = static_cast<Index>(batch.rows.complete.size());
+    batch.out.resize(count, 3 * static_cast<Index>(predictor_.names().size()));
+    const Index tasks = std::min<Index>(4 * threads_.count(), (count + 7) / 8);
+    threads_.run(static_cast<std::size_t>(tasks), [&](std::size_t t) {
+      const auto at = [&](std::size_t task) { return count * static_cast<Index>(task) / tasks; };
+      predictor_.predict(batch.rows, at(t), at(t + 1), batch.out);
+    });
+  }
+
+  void write(const Batch& batch) {
+    const auto names = static_cast<Index>(predictor_.names().size());
+    for (std::size_t i = 0; i < batch.rows.complete.size(); ++i) {
+      if (!batch.rows.complete[i]) {
+        writer_.append(std::nullopt, {});
+        continue;
+      }
+      const auto numbers = batch.out.row(static_cast<Index>(i));
+      std::optional<std::string> most_probable;
+      if (names > 1) {
+        Index best = 0;
+        for (Index k = 1; k < names; ++k)
+          if (numbers[3 * k] > numbers[3 * best]) best = k;
+        most_probable = predictor_.names()[static_cast<std::size_t>(best)];
+      }
+      writer_.append(most_probable, {numbers.data(), static_cast<std::size_t>(numbers.size())});
     }
   }
 
-  Model model_;
+  const RowPredictor& predictor_;
   const Encoding& encoding_;
-  std::uint64_t seed_;
-  double tail_;
-  RowMatrix means_;  // a row per draw
-  std::vector<double> values_;
+  const Threads& threads_;
+  PredictionWriter& writer_;
+  Index rows_per_batch_;
+  std::uint64_t gathered_ = 0;  // rows that were handed over
+  Batch batches_[2];
+  std::size_t gathering_ = 0;  // which of the two
+  std::future<void> working_;  // on the other one; ends before the batches do
 };
+
+// Names of the columns: of a number mean, lower and upper, and of classes the same for each.
+std::vector<std::string> columns_of(const RowPredictor& predictor) {
+  std::vector<std::string> columns;
+  for (const std::string& name : predictor.names())
+    for (const char* what : {"mean", "lower", "upper"})
+      columns.push_back(predictor.names().size() == 1 ? what : fmt::format("{}[{}]", what, name));
+  return columns;
+}
 
 }  // namespace
 
@@ -101,6 +146,10 @@ void check(const PredictOptions& options) {
   if (!(options.interval > 0.0 && options.interval < 1.0))
     throw InputError(fmt::format("{} must lie between 0 and 1, not {}", mention("interval"), options.interval));
   if (options.draws < 1) throw InputError(fmt::format("{} must be 1 or more, not {}", mention("draws"), options.draws));
+  if (options.threads < 0 || options.threads > 1024)
+    throw InputError(fmt::format("{} must be from 0 (all cores) to 1024, not {}", mention("threads"), options.threads));
+  if (!options.kind.empty() && options.kind != "mean" && options.kind != "target")
+    throw InputError(fmt::format("{}: '{}' is neither mean nor target", mention("kind"), on_one_line(options.kind)));
   if (options.missing != "error" && options.missing != "drop")
     throw InputError(fmt::format("{}: '{}' is neither error nor drop", mention("missing"), options.missing));
   if (options.delimiter.size() > 1 && options.delimiter != "\\t")
@@ -112,40 +161,22 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
   const Settings& settings = directory.settings();
   read_report(directory);  // the run must be finished
   const Encoding encoding = Encoding::from_json(open_unverified(directory).metadata.at("encoding"));
-  const RowMatrix theta = read_draws(DrawsFile(directory.draws()), options.draws);
-  RowPredictor predictor(make_model(settings, static_cast<int>(encoding.classes().size())), encoding, settings.fit.seed,
-                         options.interval);
+  const RowPredictor predictor(make_model(settings, static_cast<int>(encoding.classes().size())), encoding,
+                               read_draws(DrawsFile(directory.draws()), options.draws), settings.fit.seed, options);
 
   const Table table = Table::open(options.table, {encoding.categorical(), delimiter_of(options.delimiter)});
   for (const std::string& file : table.files())
     if (std::error_code none; std::filesystem::equivalent(file, out, none))
       throw InputError(fmt::format("{}: is the table itself; name another file with {}", out.string(), mention("out")));
-  PredictionWriter writer(out, predictor.text_column(), predictor.columns());
-  const auto features = static_cast<Index>(encoding.feature_names().size());
-  const Index predictors = theta.cols() / features;
-  RowMatrix eta(theta.rows(), predictors);
-  std::vector<double> values;
-  std::optional<std::string> text;
-  RowId row = 0;
-  encoding.encode_new(table, options.missing == "drop" ? Missing::drop : Missing::error,
-                      [&](std::span<const double> x, const RowFacts& facts, const RowOrigin&) {
-                        text.reset();
-                        values.clear();
-                        if (!x.empty()) {
-                          // Draws are on the scale of the table's columns.
-                          const Vector features_of_row =
-                              Eigen::Map<const Vector>(x.data(), features).cwiseProduct(encoding.scale()) +
-                              encoding.shift();
-                          for (Index k = 0; k < predictors; ++k)
-                            eta.col(k).noalias() = theta.middleCols(k * features, features) * features_of_row;
-                          eta.array() += facts.offset;
-                          predictor.predict(eta, static_cast<std::uint64_t>(row), text, values);
-                        }
-                        writer.append(text, values);
-                        ++row;
-                      });
+  PredictionWriter writer(out, predictor.names().size() > 1 ? "class" : "", columns_of(predictor));
+  const Threads threads(options.threads);
+  Batches batches(predictor, encoding, threads, writer);
+  encoding.encode_new(
+      table, options.missing == "drop" ? Missing::drop : Missing::error,
+      [&](std::span<const double> x, const RowFacts& facts, const RowOrigin&) { batches.append(x, facts); });
+  const RowId rows = batches.finish();
   writer.finish();
-  return row;
+  return rows;
 }
 
 }  // namespace flymc

@@ -74,10 +74,16 @@ PredictionWriter::PredictionWriter(const std::filesystem::path& path, const std:
     throw InputError(fmt::format("{}: predictions are written as .parquet or .csv; name such a file with {}",
                                  path.string(), mention("out")));
   s.stream = ensure(arrow::io::FileOutputStream::Open(s.pending.path().string()), path);
-  if (csv)
+  if (csv) {
     s.csv = ensure(arrow::csv::MakeCSVWriter(s.stream, s.schema), path);
-  else
-    s.parquet = ensure(parquet::arrow::FileWriter::Open(*s.schema, arrow::default_memory_pool(), s.stream), path);
+  } else {
+    // Hardly any two numbers are the same, and a dictionary of them would only take time.
+    parquet::WriterProperties::Builder properties;
+    properties.disable_dictionary();
+    if (s.has_text) properties.enable_dictionary(text_column);
+    s.parquet = ensure(
+        parquet::arrow::FileWriter::Open(*s.schema, arrow::default_memory_pool(), s.stream, properties.build()), path);
+  }
 }
 
 PredictionWriter::~PredictionWriter() = default;

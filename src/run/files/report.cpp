@@ -8,6 +8,8 @@
 #include "chain_report_json.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
+#include "flymc/draws/files/draws_file.hpp"
+#include "flymc/run/files/families.hpp"
 #include "flymc/run/files/run_directory.hpp"
 #include "record.hpp"
 
@@ -95,23 +97,39 @@ RunReport read_report(const RunDirectory& directory) {
   }
 }
 
+FitSummary summarise(const RunDirectory& directory, const RunReport& report, const SummaryOptions& options) {
+  const FamilyCard& card = family_card(directory.settings().family);
+  if (options.odds_ratios && !card.odds_ratios)
+    throw InputError(fmt::format("{}: coefficients of the family {} are no logarithms of odds; leave it out",
+                                 mention("odds-ratios"), card.name));
+  return summarise(report, DrawsFile(directory.draws()), options);
+}
+
 std::string to_json(const FitSummary& summary, const RunReport& report) {
   // JSON has no NaN; what is not defined is null.
   const auto number = [](double x) { return std::isfinite(x) ? ordered_json(x) : ordered_json(nullptr); };
   ordered_json value = ordered_json::parse(to_json(report));
+  value["interval"] = summary.options.interval;
   value["parameters"] = ordered_json::array();
-  for (const ParameterSummary& p : summary.parameters)
+  for (const ParameterSummary& p : summary.parameters) {
     value["parameters"].push_back({{"name", p.name},
                                    {"mean", number(p.mean)},
                                    {"sd", number(p.sd)},
                                    {"median", number(p.median)},
                                    {"q5", number(p.q5)},
                                    {"q95", number(p.q95)},
+                                   {"lower", number(p.lower)},
+                                   {"upper", number(p.upper)},
                                    {"mcse_mean", number(p.mcse_mean)},
                                    {"ess_bulk", number(p.ess_bulk)},
                                    {"ess_tail", number(p.ess_tail)},
                                    {"r_hat", number(p.r_hat)},
                                    {"mcse_sd", number(p.mcse_sd)}});
+    if (!summary.options.odds_ratios) continue;
+    const OddsRatio ratio = odds_ratio(p);
+    value["parameters"].back()["odds_ratio"] = {
+        {"median", number(ratio.median)}, {"lower", number(ratio.lower)}, {"upper", number(ratio.upper)}};
+  }
   for (std::size_t j = 0; j < summary.laplace.size(); ++j) {
     const LaplaceCheck& check = summary.laplace[j];
     value["parameters"][j]["laplace"] = {{"shift", number(check.shift)},

@@ -26,6 +26,8 @@ struct FamilyCard {
   // Linear predictors per row for targets of so many classes.
   Index (*predictors)(Index classes) = [](Index) { return Index{1}; };
   int most_classes = 0;  // 0: as many as there are
+  // Whether what a summary reports (run/reported.hpp) are logarithms of odds, so that exp of them are odds ratios.
+  bool odds_ratios = false;
   std::vector<FamilyParameter> parameters = {};
   bool in_units_of_target = false;  // whether coefficients are: then the default prior is scaled by the target's
   Model (*make)(const Settings& settings, int classes, Prior prior) = nullptr;

@@ -1,0 +1,68 @@
+// What a family predicts for rows of numbers, under all draws at once.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "flymc/core/many_numbers.hpp"
+#include "flymc/data/files/encoding.hpp"
+#include "flymc/model/model.hpp"
+#include "flymc/run/files/predict.hpp"
+#include "link_mean.hpp"
+
+namespace flymc {
+
+// Rows that follow each other in a table.
+struct NewRows {
+  std::uint64_t first = 0;      // the number of the first, from 0 over the whole table
+  RowMatrix features;           // a row each, on the scale of the table's columns
+  std::vector<double> offsets;  // one per row
+  std::vector<char> complete;   // whether anything is to be predicted: not where something is missing
+};
+
+class RowPredictor {
+ public:
+  // theta: a row per draw, on the scale of the table's columns, one or more.
+  RowPredictor(Model model, const Encoding& encoding, const RowMatrix& theta, std::uint64_t seed,
+               const PredictOptions& options);
+
+  // What is predicted is a number, or a probability for each of these: mean, lower and upper of each.
+  const std::vector<std::string>& names() const { return names_; }
+  // Of rows begin ... end - 1, to the same rows of `out`, 3 numbers per name. A row gets the same bits in any company.
+  void predict(const NewRows& rows, Index begin, Index end, RowMatrix& out) const;
+
+ private:
+  struct Place {
+    std::size_t rank;    // of the order statistic below the quantile
+    double share;        // of the way from there to the next one
+    double score, step;  // of a standard normal: the quantile, and how far apart as many numbers lie there
+    Place(double p, std::size_t count);
+  };
+  struct Ends {
+    double lower, upper;
+  };
+  class Buffer;
+  void predict_number(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const;
+  void predict_classes(std::span<const double> eta, Buffer& buffer, double* out) const;
+  Neighbours neighbours_at(std::span<const double> numbers, const Location& location, const Place& place) const;
+  Ends ends(std::span<const double> numbers) const;
+  Ends ends_of_indicator(double probability) const;
+
+  Model model_;
+  std::vector<std::string> names_;
+  TargetKind target_;
+  std::uint64_t seed_;
+  bool new_targets_;  // the interval is one for a target, not for its mean
+  double tail_;
+  Place lower_, upper_;
+  VectorWidth width_;
+  LinkMean link_mean_;
+  Index features_, predictors_, draws_;
+  // Draws in panels (core/panel.hpp): predictor by predictor, eight draws side by side, feature by feature.
+  Index panels_;
+  std::vector<double> panel_values_;
+};
+
+}  // namespace flymc
