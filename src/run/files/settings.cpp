@@ -64,7 +64,7 @@ std::vector<Setting> make_settings() {
       [](auto& s) -> auto& { return s.sigma; }));
   all.push_back(text_setting(
       "prior", "PRIOR", Group::sampling,
-      "of coefficients, per unit of a column (default: scaled by the table); one apart: 'default; age: flat'",
+      "per unit of a column (default: scaled by the table), e.g. 'default; age: flat'",
       [](auto& s) -> auto& { return s.prior; }));
   // Sampling.
   all.push_back(number_setting(
@@ -134,7 +134,8 @@ const Setting* find_setting(const std::string& name) {
 }
 
 bool is_argument(const std::string& name) {
-  static const std::vector<std::string> names = {"out", "interval", "kind", "odds-ratios", "q", "s", "resample-fraction"};
+  static const std::vector<std::string> names = {"out", "interval",         "kind", "odds-ratios", "q",
+                                                 "s",   "resample-fraction"};
   return std::ranges::find(names, name) != names.end();
 }
 
