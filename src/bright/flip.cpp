@@ -1,4 +1,5 @@
 // How z changes: rows that become bright or dark, on this rank and on all.
+#include "flymc/bright/all_rows.hpp"
 #include "flymc/bright/density.hpp"
 #include "flymc/core/letter.hpp"
 

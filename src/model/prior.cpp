@@ -93,6 +93,8 @@ Prior Prior::scaled(const Vector& scale) const {
       of.location *= scale[j];
       of.scale *= scale[j];
       of.log_scale = std::log(of.scale);
+      if (!(of.scale > 0.0) || !std::isfinite(of.scale) || !std::isfinite(of.location))
+        throw prior_error("beside the size of its column it is beyond double precision; rescale the column");
     }
     out.marginals_.push_back(of);
   }

@@ -66,6 +66,10 @@ bool PriorTerms::proper() const {
   return proper(others_) && std::ranges::all_of(terms_, [&](const NamedPrior& term) { return proper(term.second); });
 }
 
+bool PriorTerms::has_default() const {
+  return !others_ || std::ranges::any_of(terms_, [](const NamedPrior& term) { return !term.second; });
+}
+
 const PriorTerms::NamedPrior* PriorTerms::term_about(const std::string& coefficient) const {
   const NamedPrior* best = nullptr;
   for (const NamedPrior& term : terms_)

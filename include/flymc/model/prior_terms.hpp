@@ -28,6 +28,8 @@ class PriorTerms {
   bool proper() const;
   // Whether `default` is all that is said.
   bool only_default() const { return !others_ && terms_.empty(); }
+  // Whether `default` is said of something.
+  bool has_default() const;
   // The prior of these coefficients, as it is said and not by default times `scale` (Prior::scaled). `usual` is that by
   // default of each, which is not scaled. Throws InputError if a term is about none of them.
   Prior of(std::span<const std::string> coefficients, const Prior& usual, const Vector& scale) const;

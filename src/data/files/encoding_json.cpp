@@ -36,7 +36,7 @@ std::string Encoding::to_json() const {
   if (!weights_.empty()) facts["weights"] = weights_;
   if (!weights_.empty()) facts["total"] = total_weight_, facts["whole"] = whole_weights_;
   if (!offset_.empty()) facts["offset"] = offset_;
-  return nlohmann::ordered_json{{"version", 2},
+  return nlohmann::ordered_json{{"version", version_},
                                 {"facts", std::move(facts)},
                                 {"target",
                                  {{"name", target_},
@@ -58,10 +58,11 @@ Encoding Encoding::from_json(const std::string& text) {
   try {
     const auto json = nlohmann::json::parse(text);
     const int version = json.at("version").get<int>();
-    if (version > 2) throw InputError("the encoding is of a later version of flymc");
+    if (version > present_version) throw InputError("the encoding is of a later version of flymc");
     // Version 1 had a setting for what is done always since.
     const bool standardised = version > 1 || json.at("standardise").get<bool>();
     Encoding encoding;
+    encoding.version_ = version;
     const auto& target = json.at("target");
     target.at("name").get_to(encoding.target_);
     target.at("kind").get_to(encoding.target_kind_);

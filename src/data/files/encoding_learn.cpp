@@ -31,6 +31,8 @@ class EncodingLearner {
   std::span<const double> add_facts(const TableBatch& batch, std::span<const Index> kept, Tally& tally) const;
   void add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept, std::span<const double> weights,
                    NumberSums& sums) const;
+  void add_target(const TableBatch& batch, std::span<const Index> kept, std::span<const double> weights,
+                  NumberSums& sums) const;
   void add_levels(const TableBatch& batch, std::size_t j, std::span<const Index> kept, LevelSums& sums) const;
   // Adds the tally of rows that come after all that were added before.
   void add(const Tally& next);
@@ -187,8 +189,7 @@ void EncodingLearner::add_batch(const TableBatch& batch, Tally& tally) const {
     else
       add_numbers(batch, j, kept, weights, tally.numbers[j]);
   for (const Index i : kept) tally.target->add(batch, names_.size() - 1, i);
-  if (options_.target_kind == TargetKind::number)
-    add_numbers(batch, names_.size() - 1, kept, weights, tally.target_numbers);
+  if (options_.target_kind == TargetKind::number) add_target(batch, kept, weights, tally.target_numbers);
   tally.rows += static_cast<RowId>(kept.size());
 }
 
@@ -221,6 +222,18 @@ void EncodingLearner::add_numbers(const TableBatch& batch, std::size_t j, std::s
     check_number(batch, i, names_[j], value);
     const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
     if (weight > 0.0) sums.add(batch.key(i), value, weight);
+  }
+}
+
+// Less the offset: that is what the coefficients are to explain, and what a default prior is scaled by.
+void EncodingLearner::add_target(const TableBatch& batch, std::span<const Index> kept, std::span<const double> weights,
+                                 NumberSums& sums) const {
+  const auto targets = batch.numbers(names_.size() - 1);
+  const auto offsets = options_.offset.empty() ? std::span<const double>() : batch.numbers(encoding_.columns_.size());
+  for (const Index row : kept) {
+    const auto i = static_cast<std::size_t>(row);
+    const double weight = weights.empty() ? 1.0 : weights[i];
+    if (weight > 0.0) sums.add(batch.key(row), targets[i] - (offsets.empty() ? 0.0 : offsets[i]), weight);
   }
 }
 

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "flymc/core/error.hpp"
 #include "flymc/model/prior_terms.hpp"
 #include "flymc/run/files/families.hpp"
+#include "record.hpp"
 
 namespace flymc {
 namespace {
@@ -24,6 +26,12 @@ Units units_of(const Settings& settings, const Encoding& encoding) {
 }  // namespace
 
 Model make_model(const Settings& settings, const Encoding& encoding) {
+  if (encoding.version() < Encoding::present_version)
+    throw InputError(
+        fmt::format("these rows were written in version 6 of the format or an earlier one, in which a prior meant "
+                    "something else, and this flymc goes on with version {}; use the flymc that wrote them, or fit the "
+                    "table again",
+                    record_version));
   const auto names = coefficient_names(encoding, settings);
   const auto features = encoding.scale().size();
   const Units units = units_of(settings, encoding);
@@ -47,18 +55,15 @@ std::string described_prior(const Settings& settings) { return PriorTerms::parse
 
 std::string explain_prior(const Settings& settings, const Encoding& encoding) {
   const PriorTerms terms = PriorTerms::parse(settings.prior);
-  const std::string at = encoding.intercept() ? "; the intercept's is at the means of the columns" : "";
-  if (!terms.only_default()) return fmt::format("prior {}, per unit of a column{}", terms.describe(), at);
-  if (!family_card(settings.family).in_units_of_target)
-    return fmt::format("prior (default) normal(0, {}) per standard deviation of a column or per level{}", usual_width,
-                       at);
   const Units units = units_of(settings, encoding);
-  const std::string intercept =
-      encoding.intercept()
-          ? fmt::format("; intercept normal({:.4g}, {:.4g}) at the means of the columns", units.centre, units.width)
-          : "";
-  return fmt::format("prior (default) normal(0, {:.4g}) per standard deviation of a column or per level{}", units.width,
-                     intercept);
+  std::string by_default =
+      fmt::format("normal(0, {:.4g}) per standard deviation of a column or per level", units.width);
+  if (encoding.intercept() && family_card(settings.family).in_units_of_target)
+    by_default += fmt::format(", intercept normal({:.4g}, {:.4g})", units.centre, units.width);
+  const std::string at = encoding.intercept() ? "; the intercept's is at the means of the columns" : "";
+  if (terms.only_default()) return fmt::format("prior (default) {}{}", by_default, at);
+  return fmt::format("prior {}, per unit of a column{}{}", terms.describe(),
+                     terms.has_default() ? fmt::format("; default: {}", by_default) : "", at);
 }
 
 }  // namespace flymc

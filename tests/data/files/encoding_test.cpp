@@ -212,6 +212,13 @@ TEST(Encoding, KnowsColumnsOfZeroAndOneAndTheTargetsMoments) {
   EXPECT_DOUBLE_EQ(encoding.target_deviation(), std::sqrt((14.0 * 14.0 + 3.0 * 16.0 + 26.0 * 26.0) / 4.0));
   const Encoding again = Encoding::from_json(encoding.to_json());
   EXPECT_EQ(again.target_deviation(), encoding.target_deviation());
+  // What the coefficients are to explain is the target less the offset.
+  options.weights = "";
+  options.offset = "w";
+  const Encoding shifted =
+      Encoding::learn(Table::open({folder.write("b.csv", "share,w,y\n1,1e5,100001\n2,2e5,200003\n")}), options);
+  EXPECT_DOUBLE_EQ(shifted.target_mean(), 2.0);
+  EXPECT_DOUBLE_EQ(shifted.target_deviation(), std::sqrt(2.0));
 }
 
 TEST(Encoding, SurvivesJson) {

@@ -82,7 +82,7 @@ class Encoding {
   TargetKind target_kind() const { return target_kind_; }
   // The classes, by index; of two classes the second is the positive one. Empty if the target is a number.
   const std::vector<std::string>& classes() const { return classes_; }
-  // Of a target that is a number, over the rows that were kept, by their weights.
+  // Of a target that is a number, less the offset, over the rows that were kept, by their weights.
   double target_mean() const { return target_mean_; }
   double target_deviation() const { return target_deviation_; }
   bool intercept() const { return intercept_; }
@@ -122,6 +122,9 @@ class Encoding {
   // And back.
   Vector from_original(const Vector& original, Index predictors = 1) const;
 
+  // Of the JSON that it was read from, or the present one. In version 1 priors were those of features.
+  static constexpr int present_version = 2;
+  int version() const { return version_; }
   // The encoding as JSON, and back; every number exactly.
   std::string to_json() const;
   static Encoding from_json(const std::string& text);
@@ -141,6 +144,7 @@ class Encoding {
   std::vector<std::string> classes_;
   std::vector<double> class_values_;  // of a numeric or boolean target, by class
   double target_mean_ = 0.0, target_deviation_ = 0.0;
+  int version_ = present_version;
   RowId rows_ = 0, dropped_ = 0, own_rows_ = 0;
   double total_weight_ = 0.0;
   bool whole_weights_ = true;

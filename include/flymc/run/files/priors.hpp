@@ -5,8 +5,8 @@
 // far away from all rows, and nobody knows anything about it.
 //
 // By default a coefficient is normal(0, 2.5 u / sd) with sd the standard deviation of its column, or 1 for true/false
-// and levels, and u the standard deviation of the target where coefficients are in its units, else 1; the intercept is
-// normal(m, 2.5 u), with m the mean of the target where it is in its units, else 0. These are rstanarm's defaults.
+// and levels, and u the standard deviation of the target, less the offset, where coefficients are in its units, else 1; the intercept is
+// normal(m, 2.5 u), with m the mean of the target where it is in its units, else 0. Much as rstanarm has it.
 #pragma once
 
 #include <string>
