@@ -122,8 +122,9 @@ int finish(const RunDirectory& directory, const Output& output, const SummaryOpt
   const FitSummary summary = in_flags(summarise(directory, report, options));
   fmt::print("{}", output.json ? to_json(summary, report) : summary.text());
   if (!output.json && !convergence_warnings(summary.parameters, report.chains.size()).empty())
-    tell("`flymc sample {} --draws {} --out OTHER` draws more, from where these chains ended\n",
-         directory.path().string(), 4 * report.draws_per_chain);
+    tell("`flymc sample {} --draws {} --out OTHER` draws so many, from where these chains ended\n",
+         directory.path().string(),
+         draws_that_should_do(summary.parameters, report.chains.size(), report.draws_per_chain));
   return Exit::success;
 }
 

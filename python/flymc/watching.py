@@ -57,7 +57,8 @@ class Bar:
 
         settings = run.settings
         self._run = run
-        self._chains, self._warmup, self._draws = (int(settings[name][0]) for name in ("chains", "warmup", "draws"))
+        self._chains, self._warmup = (int(settings[name][0]) for name in ("chains", "warmup"))
+        self._draws = 1000 if settings["draws"] == ["auto"] else int(settings["draws"][0])  # in the first round
         self._bar: Any = tqdm(total=self._chains * (self._warmup + self._draws), unit="it", unit_scale=True)
 
     def update(self) -> None:
@@ -68,7 +69,7 @@ class Bar:
             self._bar.refresh()
             return
         done = sum(at if warming_up else self._warmup + at for _, warming_up, at, _, _, _ in chains)
-        # With a target for the ESS there are more rounds than the first.
+        # There may be more rounds than the first.
         goal = max([self._draws, *(of for _, warming_up, _, of, _, _ in chains if not warming_up)])
         self._bar.total = self._chains * (self._warmup + goal)
         self._bar.set_description_str("warm-up" if any(chain[1] for chain in chains) else "sampling", refresh=False)

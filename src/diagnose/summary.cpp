@@ -209,19 +209,33 @@ std::vector<std::string> convergence_warnings(std::span<const ParameterSummary> 
     }
     if (worst) out.push_back(describe(*worst) + fmt::format(" ({} of {} coefficients)", broken, parameters.size()));
   };
-  rule([](const auto& p) { return p.r_hat; }, 1.01,
+  rule([](const auto& p) { return p.r_hat; }, enough_r_hat,
        [](const auto& p) {
-         return std::isnan(p.r_hat)
-                    ? fmt::format("too few draws to tell whether '{}' has converged", p.name)
-                    : fmt::format("chains have not met: R-hat of '{}' is {:.3f}, above 1.01", p.name, p.r_hat);
+         return std::isnan(p.r_hat) ? fmt::format("too few draws to tell whether '{}' has converged", p.name)
+                                    : fmt::format("chains have not met: R-hat of '{}' is {:.3f}, above {}", p.name,
+                                                  p.r_hat, enough_r_hat);
        });
-  const double needed = 100.0 * static_cast<double>(chains);
+  const double needed = enough_ess(chains);
   rule([](const auto& p) { return -std::min(p.ess_bulk, p.ess_tail); }, -needed,
        [&](const auto& p) {
          return fmt::format("few effective draws: {:.0f} in bulk and {:.0f} in the tails of '{}', below {:.0f}",
                             p.ess_bulk, p.ess_tail, p.name, needed);
        });
   return out;
+}
+
+std::int64_t draws_that_should_do(std::span<const ParameterSummary> parameters, std::size_t chains,
+                                  std::int64_t draws) {
+  double factor = 1.0;
+  for (const ParameterSummary& p : parameters) {
+    const double of_ess = enough_ess(chains) / std::min(p.ess_bulk, p.ess_tail);
+    const double of_r_hat = (p.r_hat - 1.0) / (enough_r_hat - 1.0);
+    constexpr double undefined = 10.0;  // too few draws to tell, or a chain that did not move
+    for (const double more : {of_ess, of_r_hat}) factor = std::max(factor, std::isfinite(more) ? more : undefined);
+  }
+  const double wanted = 1.25 * factor * static_cast<double>(draws);
+  const double last = std::pow(10.0, std::floor(std::log10(wanted)) - 1.0);  // the second digit
+  return static_cast<std::int64_t>(std::ceil(std::ceil(wanted / last) * last));
 }
 
 }  // namespace flymc

@@ -136,6 +136,11 @@ FitSummary summarise(const Report& report, std::vector<ParameterSummary> paramet
   summary.choices = report.choices;
   summary.cost = describe_cost(report);
   summary.warnings = convergence_warnings(summary.parameters, report.chains.size());
+  if (!summary.warnings.empty())
+    summary.warnings.back() +=
+        fmt::format("; {} should do",
+                    mention("draws", fmt::format("{}", draws_that_should_do(summary.parameters, report.chains.size(),
+                                                                            report.draws_per_chain))));
   const auto checked = self_check_warnings(report.chains, summary.parameters, report.draws_per_chain,
                                            static_cast<Index>(report.coefficients.size()), report.radius);
   summary.warnings.insert(summary.warnings.end(), checked.begin(), checked.end());

@@ -14,11 +14,11 @@ import pyarrow.parquet
 COMMAND = os.environ.get("FLYMC", "flymc")
 
 
-def flymc(*arguments, folder, expect=0):
-    """Runs the command in a folder; returns its standard output."""
+def flymc(*arguments, folder, expect=0, both=False):
+    """Runs the command in a folder; returns its standard output, or what it says besides as well."""
     done = subprocess.run([COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True)
     assert done.returncode == expect, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+    return done.stdout + done.stderr if both else done.stdout
 
 
 def refusal(*arguments, folder):

@@ -4,6 +4,7 @@ Each table is drawn from a known model and large enough that a sensible default 
 reference is the maximum-likelihood estimate by Newton's method, whose standard errors are the posterior's deviations.
 """
 import json
+import re
 
 import numpy as np
 import pyarrow
@@ -90,3 +91,43 @@ def test_a_prior_is_per_unit_of_a_column(tmp_path):
     assert found[1.0]["length"]["mean"] == pytest.approx(expected, abs=0.2 * deviation)
     assert found[1.0]["length"]["sd"] == pytest.approx(deviation, rel=0.08)
     assert found[1000.0]["length"]["mean"] == pytest.approx(1000 * found[1.0]["length"]["mean"], abs=150 * deviation)
+
+
+def slow_table(folder):
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(2_000, 3))
+    y = (rng.random(len(x)) < 1 / (1 + np.exp(-x @ [1, -1, 0.5]))).astype(float)
+    return write(pyarrow.table({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "y": y}), folder / "slow.parquet")
+
+
+def worst(done):
+    return min(min(p["ess_bulk"], p["ess_tail"]) for p in done["parameters"]), max(p["r_hat"] for p in done["parameters"])
+
+
+def test_there_are_enough_draws(tmp_path):
+    """1000 of them where chains are quick, more where they are slow, and what is said is what is done."""
+    table = slow_table(tmp_path)
+    quick, slow, fixed = (
+        json.loads(flymc("fit", table, "--target", "y", "--out", name, "--quiet", "--json", *words, folder=tmp_path))
+        for name, words in (("quick", []), ("slow", ["--move", "random_walk"]),
+                            ("fixed", ["--move", "random_walk", "--draws", 1000]))
+    )
+    assert quick["draws"] == 1000 and quick["warnings"] == []
+    assert 1000 < slow["draws"] <= 10_000 and slow["draws"] % 1000 == 0 and slow["warnings"] == []
+    ess, r_hat = worst(slow)
+    assert ess >= 400 and r_hat < 1.01
+    assert fixed["draws"] == 1000 and worst(fixed)[0] < 400
+    assert "draws = 'auto'" in (tmp_path / "slow/settings.toml").read_text()
+
+
+def test_what_it_would_take_is_said_and_true(tmp_path):
+    """The command that is printed where draws were too few gives enough of them."""
+    table = slow_table(tmp_path)
+    flymc("fit", table, "--target", "y", "--out", "run", "--move", "random_walk", "--draws", 500, folder=tmp_path)
+    said = flymc("summary", "run", folder=tmp_path, both=True)
+    command = re.search(r"`flymc (sample run --draws (\d+) --out) OTHER`", said)
+    assert command and f"--draws {command[2]} should do" in said
+    done = json.loads(flymc(*command[1].split(), "more", "--quiet", "--json", folder=tmp_path))
+    assert done["draws"] == int(command[2])
+    ess, r_hat = worst(done)
+    assert ess >= 400 and r_hat < 1.01

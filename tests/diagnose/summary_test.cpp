@@ -110,5 +110,24 @@ TEST(Summary, LongNamesKeepBothEnds) {
   EXPECT_EQ(format_table({}), "parameter  mean  sd  median  5%  95%  mcse_mean  ess_bulk  ess_tail  r_hat\n");
 }
 
+// Effective sizes grow with the draws, and R-hat - 1 falls with them.
+TEST(Summary, SaysHowManyDrawsShouldDo) {
+  ParameterSummary good{};
+  good.ess_bulk = good.ess_tail = 4000.0;
+  good.r_hat = 1.001;
+  ParameterSummary slow = good, apart = good, stuck = good;
+  slow.ess_tail = 100.0;
+  apart.r_hat = 1.05;
+  stuck.ess_bulk = stuck.r_hat = std::numeric_limits<double>::quiet_NaN();
+  const auto should_do = [&](const ParameterSummary& p, std::int64_t draws = 1000) {
+    return draws_that_should_do(std::vector<ParameterSummary>{good, p}, 4, draws);
+  };
+  EXPECT_EQ(should_do(slow), 5000);      // 4 times, and a quarter more
+  EXPECT_EQ(should_do(slow, 123), 620);  // 615
+  EXPECT_NEAR(static_cast<double>(should_do(apart)), 6250.0, 60.0);
+  EXPECT_EQ(should_do(stuck), 13000);  // 12500
+  EXPECT_EQ(should_do(stuck, 1), 13);
+}
+
 }  // namespace
 }  // namespace flymc

@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   settings.fit.chains = 2;
   settings.fit.warmup = 120;
   settings.fit.draws = 80;
+  settings.until_enough = false;
   EncodingOptions options;
   options.target = argv[2];
   const std::string others = argv[3];

@@ -1,6 +1,7 @@
 // What a person wants to know about each parameter, and a table of it.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
@@ -43,8 +44,15 @@ std::string format_table(std::span<const ParameterSummary> parameters, double in
 // The odds ratios of all parameters, a line each, to three digits of sd.
 std::string format_odds_ratios(std::span<const ParameterSummary> parameters, double interval = usual_interval);
 
-// Reasons not to trust these draws yet, in words: R-hat above 1.01, an effective sample size below 100 per chain (the
-// limits of Vehtari et al. 2021), or too few draws to tell. Empty if there are none.
+// The limits of Vehtari et al. (2021): draws are to be used if R-hat is below 1.01 and the effective size, in bulk and
+// tails, 100 per chain or more.
+inline constexpr double enough_r_hat = 1.01;
+constexpr double enough_ess(std::size_t chains) { return 100.0 * static_cast<double>(chains); }
+// Reasons not to trust these draws yet, in words: a limit that is not kept, or too few draws to tell. Empty if there are
+// none.
 std::vector<std::string> convergence_warnings(std::span<const ParameterSummary> parameters, std::size_t chains);
+// How many draws per chain should do where `draws` were not enough: effective sizes grow with the number of draws, and
+// R-hat - 1 falls as fast. A quarter more, since both are estimates; to two digits.
+std::int64_t draws_that_should_do(std::span<const ParameterSummary> parameters, std::size_t chains, std::int64_t draws);
 
 }  // namespace flymc

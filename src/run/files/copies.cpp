@@ -87,6 +87,7 @@ std::optional<RunDirectory> conclude(const RunDirectory& stopped, const fs::path
   std::erase_if(chains, [&](const StoppedChain& chain) { return chain.checkpoint.draws < length; });
   settings.fit.chains = static_cast<int>(chains.size());
   settings.fit.draws = static_cast<int>(length);
+  settings.until_enough = false;
   settings.target_ess = 0.0;
 
   RunDirectory to = copy_without_draws(stopped, path, settings);

@@ -122,7 +122,7 @@ Plan make_plan(const Settings& settings) {
   if (first.rows == 0)
     throw InputError(fmt::format("{}: the table has no rows; check that it was written whole", table.files().front()));
   Plan plan;
-  plan.open_ended = settings.target_ess > 0.0;
+  plan.open_ended = settings.until_enough || settings.target_ess > 0.0;
   const auto known = table.rows();
   plan.rows_are_exact = known.has_value() || first.rows < most_first_rows;
   const std::optional<RowId> guess = known ? known : first.rows < most_first_rows ? first.rows : guess_rows(table);

@@ -72,8 +72,14 @@ std::vector<Setting> make_settings() {
   all.push_back(number_setting(
       "warmup", "N", Group::sampling, "most iterations before the first draw (default: 1000)",
       [](auto& s) -> auto& { return s.fit.warmup; }));
-  all.push_back(number_setting(
-      "draws", "N", Group::sampling, "draws per chain (default: 1000)", [](auto& s) -> auto& { return s.fit.draws; }));
+  all.push_back({"draws", "auto|N", "per chain (default: auto: 1000, or more until the ESS is 400, up to 10000)",
+                 Kind::word, Group::sampling,
+                 [](Settings& s, const Words& words) {
+                   const std::string& word = only_word("draws", words);
+                   s.until_enough = word == "auto";
+                   s.fit.draws = s.until_enough ? FitOptions().draws : parse_number<int>("draws", word);
+                 },
+                 [](const Settings& s) { return Words{s.until_enough ? "auto" : fmt::format("{}", s.fit.draws)}; }});
   all.push_back(number_setting(
       "thin", "N", Group::chains, "iterations per draw (default: 1)", [](auto& s) -> auto& { return s.fit.thin; }));
   all.push_back(number_setting(

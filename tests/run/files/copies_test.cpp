@@ -42,6 +42,7 @@ class Copies : public flymc::testing::ScratchFolder {
     s.fit.chains = 2;
     s.fit.warmup = 100;
     s.fit.draws = 80;
+    s.until_enough = false;
     s.fit.threads = 1;
     return s;
   }
@@ -142,6 +143,7 @@ TEST_F(Copies, BrightRowsAreThoseOfTheChainThatGoesOn) {
   const RunDirectory run = finished("run");
   Settings more = settings();
   more.fit.draws = 120;
+  more.until_enough = false;
   const RunDirectory longer = RunDirectory::create(folder_ / "longer", more);
   ASSERT_TRUE(complete(longer, quiet_));
   const auto counts = DrawsFile(longer.draws()).statistic("bright__")[1];

@@ -66,6 +66,7 @@ class Predictions : public flymc::testing::ScratchFolder {
     s.fit.chains = 2;
     s.fit.warmup = 100;
     s.fit.draws = 130;
+    s.until_enough = false;
     RunDirectory run = RunDirectory::create(folder_ / name, s);
     Monitor quiet;
     EXPECT_TRUE(complete(run, quiet));

@@ -46,6 +46,7 @@ class Records : public flymc::testing::ScratchFolder {
     s.fit.chains = 1;
     s.fit.warmup = 100;
     s.fit.draws = 60;
+    s.until_enough = false;
     s.fit.threads = 1;
     s.checkpoint_seconds = 0.0;
     return s;

@@ -64,6 +64,7 @@ class RunOnDisk : public flymc::testing::ScratchFolder {
     s.fit.chains = chains;
     s.fit.warmup = 100;
     s.fit.draws = 60;
+    s.until_enough = false;
     s.checkpoint_seconds = 0.0;  // after every iteration
     return s;
   }
@@ -615,6 +616,7 @@ TEST_F(RunOnDisk, APreparationBelongsToItsRows) {
 TEST_F(RunOnDisk, AnUndefinedEssDoesNotReachTheTarget) {
   Settings s = settings();
   s.fit.draws = 3;
+  s.until_enough = false;
   s.target_ess = 80.0;  // draws that alternate around the mean may be worth more than as many independent ones
   const RunDirectory run = RunDirectory::create(folder_ / "run", s);
   ASSERT_TRUE(complete(run, quiet_));
@@ -645,6 +647,7 @@ TEST_F(RunOnDisk, TargetEssSamplesOnAndResumesInTheSameRounds) {
     Settings s = settings(classes);
     s.target_ess = 60.0;
     s.fit.draws = 20;
+    s.until_enough = false;
     const RunDirectory whole = RunDirectory::create(folder_ / fmt::format("whole{}", classes), s);
     ASSERT_TRUE(complete(whole, quiet_));
     const std::int64_t draws = read_report(whole).draws_per_chain;
@@ -665,11 +668,37 @@ TEST_F(RunOnDisk, TargetEssSamplesOnAndResumesInTheSameRounds) {
   }
 }
 
+// A run that nobody told how many draws goes on where a slow move has not given enough, to the same draws if it is
+// stopped again and again.
+TEST_F(RunOnDisk, WithoutANumberOfDrawsThereAreEnough) {
+  Settings s = settings();
+  s.fit.move = MoveKind::random_walk;
+  s.until_enough = true;
+  s.checkpoint_seconds = 30.0;
+  const RunDirectory whole = RunDirectory::create(folder_ / "whole", s);
+  ASSERT_TRUE(complete(whole, quiet_));
+  const RunReport report = read_report(whole);
+  EXPECT_GT(report.draws_per_chain, 1000);
+  EXPECT_LT(report.draws_per_chain, 10000);
+  const FitSummary summary = summarise(whole, report);
+  for (const ParameterSummary& p : summary.parameters) {
+    EXPECT_GE(std::min(p.ess_bulk, p.ess_tail), 400.0) << p.name;
+    EXPECT_LT(p.r_hat, 1.01) << p.name;
+  }
+  const RunDirectory run = RunDirectory::create(folder_ / "stopped", s);
+  for (int stops = 0; stops < 200; ++stops) {
+    Stopper stopper(2433);
+    if (complete(run, stopper)) break;
+  }
+  expect_same_draws(whole, run);
+}
+
 // Of a softmax the draws are of the coefficients, and the summary is of their differences, with Laplace's of them.
 TEST_F(RunOnDisk, SummariesOfClassesAreOfTheirDifferences) {
   Settings s = settings(3);
   s.prior = "normal(0, 10)";
   s.fit.draws = 500;
+  s.until_enough = false;
   s.checkpoint_seconds = 30.0;
   const RunDirectory run = RunDirectory::create(folder_ / "run", s);
   ASSERT_TRUE(complete(run, quiet_));
@@ -717,6 +746,7 @@ TEST_F(RunOnDisk, UnitsOfAColumnDoNotMatter) {
   };
   Settings plain = settings(2);
   plain.fit.draws = 4000;
+  plain.until_enough = false;
   plain.fit.thin = 5;
   plain.checkpoint_seconds = 30.0;
   Settings scaled = plain;

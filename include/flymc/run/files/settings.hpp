@@ -31,7 +31,8 @@ struct Settings {
   std::string prior = "default";  // see priors.hpp
   // Sampling.
   FitOptions fit;
-  double target_ess = 0.0;  // sample on until no ESS is below this at two checks; 0: the draws that were asked for
+  bool until_enough = true;  // draws in rounds until there are enough (sample.cpp); false: the draws that are asked for
+  double target_ess = 0.0;   // if positive, enough is when no ESS is below this at the ends of two rounds
   double checkpoint_seconds = 30.0;  // between two checkpoints of a chain
   std::string from;                  // the run whose rows and preparation this one uses; empty: its own
 };
