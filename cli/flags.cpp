@@ -28,7 +28,8 @@ std::string flag(const Mention& mention) {
     return fmt::format("`flymc {}{}`", mention.name, mention.value ? " " + *mention.value : std::string());
   const Setting* const setting = find_setting(mention.name);
   if (setting == nullptr && !is_argument(mention.name)) return mention.text;  // somebody's own
-  const bool no_value = !mention.value || (setting != nullptr && setting->kind == Setting::Kind::flag);
+  const bool no_value =
+      !mention.value || (setting != nullptr ? setting->kind == Setting::Kind::flag : *mention.value == "true");
   return "--" + mention.name + (no_value ? "" : " " + for_a_shell(*mention.value));
 }
 

@@ -257,6 +257,14 @@ int main(int argc, char** argv) {
     to.add_flag("--json", output.json, "print one JSON object");
     add_quiet(to);
   };
+  bool overwrite = false;
+  const auto add_overwrite = [&](CLI::App& to) {
+    to.add_flag("--overwrite", overwrite, "replace the run that is in the folder");
+  };
+  const auto new_run = [&](const Settings& settings) {
+    if (overwrite) check_table(settings);
+    return RunDirectory::create(out, settings, nullptr, overwrite ? Existing::replace : Existing::keep);
+  };
   const auto settings_of_flags = [&] {
     Settings settings;
     if (!config.empty()) read_toml(config, settings);
@@ -279,6 +287,7 @@ int main(int argc, char** argv) {
   CLI::App& fit = *app.add_subcommand("fit", "from a table to draws: ingest, prepare, sample");
   add_table(fit);
   fit.add_option("--out", out, "the folder of the run (made new)")->type_name("RUN")->required();
+  add_overwrite(fit);
   flags.add_to(fit, all_groups);
   add_output(fit);
   fit.footer(
@@ -289,13 +298,14 @@ int main(int argc, char** argv) {
     on_all_ranks = true;
     command = [&] {
       const Settings settings = settings_of_flags();
-      return run(made_by_first(ranks, out, [&] { return RunDirectory::create(out, settings); }), output, ranks);
+      return run(made_by_first(ranks, out, [&] { return new_run(settings); }), output, ranks);
     };
   });
 
   CLI::App& ingest_command = *app.add_subcommand("ingest", "only the first stage: a table to encoded rows");
   add_table(ingest_command);
   ingest_command.add_option("--out", out, "the folder of the run (made new)")->type_name("RUN")->required();
+  add_overwrite(ingest_command);
   flags.add_to(ingest_command, all_groups);
   add_quiet(ingest_command);
   ingest_command.footer(
@@ -305,7 +315,7 @@ int main(int argc, char** argv) {
     on_all_ranks = true;
     command = [&] {
       const Settings settings = settings_of_flags();
-      const RunDirectory directory = made_by_first(ranks, out, [&] { return RunDirectory::create(out, settings); });
+      const RunDirectory directory = made_by_first(ranks, out, [&] { return new_run(settings); });
       const bool speaks = ranks.rank() == 0;
       Progress progress(Progress::style_of(output.quiet || !speaks), stop_requested);
       std::optional<RunLock> lock;
@@ -319,6 +329,7 @@ int main(int argc, char** argv) {
       *app.add_subcommand("sample", "again from a run, without its set-up: another prior, seed or number of draws");
   sample.add_option("run", run_path, "an earlier run")->type_name("RUN")->required();
   sample.add_option("--out", out, "the folder of the new run")->type_name("RUN")->required();
+  add_overwrite(sample);
   flags.add_to(sample, {Group::sampling, Group::chains});
   add_output(sample);
   sample.footer(
@@ -332,7 +343,10 @@ int main(int argc, char** argv) {
       Settings settings = settings_on(base, out);
       flags.apply(settings);
       check_usage(settings);
-      return run(made_by_first(ranks, out, [&] { return create_on(base, out, settings); }), output, ranks);
+      return run(
+          made_by_first(ranks, out,
+                        [&] { return create_on(base, out, settings, overwrite ? Existing::replace : Existing::keep); }),
+          output, ranks);
     };
   });
 

@@ -13,6 +13,13 @@ std::string stray(const CLI::App& command, const std::string& name) {
   const auto with = [](const std::string& what, const std::string& meant) {
     return meant.empty() ? what : what + "; " + meant;
   };
+  const bool no_command = command.get_parent() == nullptr;
+  for (const std::string& word : command.remaining()) {
+    if (!no_command || word.starts_with("-")) continue;
+    std::vector<std::string> commands;
+    for (const CLI::App* other : command.get_subcommands(nullptr)) commands.push_back(other->get_name());
+    return fmt::format("there is no command '{}'{}", on_one_line(word), did_you_mean(word, commands));
+  }
   for (const std::string& word : command.remaining()) {
     if (!word.starts_with("--")) continue;
     std::vector<std::string> flags;
@@ -21,13 +28,8 @@ std::string stray(const CLI::App& command, const std::string& name) {
     const std::string flag = word.substr(0, word.find('='));
     return with(fmt::format("`{}` has no flag {}", name, on_one_line(flag)), closest(flag, flags));
   }
-  for (const std::string& word : command.remaining()) {
-    if (command.get_parent() != nullptr)
-      return fmt::format("'{}' is one word too many; quote names that have spaces in them", on_one_line(word));
-    std::vector<std::string> commands;
-    for (const CLI::App* other : command.get_subcommands(nullptr)) commands.push_back(other->get_name());
-    return fmt::format("there is no command '{}'{}", on_one_line(word), did_you_mean(word, commands));
-  }
+  for (const std::string& word : command.remaining())
+    return fmt::format("'{}' is one word too many; quote names that have spaces in them", on_one_line(word));
   return "";
 }
 

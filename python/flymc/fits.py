@@ -304,7 +304,7 @@ class Fit:
         *,
         chains: int | None = None,
         warmup: int | None = None,
-        draws: int | None = None,
+        draws: int | str | None = None,
         target_ess: float | None = None,
         seed: int | None = None,
         threads: int | None = None,
@@ -313,6 +313,7 @@ class Fit:
         move: str | None = None,
         checkpoint_seconds: float | None = None,
         out: str | os.PathLike[str] | None = None,
+        overwrite: bool = False,
         progress: bool = True,
     ) -> Fit:
         """Draws again without another set-up: under another prior, or another seed, or more draws.
@@ -324,11 +325,12 @@ class Fit:
         >>> sparse.report["anchor_queries"]
         0
         """
-        given = {name: value for name, value in locals().items() if name not in ("self", "prior", "out", "progress")}
+        left_out = ("self", "prior", "out", "overwrite", "progress")
+        given = {name: value for name, value in locals().items() if name not in left_out}
         if prior is not None:
             given["prior"] = prior_text(self._design.expand(prior) if self._design else prior)
         path, temporary = folders.place(out)
-        run = _core.Run.create(str(path), words(given), self._run)
+        run = _core.Run.create(str(path), words(given), self._run, overwrite)
         if self._design is not None:
             self._design.save(path)
         keeps = [temporary, self]  # its rows are those of this fit

@@ -6,7 +6,7 @@ import inspect
 import os
 import pathlib
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -29,6 +29,7 @@ def fit(
     columns: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     categorical: Sequence[str] | None = None,
+    reference: Mapping[str, str] | None = None,
     weights: str | Sequence[float] | None = None,
     offset: str | None = None,
     positive: str | None = None,
@@ -52,6 +53,7 @@ def fit(
     regular: bool = False,
     checkpoint_seconds: float = 30.0,
     out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
     progress: bool = True,
 ) -> Fit:
     """Draws from the posterior of a regression.
@@ -68,6 +70,8 @@ def fit(
             A prior is per unit of a column, and the intercept's at the means of the columns. Coefficients of which
             nothing is said have a default that is scaled by the table: see the reference.
         columns: The columns that explain the target. Of an array X, their names.
+        reference: Of columns of levels, the one that the others are compared with: `{"region": "west"}`. Of others it is
+            the first level. In a formula write `C(region, contr.treatment("west"))`.
         weights: How many times each row counts: the name of a column, or a number per row if the data is not a path.
             The log-likelihood of a row is multiplied by its weight.
         offset: The name of a column of numbers that are added to the linear predictor. Tables to predict from need it
@@ -76,6 +80,7 @@ def fit(
             R-hat below 1.01 for every coefficient) up to 10 times as many.
         out: The folder of the run, which the command can read too. Without it the run is temporary, and is gone when
             the Fit is; `Fit.save` keeps it.
+        overwrite: Whether a run that is in that folder is replaced.
         progress: Whether there is a bar.
 
     All other arguments are the command's settings of that name: see the reference. Ctrl-C stops the chains and gives a
@@ -90,7 +95,7 @@ def fit(
     {'intercept': 0.1, 'x1': 1.0, 'x2': -0.4}
     """
     given = {
-        name: value for name, value in locals().items() if name not in ("formula", "data", "prior", "out", "progress")
+        name: value for name, value in locals().items() if name not in ("formula", "data", "prior", "out", "overwrite", "progress")
     }
     path, temporary = folders.place(out)
     with ExitStack() as stack:
@@ -99,7 +104,7 @@ def fit(
         table, settings, design = _prepare(formula, data, given, spool)
         prior = design.expand(prior) if design else prior
         with tables.named(table, by_formula=design is not None):
-            run = _core.Run.create(str(path), words({**settings, "table": table, "prior": prior_text(prior)}))
+            run = _core.Run.create(str(path), words({**settings, "table": table, "prior": prior_text(prior)}), overwrite=overwrite)
             if design:
                 design.save(path)
             done = watch(run, progress)
@@ -118,7 +123,7 @@ def plan(formula: str | None, data: Any, family: str = "logistic", **settings: A
             raise TypeError(f"plan: there is no argument '{name}'{did_you_mean(name, known)}")
     with ExitStack() as stack:
         prior = settings.pop("prior", None)
-        settings = {name: value for name, value in settings.items() if name not in ("out", "progress")}
+        settings = {name: value for name, value in settings.items() if name not in ("out", "overwrite", "progress")}
         settings = {"missing": "error", "family": family, **settings}
         table, settings, design = _prepare(formula, data, settings, partial(_spool, stack, prefix="flymc-"))
         with tables.named(table, by_formula=design is not None):
@@ -134,6 +139,10 @@ def _prepare(
     for name in ("columns", "exclude", "categorical"):  # a name by itself is a list of one
         if isinstance(settings.get(name), str):
             settings[name] = [settings[name]]
+    if (reference := settings.get("reference")) is not None:
+        if not isinstance(reference, Mapping):
+            raise TypeError("reference: give levels by column, such as {'region': 'west'}")
+        settings["reference"] = [f"{column}={level}" for column, level in reference.items()]
     if not isinstance(settings.get("offset"), str | None):
         raise TypeError("offset: name a column of the table; tables to predict from need it too")
     # Columns that are read beside those that explain the target.
@@ -154,6 +163,11 @@ def _prepare(
         settings["weights"] = tables.WEIGHTS
         facts.append(tables.WEIGHTS)
     if "~" in formula:
+        if reference:
+            column, level = next(iter(reference.items()))
+            raise ValueError(
+                f"reference: a formula says this itself; write C({column}, contr.treatment({str(level)!r})) in it"
+            )
         for name in ("columns", "exclude", "categorical", "no_intercept"):
             if settings.get(name):
                 raise ValueError(f"{name}: a formula says this itself; leave it out, or name only the target")

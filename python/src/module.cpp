@@ -79,10 +79,13 @@ class Run {
   explicit Run(RunDirectory directory) : directory_(std::move(directory)), notes_(std::make_unique<Notes>()) {}
   explicit Run(const std::string& path) : Run(RunDirectory(path)) {}
 
-  static Run create(const std::string& path, const Words& words, const Run* base) {
+  static Run create(const std::string& path, const Words& words, const Run* base, bool overwrite) {
     Settings settings = base ? settings_on(base->directory_, path) : Settings();
     apply(words, settings);
-    return Run(base ? create_on(base->directory_, path, settings) : RunDirectory::create(path, settings));
+    const Existing existing = overwrite ? Existing::replace : Existing::keep;
+    if (base) return Run(create_on(base->directory_, path, settings, existing));
+    if (overwrite) check_table(settings);
+    return Run(RunDirectory::create(path, settings, nullptr, existing));
   }
 
   std::string path() const { return directory_.path().string(); }
@@ -210,7 +213,7 @@ NB_MODULE(_core, m) {
 
   nb::class_<Run>(m, "Run", "A run on disk.")
       .def(nb::init<const std::string&>(), "path"_a, "The folder of an earlier run.")
-      .def_static("create", &Run::create, "path"_a, "settings"_a, "base"_a = nb::none(), Free(),
+      .def_static("create", &Run::create, "path"_a, "settings"_a, "base"_a = nb::none(), "overwrite"_a = false, Free(),
                   "A new folder with these settings; with a base, those of the base unless given.")
       .def_prop_ro("path", &Run::path)
       .def_prop_ro("finished", &Run::finished)

@@ -57,6 +57,38 @@ void check_named(const Table& table, const EncodingOptions& options) {
   }
 }
 
+// "column=level" where both may have more = in them: the column is the longest that there is.
+std::map<std::string, std::string> references(const EncodingOptions& options,
+                                              const std::vector<EncodedColumn>& features) {
+  std::map<std::string, std::string> out;
+  for (const std::string& text : options.reference) {
+    const EncodedColumn* found = nullptr;
+    for (const EncodedColumn& column : features)
+      if (text.starts_with(column.name + "=") && (found == nullptr || found->name.size() < column.name.size()))
+        found = &column;
+    const std::string name = text.substr(0, text.find('='));
+    if (name.size() == text.size())
+      throw InputError(fmt::format("{}: '{}' is not a column and its level, such as region=west; write it so",
+                                   mention("reference"), on_one_line(text)));
+    if (found == nullptr) {
+      std::vector<std::string> names;
+      for (const EncodedColumn& column : features) names.push_back(column.name);
+      throw InputError(fmt::format("{}: no column '{}' is among those that explain the target{}", mention("reference"),
+                                   on_one_line(name), did_you_mean(name, names)));
+    }
+    if (found->kind != ColumnKind::text)
+      throw InputError(fmt::format("{}: '{}' is a column of {} and has no levels; {}", mention("reference"),
+                                   found->name, found->kind == ColumnKind::boolean ? "true and false" : "numbers",
+                                   found->kind == ColumnKind::boolean
+                                       ? "false is what true is compared with"
+                                       : fmt::format("say {} if they are names", mention("categorical", found->name))));
+    if (!out.emplace(found->name, text.substr(found->name.size() + 1)).second)
+      throw InputError(
+          fmt::format("{}: column '{}' has one reference, and two are named", mention("reference"), found->name));
+  }
+  return out;
+}
+
 void check_options(const Table& table, const EncodingOptions& options, const ChosenColumns& chosen) {
   for (const auto& name : options.categorical)
     if (known(table, name, "categorical").kind != ColumnKind::text)
@@ -111,6 +143,7 @@ ChosenColumns choose_columns(const Table& table, const EncodingOptions& options)
     if (!name.empty()) out.names.push_back(name);
   out.names.push_back(options.target);
   check_options(table, options, out);
+  out.reference = references(options, out.features);
   return out;
 }
 

@@ -1,6 +1,7 @@
 // Which columns of a table are features, offset, weights and target.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@ namespace flymc {
 struct ChosenColumns {
   std::vector<EncodedColumn> features;  // of which nothing but names and kinds is known yet
   std::vector<std::string> names;       // of the features, then offset and weights if there are, then the target
+  // Of columns, the level that is named as their reference.
+  std::map<std::string, std::string> reference = {};
 };
 // Throws InputError, without a scan, if a name is unknown, a column cannot be what it is to be, or the options do not
 // go together.

@@ -99,21 +99,28 @@ void check_constants(const Table& table, const EncodingOptions& options, const s
 
 void check_duplicates(const Table& table, const std::vector<EncodedColumn>& columns, const Tally& all) {
   std::map<ColumnHash, std::string> seen;
-  const auto add = [&](const ColumnHash& hash, const std::string& name) {
+  std::vector<std::string> pairs, later;
+  const auto add = [&](const ColumnHash& hash, const std::string& name, const std::string& column) {
     const auto [first, fresh] = seen.emplace(hash, name);
-    if (!fresh)
-      throw InputError(
-          fmt::format("{}: '{}' and '{}' are the same in every row and cannot be told apart; leave one "
-                      "out ({})",
-                      table.files().front(), first->second, name, mention("exclude")));
+    if (fresh) return;
+    pairs.push_back(fmt::format("'{}' and '{}'", first->second, name));
+    if (std::ranges::find(later, column) == later.end()) later.push_back(column);
   };
   for (std::size_t j = 0; j < columns.size(); ++j) {
     const EncodedColumn& column = columns[j];
-    if (column.kind != ColumnKind::text) add(all.numbers[j].hash, column.name);
+    if (column.kind != ColumnKind::text) add(all.numbers[j].hash, column.name, column.name);
     for (std::size_t l = 1; l < column.levels.size(); ++l)
       add(all.levels[j].hashes[all.levels[j].index.at(column.levels[l])],
-          fmt::format("{}[{}]", column.name, column.levels[l]));
+          fmt::format("{}[{}]", column.name, column.levels[l]), column.name);
   }
+  if (pairs.empty()) return;
+  constexpr std::size_t most_shown = 10;
+  const std::size_t more = pairs.size() > most_shown ? pairs.size() - most_shown : 0;
+  pairs.resize(pairs.size() - more);
+  throw InputError(
+      fmt::format("{}: {}{} are the same in every row and cannot be told apart; leave one of each out ({})",
+                  table.files().front(), joined(pairs, ", "), more > 0 ? fmt::format(" and {} more pairs", more) : "",
+                  mention("exclude", on_one_line(joined(later, ","), 200))));
 }
 
 }  // namespace flymc

@@ -1,7 +1,9 @@
 // One scan of a table: the moments and levels of its columns, the classes of its target.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <span>
 
 #include "cells.hpp"
@@ -9,10 +11,23 @@
 #include "column_checks.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
+#include "flymc/core/names.hpp"
 #include "flymc/data/files/encoding.hpp"
 #include "tally.hpp"
 
 namespace flymc {
+
+namespace {
+
+void begin_with(const std::string& reference, EncodedColumn& column) {
+  const auto found = std::ranges::find(column.levels, reference);
+  if (found == column.levels.end())
+    throw InputError(fmt::format("{}: column '{}' has no level '{}'{}", mention("reference"), column.name,
+                                 on_one_line(reference), did_you_mean(reference, column.levels)));
+  std::rotate(column.levels.begin(), found, found + 1);
+}
+
+}  // namespace
 
 class EncodingLearner {
  public:
@@ -20,6 +35,7 @@ class EncodingLearner {
     ChosenColumns chosen = choose_columns(table, options);
     encoding_.columns_ = std::move(chosen.features);
     names_ = std::move(chosen.names);
+    reference_ = std::move(chosen.reference);
   }
   Encoding learn(const Execution& execution);
 
@@ -44,6 +60,7 @@ class EncodingLearner {
   const EncodingOptions& options_;
   Encoding encoding_;
   std::vector<std::string> names_;  // of the columns that are scanned (chosen_columns.hpp)
+  std::map<std::string, std::string> reference_;
   Tally all_;
 };
 
@@ -115,6 +132,7 @@ void EncodingLearner::describe_columns() {
     if (column.kind == ColumnKind::text) {
       check_spoilt_numbers(options_, names_[j], all_.levels[j]);
       column.levels = all_.levels[j].sorted();
+      if (const auto named = reference_.find(column.name); named != reference_.end()) begin_with(named->second, column);
       continue;
     }
     column.minimum = all_.numbers[j].minimum;

@@ -28,6 +28,7 @@ inline EncodingOptions encoding_options(const Settings& settings) {
   options.weights = settings.weights;
   options.offset = settings.offset;
   options.categorical = settings.categorical;
+  options.reference = settings.reference;
   options.intercept = !settings.no_intercept;
   options.standardise = true;
   options.missing = settings.missing == "drop" ? Missing::drop : Missing::error;

@@ -116,6 +116,10 @@ void ingest(const Job& job) {
       encoding.dropped() ? fmt::format(" ({} rows dropped)", encoding.dropped()) : "", seconds_since(began)));
 }
 
+void check_table(const Settings& settings) {
+  Encoding::feature_columns(Table::open(settings.table, table_options(settings)), encoding_options(settings));
+}
+
 void ingest(const RunDirectory& directory, Monitor& monitor, const Communicator& communicator) {
   const Threads threads(directory.settings().fit.threads);
   ingest({directory, monitor, {threads, communicator}});

@@ -30,7 +30,7 @@ bool holds_nothing_of_worth(const fs::path& path) {
 
 }  // namespace
 
-void check_vacant(const fs::path& path) {
+void check_vacant(const fs::path& path, Existing existing) {
   if (path.empty()) throw InputError(fmt::format("no folder is named for the run; name one with {}", mention("out")));
   if (!fs::exists(path)) return;
   const std::string name = path.string();
@@ -38,16 +38,32 @@ void check_vacant(const fs::path& path) {
     throw InputError(
         fmt::format("{}: this is a file, and a run is a folder; name another one with {}", name, mention("out")));
   if (holds_nothing_of_worth(path)) return;
+  const bool is_run = fs::exists(path / "settings.toml");
+  if (is_run && existing == Existing::replace) return;
   if (fs::exists(path / "report.json"))
     throw InputError(
-        fmt::format("{}: there is a finished run here; name another folder with {}, or remove it first "
+        fmt::format("{}: there is a finished run here; name another folder with {}, or replace it with {} "
                     "({} draws again from its rows)",
-                    name, mention("out"), mention_action("sample", name)));
-  if (fs::exists(path / "settings.toml"))
-    throw InputError(fmt::format("{}: there is a run here already; {} goes on with it, {} names another folder", name,
-                                 mention_action("resume", name), mention("out")));
+                    name, mention("out"), mention("overwrite", "true"), mention_action("sample", name)));
+  if (is_run)
+    throw InputError(
+        fmt::format("{}: there is a run here already; {} goes on with it, {} replaces it, {} names another "
+                    "folder",
+                    name, mention_action("resume", name), mention("overwrite", "true"), mention("out")));
   throw InputError(
       fmt::format("{}: this folder holds other files; name a new or empty one with {}", name, mention("out")));
+}
+
+void remove_run(const fs::path& path) {
+  for (const auto& entry : fs::directory_iterator(path)) {
+    const std::string name = entry.path().filename().string();
+    const auto is = [&](std::string_view file) { return name == file || name == std::string(file) + ".partial"; };
+    if (is("preparation.flymc") || is("gaps.flymc") || is("starts.flymc") || is("draws.parquet") || is("report.json") ||
+        is("formula.json") || name == "chains" || name == "parts" ||
+        (name.starts_with("rows") && (name.ends_with(".arrow") || name.ends_with(".arrow.partial"))))
+      fs::remove_all(entry.path());
+  }
+  fs::remove(path / "settings.toml");
 }
 
 void make_folder(const fs::path& path) {

@@ -31,13 +31,14 @@ void check_seal(const fs::path& path, const std::string& text) {
 
 }  // namespace
 
-RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings, const Fill& fill) {
-  check_vacant(path);
+RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings, const Fill& fill, Existing existing) {
+  check_vacant(path, existing);
   make_folder(path);
   // Two processes may both have found it vacant: the one that has the lock checks again.
   auto lock =
       std::make_unique<RunLock>(path, fmt::format("name another folder with {}, or wait for it", mention("out")));
-  check_vacant(path);
+  check_vacant(path, existing);
+  if (existing == Existing::replace) remove_run(path);
   if (fill) fill(path);
   // A run may be resumed from another folder.
   Settings kept = settings;

@@ -1,6 +1,10 @@
 // What a run takes from another, it takes before it has settings: from then on it is a run.
 #include "flymc/run/files/run_on_another.hpp"
 
+#include <fmt/format.h>
+
+#include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 #include "new_folder.hpp"
 #include "preparation_file.hpp"
 #include "run_parts.hpp"
@@ -17,13 +21,22 @@ Settings settings_on(const RunDirectory& base, const std::filesystem::path& path
   return settings;
 }
 
-RunDirectory create_on(const RunDirectory& base, const std::filesystem::path& path, const Settings& settings) {
+RunDirectory create_on(const RunDirectory& base, const std::filesystem::path& path, const Settings& settings,
+                       Existing existing) {
+  std::error_code unknown;
+  for (const std::filesystem::path& used : {base.path(), base.base()})
+    if (existing == Existing::replace && std::filesystem::equivalent(path, used, unknown))
+      throw InputError(
+          fmt::format("{}: this run cannot be replaced by one that is sampled from it; name another folder "
+                      "with {}",
+                      path.string(), mention("out")));
   // Before there is a folder: the prior may name a coefficient that the rows have not.
-  check_vacant(path);
+  check_vacant(path, existing);
   if (!base.rows_files().empty()) parts_of(open_unverified(base), settings);
-  return RunDirectory::create(path, settings, [&](const std::filesystem::path& folder) {
+  const auto fill = [&](const std::filesystem::path& folder) {
     write_starts(folder, base, copy_preparation(base, folder, settings));
-  });
+  };
+  return RunDirectory::create(path, settings, fill, existing);
 }
 
 }  // namespace flymc

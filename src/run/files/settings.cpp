@@ -32,6 +32,9 @@ std::vector<Setting> make_settings() {
   all.push_back(list_setting(
       "categorical", "A,B,...", Group::rows, "columns of numbers that are names of levels",
       [](auto& s) -> auto& { return s.categorical; }));
+  all.push_back(list_setting(
+      "reference", "A=LEVEL,...", Group::rows, "levels that others are compared with (default: the first of each)",
+      [](auto& s) -> auto& { return s.reference; }));
   all.push_back(column_setting(
       "weights", "COLUMN", Group::rows, "how many times a row counts (default: once)",
       [](auto& s) -> auto& { return s.weights; }));
@@ -140,8 +143,8 @@ const Setting* find_setting(const std::string& name) {
 }
 
 bool is_argument(const std::string& name) {
-  static const std::vector<std::string> names = {"out", "interval",         "kind", "odds-ratios", "q",
-                                                 "s",   "resample-fraction"};
+  static const std::vector<std::string> names = {"out",         "overwrite", "interval", "kind",
+                                                 "odds-ratios", "q",         "s",        "resample-fraction"};
   return std::ranges::find(names, name) != names.end();
 }
 

@@ -1,7 +1,8 @@
 // How the columns of a table become a row of numbers and a target.
 //
 // Numbers stay as they are or are standardised, true/false becomes 1/0, and a text column of levels a < b < c becomes
-// the features column[b] and column[c]: the first level is the reference, with an intercept or without.
+// the features column[b] and column[c]: the first level, or the one that is named, is the reference, with an intercept
+// or without.
 #pragma once
 
 #include <functional>
@@ -28,6 +29,7 @@ struct EncodingOptions {
   std::string weights = {}, offset = {};  // columns of numbers that are facts of rows and no features; none: 1 and 0
   // Columns whose values are levels; the table has to be opened with the same list, which is checked here.
   std::vector<std::string> categorical = {};
+  std::vector<std::string> reference = {};  // "column=level": the levels that others are compared with
   bool intercept = true;
   // Numbers are divided by their standard deviation, and centred if there is an intercept to take that up. A column of
   // nothing but 0 and 1 stays as it is, as true/false would.
@@ -48,7 +50,7 @@ struct RowOrigin {
 struct EncodedColumn {
   std::string name;
   ColumnKind kind = ColumnKind::numeric;
-  std::vector<std::string> levels;  // of text, sorted by bytes; the first is the reference
+  std::vector<std::string> levels;  // of text, the reference first, the others sorted by bytes
   // Of numbers and true/false, over the rows that were kept; the deviation is that of a sample.
   double minimum = 0.0, maximum = 0.0, mean = 0.0, deviation = 0.0;
   double shift = 0.0, scale = 1.0;  // the feature is (value - shift) / scale

@@ -26,6 +26,9 @@ class Monitor {
   virtual bool stop() const { return false; }
 };
 
+// Throws InputError if the table cannot be opened, or a column that the settings name is not in it. Before a run is
+// replaced by one that could not be.
+void check_table(const Settings& settings);
 // Stage 1. Does nothing if it is done.
 void ingest(const RunDirectory& directory, Monitor& monitor, const Communicator& communicator = Communicator::alone());
 // All stages that are not done. False if the monitor stopped it; what was done by then is kept. Every rank of a

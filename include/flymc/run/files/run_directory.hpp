@@ -44,6 +44,9 @@ class RunLock {
   int descriptor_;
 };
 
+// What becomes of a run in the folder that a new one is to have.
+enum class Existing { keep, replace };
+
 class RunDirectory {
  public:
   // A new folder with these settings. One in which a run got no further than its settings, because its table could not
@@ -52,7 +55,8 @@ class RunDirectory {
   // processes that create a run in one folder, one gets it.
   // What `fill` puts into it is there before the settings are: from then on it is a run.
   using Fill = std::function<void(const std::filesystem::path& folder)>;
-  static RunDirectory create(const std::filesystem::path& path, const Settings& settings, const Fill& fill = nullptr);
+  static RunDirectory create(const std::filesystem::path& path, const Settings& settings, const Fill& fill = nullptr,
+                             Existing existing = Existing::keep);
   // The folder of an earlier run. Throws InputError if it is none.
   explicit RunDirectory(std::filesystem::path path);
 

@@ -14,6 +14,7 @@ Settings settings_on(const RunDirectory& base, const std::filesystem::path& path
 // where its chains ended: what happens to the base afterwards does not matter, and no pass is needed. (A preparation
 // under another prior is as good, since the bound does not know the prior; but that a flat prior has a posterior is
 // found by the search for its own anchor.)
-RunDirectory create_on(const RunDirectory& base, const std::filesystem::path& path, const Settings& settings);
+RunDirectory create_on(const RunDirectory& base, const std::filesystem::path& path, const Settings& settings,
+                       Existing existing = Existing::keep);
 
 }  // namespace flymc

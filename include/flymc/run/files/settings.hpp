@@ -17,7 +17,7 @@ struct Settings {
   // Rows.
   std::vector<std::string> table;  // files, globs or folders
   std::string target;
-  std::vector<std::string> columns, exclude, categorical;
+  std::vector<std::string> columns, exclude, categorical, reference;
   std::string weights, offset;  // columns; empty: none
   std::string delimiter;        // of CSV files; empty: by the file's name
   std::string missing = "error";
