@@ -53,7 +53,7 @@ class _Estimator(BaseEstimator):
         theta = found.array().reshape(-1, len(found.names))
         self.draws_ = theta.reshape(len(theta), -1, X.shape[1] + 1)  # draw, predictor, intercept and columns
         if found.report["differences"]:
-            # The data know differences between classes alone. As scikit-learn's, coefficients sum to 0 over the classes.
+            # The data know differences between classes alone. As scikit-learn's, coefficients sum to 0 over classes.
             first = np.zeros((len(theta), 1, X.shape[1] + 1))
             self.draws_ = np.concatenate([first, self.draws_], axis=1)
             self.draws_ -= self.draws_.mean(axis=1, keepdims=True)

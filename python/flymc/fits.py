@@ -189,8 +189,8 @@ class Fit:
     def to_arviz(self, log_likelihood_rows: int = 1000, seed: int = 0, *, reference_class: Any = None) -> Any:
         """For ArviZ: an InferenceData before ArviZ 1, a DataTree of the same groups since.
 
-        The posterior is `theta(chain, draw, coefficient)`, as in the command's export: of a softmax the differences from
-        `reference_class`, which is the first class unless you name another. The log likelihood, which
+        The posterior is `theta(chain, draw, coefficient)`, as in the command's export: of a softmax the differences
+        from `reference_class`, which is the first class unless you name another. The log likelihood, which
         `arviz.loo` needs, is computed for at most `log_likelihood_rows` rows of the table, a random sample without
         replacement that depends on `seed`; 0 leaves it out. What `loo` then says is of these rows: times rows / sample
         it is an estimate for the table. The attributes of the group say how many there were.

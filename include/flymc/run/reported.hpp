@@ -10,7 +10,7 @@
 namespace flymc {
 
 // Where a likelihood knows only differences between the coefficients of its classes, each coefficient alone is mostly
-// prior: chains that agree on it may disagree on every difference. There the differences from a class of reference are
+// prior: chains that agree on it may disagree on every difference. There the differences from a reference class are
 // reported, x[b - a] for x[b] - x[a]. They have all that a prediction needs: with 0 in the place of the reference, the
 // probabilities are the same.
 class Reported {
