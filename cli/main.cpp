@@ -246,7 +246,7 @@ int main(int argc, char** argv) {
   Flags flags;
   Output output;
   std::vector<std::string> table;
-  std::string config, out, run_path;
+  std::string config, out, run_path, reference_class;
   SummaryOptions summary_options;
   PredictOptions predict_options;
   std::function<int()> command;
@@ -264,6 +264,10 @@ int main(int argc, char** argv) {
   const auto new_run = [&](const Settings& settings) {
     if (overwrite) check_table(settings);
     return RunDirectory::create(out, settings, nullptr, overwrite ? Existing::replace : Existing::keep);
+  };
+  const auto add_reference_class = [&](CLI::App& to) {
+    to.add_option("--reference-class", reference_class, "softmax: differences are from this class [the first]")
+        ->type_name("CLASS");
   };
   const auto settings_of_flags = [&] {
     Settings settings;
@@ -367,9 +371,11 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   summary.add_flag("--odds-ratios", summary_options.odds_ratios,
                    "exp of the coefficients too, where they are logarithms of odds");
+  add_reference_class(summary);
   summary.footer("Example:\n  flymc summary run --interval 0.95 --odds-ratios");
   summary.callback([&] {
     command = [&] {
+      summary_options.reference_class = reference_class;
       check_usage(summary_options);
       return finish(RunDirectory(run_path), output, summary_options);
     };
@@ -415,10 +421,12 @@ int main(int argc, char** argv) {
       .add_option("--out", out, "draws.nc for NetCDF, draws.parquet, or draws.csv for Stan CSV: draws_1.csv ...")
       ->type_name("FILE")
       ->required();
+  add_reference_class(export_command);
   export_command.footer("Example:\n  flymc export run --out draws.nc        # arviz.from_netcdf('draws.nc')");
   export_command.callback([&] {
     command = [&] {
-      for (const auto& path : export_draws(RunDirectory(run_path), out)) fmt::print("{}\n", path.string());
+      for (const auto& path : export_draws(RunDirectory(run_path), out, reference_class))
+        fmt::print("{}\n", path.string());
       return static_cast<int>(Exit::success);
     };
   });

@@ -64,7 +64,10 @@ class Run:
         Per chain: number, in warm-up, done, of how many, bright rows, queries.
         """
 
-    def summary(self, json: bool = False, interval: float = 0.9, odds_ratios: bool = False) -> str: ...
+    def summary(self, json: bool = False, interval: float = 0.9, odds_ratios: bool = False, reference_class: str = '') -> str: ...
+
+    def write_draws(self, out: str, reference_class: str = '') -> None:
+        """The draws of what the summary has, as a Parquet file."""
 
     def predict(self, table: Sequence[str], out: str, interval: float, draws: int, missing: str, delimiter: str, kind: str, threads: int) -> int:
         """Predictions for a table's rows, to a file."""

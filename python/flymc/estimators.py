@@ -52,6 +52,11 @@ class _Estimator(BaseEstimator):
             raise InputError(_spoken(tables.left_out(str(error), "X"), said)) from None
         theta = found.array().reshape(-1, len(found.names))
         self.draws_ = theta.reshape(len(theta), -1, X.shape[1] + 1)  # draw, predictor, intercept and columns
+        if found.report["differences"]:
+            # The data know differences between classes alone. As scikit-learn's, coefficients sum to 0 over classes.
+            first = np.zeros((len(theta), 1, X.shape[1] + 1))
+            self.draws_ = np.concatenate([first, self.draws_], axis=1)
+            self.draws_ -= self.draws_.mean(axis=1, keepdims=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they come below
             self.summary_ = found.summary()
@@ -98,6 +103,10 @@ class FlyMCClassifier(ClassifierMixin, _Estimator):
 
     The prior is per unit of a column, and the intercept's at the means of the columns; `None` is the default, scaled by
     the columns.
+
+    Of more than two classes `coef_`, `intercept_` and `draws_` have a row per class that sum to 0 over the classes, as
+    scikit-learn's multinomial `coef_` does; `summary_` has their differences from the first class, which are what the
+    data know.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)

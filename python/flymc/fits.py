@@ -77,11 +77,7 @@ class Fit:
 
     @property
     def names(self) -> list[str]:
-        """The coefficients, as the draws have them."""
-        return self._report["coefficients"] or self._parameters  # runs of earlier versions kept no names
-
-    @property
-    def _parameters(self) -> list[str]:
+        """What the draws are of: the coefficients, or of a softmax their differences from the first class."""
         return [parameter["name"] for parameter in self._report["parameters"]]
 
     @property
@@ -103,29 +99,51 @@ class Fit:
     def draws(self) -> pa.Table:
         """All draws, one row each: `chain`, `draw`, the coefficients by name, and what belongs to the sampler.
 
+        Of a softmax, whose data know only differences between classes, they are differences from the first class:
+        `x[b - a]`. The coefficients themselves are in the file `draws.parquet` of the run.
+
         >>> flymc.fit("defaulted", "examples/data/loans.csv", progress=False).draws.num_rows
         4000
         """
+        return self._draws_from(None)
+
+    def _draws_from(self, reference_class: Any) -> pa.Table:
         from pyarrow import parquet
 
-        return parquet.read_table(self.path / "draws.parquet")
+        if not self._report["differences"] and reference_class is None:
+            return parquet.read_table(self.path / "draws.parquet")
+        with tempfile.TemporaryDirectory(prefix="flymc-") as folder:
+            out = pathlib.Path(folder) / "draws.parquet"
+            self._run.write_draws(str(out), _name_of_class(reference_class))
+            return parquet.read_table(out)
 
-    def array(self) -> np.ndarray:
-        """The draws of the coefficients as (chain, draw, coefficient)."""
-        chains = len(self._report["chains"])
-        return np.stack([self.draws[name].to_numpy() for name in self.names], axis=-1).reshape(
-            chains, -1, len(self.names)
-        )
+    def array(self, reference_class: Any = None) -> np.ndarray:
+        """The draws as (chain, draw, coefficient), or of a softmax as (chain, draw, difference).
 
-    def summary(self, interval: float = 0.9, *, odds_ratios: bool = False) -> Any:
+        `reference_class` is the class that the differences are from; None is the first.
+        """
+        return self._named_array(reference_class)[1]
+
+    def _named_array(self, reference_class: Any) -> tuple[list[str], np.ndarray]:
+        draws = self.draws if reference_class is None else self._draws_from(reference_class)
+        names = [name for name in draws.column_names if name not in ("chain", "draw") and not name.endswith("__")]
+        numbers = np.stack([draws[name].to_numpy() for name in names], axis=-1)
+        return names, numbers.reshape(len(self._report["chains"]), -1, len(names))
+
+    def _report_from(self, reference_class: Any, interval: float = 0.9, odds_ratios: bool = False) -> dict[str, Any]:
+        if interval == self._report["interval"] and not odds_ratios and reference_class is None:
+            return self._report
+        return json.loads(self._run.summary(True, interval, odds_ratios, _name_of_class(reference_class)))
+
+    def summary(self, interval: float = 0.9, *, odds_ratios: bool = False, reference_class: Any = None) -> Any:
         """A data frame with a row per coefficient: mean, sd, median, both ends of an interval, and diagnostics.
 
         The ends of the interval, which has the probability `interval`, are quantiles of the draws: `q5` and `q95`, or
         for 0.95 `q2.5` and `q97.5`. With `odds_ratios` there are three columns more: `odds_ratio`, which is exp of the
         median, and exp of both ends. Families whose coefficients are no logarithms of odds refuse that.
 
-        Of a softmax, whose data know only differences between classes, the rows are differences from the first class:
-        `x[b - a]`. The draws are of the coefficients.
+        Of a softmax, whose data know only differences between classes, the rows are differences from `reference_class`,
+        which is the first class unless you name another: `x[b - a]`.
 
         Reasons not to trust the draws yet, as the command prints them, come as warnings.
 
@@ -135,11 +153,9 @@ class Fit:
         >>> list(fit.summary(interval=0.95).columns[3:5])
         ['q2.5', 'q97.5']
         """
-        for reason in self._report["warnings"]:
+        report = self._report_from(reference_class, interval, odds_ratios)
+        for reason in report["warnings"]:
             warnings.warn(reason, stacklevel=2)
-        report = self._report
-        if interval != report["interval"] or odds_ratios:
-            report = json.loads(self._run.summary(json=True, interval=interval, odds_ratios=odds_ratios))
         lower, upper = f"q{50 * (1 - interval):.10g}", f"q{50 * (1 + interval):.10g}"
         rows = []
         for p in report["parameters"]:
@@ -149,34 +165,32 @@ class Fit:
                 for name, end in {"": "median", f"_{lower}": "lower", f"_{upper}": "upper"}.items():
                     row[f"odds_ratio{name}"] = p["odds_ratio"][end]
             rows.append(row)
-        return self._frame(rows)
+        return _frame(report, rows)
 
-    def laplace_check(self) -> Any:
+    def laplace_check(self, reference_class: Any = None) -> Any:
         """How wrong the Laplace approximation would have been, in its own standard deviations.
 
         A row per coefficient, or per difference, as in `summary`.
         `shift` is (mean - its mean) / its sd and `sd_ratio` is sd / its sd, each with its Monte Carlo error.
         """
-        if "laplace" not in self._report["parameters"][0]:
+        report = self._report_from(reference_class)
+        if "laplace" not in report["parameters"][0]:
             raise _core.InputError(_NO_LAPLACE)
-        return self._frame([p["laplace"] for p in self._report["parameters"]])
+        return _frame(report, [p["laplace"] for p in report["parameters"]])
 
-    def laplace(self) -> Any:
+    def laplace(self, reference_class: Any = None) -> Any:
         """The Laplace approximation itself: its mean and its standard deviation, rows as in `summary`."""
-        means, sds = self._report["laplace_mean"], self._report["laplace_sd"]
+        report = self._report_from(reference_class)
+        means, sds = report["laplace_mean"], report["laplace_sd"]
         if not means:
             raise _core.InputError(_NO_LAPLACE)
-        return self._frame([{"mean": mean, "sd": sd} for mean, sd in zip(means, sds, strict=True)])
+        return _frame(report, [{"mean": mean, "sd": sd} for mean, sd in zip(means, sds, strict=True)])
 
-    def _frame(self, rows: list[dict[str, Any]]) -> Any:
-        import pandas
-
-        return pandas.DataFrame(rows, index=pandas.Index(self._parameters, name="parameter"), dtype=float)
-
-    def to_arviz(self, log_likelihood_rows: int = 1000, seed: int = 0) -> Any:
+    def to_arviz(self, log_likelihood_rows: int = 1000, seed: int = 0, *, reference_class: Any = None) -> Any:
         """For ArviZ: an InferenceData before ArviZ 1, a DataTree of the same groups since.
 
-        The posterior is `theta(chain, draw, coefficient)`, as in the command's export. The log likelihood, which
+        The posterior is `theta(chain, draw, coefficient)`, as in the command's export: of a softmax the differences
+        from `reference_class`, which is the first class unless you name another. The log likelihood, which
         `arviz.loo` needs, is computed for at most `log_likelihood_rows` rows of the table, a random sample without
         replacement that depends on `seed`; 0 leaves it out. What `loo` then says is of these rows: times rows / sample
         it is an estimate for the table. The attributes of the group say how many there were.
@@ -185,7 +199,7 @@ class Fit:
         >>> fit.to_arviz(log_likelihood_rows=100).log_likelihood.attrs["sampled_rows"]
         100
         """
-        theta = self.array()
+        names, theta = self._named_array(reference_class)
         statistics = {
             name: self.draws[column].to_numpy().reshape(theta.shape[:2])
             for name, column in {
@@ -201,7 +215,7 @@ class Fit:
             rows = np.sort(np.random.default_rng(seed).choice(self.rows, count, replace=False))
             values = self.log_likelihood(rows).reshape(*theta.shape[:2], count)
             likelihood = LogLikelihood(self.settings["target"][0], rows, values, self.rows)
-        return inference_data(theta, self.names, statistics, likelihood, _core.version)
+        return inference_data(theta, names, statistics, likelihood, _core.version)
 
     def log_likelihood(self, rows: Sequence[int]) -> np.ndarray:
         """The log likelihood of some rows of the table (they count from 0) under each draw: a row per draw."""
@@ -358,17 +372,35 @@ class Fit:
         if self._design is not None:
             self._design.save(pathlib.Path(path))
 
-    def export(self, out: str | os.PathLike[str]) -> list[str]:
-        """Writes the draws as NetCDF (.nc), Stan CSV (.csv) or Parquet, by the file's name; returns the files."""
+    def export(self, out: str | os.PathLike[str], *, reference_class: Any = None) -> list[str]:
+        """Writes the draws as NetCDF (.nc), Stan CSV (.csv) or Parquet, by the file's name; returns the files.
+
+        Of a softmax they are differences from `reference_class`, which is the first class unless you name another.
+        """
         from ._command import PROGRAM, environment
 
         arguments = [PROGRAM, "export", self.path, "--out", os.fspath(out)]
+        if reference_class is not None:
+            arguments.append(f"--reference-class={_name_of_class(reference_class)}")
         done = subprocess.run(arguments, env=environment(), capture_output=True, text=True)
         if done.returncode != 0:
             error = _core.FileError if done.returncode == 3 else _core.InputError
-            # The command's words: its flag is this argument.
-            raise error(done.stderr.strip().removeprefix("flymc: ").replace("--out", "out"))
+            # The command's words: its flags are these arguments.
+            said = done.stderr.strip().removeprefix("flymc: ")
+            raise error(said.replace("--out", "out").replace("--reference-class", "reference_class"))
         return done.stdout.split("\n")[:-1] or [os.fspath(out)]
+
+
+def _name_of_class(reference_class: Any) -> str:
+    """As the command has it: the class `2` of numbers may be given as a number. None is the first."""
+    return "" if reference_class is None else words({"class": reference_class})["class"][0]
+
+
+def _frame(report: dict[str, Any], rows: list[dict[str, Any]]) -> Any:
+    import pandas
+
+    names = [parameter["name"] for parameter in report["parameters"]]
+    return pandas.DataFrame(rows, index=pandas.Index(names, name="parameter"), dtype=float)
 
 
 def load(path: str | os.PathLike[str]) -> Fit:

@@ -22,6 +22,7 @@
 #include "flymc/run/files/plan.hpp"
 #include "flymc/run/files/predict.hpp"
 #include "flymc/run/files/report.hpp"
+#include "flymc/run/files/reported_draws.hpp"
 #include "flymc/run/files/run.hpp"
 #include "flymc/run/files/run_on_another.hpp"
 
@@ -114,10 +115,13 @@ class Run {
     return all;
   }
 
-  std::string summary(bool json, double interval, bool odds_ratios) const {
+  std::string summary(bool json, double interval, bool odds_ratios, const std::string& reference_class) const {
     const RunReport report = read_report(directory_);
-    const FitSummary summary = in_arguments(summarise(directory_, report, {interval, odds_ratios}));
+    const FitSummary summary = in_arguments(summarise(directory_, report, {interval, odds_ratios, reference_class}));
     return json ? to_json(summary, report) : summary.text();
+  }
+  void write_draws(const std::string& out, const std::string& reference_class) const {
+    flymc::write_draws(DrawsFile(directory_.draws()), read_report(directory_).reported(reference_class), out);
   }
   std::int64_t predict(const std::vector<std::string>& table, const std::string& out, double interval,
                        std::int64_t draws, const std::string& missing, const std::string& delimiter,
@@ -223,7 +227,10 @@ NB_MODULE(_core, m) {
       .def("stop", &Run::stop, "Asks the chains to stop after their iteration.")
       .def("lines", &Run::lines, "What the run has said since the last call.")
       .def("progress", &Run::progress, "Per chain: number, in warm-up, done, of how many, bright rows, queries.")
-      .def("summary", &Run::summary, "json"_a = false, "interval"_a = usual_interval, "odds_ratios"_a = false, Free())
+      .def("summary", &Run::summary, "json"_a = false, "interval"_a = usual_interval, "odds_ratios"_a = false,
+           "reference_class"_a = "", Free())
+      .def("write_draws", &Run::write_draws, "out"_a, "reference_class"_a = "", Free(),
+           "The draws of what the summary has, as a Parquet file.")
       .def("predict", &Run::predict, "table"_a, "out"_a, "interval"_a, "draws"_a, "missing"_a, "delimiter"_a, "kind"_a,
            "threads"_a, Free(), "Predictions for a table's rows, to a file.")
       .def(

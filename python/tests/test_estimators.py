@@ -5,6 +5,7 @@ import pathlib
 import flymc
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -35,6 +36,27 @@ def test_more_classes(frame):
     probability = model.predict_proba(X)
     assert probability.shape == (3000, 3) and model.coef_.shape == (3, 2)
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+    fit = flymc.fit(None, (X, frame["region"]), family="softmax", progress=False, **SHORT)
+    predicted = fit.predict(X[:50])[[f"mean[{c}]" for c in model.classes_]]
+    np.testing.assert_allclose(probability[:50], predicted, atol=1e-10)
+
+
+def test_coefficients_of_classes_are_as_scikit_learns():
+    """Rows sum to 0. Under the same normal prior scikit-learn finds the mode, which 20,000 rows have near the mean."""
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(20_000, 2))
+    weight = np.exp(np.column_stack([0.3 - X[:, 0], X[:, 1], -0.5 + 0.5 * X[:, 0]]))
+    chosen = (rng.random((len(X), 1)) > (weight / weight.sum(axis=1, keepdims=True)).cumsum(axis=1)).sum(axis=1)
+    y = np.array(["a", "b", "c"])[chosen]
+    model = flymc.FlyMCClassifier(prior=flymc.Normal(0, 2)).fit(X, y)
+    theirs = LogisticRegression(C=4, tol=1e-8).fit(X, y)
+    assert model.coef_.shape == theirs.coef_.shape and model.intercept_.shape == theirs.intercept_.shape
+    np.testing.assert_allclose(model.draws_.sum(axis=1), 0, atol=1e-12)
+    # 0.1 of a standard deviation, and the Monte Carlo error of 4,000 draws.
+    np.testing.assert_allclose(model.coef_, theirs.coef_, atol=0.004)
+    np.testing.assert_allclose(model.intercept_, theirs.intercept_, atol=0.004)
+    differences = np.column_stack([model.intercept_, model.coef_])[1:] - np.append(model.intercept_[0], model.coef_[0])
+    np.testing.assert_allclose(model.summary_["mean"], differences.ravel(), atol=1e-12)
 
 
 def test_in_a_pipeline(frame):
@@ -81,10 +103,11 @@ def test_sample_weight(frame):
 
 def test_names_of_columns_and_classes(frame):
     X = frame[["x", "w"]].rename(columns={"x": "age", "w": "target"})  # any name will do
-    model = flymc.FlyMCClassifier(prior={"age[west]": flymc.Normal(1, 1e-4)}, **SHORT).fit(X, frame["region"])
+    prior = {"age[west]": flymc.Normal(1, 1e-4), "age[east]": flymc.Normal(0, 1e-4)}
+    model = flymc.FlyMCClassifier(prior=prior, **SHORT).fit(X, frame["region"])
     differences = [f"[{other} - east]" for other in ("north", "west")]
     assert list(model.summary_.index) == [name + of for of in differences for name in ("intercept", "age", "target")]
-    assert abs(model.coef_[2, 0] - 1) < 0.01
+    assert abs(model.summary_.loc["age[west - east]", "mean"] - 1) < 0.01
     # Of two classes a coefficient is for the second; columns without a name are numbered.
     two = flymc.FlyMCClassifier(**SHORT).fit(X.to_numpy(), frame["member"])
     assert list(two.summary_.index) == ["intercept", "x0", "x1"]

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
 
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
+#include "flymc/core/names.hpp"
 #include "flymc/run/residuals.hpp"
 #include "flymc/run/sampler.hpp"
 
@@ -48,6 +50,11 @@ std::vector<std::string> prior_warnings(const Prior& prior, const std::vector<st
                   mention("prior"))};
 }
 
+std::vector<double> as_list(const Vector& values) { return {values.begin(), values.end()}; }
+Vector as_vector(const std::vector<double>& values) {
+  return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
+}
+
 // Rows, bright rows, and passes by what took them.
 std::string describe_cost(const Report& report) {
   const std::vector<ChainReport>& chains = report.chains;
@@ -86,6 +93,31 @@ RowId Report::queries() const {
   return sum;
 }
 
+Reported Report::reported(const std::string& reference_class) const {
+  if (reference_class.empty()) return Reported(coefficients, differences ? classes : std::vector<std::string>());
+  if (!differences)
+    throw InputError(fmt::format(
+        "{}: these coefficients are no differences between classes, as those of a softmax are; leave it out",
+        mention("reference-class")));
+  const auto found = std::find(classes.begin(), classes.end(), reference_class);
+  if (found == classes.end()) {
+    const std::string meant = closest(reference_class, classes);
+    throw InputError(fmt::format("{}: '{}' is no class of the target, which has {}{}", mention("reference-class"),
+                                 on_one_line(reference_class), quoted_list(classes, 10),
+                                 meant.empty() ? "" : "; " + meant));
+  }
+  return Reported(coefficients, classes, static_cast<std::size_t>(found - classes.begin()));
+}
+
+std::pair<Vector, Vector> Report::laplace(const Reported& reported) const {
+  if (reported.reference() == 0) return {as_vector(laplace_mean), as_vector(laplace_sd)};
+  if (laplace_sd_of_others.empty()) return {};  // an earlier version's report has none
+  // The first class may have any coefficients where differences are asked for: 0.
+  Vector theta = Vector::Zero(static_cast<Index>(coefficients.size()));
+  theta.tail(reported.size()) = as_vector(laplace_mean);
+  return {reported.at(theta), as_vector(laplace_sd_of_others[reported.reference() - 1])};
+}
+
 Report report_on(const Store& store, const Model& model, const Preparation& preparation, const FitOptions& options,
                  const Presentation& shown) {
   Report report;
@@ -110,9 +142,10 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
     Matrix factor = laplace->factor;
     for (Index j = 0; j < factor.cols(); ++j) factor.col(j) = shown.original(laplace->factor.col(j));
     const Reported reported = report.reported();
-    const Vector mean = reported.at(shown.original(laplace->mean)), sd = reported.sd(factor);
-    report.laplace_mean.assign(mean.begin(), mean.end());
-    report.laplace_sd.assign(sd.begin(), sd.end());
+    report.laplace_mean = as_list(reported.at(shown.original(laplace->mean)));
+    report.laplace_sd = as_list(reported.sd(factor));
+    for (std::size_t k = 1; report.differences && k < report.classes.size(); ++k)
+      report.laplace_sd_of_others.push_back(as_list(Reported(report.coefficients, report.classes, k).sd(factor)));
   }
   if (preparation.anchor) warn(residual_warnings(model, store, preparation.centre().theta));
   return report;
@@ -127,12 +160,10 @@ FitSummary summarise(const Report& report, std::vector<ParameterSummary> paramet
   FitSummary summary;
   summary.options = options;
   summary.parameters = std::move(parameters);
-  const auto as_vector = [](const std::vector<double>& values) {
-    return Vector(Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size())));
-  };
-  if (report.laplace_mean.size() == summary.parameters.size())
-    summary.laplace = check_laplace(summary.parameters, as_vector(report.laplace_mean), as_vector(report.laplace_sd));
-  summary.remark = report.reported().remark();
+  const Reported reported = report.reported(options.reference_class);
+  if (const auto [mean, sd] = report.laplace(reported); mean.size() == reported.size())
+    summary.laplace = check_laplace(summary.parameters, mean, sd);
+  summary.remark = reported.remark();
   summary.choices = report.choices;
   summary.cost = describe_cost(report);
   summary.warnings = convergence_warnings(summary.parameters, report.chains.size());

@@ -5,26 +5,24 @@
 
 namespace flymc {
 
-Reported::Reported(const std::vector<std::string>& coefficients, const std::vector<std::string>& classes) {
-  if (classes.empty()) {
-    names_ = coefficients;
-    return;
-  }
-  const std::size_t columns = coefficients.size() / classes.size(), ending = classes.front().size() + 2;
-  offset_ = static_cast<Index>(columns);
-  for (std::size_t k = 1; k < classes.size(); ++k)
-    for (std::size_t j = 0; j < columns; ++j) {
-      const std::string& name = coefficients[j];
-      names_.push_back(fmt::format("{}[{} - {}]", name.substr(0, name.size() - ending), classes[k], classes.front()));
-    }
+Reported::Reported(const std::vector<std::string>& coefficients, const std::vector<std::string>& classes,
+                   std::size_t reference)
+    : names_(coefficients), reference_(reference) {
+  if (classes.empty()) return;
+  columns_ = static_cast<Index>(coefficients.size() / classes.size());
+  const auto first = names_.begin() + first_subtracted();
+  names_.erase(first, first + columns_);
+  for (std::string& name : names_) name.insert(name.size() - 1, " - " + classes[reference]);
   remark_ =
       fmt::format("coefficients are shown as differences from those of class '{}', which is all that the data know",
-                  classes.front());
+                  classes[reference]);
 }
 
 Vector Reported::at(const Vector& theta) const {
-  if (offset_ == 0) return theta;
-  return theta.tail(size()) - theta.head(offset_).replicate(size() / offset_, 1);
+  if (columns_ == 0) return theta;
+  Vector out(size());
+  for (Index i = 0; i < size(); ++i) out[i] = theta[coefficient(i)] - theta[subtracted(i)];
+  return out;
 }
 
 Vector Reported::sd(const Matrix& factor) const {

@@ -22,6 +22,33 @@ TEST(Reported, NamesOfCoefficientsAndOfDifferences) {
   const Reported differences(coefficients, {"a", "b", "c d"});
   EXPECT_EQ(differences.names(), (Names{"intercept[b - a]", "x[1][b - a]", "intercept[c d - a]", "x[1][c d - a]"}));
   EXPECT_NE(differences.remark().find("differences from those of class 'a'"), std::string::npos);
+  const Reported others(coefficients, {"a", "b", "c d"}, 1);
+  EXPECT_EQ(others.names(), (Names{"intercept[a - b]", "x[1][a - b]", "intercept[c d - b]", "x[1][c d - b]"}));
+  EXPECT_NE(others.remark().find("differences from those of class 'b'"), std::string::npos);
+}
+
+TEST(Reported, TheReferenceClassIsNamed) {
+  Report report;
+  report.coefficients = {"x[late]", "x[on time]", "x[cancelled]"};
+  report.classes = {"late", "on time", "cancelled"};
+  const auto refusal = [&](const std::string& name) {
+    try {
+      report.reported(name);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(report.reported().names(), report.coefficients);
+  EXPECT_NE(refusal("late").find("‹reference-class›: these coefficients are no differences"), std::string::npos);
+  report.differences = true;
+  EXPECT_EQ(report.reported().names(), report.reported("late").names());
+  EXPECT_EQ(report.reported("cancelled").names(), (Names{"x[late - cancelled]", "x[on time - cancelled]"}));
+  EXPECT_NE(
+      refusal("ontime").find("‹reference-class›: 'ontime' is no class of the target, which has 'late', 'on time', "
+                             "'cancelled'; did you mean 'on time'?"),
+      std::string::npos)
+      << refusal("ontime");
 }
 
 TEST(Reported, IsALinearMapOfThetaAndOfItsDraws) {
@@ -47,6 +74,12 @@ TEST(Reported, IsALinearMapOfThetaAndOfItsDraws) {
   draws.write(0, theta, {});
   draws.write(0, 2.0 * theta, {});
   draws.write(1, 3.0 * theta, {});
+  for (const std::size_t reference : {0, 1, 2}) {
+    const Reported other(coefficients, {"0", "1", "2"}, reference);
+    for (Index i = 0; i < 4; ++i) EXPECT_EQ(other.draws(draws, i)[0][0], other.at(theta)[i]) << reference << " " << i;
+  }
+  expected << 1.0 - 10.0, 2.0 - 20.0, 100.0 - 10.0, 200.0 - 20.0;
+  EXPECT_EQ(Reported(coefficients, {"0", "1", "2"}, 1).at(theta), expected);
   EXPECT_EQ(reported.draws(draws, 3), (std::vector<std::vector<double>>{{198.0, 396.0}, {594.0}}));
   EXPECT_EQ(Reported(coefficients).draws(draws, 3), (std::vector<std::vector<double>>{{20.0, 40.0}, {60.0}}));
 }

@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "flymc/chain/chain_run.hpp"
@@ -30,11 +31,16 @@ struct Report {
   std::string choices;                                      // of bound, sweep, move and what counts as 1, in words
   std::vector<std::string> warnings;                        // about the posterior, known without draws
   double radius = std::numeric_limits<double>::infinity();  // of the bound
-  std::vector<double> laplace_mean, laplace_sd;             // of each number that is reported; empty: not known
+  // Laplace's, of each number that is reported, for differences from the first class; empty: not known.
+  std::vector<double> laplace_mean, laplace_sd;
+  std::vector<std::vector<double>> laplace_sd_of_others;  // of differences from each further class
 
   // All queries: set-up, starts, warm-up and sampling of every chain.
   RowId queries() const;
-  Reported reported() const { return Reported(coefficients, differences ? classes : std::vector<std::string>()); }
+  // Differences are from those of `reference_class`; empty: the first. Throws InputError if there is no such class.
+  Reported reported(const std::string& reference_class = "") const;
+  // Mean and standard deviation of the Laplace approximation of what is reported; empty: not known.
+  std::pair<Vector, Vector> laplace(const Reported& reported) const;
 };
 
 // How coefficients are shown.
@@ -51,7 +57,8 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
 
 struct SummaryOptions {
   double interval = usual_interval;
-  bool odds_ratios = false;  // show them too; whoever asks knows that coefficients are logarithms of odds
+  bool odds_ratios = false;          // show them too; whoever asks knows that coefficients are logarithms of odds
+  std::string reference_class = {};  // that differences are from: see Report::reported
 };
 // Throws InputError if the interval is none.
 void check(const SummaryOptions& options);
@@ -79,7 +86,7 @@ FitSummary summarise(const Report& report, std::vector<ParameterSummary> paramet
 template <class Draws>
 FitSummary summarise(const Report& report, const Draws& draws, const SummaryOptions& options = {}) {
   check(options);
-  const Reported reported = report.reported();
+  const Reported reported = report.reported(options.reference_class);
   std::vector<ParameterSummary> parameters;
   for (Index i = 0; i < reported.size(); ++i)
     parameters.push_back(

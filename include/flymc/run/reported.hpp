@@ -10,25 +10,28 @@
 namespace flymc {
 
 // Where a likelihood knows only differences between the coefficients of its classes, each coefficient alone is mostly
-// prior: chains that agree on it may disagree on every difference. There the differences from the first class are
-// reported, x[b - a] for x[b] - x[a].
+// prior: chains that agree on it may disagree on every difference. There the differences from a reference class are
+// reported, x[b - a] for x[b] - x[a]. They have all that a prediction needs: with 0 in the place of the reference, the
+// probabilities are the same.
 class Reported {
  public:
   // Of these coefficients. If classes are given, the coefficients come class after class and end in "[class]", and
-  // their differences are reported.
-  explicit Reported(const std::vector<std::string>& coefficients, const std::vector<std::string>& classes = {});
+  // their differences from class number `reference` are reported.
+  explicit Reported(const std::vector<std::string>& coefficients, const std::vector<std::string>& classes = {},
+                    std::size_t reference = 0);
 
   const std::vector<std::string>& names() const { return names_; }
   Index size() const { return static_cast<Index>(names_.size()); }
+  std::size_t reference() const { return reference_; }
 
   // All draws of number i, chain by chain, from draws of coefficients; holds two columns at most.
   template <class Draws>
   std::vector<std::vector<double>> draws(const Draws& from, Index i) const {
-    std::vector<std::vector<double>> chains = from.coefficient(i + offset_);
-    if (offset_ == 0) return chains;
-    const std::vector<std::vector<double>> first = from.coefficient(i % offset_);
+    std::vector<std::vector<double>> chains = from.coefficient(coefficient(i));
+    if (columns_ == 0) return chains;
+    const std::vector<std::vector<double>> reference = from.coefficient(subtracted(i));
     for (std::size_t c = 0; c < chains.size(); ++c)
-      for (std::size_t d = 0; d < chains[c].size(); ++d) chains[c][d] -= first[c][d];
+      for (std::size_t d = 0; d < chains[c].size(); ++d) chains[c][d] -= reference[c][d];
     return chains;
   }
 
@@ -40,8 +43,14 @@ class Reported {
   const std::string& remark() const { return remark_; }
 
  private:
+  // Number i is this coefficient, less that one where differences are reported.
+  Index coefficient(Index i) const { return i < first_subtracted() ? i : i + columns_; }
+  Index subtracted(Index i) const { return first_subtracted() + i % columns_; }
+  Index first_subtracted() const { return static_cast<Index>(reference_) * columns_; }
+
   std::vector<std::string> names_;
-  Index offset_ = 0;  // coefficients of a class, where differences are reported
+  Index columns_ = 0;  // coefficients of a class, where differences are reported
+  std::size_t reference_ = 0;
   std::string remark_;
 };
 

@@ -9,6 +9,7 @@
 #include "flymc/draws/files/netcdf.hpp"
 #include "flymc/draws/files/stan_csv.hpp"
 #include "flymc/run/files/report.hpp"
+#include "flymc/run/files/reported_draws.hpp"
 #include "run_parts.hpp"
 
 namespace flymc {
@@ -47,14 +48,26 @@ void write_netcdf(const RunDirectory& directory, const RunReport& report, const 
 
 }  // namespace
 
-std::vector<std::filesystem::path> export_draws(const RunDirectory& directory, const std::filesystem::path& out) {
-  const RunReport report = read_report(directory);
-  const DrawsFile draws(directory.draws());
+std::vector<std::filesystem::path> export_draws(const RunDirectory& directory, const std::filesystem::path& out,
+                                                const std::string& reference_class) {
   const std::string extension = out.extension().string();
-  if (extension == ".nc") {
-    write_netcdf(directory, report, draws, out);
+  if (extension != ".nc" && extension != ".csv" && extension != ".parquet")
+    throw InputError(
+        fmt::format("{}: draws are exported as .nc (NetCDF), .csv (Stan CSV) or .parquet; name such a file "
+                    "with {}",
+                    out.string(), mention("out")));
+  if (std::error_code none; std::filesystem::equivalent(out, directory.draws(), none))
+    throw InputError(fmt::format("{}: is the run's own file; name another file with {}", out.string(), mention("out")));
+  const RunReport report = read_report(directory);
+  const Reported reported = report.reported(reference_class);
+  const DrawsFile own(directory.draws());
+  if (extension == ".parquet") {
+    write_draws(own, reported, out);
     return {out};
   }
+  const PendingFile differences(out.string() + ".differences");  // is never committed, and so removed
+  if (report.differences) write_draws(own, reported, differences.path());
+  const DrawsFile draws = report.differences ? DrawsFile(differences.path()) : own;
   if (extension == ".csv") {
     StanCsvOptions options;
     options.seed = directory.settings().fit.seed;
@@ -62,20 +75,8 @@ std::vector<std::filesystem::path> export_draws(const RunDirectory& directory, c
     options.model = "flymc " + directory.settings().family;
     return export_stan_csv(draws, std::filesystem::path(out).replace_extension(), options);
   }
-  if (extension == ".parquet") {
-    draws.scan([](const DrawsBatch&) {});  // a copy of damaged draws helps nobody
-    PendingFile pending(out);
-    std::error_code error;
-    std::filesystem::copy_file(directory.draws(), pending.path(), std::filesystem::copy_options::overwrite_existing,
-                               error);
-    if (error) cannot_write(out, error.message());
-    pending.commit();
-    return {out};
-  }
-  throw InputError(
-      fmt::format("{}: draws are exported as .nc (NetCDF), .csv (Stan CSV) or .parquet; name such a file "
-                  "with {}",
-                  out.string(), mention("out")));
+  write_netcdf(directory, report, draws, out);
+  return {out};
 }
 
 }  // namespace flymc

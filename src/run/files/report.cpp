@@ -32,6 +32,7 @@ std::string to_json(const RunReport& report) {
                         {"differences", report.differences},
                         {"laplace_mean", report.laplace_mean},
                         {"laplace_sd", report.laplace_sd},
+                        {"laplace_sd_of_others", report.laplace_sd_of_others},
                         {"chains", ordered_json::array()}};
   for (const ChainReport& chain : report.chains)
     value["chains"].push_back(ordered_json::parse(nlohmann::json(chain).dump()));
@@ -88,6 +89,7 @@ RunReport read_report(const RunDirectory& directory) {
     report.differences = value.value("differences", false);
     value.at("laplace_mean").get_to(report.laplace_mean);
     value.at("laplace_sd").get_to(report.laplace_sd);
+    report.laplace_sd_of_others = value.value("laplace_sd_of_others", report.laplace_sd_of_others);
     value.at("chains").get_to(report.chains);
     return report;
   } catch (const RecordError& error) {
@@ -109,6 +111,11 @@ std::string to_json(const FitSummary& summary, const RunReport& report) {
   // JSON has no NaN; what is not defined is null.
   const auto number = [](double x) { return std::isfinite(x) ? ordered_json(x) : ordered_json(nullptr); };
   ordered_json value = ordered_json::parse(to_json(report));
+  // Laplace's numbers are those of the parameters below.
+  const auto [mean, sd] = report.laplace(report.reported(summary.options.reference_class));
+  value["laplace_mean"] = std::vector<double>(mean.begin(), mean.end());
+  value["laplace_sd"] = std::vector<double>(sd.begin(), sd.end());
+  value.erase("laplace_sd_of_others");
   value["interval"] = summary.options.interval;
   value["parameters"] = ordered_json::array();
   for (const ParameterSummary& p : summary.parameters) {

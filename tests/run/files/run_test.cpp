@@ -728,6 +728,29 @@ TEST_F(RunOnDisk, SummariesOfClassesAreOfTheirDifferences) {
   const std::string json = to_json(summary, report);
   EXPECT_NE(json.find("\"name\": \"x[2 - 0]\""), std::string::npos);
   EXPECT_NE(json.find("\"differences\": true"), std::string::npos);
+
+  // Another reference class: the same number with the other sign, and the difference of two, Laplace's too.
+  const FitSummary from_two = summarise(report, draws, {.reference_class = "2"});
+  EXPECT_EQ(from_two.parameters[1].name, "x[0 - 2]");
+  EXPECT_DOUBLE_EQ(from_two.parameters[1].mean, -summary.parameters[6].mean);
+  EXPECT_NEAR(from_two.parameters[6].mean, summary.parameters[1].mean - summary.parameters[6].mean, 1e-12);
+  ASSERT_EQ(from_two.laplace.size(), 10u);
+  EXPECT_NEAR(from_two.laplace[1].shift, -summary.laplace[6].shift, 1e-9);
+  EXPECT_NEAR(from_two.laplace[1].ratio, summary.laplace[6].ratio, 1e-9);
+  for (const LaplaceCheck& check : from_two.laplace) EXPECT_NEAR(check.ratio, 1.0, 0.2);
+  EXPECT_EQ(to_json(from_two, report).find("laplace_sd_of_others"), std::string::npos);
+
+  // Exports have what the summary has, and never take the place of the run's draws.
+  export_draws(run, folder_ / "differences.parquet", "2");
+  const DrawsFile exported(folder_ / "differences.parquet");
+  EXPECT_EQ(exported.names(), report.reported("2").names());
+  for (Index i = 0; i < exported.coefficients(); ++i)
+    EXPECT_EQ(exported.coefficient(i), report.reported("2").draws(draws, i));
+  EXPECT_EQ(exported.statistic("log_density__"), draws.statistic("log_density__"));
+  EXPECT_EQ(export_draws(run, folder_ / "differences.nc").size(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "differences.nc.differences.partial"));
+  EXPECT_NE(message<InputError>([&] { export_draws(run, run.draws()); }).find("is the run's own file"),
+            std::string::npos);
 }
 
 // The units of a column change its coefficient's and nothing else, the default prior's meaning included.
