@@ -211,11 +211,12 @@ class Fit:
         by one pass over the table. For `rows` of them ArviZ computes the thing itself (PSIS-LOO), and the mean error of
         their proxies corrects the sum: the difference estimator, without bias, with a standard error.
 
-        A row is sampled by a hash of `seed` and of where it came from: its file, and its row there. So fits of one table
-        sample the same rows, also where some have dropped rows with missing values. `flymc.compare` compares fits.
+        A row is sampled by a hash of `seed` and of where it came from: its file, and its row there. So fits of one
+        table sample the same rows, also where some have dropped rows with missing values. `flymc.compare` compares
+        fits.
 
-        What is left out is a row with all of its weight: the log likelihood is that of the fit, times the weight. Rows of
-        weight 0 are not counted.
+        What is left out is a row with all of its weight: the log likelihood is that of the fit, times the weight. Rows
+        of weight 0 are not counted.
 
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
         >>> loo = fit.loo(rows=200)

@@ -103,7 +103,8 @@ def compare(fits: Mapping[str, Fit], rows: int = 1000, seed: int = 0) -> Compari
 
     `elpd_diff` is how much worse than the best a fit predicts the table, and `se_diff` the standard error of this
     difference, from the differences row by row: what makes a row hard for both fits is not in it. What the subsample
-    adds to it is in `subsampling_se_diff`. A difference below 4, or below two standard errors, tells nothing.
+    adds to it is in `subsampling_se_diff`. A difference below 4, or below two standard errors, is by a rule of thumb no
+    reason to prefer a fit.
 
     >>> data = "examples/data/loans.csv"
     >>> small, large = (flymc.fit(f"defaulted ~ {x}", data, progress=False) for x in ("age", "age + income"))

@@ -106,6 +106,15 @@ std::vector<RowId> CommonRows::own(std::size_t store, RowId first, RowId last) c
   return out;
 }
 
+std::vector<RowId> CommonRows::own(std::size_t store, std::span<const RowId> rows) const {
+  std::vector<RowId> out;
+  for (const RowId row : rows) {
+    const std::size_t s = at(row);
+    out.push_back(own_[store][s] + (row - stretches_[s].first));
+  }
+  return out;
+}
+
 // A row's hash is uniform, so those of `count` of N rows lie below about count / N of the largest number: only these are
 // kept, and in the rare case that they are too few the limit was too low.
 CommonRows::Choice CommonRows::choose(RowId count, std::uint64_t seed, const Threads& threads) const {

@@ -22,6 +22,7 @@ class CommonRows {
   RowId rows() const { return rows_; }
   // The rows of store `store` that are the common rows first ... last - 1.
   std::vector<RowId> own(std::size_t store, RowId first, RowId last) const;
+  std::vector<RowId> own(std::size_t store, std::span<const RowId> rows) const;
 
   // A random sample without replacement, by a hash of (seed, file, row): the rows with the smallest. Whether a row is in
   // it depends on the row and on how many others there are with smaller hashes, never on where it stands among them, so

@@ -11,6 +11,7 @@
 #include "common_rows.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
+#include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/report.hpp"
 #include "row_proxy.hpp"
 
@@ -111,7 +112,7 @@ struct Sums {
   Vector totals;
   Matrix squares;
   // The proxies of one row.
-  void add(const Vector& proxies) {
+  void add(const Eigen::Ref<const Vector>& proxies) {
     totals += proxies;
     for (Index i = 0; i < proxies.size(); ++i)
       for (Index j = 0; j < proxies.size(); ++j) {
@@ -134,19 +135,18 @@ SampledRows sample_rows(const RunDirectory& run, RowId count, std::uint64_t seed
   const Threads threads(run.settings().fit.threads);
   const CommonRows all({&store, 1});
   const CommonRows::Choice choice = all.choose(count, seed, threads);
-  SampledRows out{choice.rows, {}};
-  for (const RowId row : choice.chosen) out.sampled.push_back(all.own(0, row, row + 1)[0]);
-  return out;
+  return {choice.rows, all.own(0, choice.chosen)};
 }
 
 LooRows loo_rows(std::span<const NamedRun> runs, RowId count, std::uint64_t seed) {
+  const Threads threads(runs.front().run.settings().fit.threads);
   std::deque<Opened> opened;
-  for (const NamedRun& named : runs) {
-    read_report(named.run);  // the run must be finished
-    opened.push_back({open_parts(named.run), named.name});
+  for (const auto& [run, name] : runs) {
+    read_report(run);  // the run must be finished
+    check_rows(run);
+    opened.push_back({parts_of(open_store(run.rows_files(), Verify::numbers, {threads}), run.settings()), name});
     check_one_table(opened.front(), opened.back());
   }
-  const Threads threads(runs.front().run.settings().fit.threads);
   const CommonRows common(stores_of(opened));
   if (opened.size() > 1 && common.rows() < fewest_rows)
     throw InputError(
@@ -180,14 +180,13 @@ LooRows loo_rows(std::span<const NamedRun> runs, RowId count, std::uint64_t seed
   out.proxies.resize(static_cast<Index>(choice.chosen.size()), k);
   for (Index r = 0; r < k; ++r) {
     const auto i = static_cast<std::size_t>(r);
-    std::vector<RowId> own;
-    for (const RowId row : choice.chosen) own.push_back(common.own(i, row, row + 1)[0]);
+    const std::vector<RowId> own = common.own(i, choice.chosen);
     for (std::size_t first = 0; first < own.size(); first += static_cast<std::size_t>(piece)) {
       const std::size_t size = std::min(own.size() - first, static_cast<std::size_t>(piece));
       const std::vector<double> of_run = proxies[i].of({own.data() + first, size});
       std::ranges::copy(of_run, out.proxies.col(r).begin() + static_cast<Index>(first));
     }
-    out.sampled.push_back(std::move(own));
+    out.sampled.push_back(own);
   }
   return out;
 }
