@@ -19,6 +19,9 @@ PYTHON = """# Python reference
 ::: flymc.load
 ::: flymc.resume
 ::: flymc.Fit
+::: flymc.compare
+::: flymc.Loo
+::: flymc.Comparison
 ::: flymc.Normal
 ::: flymc.Laplace
 ::: flymc.StudentT

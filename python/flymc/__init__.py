@@ -12,10 +12,12 @@ from ._core import BoundViolation, FileError, InputError
 from ._core import version as __version__
 from .fits import Fit, load, resume
 from .fitting import fit, plan
+from .leave_one_out import Comparison, Loo, compare
 from .priors import Flat, Laplace, Normal, StudentT
 
 __all__ = [
     "BoundViolation",
+    "Comparison",
     "FileError",
     "Fit",
     "Flat",
@@ -23,9 +25,11 @@ __all__ = [
     "FlyMCRegressor",
     "InputError",
     "Laplace",
+    "Loo",
     "Normal",
     "StudentT",
     "__version__",
+    "compare",
     "fit",
     "load",
     "plan",

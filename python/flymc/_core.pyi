@@ -33,7 +33,7 @@ class Run:
         """The folder of an earlier run."""
 
     @staticmethod
-    def create(path: str, settings: Mapping[str, Sequence[str]], base: Run | None = None) -> Run:
+    def create(path: str, settings: Mapping[str, Sequence[str]], base: Run | None = None, overwrite: bool = False) -> Run:
         """
         A new folder with these settings; with a base, those of the base unless given.
         """
@@ -81,8 +81,40 @@ class Run:
     def origins(self, rows: Sequence[int]) -> list[tuple[str, int]]:
         """The file of each row, and its row there, from 1."""
 
+    def sample_rows(self, count: int, seed: int) -> tuple[int, list[int]]:
+        """How many rows count, and some of them, chosen by where they came from."""
+
     def copy(self, path: str) -> Run:
         """The run once more, in a folder of its own."""
 
     def conclude(self, path: str) -> Run | None:
         """A finished run of what this one has drawn; none if that is nothing."""
+
+class LooRows:
+    """
+    Of the rows that all of some runs have: proxies of what leaving each out says.
+    """
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def totals(self) -> list[float]:
+        """Of each run, the sum of its proxies."""
+
+    @property
+    def squares(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """
+        (i, i): the sum of squares of the proxies of run i; (i, j): of the differences of two.
+        """
+
+    @property
+    def sampled(self) -> list[list[int]]:
+        """Of each run, its numbers of the sampled rows."""
+
+    @property
+    def proxies(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """Of sampled rows, a column per run."""
+
+def loo_rows(names: Sequence[str], runs: Sequence[Run], count: int, seed: int) -> LooRows:
+    """Of one run, or of several."""

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from . import _core, folders, tables
+from . import _core, folders, leave_one_out, tables
 from .folders import Folder
 from .for_arviz import LogLikelihood, inference_data
 from .formulas import FILE, Design
+from .leave_one_out import Loo
 from .priors import Priors, prior_text
 from .settings import words
 from .watching import watch
@@ -192,8 +193,9 @@ class Fit:
         The posterior is `theta(chain, draw, coefficient)`, as in the command's export: of a softmax the differences
         from `reference_class`, which is the first class unless you name another. The log likelihood, which
         `arviz.loo` needs, is computed for at most `log_likelihood_rows` rows of the table, a random sample without
-        replacement that depends on `seed`; 0 leaves it out. What `loo` then says is of these rows: times rows / sample
-        it is an estimate for the table. The attributes of the group say how many there were.
+        replacement that depends on `seed`; 0 leaves it out. Rows are chosen as by `Fit.loo`, so that fits of one table
+        have the same ones. What `arviz.loo` then says is of these rows: times rows / sample it is an estimate for the
+        table, and `Fit.loo` a better one. The attributes of the group say how many there were.
 
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
         >>> fit.to_arviz(log_likelihood_rows=100).log_likelihood.attrs["sampled_rows"]
@@ -211,14 +213,37 @@ class Fit:
         }
         likelihood = None
         if log_likelihood_rows > 0:
-            count = min(log_likelihood_rows, self.rows)
-            rows = np.sort(np.random.default_rng(seed).choice(self.rows, count, replace=False))
-            values = self.log_likelihood(rows).reshape(*theta.shape[:2], count)
-            likelihood = LogLikelihood(self.settings["target"][0], rows, values, self.rows)
+            all_rows, rows = self._run.sample_rows(log_likelihood_rows, seed)
+            values = self.log_likelihood(rows).reshape(*theta.shape[:2], len(rows))
+            likelihood = LogLikelihood(self.settings["target"][0], np.asarray(rows), values, all_rows)
         return inference_data(theta, names, statistics, likelihood, _core.version)
 
+    def loo(self, rows: int = 1000, seed: int = 0) -> Loo:
+        """How well new rows are predicted: leave-one-out cross-validation (elpd_loo) of the whole table.
+
+        Every row has a proxy, from its log likelihood at the posterior mean and how well its linear predictor is known,
+        by one pass over the table. For `rows` of them ArviZ computes the thing itself (PSIS-LOO), and the mean error of
+        their proxies corrects the sum: the difference estimator, without bias, with a standard error.
+
+        A row is sampled by a hash of `seed` and of where it came from: its file, and its row there. So fits of one
+        table sample the same rows, also where some have dropped rows with missing values. `flymc.compare` compares
+        fits.
+
+        What is left out is a row with all of its weight: the log likelihood is that of the fit, times the weight. Rows
+        of weight 0 are not counted.
+
+        >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
+        >>> loo = fit.loo(rows=200)
+        >>> loo.rows, len(loo.sample), bool((loo.pareto_k < 0.7).all())
+        (10000, 200, True)
+        """
+        return leave_one_out.loo(self, rows, seed)
+
     def log_likelihood(self, rows: Sequence[int]) -> np.ndarray:
-        """The log likelihood of some rows of the table (they count from 0) under each draw: a row per draw."""
+        """The log likelihood of some rows of the table (they count from 0) under each draw: a row per draw.
+
+        That of a row with a weight is multiplied by it.
+        """
         return self._run.log_likelihood([int(row) for row in rows])
 
     def bright_rows(self, draws: int = 200, chain: int = 0) -> Any:

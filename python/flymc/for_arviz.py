@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+_NEEDED = "this needs ArviZ, which is not installed: pip install arviz"
 
 
 @dataclass
@@ -27,8 +30,11 @@ def inference_data(
     version: str,
 ) -> Any:
     """The draws of coefficients (chain, draw, coefficient), what belongs to the sampler, and what `loo` needs."""
-    import arviz
-    import xarray
+    try:
+        import arviz
+        import xarray
+    except ImportError as error:
+        raise ImportError(_NEEDED) from error
 
     coordinates = {"chain": np.arange(theta.shape[0]), "draw": np.arange(theta.shape[1])}
     attributes = {"inference_library": "flymc", "inference_library_version": version}
@@ -46,10 +52,22 @@ def inference_data(
         if len(of.rows) < of.all_rows:
             group.attrs["sample"] = (
                 f"a random {len(of.rows)} of {of.all_rows} rows: what is summed over them, as elpd_loo, estimates "
-                f"the table's after multiplication by {of.all_rows / len(of.rows):.6g}"
+                f"the table's after multiplication by {of.all_rows / len(of.rows):.6g}; Fit.loo() does better"
             )
         groups["log_likelihood"] = group
     # ArviZ 1 has the name too, for DataTree and with a warning, but not among its own.
     if "InferenceData" in vars(arviz):
         return arviz.InferenceData(**groups)
     return xarray.DataTree.from_dict(groups)
+
+
+def pointwise_loo(data: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Of each row of the log likelihood, by ArviZ: log p(row | all other rows), and the Pareto k of its weights."""
+    import arviz
+
+    before_1 = "InferenceData" in vars(arviz)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of rows with a large k, which whoever asked says of all rows at once
+        found = arviz.loo(data, pointwise=True, **({"scale": "log"} if before_1 else {}))
+    values = found.loo_i if before_1 else found.elpd_i
+    return np.asarray(values), np.asarray(found.pareto_k)

@@ -19,6 +19,7 @@
 #include "flymc/core/files.hpp"
 #include "flymc/run/files/copies.hpp"
 #include "flymc/run/files/inspect.hpp"
+#include "flymc/run/files/loo.hpp"
 #include "flymc/run/files/plan.hpp"
 #include "flymc/run/files/predict.hpp"
 #include "flymc/run/files/report.hpp"
@@ -137,6 +138,11 @@ class Run {
     for (const FileRow& from : flymc::origins(directory_, rows)) out.emplace_back(from.file, from.row);
     return out;
   }
+  std::tuple<RowId, std::vector<RowId>> sample_rows(RowId count, std::uint64_t seed) const {
+    const SampledRows found = flymc::sample_rows(directory_, count, seed);
+    return {found.rows, found.sampled};
+  }
+  const RunDirectory& directory() const { return directory_; }
   Run copy(const std::string& path) const { return Run(copy_run(directory_, path)); }
   std::optional<Run> conclude(const std::string& path) const {
     auto concluded = flymc::conclude(directory_, path);
@@ -154,6 +160,13 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> to_numpy(RowMatrix matrix) {
   RowMatrix* const at = kept.release();
   nb::capsule owner(at, [](void* p) noexcept { delete static_cast<RowMatrix*>(p); });
   return {at->data(), {static_cast<std::size_t>(at->rows()), static_cast<std::size_t>(at->cols())}, owner};
+}
+
+LooRows loo_rows_of(const std::vector<std::string>& names, const std::vector<const Run*>& runs, RowId count,
+                    std::uint64_t seed) {
+  std::vector<NamedRun> named;
+  for (std::size_t i = 0; i < runs.size(); ++i) named.push_back({runs[i]->directory(), names.at(i)});
+  return flymc::loo_rows(named, count, seed);
 }
 
 std::string plan(const Words& words, bool json) {
@@ -247,7 +260,21 @@ NB_MODULE(_core, m) {
       .def("bright_rows", &Run::bright_rows, "chain"_a, "draws"_a, Free(),
            "Which rows are bright along a chain that goes on.")
       .def("origins", &Run::origins, "rows"_a, Free(), "The file of each row, and its row there, from 1.")
+      .def("sample_rows", &Run::sample_rows, "count"_a, "seed"_a, Free(),
+           "How many rows count, and some of them, chosen by where they came from.")
       .def("copy", &Run::copy, "path"_a, Free(), "The run once more, in a folder of its own.")
       .def("conclude", &Run::conclude, "path"_a, Free(),
            "A finished run of what this one has drawn; none if that is nothing.");
+
+  nb::class_<LooRows>(m, "LooRows", "Of the rows that all of some runs have: proxies of what leaving each out says.")
+      .def_ro("rows", &LooRows::rows)
+      .def_ro("totals", &LooRows::totals, "Of each run, the sum of its proxies.")
+      .def_prop_ro(
+          "squares", [](const LooRows& of) { return to_numpy(of.squares); }, nb::rv_policy::move,
+          "(i, i): the sum of squares of the proxies of run i; (i, j): of the differences of two.")
+      .def_ro("sampled", &LooRows::sampled, "Of each run, its numbers of the sampled rows.")
+      .def_prop_ro(
+          "proxies", [](const LooRows& of) { return to_numpy(of.proxies); }, nb::rv_policy::move,
+          "Of sampled rows, a column per run.");
+  m.def("loo_rows", &loo_rows_of, "names"_a, "runs"_a, "count"_a, "seed"_a, Free(), "Of one run, or of several.");
 }
