@@ -364,8 +364,11 @@ class Fit:
         >>> sparse.report["anchor_queries"]
         0
         """
-        left_out = ("self", "prior", "out", "overwrite", "progress")
-        given = {name: value for name, value in locals().items() if name not in left_out}
+        given = {
+            name: value
+            for name, value in locals().items()
+            if name not in ("self", "prior", "out", "overwrite", "progress")
+        }
         if prior is not None:
             given["prior"] = prior_text(self._design.expand(prior) if self._design else prior)
         path, temporary = folders.place(out)
