@@ -119,8 +119,16 @@ struct Output {
 
 int finish(const RunDirectory& directory, const Output& output, const SummaryOptions& options = {}) {
   const RunReport report = read_report(directory);
-  const FitSummary summary = in_flags(summarise(directory, report, options));
-  fmt::print("{}", output.json ? to_json(summary, report) : summary.text());
+  Progress progress(Progress::style_of(output.quiet), stop_requested);
+  const auto of_how_many = [&](Index done, Index all) {
+    progress.progress(
+        StageProgress{"diagnostics", static_cast<double>(done), static_cast<double>(all), "coefficients"});
+  };
+  const FitSummary summary = in_flags(summarise(directory, report, options, of_how_many));
+  progress.finish();
+  fmt::print("{}", output.json
+                       ? to_json(summary, report)
+                       : summary.text(fmt::format("`flymc summary {} --all` shows all", directory.path().string())));
   if (!output.json && !convergence_warnings(summary.parameters, report.chains.size()).empty())
     tell("`flymc sample {} --draws {} --out OTHER` draws so many, from where these chains ended\n",
          directory.path().string(),
@@ -366,6 +374,7 @@ int main(int argc, char** argv) {
   CLI::App& summary = *app.add_subcommand("summary", "what a finished run found, and what it took");
   summary.add_option("run", run_path, "the run")->type_name("RUN")->required();
   summary.add_flag("--json", output.json, "print one JSON object");
+  summary.add_flag("--all", summary_options.all, "every line of a long table");
   summary.add_option("--interval", summary_options.interval, "probability inside the interval")
       ->type_name("P")
       ->capture_default_str();

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "flags.hpp"
 
@@ -51,7 +52,7 @@ void Progress::say(const std::string& text) {
   if (style_ == Style::quiet) return;
   const std::lock_guard lock(mutex_);
   painted_ = 0;  // lines above stay as they are
-  put(out_, in_flags(text) + "\n");
+  put(out_, clear_stage() + in_flags(text) + "\n");
   std::fflush(out_);
 }
 
@@ -63,12 +64,8 @@ void Progress::progress(const ChainProgress& now) {
     chains_.insert(place, now);
   else
     *place = now;
-  const auto wait = std::chrono::milliseconds(style_ == Style::terminal ? 100 : 10000);
-  const auto time = std::chrono::steady_clock::now();
   const bool ended = !now.warming_up && now.done == now.total;
-  if (style_ == Style::lines && last_ == std::chrono::steady_clock::time_point{}) last_ = time;
-  if (time - last_ < wait && !ended) return;
-  last_ = time;
+  if (!due() && !ended) return;
   if (style_ == Style::terminal) {
     paint(false);
   } else if (ended) {
@@ -80,16 +77,41 @@ void Progress::progress(const ChainProgress& now) {
   std::fflush(out_);
 }
 
+void Progress::progress(const StageProgress& now) {
+  if (style_ == Style::quiet) return;
+  const std::lock_guard lock(mutex_);
+  if (!due()) return;
+  const bool known = now.total > 0.0;
+  const std::string text = fmt::format(
+      "{:9}{}: {}{} {}", "", now.what, known ? fmt::format("{:.0f} % of ", 100.0 * now.done / now.total) : "",
+      now.unit == "passes" ? fmt::format("{:.1f}", now.done) : rounded(known ? now.total : now.done), now.unit);
+  put(out_, style_ == Style::terminal ? clear_stage() + text : text + "\n");
+  stage_ = style_ == Style::terminal;
+  std::fflush(out_);
+}
+
+bool Progress::due() {
+  const auto wait = std::chrono::milliseconds(style_ == Style::terminal ? 100 : 10000);
+  const auto time = std::chrono::steady_clock::now();
+  if (style_ == Style::lines && last_ == std::chrono::steady_clock::time_point{}) last_ = time;
+  if (time - last_ < wait) return false;
+  last_ = time;
+  return true;
+}
+
+std::string Progress::clear_stage() { return std::exchange(stage_, false) ? "\r\x1b[2K" : ""; }
+
 void Progress::finish() {
   if (style_ != Style::terminal) return;
   const std::lock_guard lock(mutex_);
+  put(out_, clear_stage());
   if (!chains_.empty()) paint(true);
   chains_.clear();
   std::fflush(out_);
 }
 
 void Progress::paint(bool last) {
-  std::string text;
+  std::string text = clear_stage();
   if (painted_ > 0) text += fmt::format("\x1b[{}A", painted_);
   for (const ChainProgress& chain : chains_) text += "\r\x1b[2K" + line(chain, true) + "\n";
   painted_ = last ? 0 : chains_.size();

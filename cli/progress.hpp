@@ -25,6 +25,7 @@ class Progress final : public Monitor {
 
   void say(const std::string& line) override;
   void progress(const ChainProgress& progress) override;
+  void progress(const StageProgress& progress) override;
   bool stop() const override { return stop_; }
   // Leaves the lines as they are and the cursor below them.
   void finish();
@@ -32,6 +33,10 @@ class Progress final : public Monitor {
  private:
   void paint(bool last);
   std::string line(const ChainProgress& progress, bool with_bar) const;
+  // Whether it is time to paint again.
+  bool due();
+  // What removes the line of a stage from the terminal, if there is one.
+  std::string clear_stage();
 
   Style style_;
   const std::atomic<bool>& stop_;
@@ -39,6 +44,7 @@ class Progress final : public Monitor {
   std::mutex mutex_;
   std::vector<ChainProgress> chains_;
   std::size_t painted_ = 0;  // lines on the terminal that the next painting replaces
+  bool stage_ = false;       // whether the cursor stands behind the line of a stage, which the next one replaces
   std::chrono::steady_clock::time_point last_ = {};
 };
 

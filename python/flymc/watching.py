@@ -66,6 +66,10 @@ class Bar:
             self._bar.set_description_str(line.strip().split(":")[0].split(",")[0], refresh=False)
         chains = self._run.progress()
         if not chains:
+            what, done, total, unit = self._run.stage()
+            if what:
+                how_far = f"{done / total:.0%}" if total else f"{done:,.1f} {unit}"
+                self._bar.set_description_str(f"{what}, {how_far}", refresh=False)
             self._bar.refresh()
             return
         done = sum(at if warming_up else self._warmup + at for _, warming_up, at, _, _, _ in chains)

@@ -34,6 +34,7 @@ namespace flymc {
 namespace {
 
 using Words = std::map<std::string, std::vector<std::string>>;
+using Stage = std::tuple<std::string, double, double, std::string>;
 
 void apply(const Words& words, Settings& settings) {
   for (const auto& [name, values] : words) {
@@ -55,12 +56,20 @@ class Notes final : public Monitor {
     const std::lock_guard lock(mutex_);
     chains_[progress.chain] = progress;
   }
+  void progress(const StageProgress& now) override {
+    const std::lock_guard lock(mutex_);
+    stage_ = {std::string(now.what), now.done, now.total, std::string(now.unit)};
+  }
   bool stop() const override { return stop_; }
 
   void set_stop(bool stop) { stop_ = stop; }
   std::vector<std::string> take_lines() {
     const std::lock_guard lock(mutex_);
     return std::exchange(lines_, {});
+  }
+  Stage stage() const {
+    const std::lock_guard lock(mutex_);
+    return stage_;
   }
   std::vector<ChainProgress> chains() const {
     const std::lock_guard lock(mutex_);
@@ -73,6 +82,7 @@ class Notes final : public Monitor {
   mutable std::mutex mutex_;
   std::atomic<bool> stop_ = false;
   std::vector<std::string> lines_;
+  Stage stage_;
   std::map<std::uint64_t, ChainProgress> chains_;
 };
 
@@ -108,6 +118,7 @@ class Run {
   }
   void stop() { notes_->set_stop(true); }
   std::vector<std::string> lines() { return notes_->take_lines(); }
+  Stage stage() const { return notes_->stage(); }
   using Progress = std::tuple<std::uint64_t, bool, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   std::vector<Progress> progress() const {
     std::vector<Progress> all;
@@ -118,8 +129,9 @@ class Run {
 
   std::string summary(bool json, double interval, bool odds_ratios, const std::string& reference_class) const {
     const RunReport report = read_report(directory_);
-    const FitSummary summary = in_arguments(summarise(directory_, report, {interval, odds_ratios, reference_class}));
-    return json ? to_json(summary, report) : summary.text();
+    const FitSummary summary =
+        in_arguments(summarise(directory_, report, {interval, false, odds_ratios, reference_class}));
+    return json ? to_json(summary, report) : summary.text("`Fit.summary()` has all");
   }
   void write_draws(const std::string& out, const std::string& reference_class) const {
     flymc::write_draws(DrawsFile(directory_.draws()), read_report(directory_).reported(reference_class), out);
@@ -239,6 +251,8 @@ NB_MODULE(_core, m) {
       .def("complete", &Run::complete, Free(), "All stages that are left. False if it was stopped.")
       .def("stop", &Run::stop, "Asks the chains to stop after their iteration.")
       .def("lines", &Run::lines, "What the run has said since the last call.")
+      .def("stage", &Run::stage,
+           "Before there are chains: what is done, how much of it, of how much (0: not known), unit.")
       .def("progress", &Run::progress, "Per chain: number, in warm-up, done, of how many, bright rows, queries.")
       .def("summary", &Run::summary, "json"_a = false, "interval"_a = usual_interval, "odds_ratios"_a = false,
            "reference_class"_a = "", Free())

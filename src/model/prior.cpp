@@ -257,6 +257,14 @@ double Prior::strain(Index j, double theta) const {
   return of.kind == Kind::normal ? std::abs(theta - of.location) / of.scale : 0.0;
 }
 
+double Prior::deviation(Index j) const {
+  const Marginal& of = marginal(j);
+  if (of.kind == Kind::normal) return of.scale;
+  if (of.kind == Kind::laplace) return std::sqrt(2.0) * of.scale;
+  const bool has_one = of.kind == Kind::student_t && of.nu > 2.0;
+  return has_one ? of.scale * std::sqrt(of.nu / (of.nu - 2.0)) : HUGE_VAL;
+}
+
 Vector Prior::simulate(Index coefficients, const Random& random, Purpose purpose) const {
   if (!proper()) throw InputError("a flat prior has no draws; start from the anchor, or choose a proper prior");
   check(coefficients);

@@ -18,7 +18,7 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
   if (!has_slope && anchor.distance > AnchorOptions{}.tolerance) return std::nullopt;
 
   const Index d = anchor.theta.size();
-  Laplace out{anchor.theta, {}, 0};
+  Laplace out{anchor.theta, {}};
   Matrix rows;  // the rows' own curvature
   if (has_slope && bound->sums().hessian.size() > 0) {
     rows = bound->sums().hessian.selfadjointView<Eigen::Lower>();
@@ -69,6 +69,7 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
     if (step.norm() < (with_lit ? 1e-4 : 1e-9)) break;
   }
   Matrix precision = has_slope ? Matrix(at(out.mean).rows.selfadjointView<Eigen::Lower>()) : rows;
+  out.rows = precision;
   precision.diagonal() += model.prior().surrogate_bend(out.mean);
   const auto metric = Metric::from_precision(precision);
   if (!metric) return std::nullopt;

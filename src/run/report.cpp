@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
 #include "flymc/core/error.hpp"
@@ -11,6 +12,8 @@
 #include "flymc/core/names.hpp"
 #include "flymc/run/residuals.hpp"
 #include "flymc/run/sampler.hpp"
+#include "identification.hpp"
+#include "shown_lines.hpp"
 
 namespace flymc {
 namespace {
@@ -146,6 +149,16 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
     report.laplace_sd = as_list(reported.sd(factor));
     for (std::size_t k = 1; report.differences && k < report.classes.size(); ++k)
       report.laplace_sd_of_others.push_back(as_list(Reported(report.coefficients, report.classes, k).sd(factor)));
+    Matrix prior = Matrix::Zero(factor.rows(), factor.cols());
+    for (Index j = 0; j < prior.cols(); ++j) {
+      Vector column = Vector::Zero(prior.rows());
+      column[j] = std::min(model.prior().deviation(j), 1e150);  // none is wider than any posterior
+      prior.col(j) = shown.original(column);
+    }
+    warn(unknown_parameters(reported.names(), reported.sd(factor), reported.sd(prior)));
+    const Index features = store.features();
+    warn(dependent_columns(store.columns(), laplace->rows.topLeftCorner(features, features)));
+    warn(separated_classes(store, model, *laplace, shown.classes));
   }
   if (preparation.anchor) warn(residual_warnings(model, store, preparation.centre().theta));
   return report;
@@ -179,15 +192,27 @@ FitSummary summarise(const Report& report, std::vector<ParameterSummary> paramet
   return summary;
 }
 
-std::string FitSummary::text() const {
-  std::string out = format_table(parameters, options.interval) + "\n";
+std::string FitSummary::text(const std::string& all_of_them) const {
+  const ShownLines slow(parameters.size(), options.all,
+                        [&](std::size_t i) { return -std::min(parameters[i].ess_bulk, parameters[i].ess_tail); });
+  std::string out = slow.with_dots(format_table(slow.of(parameters), options.interval)) + "\n";
+  if (slow.left_out() > 0)
+    out += fmt::format(
+        "{} of {} lines are left out: the first {}, the last {} and the {} with the fewest effective draws "
+        "are shown; {}\n\n",
+        slow.left_out(), parameters.size(), ShownLines::first, ShownLines::last, ShownLines::worst, all_of_them);
   if (!remark.empty()) out += remark + "\n\n";
   if (options.odds_ratios)
     out += "odds ratios, exp of the median and of both ends (of the intercept: the odds where all columns are 0):\n" +
-           format_odds_ratios(parameters, options.interval) + "\n";
-  if (!laplace.empty())
-    out +=
-        "against the Laplace approximation, in its standard deviations:\n" + format_table(parameters, laplace) + "\n";
+           slow.with_dots(format_odds_ratios(slow.of(parameters), options.interval)) + "\n";
+  if (!laplace.empty()) {
+    const ShownLines far(parameters.size(), options.all, [&](std::size_t i) {
+      return std::abs(laplace[i].shift) + std::abs(std::log(laplace[i].ratio));
+    });
+    out += fmt::format("against the Laplace approximation, in its standard deviations{}:\n",
+                       far.left_out() > 0 ? ", the first, the last and the farthest" : "") +
+           far.with_dots(format_table(far.of(parameters), far.of(laplace))) + "\n";
+  }
   out += (choices.empty() ? "" : choices + "\n") + cost;
   for (const std::string& warning : warnings) out += "warning: " + warning + "\n";
   return out;

@@ -1,6 +1,7 @@
 // What a pass over the rows runs on: threads and ranks. Passed in, never global.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,6 +14,8 @@ namespace flymc {
 struct Execution {
   const Threads& threads;
   const Communicator& communicator = Communicator::alone();
+  // Called after every block of a pass, from any thread: how far it has come. Null: nobody asks.
+  const std::function<void()>* after_block = nullptr;
 
   // The sum of Threads::reduce over `blocks` blocks, on the same binary tree and so with the same bits, where every
   // rank adds the blocks of its share. A node of the tree whose blocks all belong to one rank is summed there; one that
@@ -21,11 +24,16 @@ struct Execution {
   // `sum.each_part(f)` calls f with every span of doubles that a sum is made of; `zero` has them in their final size.
   template <class Sum, class Add>
   Sum reduce(std::size_t blocks, const Sum& zero, const Add& add) const {
-    if (communicator.size() == 1 || blocks == 0) return threads.reduce(0, blocks, zero, add);
+    const auto add_block = [&](Sum& sum, std::size_t block) {
+      add(sum, block);
+      if (after_block != nullptr) (*after_block)();
+    };
+    if (communicator.size() == 1 || blocks == 0) return threads.reduce(0, blocks, zero, add_block);
     // All of a rank's own work first: no rank waits for another before it.
     std::vector<Sum> own;
-    sum_own_nodes(0, blocks, blocks,
-                  [&](std::size_t first, std::size_t last) { own.push_back(threads.reduce(first, last, zero, add)); });
+    sum_own_nodes(0, blocks, blocks, [&](std::size_t first, std::size_t last) {
+      own.push_back(threads.reduce(first, last, zero, add_block));
+    });
     auto next = own.begin();
     std::optional<Sum> root = join(0, blocks, blocks, zero, next);
     if (!root) root.emplace(zero);

@@ -57,6 +57,9 @@ class Prior final : public Term {
   // give way.
   double strain(Index j, double theta) const;
 
+  // The standard deviation of coefficient j; infinity where there is none.
+  double deviation(Index j) const;
+
   // A draw from a proper prior, from addresses (purpose, 0 ... 2 coefficients).
   Vector simulate(Index coefficients, const Random& random, Purpose purpose) const;
 

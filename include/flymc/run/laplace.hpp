@@ -16,6 +16,7 @@ struct Laplace {
   Vector mean;
   Matrix factor;
   RowId queries = 0;  // of lit rows
+  Matrix rows = {};   // their curvature at the mean, without the prior's
   Vector sd() const { return factor.rowwise().norm(); }
 };
 

@@ -57,6 +57,7 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
 
 struct SummaryOptions {
   double interval = usual_interval;
+  bool all = false;                  // every line of the table, however long it is
   bool odds_ratios = false;          // show them too; whoever asks knows that coefficients are logarithms of odds
   std::string reference_class = {};  // that differences are from: see Report::reported
 };
@@ -72,7 +73,8 @@ struct FitSummary {
   std::string choices;                // of bound, sweep and move, in words
   std::string cost;                   // rows, queries and passes, in words
   std::vector<std::string> warnings;
-  std::string text() const;
+  // A long table without most of its lines; `all_of_them` says where they are.
+  std::string text(const std::string& all_of_them = "all are in `parameters`") const;
   // With mentions of settings (core/mention.hpp) spelled.
   FitSummary spelled(const std::function<std::string(const Mention&)>& spell) &&;
 };
@@ -82,15 +84,18 @@ std::ostream& operator<<(std::ostream& out, const FitSummary& summary);
 FitSummary summarise(const Report& report, std::vector<ParameterSummary> parameters,
                      const SummaryOptions& options = {});
 
-// Of all coefficients, or of their differences; reads a column or two of draws at a time.
+// Of all coefficients, or of their differences; reads a column or two of draws at a time. `of_how_many` hears of each.
 template <class Draws>
-FitSummary summarise(const Report& report, const Draws& draws, const SummaryOptions& options = {}) {
+FitSummary summarise(const Report& report, const Draws& draws, const SummaryOptions& options = {},
+                     const std::function<void(Index, Index)>& of_how_many = nullptr) {
   check(options);
   const Reported reported = report.reported(options.reference_class);
   std::vector<ParameterSummary> parameters;
-  for (Index i = 0; i < reported.size(); ++i)
+  for (Index i = 0; i < reported.size(); ++i) {
     parameters.push_back(
         summarise(reported.names()[static_cast<std::size_t>(i)], reported.draws(draws, i), options.interval));
+    if (of_how_many) of_how_many(i + 1, reported.size());
+  }
   return summarise(report, std::move(parameters), options);
 }
 

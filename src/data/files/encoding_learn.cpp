@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <span>
 
@@ -37,10 +38,10 @@ class EncodingLearner {
     names_ = std::move(chosen.names);
     reference_ = std::move(chosen.reference);
   }
-  Encoding learn(const Execution& execution);
+  Encoding learn(const Execution& execution, const std::function<void(RowId)>& read);
 
  private:
-  void scan(const Execution& execution);
+  void scan(const Execution& execution, const std::function<void(RowId)>& read);
   Tally empty() const;
   void add_batch(const TableBatch& batch, Tally& tally) const;
   // Offsets and weights; returns the weights.
@@ -64,7 +65,7 @@ class EncodingLearner {
   Tally all_;
 };
 
-Encoding EncodingLearner::learn(const Execution& execution) {
+Encoding EncodingLearner::learn(const Execution& execution, const std::function<void(RowId)>& read) {
   encoding_.intercept_ = options_.intercept;
   encoding_.missing_ = options_.missing;
   encoding_.target_ = options_.target;
@@ -72,7 +73,7 @@ Encoding EncodingLearner::learn(const Execution& execution) {
   encoding_.offset_ = options_.offset;
   encoding_.target_kind_ = options_.target_kind;
   encoding_.target_column_ = table_.find(options_.target)->kind;
-  scan(execution);
+  scan(execution, read);
   check_what_is_left();
   describe_columns();
   check_constants(table_, options_, encoding_.columns_, all_.rows);
@@ -90,7 +91,7 @@ Encoding EncodingLearner::learn(const Execution& execution) {
   return std::move(encoding_);
 }
 
-void EncodingLearner::scan(const Execution& execution) {
+void EncodingLearner::scan(const Execution& execution, const std::function<void(RowId)>& read) {
   all_ = empty();
   std::vector<Tally> slots(Table::slots(execution.threads));
   table_.scan(
@@ -99,7 +100,10 @@ void EncodingLearner::scan(const Execution& execution) {
         slots[slot] = empty();
         add_batch(batch, slots[slot]);
       },
-      [&](std::size_t slot) { add(slots[slot]); });
+      [&](std::size_t slot) {
+        add(slots[slot]);
+        if (read) read(all_.rows + all_.dropped);
+      });
   encoding_.own_rows_ = all_.rows;
   if (execution.communicator.size() > 1) {
     const std::vector<std::byte> own = to_bytes(all_);
@@ -276,8 +280,9 @@ Encoding Encoding::learn(const Table& table, const EncodingOptions& options) {
   return learn(table, options, {threads});
 }
 
-Encoding Encoding::learn(const Table& table, const EncodingOptions& options, const Execution& execution) {
-  return EncodingLearner(table, options).learn(execution);
+Encoding Encoding::learn(const Table& table, const EncodingOptions& options, const Execution& execution,
+                         const std::function<void(RowId)>& read) {
+  return EncodingLearner(table, options).learn(execution, read);
 }
 
 }  // namespace flymc

@@ -39,8 +39,9 @@ void check_fits(const Encoding& encoding, const Settings& settings) {
 
 // Writes the rows of this rank's share of the table to its part of the rows. Parts begin at blocks, so the first rows
 // of a share, up to the next block, go to the rank before: they end its last one.
-void write_part(const RunDirectory& directory, const Table& table, const Encoding& encoding, RowId before,
+void write_part(const Job& job, const Table& table, const Encoding& encoding, RowId before,
                 const Execution& execution) {
+  const RunDirectory& directory = job.directory;
   const Communicator& communicator = execution.communicator;
   const int rank = communicator.rank(), ranks = communicator.size();
   const Settings& settings = directory.settings();
@@ -55,7 +56,12 @@ void write_part(const RunDirectory& directory, const Table& table, const Encodin
   std::map<std::string, std::int64_t, std::less<>> numbers;  // of the files
   const std::vector<std::string> files = table.files();
   for (std::size_t i = 0; i < files.size(); ++i) numbers.emplace(files[i], static_cast<std::int64_t>(i));
+  constexpr RowId now_and_then = 1 << 16;
+  RowId written = 0;
   encoding.encode(table, execution, [&](std::span<const double> x, const RowFacts& facts, const RowOrigin& from) {
+    if (++written % now_and_then == 0)
+      job.monitor.progress(StageProgress{"writing rows", static_cast<double>(written),
+                                         static_cast<double>(encoding.own_rows()), "rows"});
     const std::int64_t file = numbers.find(from.file)->second;
     if (to_give == 0) return writer.append(x, facts, file, from.row);
     given.insert(given.end(), x.begin(), x.end());
@@ -94,7 +100,10 @@ void ingest(const Job& job) {
   const Table table = Table::open(settings.table, table_options(settings));
   job.monitor.say(fmt::format("ingest: {} file{}, {:.1f} MiB", table.files().size(),
                               table.files().size() == 1 ? "" : "s", static_cast<double>(table.bytes()) / 1048576.0));
-  const Encoding encoding = Encoding::learn(table, encoding_options(settings), job.execution);
+  const Encoding encoding = Encoding::learn(table, encoding_options(settings), job.execution, [&](RowId rows) {
+    job.monitor.progress(StageProgress{"reading the table", static_cast<double>(rows),
+                                       static_cast<double>(table.rows().value_or(0)), "rows"});
+  });
   check_fits(encoding, settings);
   const auto names = coefficient_names(encoding, settings);
   check_coefficient_names(names);
@@ -107,9 +116,9 @@ void ingest(const Job& job) {
   for (int r = 0; r < communicator.rank(); ++r) before += rows[static_cast<std::size_t>(r)];
   if (*std::min_element(rows.begin(), rows.end()) >=
       StoreBuilder::rows_per_block(static_cast<Index>(encoding.feature_names().size())))
-    write_part(directory, table, encoding, before, job.execution);
+    write_part(job, table, encoding, before, job.execution);
   else if (job.first())
-    write_part(directory, table, encoding, 0, {job.execution.threads});
+    write_part(job, table, encoding, 0, {job.execution.threads});
   job.wait_for_all();  // all parts are there
   job.monitor.say(fmt::format(
       "        {} rows of {} features{}, {:.1f} s", encoding.rows(), encoding.feature_names().size(),

@@ -1,6 +1,9 @@
 // Stage 2: a preparation that is there and suits, or a new one.
 #include <fmt/format.h>
 
+#include <atomic>
+#include <functional>
+
 #include "clock.hpp"
 #include "flymc/run/laplace.hpp"
 #include "preparation_file.hpp"
@@ -21,7 +24,13 @@ void make_anew(const Job& job, const RunParts& parts) {
                       ? "prepare: anchor"
                       : "prepare: anchor and bound");
   parts.rows.expect(Access::in_order);
-  const Preparation made = prepare(store, parts.model, options, job.execution);
+  std::atomic<std::size_t> blocks = 0;
+  const std::function<void()> count = [&] {
+    job.monitor.progress(StageProgress{
+        "looking for the mode", static_cast<double>(++blocks) / static_cast<double>(store.blocks()), 0.0, "passes"});
+  };
+  const Preparation made =
+      prepare(store, parts.model, options, {job.execution.threads, job.execution.communicator, &count});
   save_preparation(job.directory, made, parts.rows, job.communicator());
   const RowId queries = (made.anchor ? made.anchor->queries : 0) + made.bound_queries;
   job.monitor.say(

@@ -99,12 +99,13 @@ RunReport read_report(const RunDirectory& directory) {
   }
 }
 
-FitSummary summarise(const RunDirectory& directory, const RunReport& report, const SummaryOptions& options) {
+FitSummary summarise(const RunDirectory& directory, const RunReport& report, const SummaryOptions& options,
+                     const std::function<void(Index, Index)>& of_how_many) {
   const FamilyCard& card = family_card(directory.settings().family);
   if (options.odds_ratios && !card.odds_ratios)
     throw InputError(fmt::format("{}: coefficients of the family {} are no logarithms of odds; leave it out",
                                  mention("odds-ratios"), card.name));
-  return summarise(report, DrawsFile(directory.draws()), options);
+  return summarise(report, DrawsFile(directory.draws()), options, of_how_many);
 }
 
 std::string to_json(const FitSummary& summary, const RunReport& report) {

@@ -75,8 +75,9 @@ class Encoding {
   // Missing::error), the target does not suit its kind, a column has too many levels, one value only (with an
   // intercept, or zero) or the values of another one, is text by a few cells only, or a name is unknown.
   static Encoding learn(const Table& table, const EncodingOptions& options);
-  // The same on threads and ranks; a rank reads its share of the table's pieces.
-  static Encoding learn(const Table& table, const EncodingOptions& options, const Execution& execution);
+  // The same on threads and ranks; a rank reads its share of the table's pieces. `read` hears of how many rows so far.
+  static Encoding learn(const Table& table, const EncodingOptions& options, const Execution& execution,
+                        const std::function<void(RowId)>& read = nullptr);
 
   const std::vector<std::string>& feature_names() const { return feature_names_; }
   const std::vector<EncodedColumn>& columns() const { return columns_; }

@@ -2,6 +2,8 @@
 // interrupted anywhere goes on from there, and its draws are those of one that never was.
 #pragma once
 
+#include <string_view>
+
 #include "flymc/comm/communicator.hpp"
 #include "flymc/run/files/run_directory.hpp"
 
@@ -17,12 +19,21 @@ struct ChainProgress {
   double seconds = 0.0;    // ... and the time they took
 };
 
+// How far a stage has come that is not of chains.
+struct StageProgress {
+  std::string_view what;  // is done
+  double done = 0.0;
+  double total = 0.0;  // 0: not known
+  std::string_view unit;
+};
+
 // Hears how a run goes, and can stop it. Chains call from their own threads, after every iteration: be quick.
 class Monitor {
  public:
   virtual ~Monitor() = default;
   virtual void say(const std::string&) {}
   virtual void progress(const ChainProgress&) {}
+  virtual void progress(const StageProgress&) {}  // often, and from any thread
   virtual bool stop() const { return false; }
 };
 

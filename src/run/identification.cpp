@@ -1,0 +1,139 @@
+// Three ways in which a likelihood can leave a coefficient open.
+#include "identification.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "flymc/core/mention.hpp"
+#include "flymc/core/names.hpp"
+
+namespace flymc {
+
+std::vector<std::string> unknown_parameters(const std::vector<std::string>& names, const Vector& laplace_sd,
+                                            const Vector& prior_sd) {
+  constexpr double limit = 0.9;  // the rows have added less than a quarter to the precision
+  std::vector<std::string> unknown;
+  for (Index i = 0; i < laplace_sd.size(); ++i)
+    if (laplace_sd[i] > limit * prior_sd[i]) unknown.push_back(names[static_cast<std::size_t>(i)]);
+  if (unknown.empty()) return {};
+  return {fmt::format(
+      "the posterior of {} is nearly the prior ({} of {} coefficients): the rows say little about {}; "
+      "widen the prior if it is narrower than what you know ({}), or leave out columns that hardly vary",
+      quoted_list(unknown, 5), unknown.size(), names.size(), unknown.size() == 1 ? "it" : "them", mention("prior"))};
+}
+
+// With C the curvature scaled to a diagonal of ones, pivot j of its Cholesky factor is the share of column j that those
+// before it do not explain, 1 - R^2.
+std::vector<std::string> dependent_columns(const std::vector<std::string>& columns, const Matrix& curvature) {
+  constexpr double unexplained = 1e-9, ridge = 1e-12, least_part = 1e-3;
+  constexpr std::size_t most_shown = 5;
+  const Vector size = curvature.diagonal().cwiseMax(0.0).cwiseSqrt();
+  if (!curvature.allFinite() || !(size.array() > 0.0).all()) return {};
+  Matrix scaled = size.cwiseInverse().asDiagonal() * curvature * size.cwiseInverse().asDiagonal();
+  scaled.diagonal().array() += ridge;
+  const Eigen::LLT<Matrix> llt(scaled);
+  if (llt.info() != Eigen::Success) return {};
+  const Vector pivots = Matrix(llt.matrixL()).diagonal().cwiseAbs2();
+  std::vector<Index> free, bound;
+  for (Index j = 0; j < pivots.size(); ++j) (pivots[j] < unexplained ? bound : free).push_back(j);
+  if (bound.empty()) return {};
+  const Eigen::LLT<Matrix> of_free(Matrix(scaled(free, free)));
+  std::vector<std::string> said, later;
+  for (const Index j : bound) {
+    later.push_back(columns[static_cast<std::size_t>(j)]);
+    if (said.size() == most_shown) continue;
+    const Vector part = of_free.solve(Matrix(scaled(free, std::vector<Index>{j})).col(0));
+    std::vector<std::string> of;
+    for (std::size_t i = 0; i < free.size(); ++i)
+      if (std::abs(part[static_cast<Index>(i)]) > least_part) of.push_back(columns[static_cast<std::size_t>(free[i])]);
+    said.push_back(fmt::format("'{}' is a combination of {}", later.back(), quoted_list(of, 6)));
+  }
+  return {fmt::format(
+      "columns depend on each other: {}{}; the rows know only sums of their coefficients, and the prior "
+      "decides how these are shared out; leave {} out ({})",
+      joined(said, ", "), bound.size() > most_shown ? fmt::format(" and {} more", bound.size() - most_shown) : "",
+      bound.size() == 1 ? "it" : "them", mention("exclude"))};
+}
+
+namespace {
+
+// What the rows show of one column: per class its range, and whether it is all 0 and 1.
+struct Seen {
+  std::map<double, std::pair<double, double>> range;       // class to smallest and largest value
+  std::map<std::pair<double, double>, RowId> zero_or_one;  // value and class to rows
+  bool numbers = false;
+
+  void add(double x, double target) {
+    const auto [at, fresh] = range.emplace(target, std::pair(x, x));
+    at->second = {std::min(at->second.first, x), std::max(at->second.second, x)};
+    if (x != 0.0 && x != 1.0) numbers = true;
+    if (!numbers) ++zero_or_one[{x, target}];
+  }
+};
+
+std::string separation_by(const Seen& seen, const std::string& column, const std::vector<std::string>& classes) {
+  const auto name = [&](double target) {  // a store in memory has numbers
+    return classes.empty() ? fmt::format("{}", target) : classes.at(static_cast<std::size_t>(target));
+  };
+  if (seen.numbers) {
+    if (seen.range.size() != 2) return "";
+    const auto& [low, of_low] = *seen.range.begin();
+    const auto& [high, of_high] = *seen.range.rbegin();
+    if (of_low.second <= of_high.first || of_high.second <= of_low.first)
+      return fmt::format("the values of '{}' in class '{}' lie beyond all of those in class '{}'", column, name(high),
+                         name(low));
+    return "";
+  }
+  for (const double side : {1.0, 0.0})
+    for (const auto& [target, unused] : seen.range)
+      if (!seen.zero_or_one.contains({side, target}))
+        return fmt::format("no row where '{}' is {} is of class '{}'", column, side, name(target));
+  return "";
+}
+
+}  // namespace
+
+// At the mode the slope of the likelihood is minus that of the prior. Where a likelihood has no maximum, it is not small
+// beside its curvature: of a column of 0 and 1 with one class only, sum (1 - p) against sum p (1 - p).
+std::vector<std::string> separated_classes(const Store& store, const Model& model, const Laplace& laplace,
+                                           const std::vector<std::string>& classes) {
+  constexpr double hard = 0.3;
+  constexpr std::size_t most_columns = 10;
+  if (model.family().target_classes() == 0 || laplace.rows.size() == 0) return {};
+  const Index features = store.features();
+  Vector pull = Vector::Zero(laplace.mean.size()), unused = pull;
+  model.prior().surrogate(laplace.mean, pull, unused);
+  std::vector<std::pair<double, Index>> candidates;  // how hard, and the column
+  for (Index j = 0; j < features; ++j) {
+    double hardest = 0.0;
+    for (Index i = j; i < pull.size(); i += features)
+      hardest = std::max(hardest, std::abs(pull[i]) / laplace.rows(i, i));
+    if (hardest > hard) candidates.emplace_back(-hardest, j);
+  }
+  if (candidates.empty()) return {};
+  std::ranges::sort(candidates);
+  candidates.resize(std::min(candidates.size(), most_columns));
+  std::vector<Seen> seen(candidates.size());
+  for (RowId row = 0; row < store.rows(); ++row) {
+    const RowFacts facts = store.facts(row);
+    if (!(facts.weight > 0.0)) continue;
+    for (std::size_t c = 0; c < candidates.size(); ++c)
+      seen[c].add(store.value(row, candidates[c].second), facts.target);
+  }
+  std::vector<std::string> said;
+  for (std::size_t c = 0; c < candidates.size(); ++c)
+    if (auto how = separation_by(seen[c], store.columns()[static_cast<std::size_t>(candidates[c].second)], classes);
+        !how.empty())
+      said.push_back(std::move(how));
+  if (said.empty()) return {};
+  return {
+      fmt::format("classes are separated: {}; the likelihood grows with the coefficient without end, and how far it "
+                  "goes is decided by the prior alone; merge the level with another, leave the column out, or choose "
+                  "the prior with care ({})",
+                  joined(said, ", "), mention("prior"))};
+}
+
+}  // namespace flymc

@@ -1,0 +1,28 @@
+// What the rows do not tell, so that the prior alone decides: in words, with a way out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "flymc/data/store.hpp"
+#include "flymc/model/model.hpp"
+#include "flymc/run/laplace.hpp"
+#include "flymc/run/reported.hpp"
+
+namespace flymc {
+
+// Parameters whose posterior is no narrower than nine tenths of their prior. `laplace_sd` and `prior_sd` are of all that
+// is reported, in its units.
+std::vector<std::string> unknown_parameters(const std::vector<std::string>& names, const Vector& laplace_sd,
+                                            const Vector& prior_sd);
+
+// Columns that are combinations of those before them, from the curvature of the rows (features x features).
+std::vector<std::string> dependent_columns(const std::vector<std::string>& columns, const Matrix& curvature);
+
+// Columns by which classes are separated, so that the likelihood has no maximum: a 0/1 column of which one side has no
+// row of some class, or a column of numbers whose ranges in two classes do not overlap. Looks at the rows only where the
+// prior pulls hard at a coefficient.
+std::vector<std::string> separated_classes(const Store& store, const Model& model, const Laplace& laplace,
+                                           const std::vector<std::string>& classes);
+
+}  // namespace flymc

@@ -1,0 +1,115 @@
+"""Everyday things: the level that others are compared with, a run that is replaced, long tables, misspelt commands."""
+import json
+
+import numpy as np
+import pyarrow
+import pytest
+from command import COMMAND, flymc, people, refusal, write
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return write(people(3_000), tmp_path_factory.mktemp("everyday") / "people.parquet")
+
+
+def fit(table, *words, folder, out="run"):
+    done = json.loads(flymc("fit", table, "--target", "y", *words, "--out", out, "--quiet", "--json", folder=folder))
+    return {p["name"]: p for p in done["parameters"]}
+
+
+def test_a_reference_is_named(table, tmp_path):
+    """The model is the same, said against another level: differences of levels do not change."""
+    prior = ["--prior", "flat", "--draws", 4000]
+    usual = fit(table, *prior, folder=tmp_path)
+    other = fit(table, *prior, "--reference", "region=north", folder=tmp_path, out="other")
+    assert "region[east]" not in usual and "region[north]" in usual
+    assert "region[north]" not in other and "region[east]" in other
+    # 4,000 draws of each of 4 chains: the mean is good to a hundredth of a deviation, and so is each of two fits.
+    def close(a, b, sd):
+        assert a == pytest.approx(b, abs=0.06 * sd)
+
+    north = usual["region[north]"]
+    close(other["region[east]"]["mean"], -north["mean"], north["sd"])
+    close(other["region[south]"]["mean"], usual["region[south]"]["mean"] - north["mean"], north["sd"])
+    close(other["age"]["mean"], usual["age"]["mean"], usual["age"]["sd"])
+    # New rows know the reference.
+    for run in ("run", "other"):
+        flymc("predict", run, table, "--out", f"{run}.csv", folder=tmp_path)
+    a, b = (np.loadtxt(tmp_path / f"{run}.csv", delimiter=",", skiprows=1)[:, 0] for run in ("run", "other"))
+    assert np.abs(a - b).max() < 0.01
+
+
+@pytest.mark.parametrize("words, said", [
+    ("region=nroth", "column 'region' has no level 'nroth'; did you mean 'north'?"),
+    ("regoin=north", "no column 'regoin' is among those that explain the target; did you mean 'region'?"),
+    ("y=1", "no column 'y' is among those that explain the target"),
+    ("region", "'region' is not a column and its level, such as region=west"),
+    ("smoker=true", "'smoker' is a column of true and false and has no levels; false is what true is compared with"),
+    ("age=45", "'age' is a column of numbers and has no levels; say --categorical age"),
+    ("region=north,region=south", "column 'region' has one reference, and two are named"),
+])
+def test_no_such_reference(table, tmp_path, words, said):
+    text = refusal("fit", table, "--target", "y", "--reference", words, "--out", "run", folder=tmp_path)
+    assert f"flymc: --reference: {said}" in text
+
+
+def test_a_run_is_replaced_when_asked(table, tmp_path):
+    fit(table, "--draws", 50, "--seed", 2, folder=tmp_path)
+    (tmp_path / "run" / "notes.txt").write_text("mine")
+    before = (tmp_path / "run" / "settings.toml").read_text()
+    assert "there is a finished run here" in (said := refusal("fit", table, "--target", "y", "--out", "run",
+                                                              folder=tmp_path))
+    assert "replace it with --overwrite (" in said
+    # What cannot be fitted replaces nothing.
+    for wrong in (["--target", "why"], ["--target", "y", "--columns", "agee"], ["--target", "y", "--reference", "a=b"]):
+        refusal("fit", table, *wrong, "--out", "run", "--overwrite", folder=tmp_path)
+    assert (tmp_path / "run" / "settings.toml").read_text() == before
+    assert (tmp_path / "run" / "report.json").exists()
+    fit(table, "--draws", 60, "--overwrite", folder=tmp_path)
+    assert json.loads(flymc("summary", "run", "--json", folder=tmp_path))["draws"] == 60
+    assert (tmp_path / "run" / "notes.txt").read_text() == "mine"
+    # A run that others are sampled from is theirs.
+    assert "cannot be replaced by one that is sampled from it" in refusal("sample", "run", "--out", "run", "--overwrite",
+                                                                          folder=tmp_path)
+    flymc("sample", "run", "--draws", 40, "--out", "more", "--quiet", folder=tmp_path)
+    flymc("sample", "run", "--draws", 30, "--out", "more", "--overwrite", "--quiet", folder=tmp_path)
+    assert json.loads(flymc("summary", "more", "--json", folder=tmp_path))["draws"] == 30
+
+
+def test_only_runs_are_replaced(table, tmp_path):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "draws.parquet").write_text("mine")
+    said = refusal("fit", table, "--target", "y", "--out", "photos", "--overwrite", folder=tmp_path)
+    assert "this folder holds other files" in said
+    assert (tmp_path / "photos" / "draws.parquet").read_text() == "mine"
+
+
+def test_long_tables_are_shown_in_part(tmp_path):
+    random = np.random.default_rng(5)
+    level = random.integers(0, 60, 6_000)
+    y = (random.random(6_000) < 0.5).astype(float)
+    table = write(pyarrow.table({"g": [f"k{i:02}" for i in level], "y": y}), tmp_path / "t.parquet")
+    text = flymc("fit", table, "--target", "y", "--out", "run", "--quiet", folder=tmp_path)
+    lines = text.splitlines()
+    shown = [line.split()[0] for line in lines[1:lines.index("")]]
+    assert shown[:3] == ["intercept", "g[k01]", "g[k02]"] and shown[-1] == "g[k59]"
+    assert len([name for name in shown if name != "..."]) == 25
+    assert "35 of 60 lines are left out" in text and "`flymc summary run --all` shows all" in text
+    done = json.loads(flymc("summary", "run", "--json", folder=tmp_path))
+    worst = sorted(done["parameters"], key=lambda p: min(p["ess_bulk"], p["ess_tail"]))[:5]
+    assert len(done["parameters"]) == 60 and {p["name"] for p in worst} <= set(shown)
+    everything = flymc("summary", "run", "--all", folder=tmp_path)
+    assert "left out" not in everything and "..." not in everything
+    assert all(p["name"] in everything for p in done["parameters"])
+
+
+@pytest.mark.parametrize("words, said", [
+    (["ft", "t.csv", "--target", "y"], "there is no command 'ft'; did you mean 'fit'?"),
+    (["sumary", "--json"], "there is no command 'sumary'; did you mean 'summary'?"),
+    (["fit", "t.csv", "--traget", "y"], "`flymc fit` has no flag --traget; did you mean '--target'?"),
+])
+def test_misspelt(tmp_path, words, said):
+    import subprocess
+
+    done = subprocess.run([COMMAND, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and said in done.stderr
