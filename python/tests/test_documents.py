@@ -85,7 +85,8 @@ def run_shell(code):
 
 @pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
 def test_page(page, tmp_path, monkeypatch):
-    pytest.importorskip("arviz")
+    if not pytest.importorskip("arviz").__version__.startswith("0."):
+        pytest.skip("the tutorial has what ArviZ 0.22 prints")
     shutil.copytree(ROOT / "examples" / "data", tmp_path / "examples" / "data")
     monkeypatch.chdir(tmp_path)
     names = {}
