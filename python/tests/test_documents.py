@@ -1,0 +1,117 @@
+"""The commands and programs of the README and of the tutorial are run, and print what the pages say.
+
+Blocks marked `sh` and `python` are run in the order of the page, in a folder that has nothing but examples/data. A block marked
+`text` is what the block before it prints; `...` stands for what the page leaves out. Words have to be the same. Numbers may differ by a
+little, as they do on another processor, unless FLYMC_DOCUMENTS=exact; seconds are not compared. Blocks marked `bash` are not run.
+"""
+
+import contextlib
+import io
+import math
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+EXACT = os.environ.get("FLYMC_DOCUMENTS") == "exact"
+NUMBER = re.compile(r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
+
+
+def blocks(page):
+    return re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def close(one, other):
+    if EXACT:
+        return one == other
+    return math.isclose(float(one), float(other), rel_tol=0.25, abs_tol=0.06)
+
+
+def same_word(said, printed):
+    said, printed = NUMBER.split(said), NUMBER.split(printed)
+    if len(said) != len(printed):
+        return False
+    return all(close(a, b) if i % 2 else a == b for i, (a, b) in enumerate(zip(said, printed, strict=True)))
+
+
+def same(said, printed):
+    return all(
+        same_word(a, b) or said[i + 1 : i + 2] == ["s"] for i, (a, b) in enumerate(zip(said, printed, strict=True))
+    )
+
+
+def missing_part(said, printed):
+    """The first part of what a page says that is not in what was printed; None if all of it is."""
+    parts, words = [part.split() for part in said.split("...")], printed.split()
+    begin = 0
+    for number, part in enumerate(parts):
+        at = range(begin, len(words) - len(part) + 1)
+        if number == 0:
+            at = at[:1]
+        if number == len(parts) - 1 and part:
+            at = at[-1:]
+        found = next((i for i in at if same(part, words[i : i + len(part)])), None)
+        if found is None:
+            return " ".join(part)
+        begin = found + len(part)
+    return None if begin == len(words) or not parts[-1] else " ".join(words[begin:])
+
+
+def run_python(code, names):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+        exec(compile(code, "the page", "exec"), names)
+    return printed.getvalue()
+
+
+def run_shell(code):
+    path = os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PATH": path},
+        timeout=600,
+    )
+    return done.stdout, done.returncode
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+def test_page(page, tmp_path, monkeypatch):
+    if not pytest.importorskip("arviz").__version__.startswith("0."):
+        pytest.skip("the tutorial has what ArviZ 0.22 prints")
+    shutil.copytree(ROOT / "examples" / "data", tmp_path / "examples" / "data")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    every = blocks(ROOT / page)
+    for i, (language, code) in enumerate(every):
+        said = every[i + 1][1] if every[i + 1 : i + 2] and every[i + 1][0] == "text" else None
+        if language == "python":
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                printed, status = run_python(code, names), 0
+        elif language == "sh":
+            printed, status = run_shell(code)
+        else:
+            continue
+        if said is None:
+            assert status == 0, f"{code}\n{printed}"
+        else:
+            part = missing_part(said, printed)
+            assert part is None, f"{code}\nprints\n{printed}\nand not\n{part}"
+
+
+def test_missing_part():
+    assert missing_part("age 0.5\n", "age 0.5\n") is None
+    assert missing_part("took 0.1 s\n...\n", "took 3.1 s\nand more") is None
+    assert missing_part("...\nage -0.236 of 10\n", "more\nage -0.236 of 10") is None
+    assert missing_part("age 0.5 1000\n", "age 0.9 1000\n") == "age 0.5 1000"
+    assert missing_part("age 0.5\n", "age 0.5 and a warning\n") is not None
+    assert missing_part("...\nincome\n", "age\n") == "income"
