@@ -49,40 +49,53 @@ FLYMC_INLINE void each_group(const double* numbers, std::size_t count, double fi
   visit(Group<width>::load(rest));
 }
 
-template <int width>
-FLYMC_INLINE double sum_of(const Group<width>& group) {
-  double each[lanes], sum = 0.0;
+// One number of a group: halves are joined until one is left.
+template <int width, class Join>
+FLYMC_INLINE double folded(const Group<width>& group, const Join& join) {
+  double each[lanes];
   group.store(each);
-  for (const double x : each) sum += x;
-  return sum;
+  for (std::size_t half = lanes / 2; half > 0; half /= 2)
+    for (std::size_t i = 0; i < half; ++i) each[i] = join(each[i], each[i + half]);
+  return each[0];
 }
+constexpr auto plus = [](double a, double b) { return a + b; };
+constexpr auto larger = [](double a, double b) { return a > b ? a : b; };
+constexpr auto smaller = [](double a, double b) { return a < b ? a : b; };
 
-// Sums are taken from the first number on: little is lost of a deviation that is small beside the mean.
-struct Locate {
+struct RangeOf {
   template <int width>
-  FLYMC_INLINE static void run(const double* numbers, std::size_t count, Location* out) {
+  FLYMC_INLINE static void run(const double* numbers, std::size_t count, Range* out) {
     using Numbers = Group<width>;
-    const double origin = numbers[0];
-    Numbers smallest = Numbers::all(origin), largest = smallest, sum = Numbers::all(0.0), squares = sum;
+    Numbers smallest = Numbers::all(numbers[0]), largest = smallest;
     each_group<width>(
-        numbers, count, origin, [&](const Numbers& group) __attribute__((always_inline)) {
+        numbers, count, numbers[0], [&](const Numbers& group) __attribute__((always_inline)) {
           for (int v = 0; v < Numbers::vectors; ++v) {
             const auto x = group.part[v];
             smallest.part[v] = x < smallest.part[v] ? x : smallest.part[v];
             largest.part[v] = x > largest.part[v] ? x : largest.part[v];
-            const auto change = x - origin;
+          }
+        });
+    *out = {folded<width>(smallest, smaller), folded<width>(largest, larger)};
+  }
+};
+
+// Sums are taken from the first number on: little is lost of a deviation that is small beside the mean.
+struct MomentsOf {
+  template <int width>
+  FLYMC_INLINE static void run(const double* numbers, std::size_t count, Moments* out) {
+    using Numbers = Group<width>;
+    const double origin = numbers[0];
+    Numbers sum = Numbers::all(0.0), squares = sum;
+    each_group<width>(
+        numbers, count, origin, [&](const Numbers& group) __attribute__((always_inline)) {
+          for (int v = 0; v < Numbers::vectors; ++v) {
+            const auto change = group.part[v] - origin;
             sum.part[v] += change;
             squares.part[v] += change * change;
           }
         });
-    double each[lanes];
-    smallest.store(each);
-    out->smallest = *std::min_element(each, each + lanes);
-    largest.store(each);
-    out->largest = *std::max_element(each, each + lanes);
-    const double n = static_cast<double>(count), change = sum_of<width>(sum) / n;
-    out->mean = origin + change;
-    out->deviation = std::sqrt(std::max(sum_of<width>(squares) / n - change * change, 0.0));
+    const double n = static_cast<double>(count), change = folded<width>(sum, plus) / n;
+    *out = {origin + change, std::sqrt(std::max(folded<width>(squares, plus) / n - change * change, 0.0))};
   }
 };
 
@@ -97,7 +110,7 @@ struct CountUpTo {
           for (int v = 0; v < Numbers::vectors; ++v)
             up_to.part[v] = group.part[v] <= threshold ? up_to.part[v] + 1.0 : up_to.part[v];
         });
-    *out = sum_of<width>(up_to);
+    *out = folded<width>(up_to, plus);
   }
 };
 
@@ -118,11 +131,8 @@ struct SidesOf {
             smallest.part[v] = above < smallest.part[v] ? above : smallest.part[v];
           }
         });
-    double each[lanes];
-    largest.store(each);
-    out->at = *std::max_element(each, each + lanes);
-    smallest.store(each);
-    out->next = *std::min_element(each, each + lanes);
+    out->at = folded<width>(largest, larger);
+    out->next = folded<width>(smallest, smaller);
   }
 };
 
@@ -131,26 +141,24 @@ struct PolynomialMean {
   FLYMC_INLINE static void run(const double* numbers, std::size_t count, double centre, double scale,
                                const double* coefficients, std::size_t terms, double* out) {
     using Numbers = Group<width>;
-    Numbers sum = Numbers::all(0.0), last = sum;
+    Numbers sum = Numbers::all(0.0);
+    std::size_t left = count;
     each_group<width>(
         numbers, count, centre, [&](const Numbers& group) __attribute__((always_inline)) {
           Numbers u, value = Numbers::all(coefficients[terms - 1]);
           for (int v = 0; v < Numbers::vectors; ++v) u.part[v] = (group.part[v] - centre) * scale;
           for (std::size_t k = terms - 1; k-- > 0;)
             for (int v = 0; v < Numbers::vectors; ++v) value.part[v] = value.part[v] * u.part[v] + coefficients[k];
-          last = value;
+          if (left < lanes) {  // what only fills the last group counts for nothing
+            double each[lanes];
+            value.store(each);
+            std::fill(each + left, each + lanes, 0.0);
+            value = Numbers::load(each);
+          }
           for (int v = 0; v < Numbers::vectors; ++v) sum.part[v] += value.part[v];
+          left -= lanes;
         });
-    // What only filled the last group counts for nothing.
-    double total = sum_of<width>(sum);
-    if (const std::size_t left = count % lanes; left > 0) {
-      double sums[lanes], values[lanes];
-      sum.store(sums);
-      last.store(values);
-      total = 0.0;
-      for (std::size_t i = 0; i < lanes; ++i) total += i < left ? sums[i] : sums[i] - values[i];
-    }
-    *out = total / static_cast<double>(count);
+    *out = folded<width>(sum, plus) / static_cast<double>(count);
   }
 };
 
@@ -164,9 +172,15 @@ Neighbours sorted_out(std::span<const double> numbers, std::size_t rank) {
 
 }  // namespace
 
-Location locate(VectorWidth width, std::span<const double> numbers) {
-  Location out;
-  dispatch<Locate>(width, numbers.data(), numbers.size(), &out);
+Range range_of(VectorWidth width, std::span<const double> numbers) {
+  Range out;
+  dispatch<RangeOf>(width, numbers.data(), numbers.size(), &out);
+  return out;
+}
+
+Moments moments_of(VectorWidth width, std::span<const double> numbers) {
+  Moments out;
+  dispatch<MomentsOf>(width, numbers.data(), numbers.size(), &out);
   return out;
 }
 
@@ -174,10 +188,10 @@ Location locate(VectorWidth width, std::span<const double> numbers) {
 // last two looks, which says how far apart numbers lie here, and inside of what is known to hold it; where that leads
 // nowhere the interval is halved. If it does not arrive soon it goes from number to number, which takes longer but sees
 // ties: then it passes the rank in one step.
-Neighbours neighbours(VectorWidth width, std::span<const double> numbers, const Location& location, std::size_t rank,
+Neighbours neighbours(VectorWidth width, std::span<const double> numbers, const Range& range, std::size_t rank,
                       double guess, double step) {
-  if (rank + 1 >= numbers.size()) return {location.largest, location.largest};
-  if (location.smallest == location.largest) return {location.smallest, location.smallest};
+  if (rank + 1 >= numbers.size()) return {range.largest, range.largest};
+  if (range.smallest == range.largest) return {range.smallest, range.smallest};
   constexpr int soon = 4, patience = 8, most_looks = 16;
   constexpr double few = 2.0;
   const auto wanted = static_cast<double>(rank + 1);
@@ -186,7 +200,7 @@ Neighbours neighbours(VectorWidth width, std::span<const double> numbers, const 
     dispatch<CountUpTo>(width, numbers.data(), numbers.size(), threshold, &count);
     return count;
   };
-  double low = std::nextafter(location.smallest, -infinity), high = location.largest;  // too few up to it; too many
+  double low = std::nextafter(range.smallest, -infinity), high = range.largest;  // too few up to it; too many
   double threshold = guess, last = 0.0, last_count = 0.0;
   for (int look = 0; look < most_looks; ++look) {
     if (!(threshold > low && threshold < high) || look >= patience) threshold = low + 0.5 * (high - low);

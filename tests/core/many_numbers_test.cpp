@@ -53,11 +53,12 @@ TEST(ManyNumbers, NeighboursAreThoseOfASort) {
       std::vector<double> sorted = numbers;
       std::ranges::sort(sorted);
       for (const VectorWidth width : widths()) {
-        const Location location = locate(width, numbers);
+        const Range range = range_of(width, numbers);
+        const Moments moments = moments_of(width, numbers);
         for (std::size_t rank = 0; rank < count; rank += 1 + count / 7)
-          for (const double guess : {location.mean, sorted[rank], -1e9, 0.0, not_a_number})
-            for (const double step : {location.deviation / static_cast<double>(count), 0.0, -1.0, not_a_number}) {
-              const Neighbours found = neighbours(width, numbers, location, rank, guess, step);
+          for (const double guess : {moments.mean, sorted[rank], -1e9, 0.0, not_a_number})
+            for (const double step : {moments.deviation / static_cast<double>(count), 0.0, -1.0, not_a_number}) {
+              const Neighbours found = neighbours(width, numbers, range, rank, guess, step);
               EXPECT_EQ(found.at, sorted[rank]) << shape << ' ' << count << ' ' << rank << ' ' << guess;
               EXPECT_EQ(found.next, sorted[std::min(rank + 1, count - 1)]) << shape << ' ' << count << ' ' << rank;
             }
@@ -65,13 +66,11 @@ TEST(ManyNumbers, NeighboursAreThoseOfASort) {
     }
 }
 
-TEST(ManyNumbers, LocationHasTheSameBitsAtEveryWidth) {
+TEST(ManyNumbers, RangeAndMomentsHaveTheSameBitsAtEveryWidth) {
   for (const auto& [shape, of_normals] : shapes)
     for (const std::size_t count : {1, 2, 15, 16, 17, 1003}) {
       const std::vector<double> numbers = draw(count, of_normals);
-      const Location narrow = locate(VectorWidth::two, numbers);
-      EXPECT_EQ(narrow.smallest, *std::ranges::min_element(numbers)) << shape;
-      EXPECT_EQ(narrow.largest, *std::ranges::max_element(numbers)) << shape;
+      const Moments narrow = moments_of(VectorWidth::two, numbers);
       long double sum = 0.0L, size = 0.0L;
       for (const double x : numbers) {
         sum += x;
@@ -80,12 +79,14 @@ TEST(ManyNumbers, LocationHasTheSameBitsAtEveryWidth) {
       const auto n = static_cast<long double>(count);
       EXPECT_NEAR(narrow.mean, static_cast<double>(sum / n), 1e-14 * static_cast<double>(size / n) + 1e-320) << shape;
       for (const VectorWidth width : widths()) {
-        const Location wide = locate(width, numbers);
+        EXPECT_EQ(range_of(width, numbers).smallest, *std::ranges::min_element(numbers)) << shape;
+        EXPECT_EQ(range_of(width, numbers).largest, *std::ranges::max_element(numbers)) << shape;
+        const Moments wide = moments_of(width, numbers);
         EXPECT_EQ(wide.mean, narrow.mean) << shape;
         EXPECT_TRUE(wide.deviation == narrow.deviation || std::isnan(narrow.deviation)) << shape;
       }
     }
-  const Location known = locate(VectorWidth::two, std::vector<double>{1.0, 2.0, 3.0, 6.0});
+  const Moments known = moments_of(VectorWidth::two, std::vector<double>{1.0, 2.0, 3.0, 6.0});
   EXPECT_EQ(known.mean, 3.0);
   EXPECT_DOUBLE_EQ(known.deviation, std::sqrt(3.5));
 }

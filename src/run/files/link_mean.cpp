@@ -67,10 +67,9 @@ std::size_t LinkMean::interpolate(const Rule& rule, double centre, double half, 
   return sum <= 4.0 * largest ? terms : 0;
 }
 
-std::optional<double> LinkMean::operator()(VectorWidth width, std::span<const double> eta,
-                                           const Location& location) const {
-  const double centre = location.smallest + 0.5 * (location.largest - location.smallest);
-  const double half = std::max(location.largest - centre, centre - location.smallest);
+std::optional<double> LinkMean::operator()(VectorWidth width, std::span<const double> eta, const Range& range) const {
+  const double centre = range.smallest + 0.5 * (range.largest - range.smallest);
+  const double half = std::max(range.largest - centre, centre - range.smallest);
   if (!std::isfinite(half)) return std::nullopt;
   if (half == 0.0) {
     double mean = 0.0;
