@@ -21,6 +21,7 @@
 #include "flymc/run/files/predict.hpp"
 #include "flymc/run/files/report.hpp"
 #include "flymc/run/files/run.hpp"
+#include "flymc/run/files/run_on_another.hpp"
 #include "progress.hpp"
 #include "ranks.hpp"
 #include "usage.hpp"
@@ -330,7 +331,7 @@ int main(int argc, char** argv) {
       Settings settings = settings_on(base, out);
       flags.apply(settings);
       check_usage(settings);
-      return run(made_by_first(ranks, out, [&] { return RunDirectory::create(out, settings, &base); }), output, ranks);
+      return run(made_by_first(ranks, out, [&] { return create_on(base, out, settings); }), output, ranks);
     };
   });
 

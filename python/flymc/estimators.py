@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,36 +12,52 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from . import tables
+from ._core import InputError
 from .fitting import fit
-from .priors import Normal, Priors
+from .priors import Priors
 
 BATCH = 1 << 22  # numbers in one product of rows and draws
 
 
 class _Estimator(BaseEstimator):
-    """What both have: settings, columns without a name, and draws that are kept in memory so that it can be pickled."""
+    """What both have: settings, the names of columns, and draws that are kept in memory so that it can be pickled."""
 
-    def _sample(self, X: np.ndarray, y: np.ndarray, **settings: Any) -> None:
-        names = [f"x{j}" for j in range(X.shape[1])]
-        found = fit(
-            "target",
-            (X, y),
-            columns=names,
-            standardise=self.standardise,
-            chains=self.chains,
-            warmup=self.warmup,
-            draws=self.draws,
-            target_ess=self.target_ess,
-            seed=self.seed,
-            threads=self.threads,
-            progress=self.progress,
-            **settings,
-        )
+    def _sample(self, X: np.ndarray, y: np.ndarray, prior: Priors | None, **settings: Any) -> None:
+        # Those of a data frame, or as scikit-learn calls columns without a name.
+        names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])]
+        said = _with_labels(["intercept", *names], getattr(self, "classes_", []))
+        if isinstance(prior, Mapping):
+            numbers: dict[str | None, str | None] = {label: number for number, label in said.items()}
+            prior = {numbers.get(term, term): of for term, of in prior.items()}
+        target = "target"
+        while target in names:
+            target += "_"
+        try:
+            found = fit(
+                target,
+                (X, y),
+                columns=names,
+                prior=prior,
+                chains=self.chains,
+                warmup=self.warmup,
+                draws=self.draws,
+                target_ess=self.target_ess,
+                seed=self.seed,
+                threads=self.threads,
+                progress=self.progress,
+                **settings,
+            )
+        except InputError as error:
+            raise InputError(_spoken(tables.left_out(str(error), "X"), said)) from None
         theta = found.array().reshape(-1, len(found.names))
         self.draws_ = theta.reshape(len(theta), -1, X.shape[1] + 1)  # draw, predictor, intercept and columns
-        self.summary_ = found.summary()
-        readable = dict(zip(names, getattr(self, "feature_names_in_", names), strict=True))
-        self.summary_.index = [_renamed(name, readable) for name in self.summary_.index]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they come below
+            self.summary_ = found.summary()
+        self.summary_.index = self.summary_.index.map(lambda name: said.get(name, name))
+        for reason in found.report["warnings"]:
+            warnings.warn(_spoken(reason, said), stacklevel=3)
         mean = self.draws_.mean(axis=0)
         self.coef_, self.intercept_ = mean[:, 1:], mean[:, 0]
 
@@ -56,15 +75,29 @@ class _Estimator(BaseEstimator):
             yield eta
 
 
-def _renamed(name: str, readable: dict[str, str]) -> str:
-    column, bracket, rest = name.partition("[")
-    return readable.get(column, column) + bracket + rest
+def _with_labels(names: Sequence[str], classes: Sequence[Any]) -> dict[str, str]:
+    """The coefficients of a softmax, and their differences, by class: from the numbers that the fit has to the labels.
+
+    >>> _with_labels(["age"], ["a", "b", "c"])["age[2 - 0]"]
+    'age[c - a]'
+    """
+    if len(classes) < 3:
+        return {}
+    said = {f"{name}[{number}]": f"{name}[{label}]" for number, label in enumerate(classes) for name in names}
+    for number, label in enumerate(classes):
+        said |= {f"{name}[{number} - 0]": f"{name}[{label} - {classes[0]}]" for name in names}
+    return said
+
+
+def _spoken(text: str, said: Mapping[str, str]) -> str:
+    return re.sub("'([^']*)'", lambda name: f"'{said.get(name[1], name[1])}'", text)
 
 
 class FlyMCClassifier(ClassifierMixin, _Estimator):
     """Logistic regression for two classes, softmax for more; probabilities are means over the posterior.
 
-    The prior speaks of coefficients per standard deviation of a column, unless `standardise=False`.
+    The prior is per unit of a column, and the intercept's at the means of the columns; `None` is the default, scaled by
+    the columns.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
@@ -78,8 +111,7 @@ class FlyMCClassifier(ClassifierMixin, _Estimator):
     def __init__(
         self,
         *,
-        prior: Priors = "normal(0, 2.5)",
-        standardise: bool = True,
+        prior: Priors | None = None,
         chains: int = 4,
         warmup: int = 1000,
         draws: int = 1000,
@@ -89,7 +121,6 @@ class FlyMCClassifier(ClassifierMixin, _Estimator):
         progress: bool = False,
     ):
         self.prior = prior
-        self.standardise = standardise
         self.chains = chains
         self.warmup = warmup
         self.draws = draws
@@ -106,7 +137,8 @@ class FlyMCClassifier(ClassifierMixin, _Estimator):
         if len(self.classes_) < 2:
             raise ValueError(f"y has one class only ({self.classes_[0]}); a classifier needs two")
         weights = _weights(sample_weight, X)
-        self._sample(X, codes, weights=weights, family="logistic" if len(self.classes_) == 2 else "softmax", prior=self.prior)
+        family = "logistic" if len(self.classes_) == 2 else "softmax"
+        self._sample(X, codes, weights=weights, family=family, prior=self.prior)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -131,8 +163,7 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
     """Regression with Student-t residuals of `nu` degrees of freedom: outliers pull less than with least squares.
 
     The residuals' scale is not drawn but given. `sigma=None` takes the one that fits best, by at most 10,000
-    of the rows; the prior `None` is normal with 2.5 standard deviations of y for each standardised column, and around
-    the mean of y for the intercept.
+    of the rows. The prior `None` is the default, scaled by y and by the columns.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
@@ -149,7 +180,6 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
         nu: float = 4.0,
         sigma: float | None = None,
         prior: Priors | None = None,
-        standardise: bool = True,
         chains: int = 4,
         warmup: int = 1000,
         draws: int = 1000,
@@ -161,7 +191,6 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
         self.nu = nu
         self.sigma = sigma
         self.prior = prior
-        self.standardise = standardise
         self.chains = chains
         self.warmup = warmup
         self.draws = draws
@@ -176,11 +205,8 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
         y = y.astype(np.float64)
         weights = _weights(sample_weight, X)
         counts = np.ones(len(y)) if weights is None else weights
-        mean = float(np.average(y, weights=counts))
-        spread = float(np.sqrt(np.average((y - mean) ** 2, weights=counts))) or 1.0
         self.sigma_ = self.sigma if self.sigma is not None else _residual_scale(X, y, counts, self.nu)
-        prior = self.prior or {None: Normal(0, 2.5 * spread), "intercept": Normal(mean, 2.5 * spread)}
-        self._sample(X, y, weights=weights, family="student_t", nu=self.nu, sigma=self.sigma_, prior=prior)
+        self._sample(X, y, weights=weights, family="student_t", nu=self.nu, sigma=self.sigma_, prior=self.prior)
         self.coef_, self.intercept_ = self.coef_[0], self.intercept_[0]
         return self
 
@@ -215,7 +241,7 @@ def _residual_scale(X: np.ndarray, y: np.ndarray, counts: np.ndarray, nu: float)
     mean = np.average(y, weights=counts)
     deviation = float(np.sqrt(np.average((y - mean) ** 2, weights=counts)))
     with_ones = np.column_stack([np.ones(len(X)), X])
-    free = counts.sum() - with_ones.shape[1]  # what the coefficients leave: the most likely scale is too small without it
+    free = counts.sum() - with_ones.shape[1]  # what the coefficients leave
     without_residuals = 0.01 * (deviation or 1.0)
     if free < 1:
         return without_residuals

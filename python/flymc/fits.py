@@ -8,44 +8,29 @@ import pathlib
 import subprocess
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from . import _core, tables
+from . import _core, folders, tables
+from .folders import Folder
+from .for_arviz import LogLikelihood, inference_data
 from .formulas import FILE, Design
 from .priors import Priors, prior_text
+from .settings import words
 from .watching import watch
 
 _NO_LAPLACE = "there is no Laplace approximation of this run: its set-up did not reach the mode"
 
 
-def words(settings: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Settings as the lines of settings.toml have them; those that are None are not said.
-
-    >>> words({"target_ess": 500, "standardise": True, "exclude": ["id"], "positive": None})
-    {'target-ess': ['500'], 'standardise': ['true'], 'exclude': ['id']}
-    """
-
-    def one(value: Any) -> str:
-        return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
-
-    return {
-        name.replace("_", "-"): [one(value)]
-        if isinstance(value, str) or not isinstance(value, Sequence)
-        else [one(item) for item in value]
-        for name, value in settings.items()
-        if value is not None
-    }
-
-
 class Fit:
     """Draws from a posterior, and what is known of them. Made by `fit`, `load` and `resume`.
 
-    Printed, it is the command's summary.
+    Printed, it is the command's summary. Pickled, a Fit of a temporary run has all of it along, its rows too; that of a
+    run in a folder of its own has the folder's path. A Fit never changes, so a copy is the Fit itself.
 
     >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
     >>> print(str(fit).splitlines()[0])
@@ -56,10 +41,29 @@ class Fit:
         self._run = run
         self._keeps = [*keeps]  # folders that are removed when nobody needs them
         self._stopped = stopped
+        self._left_behind = False  # whether a run that was stopped is elsewhere, where it was pickled
         self._report: dict[str, Any] = json.loads(run.summary(json=True))
 
     def __repr__(self) -> str:
         return self._run.summary()
+
+    def __copy__(self) -> Fit:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Fit:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        stopped = None if self._stopped is None else "" if self._is_temporary(self._stopped) else self._stopped.path
+        if not self._is_temporary(self._run):
+            return _at, (str(self.path.absolute()),)
+        with tempfile.TemporaryDirectory(prefix="flymc-") as folder:
+            self.save(pathlib.Path(folder) / "run")
+            return _of_files, (folders.packed(pathlib.Path(folder) / "run"), stopped)
+
+    def _is_temporary(self, run: _core.Run) -> bool:
+        above = pathlib.Path(run.path).parents
+        return any(isinstance(kept, Folder) and kept.path in above for kept in self._keeps)
 
     @property
     def path(self) -> pathlib.Path:
@@ -170,7 +174,7 @@ class Fit:
         return pandas.DataFrame(rows, index=pandas.Index(self._parameters, name="parameter"), dtype=float)
 
     def to_arviz(self, log_likelihood_rows: int = 1000, seed: int = 0) -> Any:
-        """For ArviZ: an InferenceData, or a DataTree where the installed ArviZ has moved on to that.
+        """For ArviZ: an InferenceData before ArviZ 1, a DataTree of the same groups since.
 
         The posterior is `theta(chain, draw, coefficient)`, as in the command's export. The log likelihood, which
         `arviz.loo` needs, is computed for at most `log_likelihood_rows` rows of the table, a random sample without
@@ -181,46 +185,23 @@ class Fit:
         >>> fit.to_arviz(log_likelihood_rows=100).log_likelihood.attrs["sampled_rows"]
         100
         """
-        import arviz
-        import xarray
-
         theta = self.array()
-        coordinates = {"chain": np.arange(theta.shape[0]), "draw": np.arange(theta.shape[1])}
-        attributes = {"inference_library": "flymc", "inference_library_version": _core.version}
-
-        def dataset(variables: dict[str, Any], **extra: Any) -> Any:
-            return xarray.Dataset(variables, coords={**coordinates, **extra}, attrs=attributes)
-
-        groups = {
-            "posterior": dataset({"theta": (("chain", "draw", "coefficient"), theta)}, coefficient=self.names),
-            "sample_stats": dataset(
-                {
-                    name: (("chain", "draw"), self.draws[column].to_numpy().reshape(theta.shape[:2]))
-                    for name, column in {
-                        "lp": "log_density__",
-                        "acceptance_rate": "acceptance__",
-                        "bright": "bright__",
-                        "queries": "queries__",
-                    }.items()
-                }
-            ),
+        statistics = {
+            name: self.draws[column].to_numpy().reshape(theta.shape[:2])
+            for name, column in {
+                "lp": "log_density__",
+                "acceptance_rate": "acceptance__",
+                "bright": "bright__",
+                "queries": "queries__",
+            }.items()
         }
+        likelihood = None
         if log_likelihood_rows > 0:
             count = min(log_likelihood_rows, self.rows)
             rows = np.sort(np.random.default_rng(seed).choice(self.rows, count, replace=False))
             values = self.log_likelihood(rows).reshape(*theta.shape[:2], count)
-            target = self.settings["target"][0]
-            group = dataset({target: (("chain", "draw", "row"), values)}, row=rows)
-            group.attrs |= {"rows": self.rows, "sampled_rows": count}
-            if count < self.rows:
-                group.attrs["sample"] = (
-                    f"a random {count} of {self.rows} rows: what is summed over them, as elpd_loo, estimates "
-                    f"the table's after multiplication by {self.rows / count:.6g}"
-                )
-            groups["log_likelihood"] = group
-        if hasattr(arviz, "InferenceData"):
-            return arviz.InferenceData(**groups)
-        return xarray.DataTree.from_dict(groups)
+            likelihood = LogLikelihood(self.settings["target"][0], rows, values, self.rows)
+        return inference_data(theta, self.names, statistics, likelihood, _core.version)
 
     def log_likelihood(self, rows: Sequence[int]) -> np.ndarray:
         """The log likelihood of some rows of the table (they count from 0) under each draw: a row per draw."""
@@ -272,7 +253,8 @@ class Fit:
         """The posterior mean and an interval for each row of a new table, as a data frame.
 
         `mean`, `lower` and `upper` are of the probability (logistic); of each class, with the most probable `class`
-        (softmax); and of the location (student_t). `new` is what `fit` takes as data, without the target: an array, too.
+        (softmax); and of the location (student_t). `new` is what `fit` takes as data, without the target: an array, too. Rows
+        outside of the range of a spline are refused.
 
         The interval is of one of two kinds. `kind="mean"` says how well the mean, or the probability, is known
         (posterior_epred of brms and rstanarm). `kind="target"` says where new targets will lie (posterior_predict): one is
@@ -296,10 +278,11 @@ class Fit:
             spool, out = pathlib.Path(folder) / tables.SPOOL, pathlib.Path(folder) / "predictions.parquet"
             paths = tables.paths_of(new)
             if isinstance(new, np.ndarray | list) and paths is None:
-                new = tables.table_of_arrays(new, None, self.settings["columns"], "")
+                names = self.settings["columns"] if self._design is None else None  # a formula's are of its own making
+                new = tables.table_of_arrays(new, None, names, "")
             if self._design is not None:
                 offset = "".join(self.settings["offset"])
-                tables.write(self._design.apply(tables.frame_of(new, delimiter), offset), spool)
+                tables.write(self._design.apply(tables.frame_of(new, delimiter), offset, missing), spool)
                 paths = [str(spool)]
             elif paths is None:
                 tables.write(new, spool)
@@ -334,7 +317,7 @@ class Fit:
     ) -> Fit:
         """Draws again without another set-up: under another prior, or another seed, or more draws.
 
-        What is not given is as before. Chains begin where those of this fit ended; under another prior, around its mode.
+        What is not given is as before. Chains begin where those of this fit ended; under another prior, near its mode.
 
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
         >>> sparse = fit.resample(prior=flymc.Laplace(0, 0.1), progress=False)
@@ -344,16 +327,24 @@ class Fit:
         given = {name: value for name, value in locals().items() if name not in ("self", "prior", "out", "progress")}
         if prior is not None:
             given["prior"] = prior_text(self._design.expand(prior) if self._design else prior)
-        temporary = None if out is not None else tempfile.TemporaryDirectory(prefix="flymc-")
-        path = pathlib.Path(out) if out is not None else pathlib.Path(temporary.name) / "run"
+        path, temporary = folders.place(out)
         run = _core.Run.create(str(path), words(given), self._run)
         if self._design is not None:
             self._design.save(path)
         keeps = [temporary, self]  # its rows are those of this fit
-        return Fit(run, keeps) if watch(run, progress) else conclude_or_raise(run, keeps)
+        if not watch(run, progress):
+            return conclude_or_raise(run, keeps)
+        if out is not None and self._is_temporary(self._run):
+            run, keeps = folders.alone(run), []
+        return Fit(run, keeps)
 
     def resume(self, progress: bool = True) -> Fit:
         """Goes on where Ctrl-C stopped it; the draws are those of a fit that was never stopped."""
+        if self._left_behind:
+            raise _core.InputError(
+                "this Fit was pickled after Ctrl-C and has the draws so far, but not the run that goes on; resume the "
+                "Fit that was pickled, or name a folder when you fit (out)"
+            )
         if self._stopped is None:
             return self
         done = watch(self._stopped, progress)
@@ -373,13 +364,42 @@ class Fit:
         done = subprocess.run(arguments, env=environment(), capture_output=True, text=True)
         if done.returncode != 0:
             error = _core.FileError if done.returncode == 3 else _core.InputError
-            raise error(done.stderr.strip().removeprefix("flymc: "))
+            # The command's words: its flag is this argument.
+            raise error(done.stderr.strip().removeprefix("flymc: ").replace("--out", "out"))
         return done.stdout.split("\n")[:-1] or [os.fspath(out)]
 
 
 def load(path: str | os.PathLike[str]) -> Fit:
     """The fit of a finished run: one that was saved, or one of the command."""
-    return Fit(_core.Run(str(path)))
+    run = _core.Run(str(path))
+    try:
+        return Fit(run)
+    except _core.InputError as error:
+        reason, _, _ = str(error).partition("; ")
+        if not reason.startswith(os.path.join(run.path, "draws.parquet")):
+            raise
+        again = f'delete it and the folder `chains` beside it, and `flymc.resume("{run.path}")` draws them again'
+        raise _core.InputError(f"{reason}; {again}") from None
+
+
+def _at(path: str) -> Fit:
+    """The Fit of a pickle that has the path of its run."""
+    if not os.path.exists(path):
+        raise _core.InputError(
+            f"{path}: the run of this Fit is not here any more; a Fit of a run in a folder of its own is pickled as "
+            "that path, so move the folder back, or load it from where it is now by flymc.load"
+        )
+    return load(path)
+
+
+def _of_files(files: dict[str, bytes], stopped: str | None) -> Fit:
+    """The Fit of a pickle that has all of its run, and the path of one that was stopped and can go on."""
+    folder = Folder()
+    folders.unpack(files, folder.path / "run")
+    goes_on = _core.Run(stopped) if stopped and os.path.exists(stopped) else None
+    fit = Fit(_core.Run(str(folder.path / "run")), [folder], goes_on)
+    fit._left_behind = stopped is not None and goes_on is None
+    return fit
 
 
 def resume(path: str | os.PathLike[str], progress: bool = True) -> Fit:
@@ -390,8 +410,8 @@ def resume(path: str | os.PathLike[str], progress: bool = True) -> Fit:
 
 def conclude_or_raise(run: _core.Run, keeps: Sequence[Any]) -> Fit:
     """The fit of what a run that was stopped has drawn. If that is nothing, it was only interrupted."""
-    temporary = tempfile.TemporaryDirectory(prefix="flymc-")
-    path = pathlib.Path(temporary.name) / "run"
+    temporary = Folder()
+    path = temporary.path / "run"
     if (concluded := run.conclude(str(path))) is None:
         raise KeyboardInterrupt
     design = pathlib.Path(run.path) / FILE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import pathlib
 import tempfile
@@ -10,10 +11,12 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from . import _core, tables
-from .fits import Fit, conclude_or_raise, words
+from . import _core, folders, tables
+from .columns import did_you_mean
+from .fits import Fit, conclude_or_raise
 from .formulas import Design
 from .priors import Priors, prior_text
+from .settings import words
 from .watching import watch
 
 
@@ -32,7 +35,6 @@ def fit(
     missing: str = "error",
     delimiter: str | None = None,
     no_intercept: bool = False,
-    standardise: bool = False,
     float32: bool = False,
     nu: float = 4.0,
     sigma: float | None = None,
@@ -55,14 +57,16 @@ def fit(
     """Draws from the posterior of a regression.
 
     Args:
-        formula: A formula such as `"clicked ~ age + C(region) + age:income"`, or the name of the target, which all
-            other columns (or `columns`) then explain, as with the command. `None` for `(X, y)`: the target is then `y`.
+        formula: A formula such as `"clicked ~ age + C(region) + age:income"` (`.` is all other columns), or the name of
+            the target, which all other columns (or `columns`) then explain, as with the command. `None` for `(X, y)`:
+            the target is then `y`.
         data: A path, a pattern or a list of them (Parquet, CSV, Arrow); a pandas, Polars (lazy too) or PyArrow table; a
             PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`.
             What streams is streamed, unless there is a formula, which is evaluated in memory.
         family: `logistic`, `softmax` or `student_t`, which needs the scale `sigma` of the residuals.
         prior: One for all coefficients, or a dictionary from terms to priors, in which `None` stands for all others.
-            Without one it is the family's own, `Normal(0, 2.5)`.
+            A prior is per unit of a column, and the intercept's at the means of the columns. Coefficients of which
+            nothing is said have a default that is scaled by the table: see the reference.
         columns: The columns that explain the target. Of an array X, their names.
         weights: How many times each row counts: the name of a column, or a number per row if the data is not a path.
             The log-likelihood of a row is multiplied by its weight.
@@ -86,14 +90,13 @@ def fit(
     given = {
         name: value for name, value in locals().items() if name not in ("formula", "data", "prior", "out", "progress")
     }
-    temporary = None if out is not None else tempfile.TemporaryDirectory(prefix="flymc-")
-    path = pathlib.Path(out) if out is not None else pathlib.Path(temporary.name) / "run"
+    path, temporary = folders.place(out)
     with ExitStack() as stack:
         # Beside the run: that is the disk that has room for its rows.
         spool = partial(_spool, stack, prefix=".flymc-", dir=_existing_parent(path))
         table, settings, design = _prepare(formula, data, given, spool)
         prior = design.expand(prior) if design else prior
-        with tables.named(table):
+        with tables.named(table, by_formula=design is not None):
             run = _core.Run.create(str(path), words({**settings, "table": table, "prior": prior_text(prior)}))
             if design:
                 design.save(path)
@@ -107,11 +110,16 @@ def plan(formula: str | None, data: Any, family: str = "logistic", **settings: A
     >>> print(flymc.plan("defaulted", "examples/data/loans.csv").splitlines()[0])
     rows          10000
     """
+    known = inspect.signature(fit).parameters
+    for name in settings:
+        if name not in known:
+            raise TypeError(f"plan: there is no argument '{name}'{did_you_mean(name, known)}")
     with ExitStack() as stack:
         prior = settings.pop("prior", None)
+        settings = {name: value for name, value in settings.items() if name not in ("out", "progress")}
         settings = {"missing": "error", "family": family, **settings}
-        table, settings, _ = _prepare(formula, data, settings, partial(_spool, stack, prefix="flymc-"))
-        with tables.named(table):
+        table, settings, design = _prepare(formula, data, settings, partial(_spool, stack, prefix="flymc-"))
+        with tables.named(table, by_formula=design is not None):
             return _core.plan(words({**settings, "table": table, "prior": prior_text(prior)}))
 
 
@@ -119,6 +127,7 @@ def _prepare(
     formula: str | None, data: Any, settings: dict[str, Any], spool: Callable[[], pathlib.Path]
 ) -> tuple[list[str], dict[str, Any], Design | None]:
     """The files of the table, the settings for them, and the design of a formula."""
+    _refuse_swapped(formula, data)
     settings = dict(settings)
     for name in ("columns", "exclude", "categorical"):  # a name by itself is a list of one
         if isinstance(settings.get(name), str):
@@ -156,10 +165,35 @@ def _prepare(
     if (paths := tables.paths_of(data)) is not None:
         return paths, settings, None
     # Columns to leave out are written too, for the program to check their names.
-    only = {*settings["columns"], *(settings.get("exclude") or ()), formula, *facts} if settings.get("columns") else None
+    exclude = settings.get("exclude") or ()
+    only = {*settings["columns"], *exclude, formula, *facts} if settings.get("columns") else None
+    rows = tables.reader_of(data)
+    for name, what in {formula: "the target", **dict.fromkeys(settings.get("columns") or (), "a feature")}.items():
+        if name not in rows.schema.names:
+            raise _core.InputError(f"data: there is no column '{name}' ({what}){did_you_mean(name, rows.schema.names)}")
+    tables.refuse_dates(rows.schema, only, exclude)
     file = spool()
-    tables.write(data, file, only)
+    tables.write(rows, file, only)
     return [str(file)], settings, None
+
+
+def _refuse_swapped(formula: Any, data: Any) -> None:
+    """The formula comes first and the data second; who has them the other way round is told."""
+    if formula is None or (isinstance(formula, str) and not isinstance(data, str)):
+        return
+    if isinstance(formula, str):
+        is_path = os.path.exists(formula) and not os.path.exists(data)
+        if not is_path and not ("~" in data[1:] and "~" not in formula):  # ~/table.csv is a path
+            return
+        table = repr(formula)
+    elif isinstance(data, str):
+        table = "data"
+    elif isinstance(data, tuple) or not hasattr(formula, "shape"):
+        kind = type(formula).__name__
+        raise TypeError(f"formula: a formula is text, not {kind}; write 'y ~ a + b', or name the target")
+    else:
+        raise TypeError("formula: this is a table or an array; arrays are fitted by flymc.fit(None, (X, y))")
+    raise TypeError(f"formula and data are swapped: the formula comes first, flymc.fit({data!r}, {table})")
 
 
 def _spool(stack: ExitStack, **where: Any) -> pathlib.Path:

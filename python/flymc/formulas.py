@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import pathlib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from . import splines
 from ._core import InputError
+from .columns import did_you_mean, kind_of_time, no_number, refuse_many_levels, whole_rows
 
 if TYPE_CHECKING:
     import formulaic
     import pandas
 
 FILE = "formula.json"  # in the folder of a run
+PYTHONS = {"abs", "bool", "float", "int", "len", "max", "min", "pow", "range", "round", "str", "sum"}
 
 
 class Design:
@@ -39,69 +44,70 @@ class Design:
     def learn(
         cls, text: str, frame: pandas.DataFrame, missing: str = "error", others: Sequence[str] = ()
     ) -> tuple[Design, pa.Table, str]:
-        """The design, the table of its columns, of the target and of others, and the target's name."""
-        import formulaic
-        import formulaic.errors
+        """The design, the table of its columns, of the target and of others, and the target's name.
 
-        try:
-            formula = formulaic.Formula(text)
-        except formulaic.errors.FormulaicError as error:
-            raise InputError(f"formula '{text}': {str(error).splitlines()[0]}") from None
-        frame = frame.reset_index(drop=True)  # rows are found by their numbers below
-        if not hasattr(formula, "lhs") or len(formula.lhs) != 1:
-            raise InputError(f"'{text}' needs one target on its left side, as in 'y ~ a + b'")
+        Rows with something missing have no values in the table, so that the program drops them and knows which.
+        """
+        frame = _numbered(frame)
+        for name in others:
+            if name not in frame.columns:
+                known = did_you_mean(name, frame.columns)
+                raise InputError(f"data: there is no column '{name}' (the weights or the offset){known}")
+        formula = _parse(text, [name for name in frame.columns if name not in others])
         target = str(formula.lhs[0])
-        matrix = _materialise(formula.rhs, frame, missing)
-        kept = frame.loc[matrix.index] if len(matrix) != len(frame) else frame
-        if target in frame.columns:  # as it is: classes may be text
-            values = pa.array(kept[target])
-        else:
-            side = _materialise(formula.lhs, kept, "error")
-            if side.shape[1] != 1:
-                raise InputError(f"the left side '{target}' gives {side.shape[1]} columns; a target is one")
-            values = pa.array(np.asarray(side)[:, 0])
+        sides = [_variables(side, frame, text) for side in (formula.rhs, formula.lhs)]
+        used = list(dict.fromkeys([*sides[0], *sides[1], *others]))
+        whole = whole_rows(frame, used, missing)
+        if not whole.any():
+            raise InputError(f"data: no row has a value in each of {', '.join(map(repr, used))}; fill some of them")
+        rows = _plain(frame.loc[whole, used])
+        matrix = _materialise(formula.rhs, rows)
         spec = matrix.model_spec
         names = [str(name) for name in spec.column_names]
         design = cls(spec, {str(term): [names[i] for i in at] for term, at in spec.term_indices.items()})
-        table = design._table(matrix)
+        if not design.columns:
+            raise InputError(f"formula '{text}': there is nothing that explains the target; name a column")
+        table = design._table(matrix, rows, missing)
         if target in table.column_names:
             raise InputError(f"'{target}' is the target and cannot be a feature too")
+        if target in frame.columns:  # as it is: classes may be text
+            values = pa.array(frame.loc[whole, target], from_pandas=True)
+        else:
+            side = _materialise(formula.lhs, rows)
+            if side.shape[1] != 1:
+                raise InputError(f"the left side '{target}' gives {side.shape[1]} columns; a target is one")
+            values = pa.array(np.asarray(side)[:, 0])
         table = table.append_column(target, values)
         for name in others:
-            if name not in frame.columns:
-                have = ", ".join(f"'{column}'" for column in frame.columns[:8])
-                raise InputError(f"data: there is no column '{name}' (the weights or the offset); there are {have}")
             if name in table.column_names:
                 raise InputError(f"'{name}' is a weight or an offset and cannot be in the formula too")
-            table = table.append_column(name, pa.array(kept[name], from_pandas=True))
-        return design, table, target
+            table = table.append_column(name, pa.array(frame.loc[whole, name], from_pandas=True))
+        return design, _spread(table, whole), target
 
-    def apply(self, frame: pandas.DataFrame, offset: str | None = None) -> pa.Table:
+    def apply(self, frame: pandas.DataFrame, offset: str | None = None, missing: str = "error") -> pa.Table:
         """The columns of new rows, and their offset. Rows with something missing are kept, as missing."""
         import warnings
 
-        from formulaic.errors import FactorEvaluationError
-
+        frame = _numbered(frame)
+        used = _variables(self.spec.formula, frame)
+        if offset and offset not in frame.columns:
+            raise InputError(f"data: there is no column '{offset}', the fit's offset; add it")
         # A missing level would become the reference level.
-        used = [name for name in self.spec.required_variables if name in frame.columns]
-        whole = frame[used].notna().all(axis=1).to_numpy()
+        whole = whole_rows(frame, [*used, offset] if offset else used, missing)
+        rows = _plain(frame.loc[whole, used])
         with warnings.catch_warnings():
             # A level that is new would become missing in silence.
             warnings.filterwarnings("error", message="Data has categories outside of the nominated levels")
             try:
-                table = self._table(self.spec.get_model_matrix(frame[whole], na_action="ignore"))
+                table = self._table(_materialise(self.spec, rows), rows, missing)
             except formulaic_mismatch() as error:
-                raise InputError(f"data: a level is there that the fit has not seen ({error})") from None
-            except FactorEvaluationError as error:
-                raise InputError(f"data: {error}") from None
-        if not whole.all():
-            at = np.where(whole, np.cumsum(whole) - 1, -1)
-            table = table.take(pa.array(at, mask=at < 0))
+                new = re.search(r"\{(.*)\}", str(error))  # the levels
+                which = new[1] if new else str(error)
+                said = f"data: a level is there that the fit has not seen, {which}; leave such rows out"
+                raise InputError(said) from None
         if offset:
-            if offset not in frame.columns:
-                raise InputError(f"data: there is no column '{offset}', the fit's offset; add it")
-            table = table.append_column(offset, pa.array(frame[offset], from_pandas=True))
-        return table
+            table = table.append_column(offset, pa.array(frame.loc[whole, offset], from_pandas=True))
+        return _spread(table, whole)
 
     def expand(self, prior: Any) -> Any:
         """A prior per term as a prior per column."""
@@ -115,16 +121,39 @@ class Design:
                 expanded["intercept" if column == "Intercept" else column] = prior[term]
         return expanded
 
-    def _table(self, matrix: Any) -> pa.Table:
+    def _table(self, matrix: Any, rows: pandas.DataFrame, missing: str) -> pa.Table:
         if [str(name) for name in matrix.columns if name != "Intercept"] != self.columns:
             raise InputError(f"data: the formula gives the columns {list(matrix.columns)} here, not {self.columns}")
-        return pa.table({name: np.ascontiguousarray(matrix[name], dtype=float) for name in self.columns})
+        columns = {}
+        for name in self.columns:
+            values = np.ascontiguousarray(matrix[name], dtype=float)
+            bad = np.isinf(values) if missing == "drop" else ~np.isfinite(values)
+            if bad.any():
+                raise self._not_a_number(name, values, int(np.argmax(bad)), rows)
+            columns[name] = pa.array(values, from_pandas=True)
+        return pa.table(columns)
+
+    def _not_a_number(self, name: str, values: np.ndarray, at: int, rows: pandas.DataFrame) -> InputError:
+        """A value of a column that no fit can use, in terms of the person's own columns."""
+        row = int(rows.index[at]) + 1
+        if name in rows.columns:
+            return InputError(
+                f"data, column '{name}', row {row}: {values[at]:g} is not a finite number; correct it, or leave it "
+                "empty if it is missing"
+            )
+        terms = [term for term in self.spec.formula if name in self.terms[str(term)]]
+        where = " and ".join(f"'{used}' is {rows[used].iloc[at]}" for used in _variables(terms, rows))
+        drop = ', or drop such rows (missing="drop")' if np.isnan(values[at]) else ""
+        what = "not a number" if np.isnan(values[at]) else "not finite"
+        return InputError(
+            f"data, row {row}: '{name}' is {what} where {where}; correct the value, or write another formula{drop}"
+        )
 
     def save(self, folder: pathlib.Path) -> None:
         spec = self.spec
         text = json.dumps(
             {
-                "formula": [str(term) for term in spec.formula],
+                "formula": [_text(term) for term in spec.formula],
                 "columns": list(self.terms.items()),
                 "transforms": _to_json(spec.transform_state),
                 "encoders": [
@@ -142,7 +171,13 @@ class Design:
         import formulaic
         from formulaic.parser.types import Factor
 
-        kept = json.loads((folder / FILE).read_text())
+        try:
+            kept = json.loads((folder / FILE).read_text())
+        except ValueError:
+            raise InputError(
+                f"{folder / FILE}: it was damaged, and without it no columns can be made of new rows; put the old one "
+                "back, or fit again"
+            ) from None
         spec = formulaic.ModelSpec(
             formula=formulaic.Formula(kept["formula"], _ordering="none"),
             materializer="pandas",
@@ -159,19 +194,148 @@ def formulaic_mismatch() -> type[Exception]:
     return DataMismatchWarning
 
 
-def _materialise(side: Any, frame: pandas.DataFrame, missing: str) -> Any:
-    from formulaic.errors import FactorEvaluationError, FormulaicError
+def _parse(text: str, available: Sequence[str]) -> Any:
+    """The formula, with one target on its left; `.` stands for all available columns but the target's."""
+    import formulaic
+    import formulaic.errors
 
     try:
-        return side.get_model_matrix(
-            frame, na_action="drop" if missing == "drop" else "raise", output="pandas", context={"np": np}
-        )
+        formula = formulaic.Formula(text, _context={"__formulaic_variables_available__": available})
+    except formulaic.errors.FormulaicError as error:
+        reason = str(error).splitlines()[0]
+        if "`|`" in reason:
+            raise _grouped(text) from None
+        raise InputError(f"formula '{text}': {reason}") from None
+    except SyntaxError as error:
+        raise InputError(f"formula '{text}': {error.msg}") from None
+    if not hasattr(formula, "lhs") or len(formula.lhs) != 1:
+        raise InputError(f"'{text}' needs one target on its left side, as in 'y ~ a + b'")
+    if isinstance(formula.rhs, tuple):  # parts between |
+        raise _grouped(text)
+    return formula
+
+
+def _grouped(text: str) -> InputError:
+    named = re.search(r"\|\s*`?([\w.]+)", text)
+    group = f"C({named[1]})" if named else "C(group)"
+    return InputError(
+        f"formula '{text}': '|' asks for groups with partial pooling (random effects), which are not fitted here; "
+        f"write {group} for a coefficient of each level, with a prior such as "
+        f'prior={{"{group}": flymc.Normal(0, 1)}}, or fit groups with Bambi or brms'
+    )
+
+
+def _variables(terms: Iterable[Any], frame: pandas.DataFrame, text: str = "") -> list[str]:
+    """The columns of the table that terms use. A name that is neither a column nor known to formulas is an error.
+
+    The text is that of a formula that is new; without one the table is.
+    """
+    from formulaic.transforms import TRANSFORMS
+
+    used = {}
+    for name, is_function in (name for term in terms for factor in term.factors for name in _names(factor)):
+        if name in frame.columns:
+            used[name] = True
+        elif name not in TRANSFORMS and name not in PYTHONS:
+            if text:
+                raise _unknown(name, is_function, frame, text)
+            there = did_you_mean(name, frame.columns)
+            raise InputError(f"data: has no column '{name}', which the formula of the fit needs{there}")
+    factors = [str(factor.expr) for term in terms for factor in term.factors]
+    for name in used:
+        kind = kind_of_time(frame[name])
+        # A part of a date is a number: its month, its weekday.
+        if kind and re.search(rf"\b{re.escape(name)}\b(?!\.dt\.)", " ".join(factors)):
+            raise no_number(name, kind, "leave it out of the formula")
+        refuse_many_levels(frame[name], by_itself=name in factors, as_levels=f"C({name})" in factors)
+    return list(used)
+
+
+def _names(factor: Any) -> list[tuple[str, bool]]:
+    """The names in an expression, and whether each is called. Names in backquotes may be of any kind."""
+    if factor.eval_method.value != "python":
+        return [(factor.expr, False)] if factor.eval_method.value == "lookup" else []
+    quoted = re.findall("`([^`]+)`", factor.expr)
+    nodes = list(ast.walk(ast.parse(re.sub("`[^`]+`", "None", factor.expr), mode="eval")))
+    called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    own = {node.arg for node in nodes if isinstance(node, ast.arg)}  # of a lambda
+    names = [node.id for node in nodes if isinstance(node, ast.Name) and node.id not in own]
+    return [(name, False) for name in quoted] + [(name, name in called) for name in names]
+
+
+def _unknown(name: str, is_function: bool, frame: pandas.DataFrame, text: str) -> InputError:
+    from formulaic.transforms import TRANSFORMS
+
+    if not is_function:
+        return InputError(f"formula '{text}': there is no column '{name}'{did_you_mean(name, frame.columns)}")
+    if name == "offset":
+        return InputError(f"formula '{text}': an offset is an argument of its own, offset=, that names a column")
+    functions = [function for function in TRANSFORMS if function not in ("np", "contr")]
+    return InputError(f"formula '{text}': there is no function '{name}'{did_you_mean(name, functions)}")
+
+
+def _numbered(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """With columns that have names and rows that are found by their numbers."""
+    frame = frame.reset_index(drop=True)
+    frame.columns = frame.columns.map(str)
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise InputError(f"data: there are two columns '{twice}'; rename one")
+    return frame
+
+
+def _plain(rows: pandas.DataFrame) -> pandas.DataFrame:
+    """Columns as formulaic knows them: types that have nothing missing, and no levels without rows."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_string_dtype
+
+    rows = rows.infer_objects()
+    for name in rows.columns:
+        column = rows[name]
+        if hasattr(column.dtype, "categories"):
+            column = column.cat.remove_unused_categories()
+            if not all(isinstance(level, str | bool | int | float) for level in column.cat.categories):
+                column = column.cat.rename_categories([str(level) for level in column.cat.categories])
+            rows[name] = column
+        elif not isinstance(column.dtype, np.dtype) and is_bool_dtype(column.dtype):
+            rows[name] = column.astype(bool)
+        elif not isinstance(column.dtype, np.dtype) and is_numeric_dtype(column.dtype):
+            rows[name] = column.to_numpy(dtype=float)
+        elif is_string_dtype(column.dtype):
+            rows[name] = column.astype(object)
+    return rows
+
+
+def _materialise(side: Any, rows: pandas.DataFrame) -> Any:
+    from formulaic.errors import FactorEvaluationError, FormulaicError
+
+    context = {"np": np, **splines.guarded()}
+    try:
+        return side.get_model_matrix(rows, na_action="ignore", output="pandas", context=context)
     except FactorEvaluationError as error:
+        ours = error.__cause__ if isinstance(error.__cause__, InputError) else None
+        raise ours or InputError(f"formula: {error}") from None
+    except (FormulaicError, ValueError, TypeError) as error:
         raise InputError(f"formula: {error}") from None
-    except (FormulaicError, ValueError) as error:
-        if "null" in str(error) or "NA" in str(error) or "missing" in str(error):
-            raise InputError(f"formula: {error}; fill what is missing, or drop such rows (missing='drop')") from None
-        raise InputError(f"formula: {error}") from None
+
+
+def _spread(table: pa.Table, whole: np.ndarray) -> pa.Table:
+    """The rows where they were, with nothing in between."""
+    if whole.all():
+        return table
+    at = np.where(whole, np.cumsum(whole) - 1, -1)
+    return table.take(pa.array(at, mask=at < 0))
+
+
+def _text(term: Any) -> str:
+    """A term that is read again as itself, whatever its columns are called."""
+
+    def quoted(factor: Any) -> str:
+        kind, text = factor.eval_method.value, factor.expr
+        if kind == "python" and "}" not in text:
+            return f"{{{text}}}"
+        return f"`{text}`" if kind == "lookup" else text
+
+    return ":".join(quoted(factor) for factor in term.factors)
 
 
 # State is numbers, texts, lists and dictionaries. Keys may be numbers, which JSON has not: a dictionary is a list of

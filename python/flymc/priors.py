@@ -74,6 +74,8 @@ def prior_text(prior: Priors | None) -> str | None:
 
     >>> prior_text({None: Normal(0, 1), "age": Flat()})
     'normal(0, 1); age: flat'
+    >>> prior_text({"age": Normal(0, 1)})
+    'default; age: normal(0, 1)'
     """
     if prior is None:
         return None
@@ -84,5 +86,5 @@ def prior_text(prior: Priors | None) -> str | None:
             raise ValueError(
                 f"prior: the name '{term}' has a semicolon in it, which separates terms; rename the column"
             )
-    others = prior.get(None, Normal())
+    others = prior.get(None, "default")
     return "; ".join([str(others), *(f"{term}: {of}" for term, of in prior.items() if term is not None)])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ._core import FileError, InputError
+from .columns import no_number
 
 SPOOL = "data.flymc.arrow"  # the file of what was not a file
 WEIGHTS = "weights (given as numbers)"  # the column of weights that were given as numbers
@@ -47,9 +49,12 @@ def reader_of(data: Any) -> pa.RecordBatchReader:
     if isinstance(data, Mapping):
         return pa.table(dict(data)).to_reader()
     if is_pandas(data):
-        return pa.Table.from_pandas(data, preserve_index=False).to_reader()
+        return _of_pandas(data).to_reader()
     if hasattr(data, "__arrow_c_stream__"):
-        return pa.RecordBatchReader.from_stream(data)
+        try:
+            return pa.RecordBatchReader.from_stream(data)
+        except pa.ArrowInvalid:  # a stream of one column, as of a Series
+            raise no_table(data) from None
     if hasattr(data, "collect_batches"):  # a lazy frame of Polars
         return _reader_of_frames(data.collect_batches(maintain_order=True))
     if hasattr(data, "scanner"):  # a dataset of PyArrow
@@ -58,7 +63,29 @@ def reader_of(data: Any) -> pa.RecordBatchReader:
         return data.to_reader()
     if hasattr(data, "__arrow_c_array__"):
         return pa.Table.from_batches([pa.record_batch(data)]).to_reader()
-    raise TypeError(f"data: a {type(data).__name__} is not a table; give {KINDS}")
+    raise no_table(data)
+
+
+def no_table(data: Any) -> TypeError:
+    return TypeError(f"data: {type(data).__name__} is no table; give {KINDS}")
+
+
+def _of_pandas(frame: Any) -> pa.Table:
+    import pandas
+
+    if not frame.columns.is_unique:
+        raise InputError(f"data: there are two columns '{frame.columns[frame.columns.duplicated()][0]}'; rename one")
+    for name in frame.columns:
+        levels = getattr(frame[name].dtype, "categories", None)
+        if isinstance(levels, pandas.IntervalIndex):  # as pandas.cut makes them: levels are text
+            frame = frame.assign(**{name: frame[name].cat.rename_categories(str)})
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        column = re.search("column (.*) with type", str(error))
+        which = f"column '{column[1]}'" if column else "a column"
+        problem = f"data: {which} has values of several kinds ({error.args[0]}); make them all numbers or all text"
+        raise InputError(problem) from None
 
 
 def _reader_of_frames(frames: Iterable[Any]) -> pa.RecordBatchReader:
@@ -123,6 +150,16 @@ def with_weights(data: Any, weights: Any, columns: Sequence[str] | None, exclude
     return table.append_column(WEIGHTS, pa.array(values))
 
 
+def refuse_dates(schema: pa.Schema, only: Iterable[str] | None, exclude: Iterable[str]) -> None:
+    """Dates among the columns `only`, or all, without those to leave out."""
+    for field in schema:
+        used = field.name not in exclude and (only is None or field.name in only)
+        if used and pa.types.is_temporal(field.type):
+            is_part = pa.types.is_duration(field.type), pa.types.is_time(field.type)
+            kind = {(True, False): "durations", (False, True): "times of day"}.get(is_part, "dates")
+            raise no_number(field.name, kind, f'leave it out (exclude=["{field.name}"])')
+
+
 def write(data: Any, path: pathlib.Path, only: Iterable[str] | None = None) -> None:
     """Writes a table to an Arrow file: the columns `only`, or all; names it has not are ignored."""
     reader = reader_of(data)
@@ -156,7 +193,7 @@ def frame_of(data: Any, delimiter: str | None = None) -> Any:
     if is_pandas(data):
         return data
     if (paths := paths_of(data)) is None:
-        return reader_of(data).read_all().to_pandas()
+        return _to_pandas(reader_of(data).read_all())
     from pyarrow import csv, dataset
 
     files = sorted(file for path in paths for file in _expand(path))
@@ -166,7 +203,23 @@ def frame_of(data: Any, delimiter: str | None = None) -> Any:
     tab = "\t" if delimiter == "\\t" or ending == ".tsv" else ","
     text = dataset.CsvFileFormat(csv.ParseOptions(delimiter=tab if delimiter in (None, "", "\\t") else delimiter))
     formats = {".csv": text, ".tsv": text, ".txt": text, ".parquet": "parquet", ".pq": "parquet"}
-    return dataset.dataset(files, format=formats.get(ending, "ipc")).to_table().to_pandas()
+    try:
+        return _to_pandas(dataset.dataset(files, format=formats.get(ending, "ipc")).to_table())
+    except (pa.ArrowInvalid, OSError) as error:
+        absent = [file for file in files if not os.path.exists(file)]
+        reason = "there is no such file" if absent else str(error).splitlines()[0]
+        raise InputError(f"{(absent or files)[0]}: cannot be read ({reason}); check the name and the format") from None
+
+
+def _to_pandas(table: pa.Table) -> Any:
+    """Levels that nobody has put in order, and so are in that of their first rows, are sorted as texts are."""
+    frame = table.to_pandas()
+    if table.schema.pandas_metadata is None:  # those of pandas are in order
+        for field in table.schema:
+            if pa.types.is_dictionary(field.type) and not field.type.ordered:
+                column = frame[field.name]
+                frame[field.name] = column.cat.reorder_categories(sorted(column.cat.categories))
+    return frame
 
 
 def _expand(path: str) -> list[str]:
@@ -178,8 +231,8 @@ def _expand(path: str) -> list[str]:
 
 
 @contextmanager
-def named(files: list[str]) -> Iterator[None]:
-    """Errors speak of `data` where the table was not a file of the caller's."""
+def named(files: list[str], by_formula: bool = False) -> Iterator[None]:
+    """Errors speak of `data` where the table was no file of the caller's, and of the formula that made its columns."""
     try:
         yield
     except (InputError, FileError) as error:
@@ -187,4 +240,13 @@ def named(files: list[str]) -> Iterator[None]:
         for file in files:
             if pathlib.Path(file).name == SPOOL:
                 text = text.replace(file, "data")
-        raise type(error)(text) from None
+        raise type(error)(left_out(text, "the formula") if by_formula else text) from None
+
+
+def left_out(text: str, of: str) -> str:
+    """What a message says of the argument `exclude`, said of what has columns in its place.
+
+    >>> left_out('leave it out (exclude=["age"])', "the formula")
+    'leave it out of the formula'
+    """
+    return re.sub(r' \(exclude(=\[".*"\])?\)', f" of {of}", text)

@@ -16,7 +16,7 @@ inline std::string quoted_for_python(const std::string& word) {
   return out + "\"";
 }
 
-// missing="drop", standardise=True, exclude=["a", "b"]; flymc.resume("run").
+// missing="drop", float32=True, exclude=["a", "b"]; flymc.resume("run").
 inline std::string argument(const Mention& mention) {
   if (mention.action) {
     const std::string run = mention.value ? quoted_for_python(*mention.value) : std::string();

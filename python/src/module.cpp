@@ -23,6 +23,7 @@
 #include "flymc/run/files/predict.hpp"
 #include "flymc/run/files/report.hpp"
 #include "flymc/run/files/run.hpp"
+#include "flymc/run/files/run_on_another.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -81,7 +82,7 @@ class Run {
   static Run create(const std::string& path, const Words& words, const Run* base) {
     Settings settings = base ? settings_on(base->directory_, path) : Settings();
     apply(words, settings);
-    return Run(RunDirectory::create(path, settings, base ? &base->directory_ : nullptr));
+    return Run(base ? create_on(base->directory_, path, settings) : RunDirectory::create(path, settings));
   }
 
   std::string path() const { return directory_.path().string(); }

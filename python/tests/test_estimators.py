@@ -1,5 +1,7 @@
 """scikit-learn's own checks, and that the estimators are the fits they stand for."""
 
+import pathlib
+
 import flymc
 import numpy as np
 import pytest
@@ -19,7 +21,7 @@ def test_scikit_learns_checks(estimator, check):
 def test_classifier_is_the_fit(frame):
     X, y = frame[["x", "w"]], np.where(frame["clicked"] == 1, "yes", "no")
     model = flymc.FlyMCClassifier(**SHORT).fit(X, y)
-    fit = flymc.fit(None, (X.to_numpy(), frame["clicked"]), standardise=True, progress=False, **SHORT)
+    fit = flymc.fit(None, (X.to_numpy(), frame["clicked"]), progress=False, **SHORT)
     np.testing.assert_array_equal(model.draws_[:, 0], fit.array().reshape(-1, 3))
     np.testing.assert_allclose(model.predict_proba(X[:20])[:, 1], fit.predict(X[:20].to_numpy())["mean"], rtol=1e-9)
     np.testing.assert_allclose(model.coef_[0], fit.summary()["mean"].iloc[1:], rtol=1e-9)
@@ -60,7 +62,7 @@ def test_sample_weight(frame):
     X, y = frame[["x", "w"]].to_numpy(), frame["clicked"].to_numpy()
     weight = np.arange(len(y)) % 3
     model = flymc.FlyMCClassifier(**SHORT).fit(X, y, sample_weight=weight)
-    fit = flymc.fit(None, (X, y), weights=weight, standardise=True, progress=False, **SHORT)
+    fit = flymc.fit(None, (X, y), weights=weight, progress=False, **SHORT)
     np.testing.assert_array_equal(model.draws_[:, 0], fit.array().reshape(-1, 3))
     # Residuals of the rows that count decide about the scale.
     rng = np.random.default_rng(4)
@@ -75,3 +77,34 @@ def test_sample_weight(frame):
     np.testing.assert_allclose(moved.coef_, model.coef_, rtol=0.1, atol=0.02)
     with pytest.raises(ValueError, match="[Nn]egative"):
         flymc.FlyMCClassifier(**SHORT).fit(X, frame["clicked"], sample_weight=-weight)
+
+
+def test_names_of_columns_and_classes(frame):
+    X = frame[["x", "w"]].rename(columns={"x": "age", "w": "target"})  # any name will do
+    model = flymc.FlyMCClassifier(prior={"age[west]": flymc.Normal(1, 1e-4)}, **SHORT).fit(X, frame["region"])
+    differences = [f"[{other} - east]" for other in ("north", "west")]
+    assert list(model.summary_.index) == [name + of for of in differences for name in ("intercept", "age", "target")]
+    assert abs(model.coef_[2, 0] - 1) < 0.01
+    # Of two classes a coefficient is for the second; columns without a name are numbered.
+    two = flymc.FlyMCClassifier(**SHORT).fit(X.to_numpy(), frame["member"])
+    assert list(two.summary_.index) == ["intercept", "x0", "x1"]
+    with pytest.raises(ValueError, match="'agee' is the name of no coefficient; .*'age.east.'"):
+        flymc.FlyMCClassifier(prior={"agee": flymc.Normal(0, 1)}, **SHORT).fit(X, frame["region"])
+    with pytest.raises(ValueError, match="'one' has the same value in every row .*; leave it out of X$"):
+        flymc.FlyMCRegressor(**SHORT).fit(X.assign(one=1.0), frame["w"])
+
+
+def test_warnings_name_classes(frame):
+    with pytest.warns(UserWarning, match=r"coefficients\)") as caught:
+        flymc.FlyMCClassifier(chains=2, warmup=100, draws=5).fit(frame[["x", "w"]], frame["region"])
+    said = " ".join(str(warning.message) for warning in caught)
+    assert " - east]'" in said and " - 0]" not in said
+    assert {pathlib.Path(warning.filename).name for warning in caught} == {"test_estimators.py"}
+
+
+def test_estimators_pickle(frame):
+    import pickle
+
+    model = flymc.FlyMCClassifier(**SHORT).fit(frame[["x"]], frame["clicked"])
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(frame[["x"]]), model.predict_proba(frame[["x"]]))

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -154,6 +155,8 @@ def test_predictions_from_arrays(frame, quick):
     by_name = fit.predict(pd.DataFrame(X[:5], columns=["x1", "x2"]))
     pd.testing.assert_frame_equal(fit.predict(X[:5]), by_name)
     assert by_name["mean"].between(0, 1).all()
+    by_formula = flymc.fit("y ~ x2", (X, frame["clicked"]), **quick)
+    pd.testing.assert_frame_equal(by_formula.predict(X[:5]), by_formula.predict({"x2": X[:5, 1]}))
 
 
 def test_resample_touches_no_row(fit):
@@ -220,6 +223,25 @@ def test_a_damaged_report_is_refused_and_made_again(frame, quick, tmp_path):
     assert report.read_text() == text
 
 
+def test_damaged_draws_are_refused_and_drawn_again(frame, quick, tmp_path):
+    run = tmp_path / "run"
+    fit = flymc.fit("clicked ~ x + w", frame, out=run, **quick)
+    drawn = fit.draws
+    draws = run / "draws.parquet"
+    draws.write_bytes(draws.read_bytes()[:500])
+    remedy = r"draws.parquet: .*; delete it and the folder `chains` .*, and `flymc\.resume\(.*\)` draws them again$"
+    with pytest.raises(flymc.InputError, match=remedy):
+        flymc.load(run)
+    draws.unlink()
+    shutil.rmtree(run / "chains")
+    assert flymc.resume(run, progress=False).draws.equals(drawn)
+    (run / "formula.json").write_text("{")
+    with pytest.raises(flymc.InputError, match=r"formula.json: it was damaged, .* fit again"):
+        flymc.load(run).predict(frame)
+    with pytest.raises(flymc.InputError, match="there is no run here"):  # other errors are as they were
+        flymc.load(tmp_path / "nowhere")
+
+
 def test_a_temporary_run_goes_with_its_fit(frame, quick):
     fit = flymc.fit("clicked", frame, **quick)
     path = fit.path
@@ -275,7 +297,7 @@ def test_bright_rows(fit):
 def test_exports(fit, tmp_path):
     assert fit.export(tmp_path / "draws.nc") == [str(tmp_path / "draws.nc")]
     assert fit.export(tmp_path / "draws.csv") == [str(tmp_path / f"draws_{chain}.csv") for chain in (1, 2, 3, 4)]
-    with pytest.raises(flymc.InputError, match="draws are exported as .nc"):
+    with pytest.raises(flymc.InputError, match="draws are exported as .nc .*; name such a file with out$"):
         fit.export(tmp_path / "draws.xlsx")
     of_command = arviz.from_netcdf(tmp_path / "draws.nc")
     np.testing.assert_array_equal(of_command.posterior["theta"], fit.to_arviz(0).posterior["theta"])
@@ -323,7 +345,8 @@ def test_a_stopped_fit_goes_on_to_the_same_draws(parquet, tmp_path):
     import threading
 
     from flymc import _core
-    from flymc.fits import conclude_or_raise, words
+    from flymc.fits import conclude_or_raise
+    from flymc.settings import words
 
     settings = {"target": "clicked", "chains": 2, "warmup": 200, "draws": 20000, "seed": 7, "threads": 1}
     run = _core.Run.create(str(tmp_path / "run"), words({**settings, "table": [str(parquet)]}))

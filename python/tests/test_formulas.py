@@ -5,6 +5,7 @@ import formulaic
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 FORMULAS = {
@@ -56,6 +57,12 @@ def test_text_files(frame, quick, tmp_path):
         fit = flymc.fit("clicked ~ x + C(region)", tmp_path / name, **settings, **quick)
         assert fit.draws.equals(plain.draws), name
         assert fit.predict(tmp_path / name, **settings)["mean"].notna().all()
+    for formula in ("clicked ~ x", "clicked"):
+        with pytest.raises(flymc.InputError, match="nowhere.csv: cannot be read .*; check the name"):
+            flymc.fit(formula, tmp_path / "nowhere.csv", **quick)
+    (tmp_path / "none.arrow").write_text("no table")
+    with pytest.raises(flymc.InputError, match="none.arrow: cannot be read .*; check the name"):
+        flymc.fit("clicked ~ x", tmp_path / "none.arrow", **quick)
     with pytest.raises(flymc.InputError, match="there is no such file"):
         flymc.fit("clicked ~ x", tmp_path / "*.parquet", **quick)
 
@@ -117,6 +124,8 @@ def test_bad_formulas(frame, quick):
         flymc.fit("~ x", frame, **quick)
     with pytest.raises(flymc.InputError, match="formula 'clicked ~ x w': Missing operator"):
         flymc.fit("clicked ~ x w", frame, **quick)
+    with pytest.raises(flymc.InputError, match="formula 'clicked ~ 1': there is nothing that explains the target"):
+        flymc.fit("clicked ~ 1", frame, **quick)
     with pytest.raises(flymc.InputError, match="nothing_like_it"):
         flymc.fit("clicked ~ nothing_like_it", frame, **quick)
     with pytest.raises(ValueError, match="a formula says this itself"):
@@ -124,3 +133,188 @@ def test_bad_formulas(frame, quick):
     fit = flymc.fit("clicked ~ x + C(region)", frame, **quick)
     with pytest.raises(flymc.InputError, match="that the fit has not seen"):
         fit.predict(pd.DataFrame({"x": [1.0], "region": ["south"]}))
+
+
+def test_a_dot_is_all_other_columns(frame, quick):
+    every = flymc.fit("clicked ~ .", frame, **quick)
+    assert every.names == ["intercept", "x", "w", "region[T.north]", "region[T.west]", "member"]
+    assert every.draws.equals(flymc.fit("clicked ~ x + w + region + member", frame, **quick).draws)
+    assert flymc.fit("clicked ~ . - region + x:w", frame, **quick).names == ["intercept", "x", "w", "member", "x:w"]
+    # Weights and offsets explain nothing.
+    counted = frame[["x", "clicked"]].assign(count=2, known=0.1)
+    assert flymc.fit("clicked ~ .", counted, weights="count", offset="known", **quick).names == ["intercept", "x"]
+    by_numbers = flymc.fit("clicked ~ .", frame[["x", "clicked"]], weights=counted["count"], **quick)
+    assert by_numbers.names == ["intercept", "x"]
+
+
+def test_names_of_any_kind_come_back(frame, quick, tmp_path):
+    table = frame.rename(columns={"x": "my x", "w": "scale"})
+    fit = flymc.fit("clicked ~ `my x` + scale + {np.exp(`my x`) + np.exp(2 * scale / 30)}:region", table, **quick)
+    fit.save(tmp_path / "run")
+    again = flymc.load(tmp_path / "run").predict(table[:20])
+    pd.testing.assert_frame_equal(again, fit.predict(table[:20]))
+    assert again["mean"].between(0, 1).all()
+
+
+@pytest.mark.parametrize("group", ["1|region", "(1|region)", "(x||region)", "(1 + x | region)"])
+def test_groups_with_partial_pooling_are_refused(group, frame, quick):
+    with pytest.raises(flymc.InputError, match=r"'\|' asks for groups .* write C\(region\) .* Bambi or brms"):
+        flymc.fit(f"clicked ~ x + {group}", frame, **quick)
+
+
+def test_a_bar_in_an_expression_is_no_group(frame, quick):
+    table = frame.assign(a=frame["x"] > 0, b=frame["w"] > 10)
+    assert flymc.fit("clicked ~ I(a|b)", table, **quick).names == ["intercept", "I(a | b)"]
+
+
+def test_misspelt_names(frame, quick):
+    for formula, name, meant in [
+        ("clicked ~ regoin", "regoin", "region"),
+        ("clicked ~ x + np.log(W)", "W", "w"),
+        ("clicked ~ bs(membr, df=3)", "membr", "member"),
+        ("clickd ~ x", "clickd", "clicked"),
+    ]:
+        with pytest.raises(flymc.InputError, match=f"there is no column '{name}'; did you mean '{meant}'"):
+            flymc.fit(formula, frame, **quick)
+    with pytest.raises(flymc.InputError, match="no column 'zebra'; there are 'x', 'w', 'region', 'member', 'clicked'"):
+        flymc.fit("clicked ~ zebra", frame, **quick)
+    with pytest.raises(flymc.InputError, match="there is no function 'scal'; did you mean 'scale'"):
+        flymc.fit("clicked ~ scal(x)", frame, **quick)
+    with pytest.raises(flymc.InputError, match="an offset is an argument of its own"):
+        flymc.fit("clicked ~ x + offset(w)", frame, **quick)
+    with pytest.raises(flymc.InputError, match="no column 'wheight' .*; did you mean 'weight'"):
+        flymc.fit("clicked ~ x", frame.assign(weight=1.0), weights="wheight", **quick)
+    # Python's own names, and those of a lambda, are no columns.
+    own = flymc.fit("clicked ~ abs(x) + w.map(lambda v: v + 1) + member.astype(float)", frame, **quick)
+    assert len(own.names) == 4 and own.predict(frame[:3])["mean"].notna().all()
+    fit = flymc.fit("clicked ~ x + np.log(w**2)", frame, **quick)
+    with pytest.raises(flymc.InputError, match="has no column 'w', which the formula of the fit needs; there are 'x'"):
+        fit.predict(frame[["x"]])
+
+
+def test_dates_in_formulas(frame, quick):
+    start = pd.Timestamp("2024-01-01")
+    dates = pd.Series(start + pd.to_timedelta(np.arange(len(frame)) % 700, unit="D"))
+    table = frame.assign(
+        when=dates,
+        zoned=dates.dt.tz_localize("UTC"),
+        day=dates.dt.date,
+        took=dates - start,
+        month=dates.dt.to_period("M"),
+    )
+    for name in ("when", "zoned", "day", "month"):
+        for formula in (f"clicked ~ x + {name}", f"clicked ~ C({name})"):
+            with pytest.raises(flymc.InputError, match=f"column '{name}' holds dates, .* days since"):
+                flymc.fit(formula, table, **quick)
+    with pytest.raises(flymc.InputError, match=r"column 'took' holds durations, .* put hours in its place"):
+        flymc.fit("clicked ~ x + took", table, **quick)
+    with pytest.raises(flymc.InputError, match="column 'when' holds dates"):  # the first day of new rows is another
+        flymc.fit("clicked ~ x + {(when - when.min()) / 1}", table, **quick)
+    with pytest.raises(flymc.InputError, match="column 'when' holds dates, .* leave it out of the formula"):
+        flymc.fit("clicked ~ .", table, **quick)
+    # What is said does work, and dates that the formula does not name do no harm.
+    days = table.assign(when=(pd.to_datetime(table["when"]) - start).dt.days)
+    assert flymc.fit("clicked ~ x + when", days, **quick).names == ["intercept", "x", "when"]
+    names = table.assign(when=pd.to_datetime(table["when"]).dt.month_name())
+    assert len(flymc.fit("clicked ~ when", names, **quick).names) == 12
+    of_month = flymc.fit("clicked ~ C(when.dt.month)", table, **quick)
+    assert len(of_month.names) == 12 and of_month.predict(table[:5])["mean"].notna().all()
+
+
+@pytest.mark.parametrize("term", ["w", "bs(w, df=4)", "cr(w, df=4)", "poly(w, 2)", "scale(w)", "np.log(w**2)", "x:w"])
+def test_missing_values_are_named_as_the_table_has_them(term, frame, quick):
+    hole = frame.copy()
+    hole.loc[[6, 8], "w"] = np.nan
+    said = "^data, column 'w', row 7: the value is missing; .*; rows in which a value is missing: 'w' in 2$"
+    with pytest.raises(flymc.InputError, match=said):
+        flymc.fit(f"clicked ~ x + {term}", hole, **quick)
+    fit = flymc.fit(f"clicked ~ x + {term}", hole, missing="drop", **quick)
+    assert fit.draws.equals(flymc.fit(f"clicked ~ x + {term}", hole.drop(index=[6, 8]), **quick).draws)
+    assert fit.origins([5, 6, 7])["file_row"].tolist() == [6, 8, 10]
+    with pytest.raises(flymc.InputError, match=said):
+        fit.predict(hole)
+    assert fit.predict(hole[:10], missing="drop")["mean"].isna().tolist() == [i in (6, 8) for i in range(10)]
+
+
+def test_what_a_formula_makes_of_a_value(frame, quick):
+    table = frame.copy()
+    table.loc[6, "w"] = -1.0
+    table["w"] = table["w"].where(table.index == 6, 1 + table["w"] ** 2)
+    with pytest.raises(
+        flymc.InputError, match=r"row 7: 'log\(w\)' is not a number where 'w' is -1.0; .*missing=\"drop"
+    ):
+        flymc.fit("clicked ~ log(w)", table, **quick)
+    table.loc[6, "w"] = 0.0
+    with pytest.raises(flymc.InputError, match=r"row 7: 'np.log\(np.abs\(w\)\)' is not finite where 'w' is 0.0"):
+        flymc.fit("clicked ~ np.log(np.abs(w))", table, **quick)
+    table.loc[6, "w"] = np.inf
+    with pytest.raises(flymc.InputError, match="column 'w', row 7: inf is not a finite number"):
+        flymc.fit("clicked ~ x + w", table, **quick)
+    with pytest.raises(flymc.InputError, match="same value in every row .*; leave it out of the formula$"):
+        flymc.fit("clicked ~ x + one", frame.assign(one=1.0), **quick)
+
+
+@pytest.mark.parametrize("spline", ["bs", "cr", "cs", "cc"])
+def test_splines_end_where_their_rows_do(spline, frame, quick, tmp_path):
+    low, high = frame["w"].min(), frame["w"].max()
+    fit = flymc.fit(f"clicked ~ {spline}(w, df=4)", frame, **quick)
+    assert fit.predict({"w": [low, 10.0, high]})["mean"].notna().all()
+    fit.save(tmp_path / "run")
+    for of in (fit, flymc.load(tmp_path / "run")):
+        with pytest.raises(flymc.InputError, match=rf"row 2: {spline}\(w\) is asked for at 99, outside .*1 such row\)"):
+            of.predict({"w": [10.0, 99.0]})
+    # Whoever wants it says how the curve goes on.
+    clipped = flymc.fit(f"clicked ~ {spline}(w, df=4, extrapolation='clip')", frame, **quick)
+    predicted = clipped.predict({"w": [high, 99.0]})["mean"]
+    assert predicted[0] == predicted[1]
+    wide = flymc.fit(f"clicked ~ {spline}(w, df=4, lower_bound=-50, upper_bound=99)", frame, **quick)
+    assert wide.predict({"w": [99.0]})["mean"].notna().all()
+
+
+def test_types_that_can_be_missing(frame, quick):
+    plain = flymc.fit("clicked ~ x + region + member", frame, **quick)
+    for table in (
+        frame.astype({"region": "string", "member": "boolean", "x": "Float64", "clicked": "Int64"}),
+        frame.convert_dtypes(dtype_backend="pyarrow"),
+        frame.astype({"member": object}),
+    ):
+        fit = flymc.fit("clicked ~ x + region + member", table, **quick)
+        assert fit.draws.equals(plain.draws)
+        pd.testing.assert_frame_equal(fit.predict(table[:9]), plain.predict(frame[:9]))
+
+
+def test_levels_without_rows_are_none(frame, quick):
+    table = frame.assign(region=pd.Categorical(frame["region"], categories=["west", "south", "east", "north"]))
+    fit = flymc.fit("clicked ~ x + region", table, **quick)
+    assert fit.names == ["intercept", "x", "region[T.east]", "region[T.north]"]  # the first category is the reference
+    with pytest.raises(flymc.InputError, match="a level is there that the fit has not seen, 'south'"):
+        fit.predict(table[:3].assign(region="south"))
+
+
+def test_the_order_of_levels(frame, quick, tmp_path):
+    """The first category is the reference if the categories have an order, and the first of texts otherwise."""
+    order = ["west", "east", "north"]
+    ordered = frame.assign(region=pd.Categorical(frame["region"], categories=order))
+    ordered.to_parquet(tmp_path / "ordered.parquet")
+    enum = pl.from_pandas(frame).with_columns(pl.col("region").cast(pl.Enum(order)))
+    for table in (ordered, pa.Table.from_pandas(ordered), tmp_path / "ordered.parquet", enum, enum.lazy()):
+        assert flymc.fit("clicked ~ region", table, **quick).names[1:] == ["region[T.east]", "region[T.north]"]
+    mixed = frame.sort_values("region", ascending=False)
+    loose = pl.from_pandas(mixed).with_columns(pl.col("region").cast(pl.Categorical))
+    for table in (mixed, loose, pa.table({**mixed, "region": pa.array(mixed["region"]).dictionary_encode()})):
+        assert flymc.fit("clicked ~ region", table, **quick).names[1:] == ["region[T.north]", "region[T.west]"]
+
+
+def test_names_of_rows_are_no_levels(frame, quick):
+    table = frame.assign(name=[f"row {i}" for i in range(len(frame))], number=range(len(frame)))
+    for formula in ("clicked ~ x + name", "clicked ~ . - number", "clicked ~ C(number)"):
+        with pytest.raises(flymc.InputError, match="column 'n.*' has more than 1000 levels"):
+            flymc.fit(formula, table, **quick)
+    assert flymc.fit("clicked ~ x + number + name.str.len()", table, **quick).names[2] == "number"
+
+
+def test_ranges_of_pandas_cut(frame, quick):
+    table = frame[["x", "clicked"]].assign(band=pd.cut(frame["w"], [-50, 5, 10, 50]))
+    for formula in ("clicked", "clicked ~ x + band"):
+        fit = flymc.fit(formula, table, **quick)
+        assert len(fit.names) == 4 and fit.predict(table[:5])["mean"].notna().all()

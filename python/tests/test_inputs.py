@@ -117,11 +117,11 @@ def test_columns_and_exclude_say_what_is_read(frame, parquet, quick):
 
 def test_settings_are_those_of_the_command(parquet, quick, tmp_path):
     fit = flymc.fit(
-        "clicked", parquet, standardise=True, prior=flymc.StudentT(4, 0, 1), positive="0", float32=True, **quick
+        "clicked", parquet, prior=flymc.StudentT(4, 0, 1), positive="0", float32=True, **quick
     )
     run = tmp_path / "run"
     settings = (
-        "--target clicked --chains 2 --warmup 200 --draws 150 --seed 7 --standardise --positive 0 --float32 --quiet"
+        "--target clicked --chains 2 --warmup 200 --draws 150 --seed 7 --positive 0 --float32 --quiet"
     )
     subprocess.run(
         [COMMAND, "fit", parquet, *settings.split(), "--prior", "student_t(4, 0, 1)", "--out", run],
@@ -142,7 +142,7 @@ def test_every_setting_of_the_command_is_an_argument():
     defaults = {
         name.replace("_", "-"): parameter.default for name, parameter in inspect.signature(flymc.fit).parameters.items()
     }
-    from flymc.fits import words
+    from flymc.settings import words
 
     with_defaults = words({name: value for name, value in defaults.items() if name in _core.settings()})
     run_defaults = flymc.fit("defaulted", "examples/data/loans.csv", progress=False).settings
@@ -159,6 +159,16 @@ def test_every_setting_of_the_command_is_an_argument():
 def test_what_is_no_table_is_refused(data):
     with pytest.raises(TypeError, match="data:"):
         flymc.fit("y", data)
+
+
+def test_names_of_columns_that_are_not_there(frame, quick):
+    with pytest.raises(flymc.InputError, match="no column 'membr' .a feature.; did you mean 'member'?"):
+        flymc.fit("clicked", frame, columns=["x", "membr"], **quick)
+    with pytest.raises(flymc.InputError, match="no column 'clickd' .the target.; did you mean 'clicked'?"):
+        flymc.fit("clickd", frame, columns=["x"], **quick)
+    with pytest.raises(TypeError, match="plan: there is no argument 'chain'; did you mean 'chains'?"):
+        flymc.plan("clicked", frame, chain=3)
+    assert flymc.plan("clicked", frame, chains=3, out="run", progress=False).startswith("rows")
 
 
 def test_errors_say_what_the_command_says(frame, parquet, quick):
@@ -195,6 +205,58 @@ def test_messages_speak_of_arguments(frame, quick, tmp_path):
         flymc.fit("clicked", frame[["x", "clicked"]], out=run, **quick)
     years = frame.assign(year=2000.0 + np.arange(len(frame)) % 20)
     years["late"] = (years["year"] + 4 * years["x"] > 2010).astype(int)
-    fit = flymc.fit("late", years[["year", "late"]], **quick)
-    assert "centre the columns (standardise=True), or widen the prior (prior)" in str(fit)
-    assert any("standardise=True" in warning for warning in fit.report["warnings"])
+    fit = flymc.fit("late", years[["year", "late"]], prior={"intercept": flymc.Normal(-20, 1)}, **quick)
+    assert "widen the prior (prior)" in str(fit)
+    assert any("widen the prior" in warning for warning in fit.report["warnings"])
+    assert "strains" not in str(flymc.fit("late", years[["year", "late"]], **quick))
+
+
+def test_swapped_arguments_are_told(frame, parquet, quick, tmp_path, monkeypatch):
+    with pytest.raises(TypeError, match=r"swapped: the formula comes first, flymc\.fit\('clicked ~ x', data\)"):
+        flymc.fit(frame, "clicked ~ x", **quick)
+    with pytest.raises(TypeError, match="swapped"):
+        flymc.plan(pl.from_pandas(frame), "clicked")
+    for formula in ("clicked", "clicked ~ x"):
+        with pytest.raises(TypeError, match=rf"swapped: .*flymc\.fit\('{formula}', '.*clicks\.parquet'\)"):
+            flymc.fit(str(parquet), formula, **quick)
+    with pytest.raises(TypeError, match="swapped"):
+        flymc.fit("no_such_file.csv", "clicked ~ x", **quick)
+    with pytest.raises(TypeError, match=r"arrays are fitted by flymc\.fit\(None, \(X, y\)\)"):
+        flymc.fit(frame[["x"]].to_numpy(), frame["clicked"].to_numpy(), **quick)
+    with pytest.raises(TypeError, match="a formula is text, not list"):
+        flymc.fit(["clicked"], frame, **quick)
+    # A target may be called as a file is.
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clicked").touch()
+    assert flymc.fit("clicked", str(parquet), **quick).names[0] == "intercept"
+    with pytest.raises(flymc.InputError, match="nowhere.csv"):
+        flymc.fit("clicks", "~/nowhere.csv", **quick)
+
+
+def test_dates_in_tables(frame, quick):
+    start = pd.Timestamp("2024-01-01")
+    dates = pd.Series(start + pd.to_timedelta(np.arange(len(frame)) % 700, unit="D"))
+    table = frame[["x", "clicked"]]
+    for column in (dates, dates.dt.date, dates.dt.tz_localize("UTC")):
+        of_dates = table.assign(when=column)
+        for data in (of_dates, pa.Table.from_pandas(of_dates), pl.from_pandas(of_dates).lazy()):
+            with pytest.raises(flymc.InputError, match=r'column .when. holds dates, .*\(exclude=\["when"\]\)'):
+                flymc.fit("clicked", data, **quick)
+    with pytest.raises(flymc.InputError, match="column 'when' holds durations, .*total_seconds"):
+        flymc.fit("clicked", table.assign(when=dates - start), **quick)
+    # Unless they are left out, or new rows just have them along.
+    with_dates = table.assign(when=dates)
+    fit = flymc.fit("clicked", with_dates, exclude="when", **quick)
+    assert fit.names == flymc.fit("clicked", with_dates, columns=["x"], **quick).names == ["intercept", "x"]
+    assert fit.predict(with_dates[:5])["mean"].notna().all()
+
+
+def test_tables_that_are_none(frame, quick):
+    with pytest.raises(TypeError, match="data: Series is no table"):
+        flymc.fit("clicked ~ x", frame["x"], **quick)
+    with pytest.raises(TypeError, match="data: Series is no table"):  # (y, X)
+        flymc.fit(None, (frame["clicked"], frame[["x"]]), **quick)
+    with pytest.raises(flymc.InputError, match="there are two columns 'x'; rename one"):
+        flymc.fit("clicked", pd.concat([frame, frame[["x"]]], axis=1), **quick)
+    with pytest.raises(flymc.InputError, match="column 'odd' has values of several kinds"):
+        flymc.fit("clicked", frame.assign(odd=[1, "a"] * (len(frame) // 2)), **quick)

@@ -1,26 +1,13 @@
-// The joint density from the collapsed bound and the bright rows, and the posterior from all rows.
+// The joint density from the collapsed bound and the bright rows, and its gradient.
 #include "flymc/bright/density.hpp"
 
 #include <cmath>
 #include <limits>
 
 #include "flymc/bright/all_rows.hpp"
-#include "flymc/core/letter.hpp"
 #include "flymc/core/numerics.hpp"
 
 namespace flymc {
-
-FullDensity::FullDensity(const Store& store, const Model& model, const Communicator& communicator)
-    : store_(store), model_(model), communicator_(communicator) {
-  model_.check(store, {one_, communicator_});
-}
-
-RowId FullDensity::evaluate(const Vector& theta, const BrightRows&, bool with_gradient, Evaluation& out) const {
-  const LikelihoodSum sum = sum_of_likelihoods(store_, model_.family(), theta, with_gradient, {one_, communicator_});
-  out.gradient = Eigen::Map<const Vector>(sum.gradient.data(), sum.gradient.size());
-  out.log_density = sum.value + model_.prior().log_density(theta, with_gradient ? &out.gradient : nullptr);
-  return store_.rows();
-}
 
 // Inside the zone log prior + collapsed bound + lit rows. Beyond, z is that of the nearest point of the zone, so
 // log p(theta, z) = log p(nearest, z) + log posterior(theta) - log posterior(nearest), by two passes.
@@ -59,11 +46,12 @@ RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with
     out.base = prior.log_density(theta) + (bound_.family().only_differences()
                                                ? bound_.log_sum(out.point)
                                                : frame_->log_sum(out.b, out.point.from_anchor, out.point.rho));
-    // Of the base's gradient a frame needs the lit rows' alone.
-    out.base_gradient.setZero(with_gradient && bound_.lit().size() > 0 ? dimension() : 0);
-    out.base += bound_.lit_sum(out.point, out.base_gradient.size() > 0 ? &out.base_gradient : nullptr);
+    out.base_gradient.resize(0);
+    out.lit_gradient.setZero(with_gradient && bound_.lit().size() > 0 ? dimension() : 0);
+    out.base += bound_.lit_sum(out.point, out.lit_gradient.size() > 0 ? &out.lit_gradient : nullptr);
     queries += static_cast<RowId>(bound_.lit().size());
   } else {
+    out.lit_gradient.resize(0);
     out.base_gradient.setZero(with_gradient ? dimension() : 0);
     queries += base_at(theta, out.point, out.base, with_gradient ? &out.base_gradient : nullptr);
   }
@@ -84,12 +72,13 @@ void JointDensity::add_up(const BrightRows& z, bool with_gradient, Evaluation& a
   constexpr double worst_rounding = 1e-5;
   if (!(std::numeric_limits<double>::epsilon() * 2.0 * std::abs(at.base) < worst_rounding))
     at.log_density = std::numeric_limits<double>::quiet_NaN();
-  if (!with_gradient)
-    at.gradient.resize(0);
-  else if (frame_ && !at.point.outside())
-    at.gradient = rest(*frame_, at.b, at.point, at.base_gradient, z, at.bright);
+  at.gradient.resize(0);
+  at.force.resize(0);
+  if (!with_gradient) return;
+  if (frame_ && !at.point.outside())
+    at.force = rest(*frame_, at.b, at.point, at.lit_gradient, z, at.bright);
   else if (frame_)
-    at.gradient = without_gaussian(*frame_, at.b, at.base_gradient + bright_gradient(z, at.point, at.bright));
+    at.force = without_gaussian(*frame_, at.b, at.base_gradient + bright_gradient(z, at.point, at.bright));
   else
     at.gradient = at.base_gradient + bright_gradient(z, at.point, at.bright);
 }
@@ -134,12 +123,12 @@ Vector JointDensity::without_gaussian(const SplitFrame& frame, const Vector& b, 
 }
 
 // Where nothing but the collapsed bound is left, rho need not be exact: O(D).
-RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightRows& z, Vector& gradient) const {
+RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightRows& z, Vector& force) const {
   const bool own = &frame == frame_.get();
   const std::size_t lit = bound_.lit().size();
   if (own && z.fixed.size() == 0 && lit == 0 && prior_->quadratic())
     if (const double rho = frame.rho_about(b); rho <= bound_.radius()) {
-      gradient = frame.rest(b, rho, 0.0);
+      force = frame.rest(b, rho, 0.0);
       return 0;
     }
   RowId queries = z.set.bright_count();
@@ -157,7 +146,7 @@ RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightR
       queries += static_cast<RowId>(lit);
     }
     bound_.gaps(z.fixed, point, true, gaps);
-    gradient = rest(frame, b, point, from_lit, z, gaps);
+    force = rest(frame, b, point, from_lit, z, gaps);
     return queries;
   }
   const Vector theta = frame.theta(b);
@@ -166,91 +155,8 @@ RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightR
   double base = 0.0;
   queries += base_at(theta, point, base, &sum);
   bound_.gaps(z.fixed, point, true, gaps);
-  gradient = without_gaussian(frame, b, sum + bright_gradient(z, point, gaps));
+  force = without_gaussian(frame, b, sum + bright_gradient(z, point, gaps));
   return queries;
-}
-
-RowId JointDensity::look(const State& state, std::span<const RowId> rows, BoundRows& fixed, Gaps& gaps) const {
-  bound_.prepare(store_, rows, fixed);
-  const bool with_slopes = state.at.gradient.size() > 0;
-  bound_.gaps(fixed, state.at.point, with_slopes, gaps);
-  return static_cast<RowId>(rows.size());
-}
-
-void JointDensity::brighten(State& state, const BoundRows& fixed, const Gaps& gaps, std::size_t i) const {
-  state.z.set.brighten(fixed.row[i]);
-  state.z.fixed.append(fixed, i);
-  state.at.bright.append(gaps, i);
-}
-
-void JointDensity::darken(State& state, RowId row) const {
-  const auto i = static_cast<std::size_t>(state.z.set.position(row));
-  state.z.set.darken(row);
-  state.z.fixed.remove(i);
-  Gaps& bright = state.at.bright;
-  const auto take_last = [i](std::vector<double>& values, std::size_t width) {
-    if (values.empty()) return;
-    for (std::size_t j = 0; j < width; ++j) values[i * width + j] = values[values.size() - width + j];
-    values.resize(values.size() - width);
-  };
-  take_last(bright.gap, 1);
-  take_last(bright.slope, static_cast<std::size_t>(bound_.family().predictors()));
-  take_last(bright.rho_slope, 1);
-}
-
-void JointDensity::settle(State& state) const { add_up(state.z, state.at.gradient.size() > 0, state.at); }
-
-namespace {
-
-// How many rows a letter tells of, how many queries they took, and where the chain is that they belong to.
-struct Head {
-  RowId dark = 0, queries = 0;
-  std::uint64_t place = 0;
-};
-
-}  // namespace
-
-RowId JointDensity::flip(State& state, const Flips& flips) const {
-  if (communicator_.size() == 1) {
-    for (std::size_t i = 0; i < flips.bright.size(); ++i) brighten(state, flips.bright, flips.gaps, i);
-    for (const RowId row : flips.dark) darken(state, row);
-    settle(state);
-    return flips.queries;
-  }
-  std::vector<std::byte> letter;
-  const Head own{static_cast<RowId>(flips.dark.size()), flips.queries, fingerprint(state.theta, state.at.log_density)};
-  put(letter, std::span<const Head>(&own, 1));
-  put(letter, std::span<const RowId>(flips.dark));
-  put_rows(letter, flips.bright);
-
-  // Ranks have their rows in the order of the ranks, so what comes one after the other is in the order of the rows.
-  RowId queries = 0;
-  BoundRows bright;
-  bright.facts = FactColumns(store_.fact_kinds());
-  std::vector<RowId> dark;
-  for (const std::vector<std::byte>& from : communicator_.gather(letter)) {
-    std::span<const std::byte> rest(from);
-    std::vector<Head> head;
-    take(rest, 1, head);
-    if (head[0].place != own.place) ranks_differ();
-    queries += head[0].queries;
-    take(rest, static_cast<std::size_t>(head[0].dark), dark);
-    take_rows(rest, store_.features(), bright);
-  }
-  if (bright.size() > 0) {
-    bound_.complete(bright);
-    Gaps gaps;
-    bound_.gaps(bright, state.at.point, state.at.gradient.size() > 0, gaps);
-    for (std::size_t i = 0; i < bright.size(); ++i) brighten(state, bright, gaps, i);
-  }
-  for (const RowId row : dark) darken(state, row);
-  settle(state);
-  return queries;
-}
-
-void JointDensity::fetch(std::span<const RowId> rows, BoundRows& out) const {
-  out.fetch(store_, rows, communicator_);
-  bound_.complete(out);
 }
 
 }  // namespace flymc

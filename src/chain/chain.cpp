@@ -92,9 +92,7 @@ State start_full(const FullDensity& density, Vector theta, RowId& queries) {
   return state;
 }
 
-Place place_of(const State& state) {
-  return {state.iteration, state.theta, state.z.fixed.row, state.at.gradient.size() > 0};
-}
+Place place_of(const State& state) { return {state.iteration, state.theta, state.z.fixed.row, state.at.has_slopes()}; }
 
 State restore_joint(const JointDensity& density, const Place& place, RowId& queries) {
   check_start(density, place.theta);

@@ -20,7 +20,7 @@ double BrightCheck::expected(const State& state, const Random& random, RowId& qu
   }
   BoundRows fixed;
   Gaps gaps;
-  const auto looked_at = static_cast<double>(density_->look(state, rows, fixed, gaps));
+  const auto looked_at = static_cast<double>(density_->evaluate_rows(state, rows, fixed, gaps));
   double sum = 0.0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double even = 1.0 / static_cast<double>(n);

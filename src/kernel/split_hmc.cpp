@@ -40,26 +40,26 @@ SplitHmc::SplitHmc(const FullDensity& density, std::shared_ptr<const SplitFrame>
   check_settings(density, *frame_, angle, steps);
 }
 
-// A density that has the frame gives what is to be kicked; of another it is the gradient without the Gaussian part.
+// A density that has the frame gives the force itself; of another it is the gradient without the Gaussian part.
 void SplitHmc::kick(double time, const Vector& b, const Evaluation& at, Vector& p) const {
-  push(time, at.b.size() > 0 ? at.gradient : Vector(frame_->pull(at.gradient) + b - frame_->centre), p);
+  push(time, at.b.size() > 0 ? at.force : Vector(frame_->pull(at.gradient) + b - frame_->centre), p);
 }
 
 // Close to its wall a bright row's force is as large as one likes, and a step of any length overshoots: the trajectory
 // would end far outside of the zone, where a density takes all rows, and be rejected. A kick may be any function of b
 // and z, so it is shortened to a length that momentum has itself.
-void SplitHmc::push(double time, const Vector& gradient, Vector& p) const {
+void SplitHmc::push(double time, const Vector& force, Vector& p) const {
   constexpr double longest = 3.0;
-  const double length = joint_ ? time * gradient.norm() : 0.0;
-  p += (length > longest ? time * longest / length : time) * gradient;
+  const double length = joint_ ? time * force.norm() : 0.0;
+  p += (length > longest ? time * longest / length : time) * force;
 }
 
 void SplitHmc::kick_on_the_way(double time, const Vector& b, const BrightRows& z, Vector& p, Info& info) const {
   ++info.evaluations;
   if (joint_) {
-    Vector gradient;
-    info.queries += joint_->kick(*frame_, b, z, gradient);
-    push(time, gradient, p);
+    Vector force;
+    info.queries += joint_->kick(*frame_, b, z, force);
+    push(time, force, p);
     return;
   }
   Evaluation at;
@@ -70,7 +70,7 @@ void SplitHmc::kick_on_the_way(double time, const Vector& b, const BrightRows& z
 Info SplitHmc::step(State& state, const Random& random) const {
   Info info;
   // A move that needs no gradient may have gone before.
-  if (state.at.gradient.size() == 0) {
+  if (!state.at.has_slopes()) {
     info.queries += density_->evaluate(state.theta, state.z, true, state.at);
     ++info.evaluations;
   }

@@ -77,6 +77,30 @@ Prior Prior::each(const std::vector<Prior>& priors) {
   return all;
 }
 
+Prior Prior::one(Index j) const {
+  Prior out = *this;
+  out.marginals_ = {marginal(j)};
+  return out;
+}
+
+Prior Prior::scaled(const Vector& scale) const {
+  check(scale.size());
+  Prior out = *this;
+  out.marginals_.clear();
+  for (Index j = 0; j < scale.size(); ++j) {
+    Marginal of = marginal(j);
+    if (of.kind != Kind::flat) {
+      of.location *= scale[j];
+      of.scale *= scale[j];
+      of.log_scale = std::log(of.scale);
+      if (!(of.scale > 0.0) || !std::isfinite(of.scale) || !std::isfinite(of.location))
+        throw prior_error("beside the size of its column it is beyond double precision; rescale the column");
+    }
+    out.marginals_.push_back(of);
+  }
+  return out;
+}
+
 Prior Prior::parse(const std::string& text) {
   const auto fail = [&] {
     return prior_error(

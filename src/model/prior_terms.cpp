@@ -23,53 +23,71 @@ bool is_about(const std::string& term, const std::string& coefficient) {
   return coefficient == term || (coefficient.starts_with(term) && coefficient[term.size()] == '[');
 }
 
+constexpr const char* by_default = "default";
+
+std::optional<Prior> parse_one(const std::string& text) {
+  if (trimmed(text) == by_default) return std::nullopt;
+  return Prior::parse(text);
+}
+
+std::string describe_one(const std::optional<Prior>& prior) { return prior ? prior->describe() : by_default; }
+
 }  // namespace
 
 PriorTerms PriorTerms::parse(const std::string& text) {
   const std::string others = text.substr(0, text.find(';'));
   if (others.find(':') != std::string::npos)
-    throw prior_error(fmt::format("'{}' is of one term; begin with that of all others, as in 'normal(0, 2.5); {}'",
+    throw prior_error(fmt::format("'{}' is of one term; begin with that of all others, as in 'default; {}'",
                                   trimmed(others), trimmed(others)));
-  PriorTerms all(Prior::parse(others));
+  PriorTerms all(parse_one(others));
   for (std::size_t at = text.find(';'); at != std::string::npos;) {
     const std::size_t next = text.find(';', at + 1);
     const std::string part = text.substr(at + 1, next == std::string::npos ? next : next - at - 1);
     const std::size_t colon = part.rfind(':');
     const std::string name = trimmed(part.substr(0, colon == std::string::npos ? 0 : colon));
     if (name.empty())
-      throw prior_error(
-          fmt::format("'{}' is not a term and its prior, as in 'normal(0, 2.5); age: normal(0, 1)'", part));
+      throw prior_error(fmt::format("'{}' is not a term and its prior, as in 'default; age: normal(0, 1)'", part));
     if (std::ranges::any_of(all.terms_, [&](const auto& term) { return term.first == name; }))
       throw prior_error(fmt::format("the term '{}' is there twice; name it once", name));
-    all.terms_.emplace_back(name, Prior::parse(part.substr(colon + 1)));
+    all.terms_.emplace_back(name, parse_one(part.substr(colon + 1)));
     at = next;
   }
   return all;
 }
 
 std::string PriorTerms::describe() const {
-  std::string text = others_.describe();
-  for (const auto& [name, prior] : terms_) text += fmt::format("; {}: {}", name, prior.describe());
+  std::string text = describe_one(others_);
+  for (const auto& [name, prior] : terms_) text += fmt::format("; {}: {}", name, describe_one(prior));
   return text;
 }
 
 bool PriorTerms::proper() const {
-  return others_.proper() && std::ranges::all_of(terms_, [](const auto& term) { return term.second.proper(); });
+  const auto proper = [](const Said& said) { return !said || said->proper(); };
+  return proper(others_) && std::ranges::all_of(terms_, [&](const NamedPrior& term) { return proper(term.second); });
 }
 
-Prior PriorTerms::of(std::span<const std::string> coefficients) const {
-  if (terms_.empty()) return others_;
+bool PriorTerms::has_default() const {
+  return !others_ || std::ranges::any_of(terms_, [](const NamedPrior& term) { return !term.second; });
+}
+
+const PriorTerms::NamedPrior* PriorTerms::term_about(const std::string& coefficient) const {
+  const NamedPrior* best = nullptr;
+  for (const NamedPrior& term : terms_)
+    if (is_about(term.first, coefficient) && (best == nullptr || term.first.size() > best->first.size())) best = &term;
+  return best;
+}
+
+Prior PriorTerms::of(std::span<const std::string> coefficients, const Prior& usual, const Vector& scale) const {
   for (const auto& [name, prior] : terms_)
     if (std::ranges::none_of(coefficients, [&](const std::string& other) { return is_about(name, other); }))
       throw prior_error(fmt::format("'{}' is the name of no coefficient{}", name,
                                     did_you_mean(name, {coefficients.begin(), coefficients.end()})));
   std::vector<Prior> priors;
-  for (const std::string& coefficient : coefficients) {
-    const std::pair<std::string, Prior>* best = nullptr;
-    for (const auto& term : terms_)
-      if (is_about(term.first, coefficient) && (best == nullptr || term.first.size() > best->first.size()))
-        best = &term;
-    priors.push_back(best == nullptr ? others_ : best->second);
+  for (std::size_t j = 0; j < coefficients.size(); ++j) {
+    const NamedPrior* const term = term_about(coefficients[j]);
+    const Said& said = term == nullptr ? others_ : term->second;
+    const auto at = static_cast<Index>(j);
+    priors.push_back(said ? said->scaled(scale.segment(at, 1)) : usual.one(at));
   }
   return Prior::each(priors);
 }

@@ -31,9 +31,8 @@ std::vector<std::string> mode_warnings(const Anchor& anchor, const std::vector<s
 }
 
 // A prior that data of many rows pull far from its centre says something that nobody meant, and bends other
-// coefficients: above all an intercept's, if columns are not centred.
-std::vector<std::string> prior_warnings(const Prior& prior, const std::vector<std::string>& names, const Vector& mean,
-                                        bool may_centre) {
+// coefficients.
+std::vector<std::string> prior_warnings(const Prior& prior, const std::vector<std::string>& names, const Vector& mean) {
   constexpr double limit = 4.0;
   std::size_t strained = 0;
   Index worst = 0;
@@ -42,11 +41,11 @@ std::vector<std::string> prior_warnings(const Prior& prior, const std::vector<st
     if (prior.strain(j, mean[j]) > prior.strain(worst, mean[worst])) worst = j;
   }
   if (strained == 0) return {};
-  return {fmt::format(
-      "the prior strains against the data: '{}' is {:.1f} of its standard deviations from its centre ({} "
-      "of {} coefficients); {}widen the prior ({})",
-      names[static_cast<std::size_t>(worst)], prior.strain(worst, mean[worst]), strained, names.size(),
-      may_centre ? fmt::format("centre the columns ({}), or ", mention("standardise", "true")) : "", mention("prior"))};
+  return {
+      fmt::format("the prior strains against the data: '{}' is {:.1f} of its standard deviations from its centre ({} "
+                  "of {} coefficients); widen the prior ({})",
+                  names[static_cast<std::size_t>(worst)], prior.strain(worst, mean[worst]), strained, names.size(),
+                  mention("prior"))};
 }
 
 // Rows, bright rows, and passes by what took them.
@@ -107,7 +106,7 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
   }
   if (const auto laplace = laplace_of(model, preparation)) {
     report.anchor_queries += laplace->queries;
-    warn(prior_warnings(model.prior(), shown.names, laplace->mean, shown.may_centre));
+    warn(prior_warnings(model.prior(), shown.names, laplace->mean));
     Matrix factor = laplace->factor;
     for (Index j = 0; j < factor.cols(); ++j) factor.col(j) = shown.original(laplace->factor.col(j));
     const Reported reported = report.reported();

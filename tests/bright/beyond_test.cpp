@@ -103,7 +103,7 @@ TEST(BeyondTheRadius, TheGradientIsThatOfDifferences) {
           EXPECT_NEAR(at.point.beyond, std::max(1.0, times), 1e-12);
           // In b without the Gaussian part where there is a frame: g = V'gradient + b - centre.
           const Vector gradient =
-              framed ? Vector(frame->from_theta.transpose() * (at.gradient - frame->position(theta) + frame->centre))
+              framed ? Vector(frame->from_theta.transpose() * (at.force - frame->position(theta) + frame->centre))
                      : at.gradient;
           for (Index j = 0; j < theta.size(); ++j) {
             const double h = 2e-6;
@@ -162,9 +162,9 @@ TEST(LitRows, SumOverZIsTheFullDensity) {
           if (!possible) continue;
           BoundRows fixed;
           Gaps gaps;
-          joint.look(state, rows, fixed, gaps);
+          joint.evaluate_rows(state, rows, fixed, gaps);
           for (std::size_t i = 0; i < rows.size(); ++i) joint.brighten(state, fixed, gaps, i);
-          joint.settle(state);
+          joint.update(state);
           total += expl(state.at.log_density - full.log_density);
           ++summed;
         }

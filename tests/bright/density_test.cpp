@@ -221,11 +221,11 @@ TEST(JointDensity, QueriesAreTheBrightRows) {
   const std::vector<RowId> rows = {1, 2, 3};
   BoundRows fixed;
   Gaps gaps;
-  EXPECT_EQ(world.joint.look(state, rows, fixed, gaps), 3);
+  EXPECT_EQ(world.joint.evaluate_rows(state, rows, fixed, gaps), 3);
   EXPECT_EQ(world.count(), 3);
   world.joint.brighten(state, fixed, gaps, 1);
   world.joint.darken(state, 45);
-  world.joint.settle(state);
+  world.joint.update(state);
   EXPECT_EQ(world.count(), 0);
   EXPECT_EQ(world.joint.evaluate(state.theta, BrightRows(50), false, state.proposed), 0);
   EXPECT_EQ(world.count(), 0);
@@ -289,10 +289,10 @@ TEST(JointDensity, ChangesInPlaceAreAnEvaluationAnew) {
           }
           BoundRows fixed;
           Gaps gaps;
-          world->joint.look(state, dark, fixed, gaps);
+          world->joint.evaluate_rows(state, dark, fixed, gaps);
           for (std::size_t i = 0; i < dark.size(); ++i) world->joint.brighten(state, fixed, gaps, i);
-          world->joint.settle(state);
-          ASSERT_EQ(state.at.gradient.size() > 0, with_gradient);
+          world->joint.update(state);
+          ASSERT_EQ(state.at.has_slopes(), with_gradient);
           expect_settled(*world, state);
         }
         EXPECT_GT(state.z.set.bright_count(), 5);
@@ -358,7 +358,7 @@ TEST(JointDensity, ABoundThatIsNoneIsFatalAndNamesTheRow) {
   std::vector<RowId> sound;
   for (RowId row = 0; row < 60; ++row) {
     const std::string message =
-        message_of<BoundViolation>([&] { world.joint.look(state, std::vector<RowId>{row}, fixed, gaps); });
+        message_of<BoundViolation>([&] { world.joint.evaluate_rows(state, std::vector<RowId>{row}, fixed, gaps); });
     if (message == "no error")
       sound.push_back(row);
     else
@@ -369,7 +369,7 @@ TEST(JointDensity, ABoundThatIsNoneIsFatalAndNamesTheRow) {
   ASSERT_LT(sound.size(), 57u);
 
   // Nor does a move get by: rows that are bright where their bounds hold are fatal on the way out.
-  world.joint.look(state, sound, fixed, gaps);
+  world.joint.evaluate_rows(state, sound, fixed, gaps);
   for (std::size_t i = 0; i < sound.size(); ++i) world.joint.brighten(state, fixed, gaps, i);
   int fatal = 0;
   for (double spread = 0.5; spread < 20.0; spread += 0.5) {
@@ -429,7 +429,7 @@ TEST(JointDensity, SumsOverZToTheFullDensity) {
       State state = world.state(theta, 1);
       for (RowId row = 0; row < 8; ++row)
         if (!(z >> row & 1u)) world.joint.darken(state, row);
-      world.joint.settle(state);
+      world.joint.update(state);
       total += expl(state.at.log_density - full.log_density);
     }
     EXPECT_NEAR(static_cast<double>(total), 1.0, 1e-12);
@@ -484,7 +484,7 @@ TEST(JointDensity, ClassesThatMoveTogetherLeaveNothingThatCancels) {
       std::iota(rows.begin(), rows.end(), 0);
       BoundRows fixed;
       Gaps gaps;
-      density.look(state, rows, fixed, gaps);
+      density.evaluate_rows(state, rows, fixed, gaps);
       Long sum = state.at.log_density;
       for (const double gap : gaps.gap) sum += gap;
       EXPECT_NEAR(static_cast<double>(sum), full.log_density, 1e-6) << wide << " framed " << framed;

@@ -51,9 +51,9 @@ struct World {
       if (joint.has_z(row)) rows.push_back(row);
     BoundRows fixed;
     Gaps gaps;
-    joint.look(state, rows, fixed, gaps);
+    joint.evaluate_rows(state, rows, fixed, gaps);
     for (std::size_t i = 0; i < rows.size(); ++i) joint.brighten(state, fixed, gaps, i);
-    joint.settle(state);
+    joint.update(state);
     return state;
   }
 
@@ -97,7 +97,9 @@ inline void expect_same(const Evaluation& a, const Evaluation& b) {
   EXPECT_EQ(a.log_density, b.log_density);
   EXPECT_EQ(a.base, b.base);
   EXPECT_EQ(a.gradient, b.gradient);
+  EXPECT_EQ(a.force, b.force);
   EXPECT_EQ(a.base_gradient, b.base_gradient);
+  EXPECT_EQ(a.lit_gradient, b.lit_gradient);
   EXPECT_EQ(a.point.change, b.point.change);
   EXPECT_EQ(a.point.rho, b.point.rho);
   EXPECT_EQ(a.point.beyond, b.point.beyond);
@@ -123,7 +125,7 @@ inline void expect_settled(const World& world, const State& state, const JointDe
   EXPECT_EQ(fresh.fixed.coefficients.curvature, state.z.fixed.coefficients.curvature);
   EXPECT_EQ(fresh.fixed.coefficients.growth, state.z.fixed.coefficients.growth);
   Evaluation again;
-  (density ? *density : world.joint).evaluate(state.theta, fresh, state.at.gradient.size() > 0, again);
+  (density ? *density : world.joint).evaluate(state.theta, fresh, state.at.has_slopes(), again);
   expect_same(again, state.at);
   *world.queries = before;
 }

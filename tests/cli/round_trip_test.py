@@ -14,7 +14,7 @@ from command import flymc, people, write
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("round_trip")
     flymc("fit", write(people(20_000), folder / "t.csv"), "--target", "y", "--chains", 4, "--draws", 700, "--warmup", 500,
-          "--standardise", "--out", "run", folder=folder)
+          "--out", "run", folder=folder)
     for name in ("draws.nc", "draws.csv", "draws.parquet"):
         flymc("export", "run", "--out", name, folder=folder)
     summary = json.loads(flymc("summary", "run", "--json", folder=folder))

@@ -107,10 +107,10 @@ struct Tiny {
       if (z >> i & 1u) {
         BoundRows fixed;
         Gaps gaps;
-        density->look(state, {&i, 1}, fixed, gaps);
+        density->evaluate_rows(state, {&i, 1}, fixed, gaps);
         density->brighten(state, fixed, gaps, 0);
       }
-    density->settle(state);
+    density->update(state);
     return state;
   }
 

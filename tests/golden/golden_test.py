@@ -17,9 +17,9 @@ import pytest
 COMMAND = os.environ.get("FLYMC", "flymc")
 HERE = pathlib.Path(__file__).resolve().parent
 MODELS = ("logistic", "softmax", "student_t")
-PRESENT = "6"
-# 5: the preparation has no recipe yet.
-READS = {"5": {"summary", "predict"}, "6": {"summary", "predict", "resume"}}
+PRESENT = "7"
+# 5: the preparation has no recipe yet. 6: priors are those of the features, not of the table's columns.
+READS = {"5": {"summary", "predict"}, "6": {"summary", "predict"}, "7": {"summary", "predict", "resume"}}
 
 
 def flymc(*arguments):
@@ -28,7 +28,8 @@ def flymc(*arguments):
 
 def check_refusal(done, version):
     assert done.returncode == 1, done.stdout + done.stderr
-    assert f"version {version}" in done.stderr and f"version {PRESENT}" in done.stderr, done.stderr
+    named = "version 6 of the format or an earlier one" if int(version) <= 6 else f"version {version}"
+    assert named in done.stderr and f"version {PRESENT}" in done.stderr, done.stderr
 
 
 @pytest.fixture(params=[(version, model) for version in READS for model in MODELS], ids="-".join)
@@ -90,6 +91,8 @@ def test_resume(golden):
 def test_resume_from_records_of_another_version(golden):
     """A record whose first line names another version is refused with both, whatever is in it."""
     version, folder, model = golden
+    if "resume" not in READS[version]:
+        pytest.skip("refused for its rows")
     record = folder / f"{model}-interrupted" / "preparation.flymc"
     head, body = record.read_bytes().split(b"\n", 1)
     words = head.split(b" ")

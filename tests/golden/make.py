@@ -21,8 +21,8 @@ WORKSHOP = pathlib.Path("/tmp/flymc-golden")
 # Few draws, each of many iterations, so that there is time to interrupt; the sharp bound in spite of few rows.
 COMMON = ["--chains", "2", "--draws", "60", "--thin", "50", "--warmup", "200", "--bound", "sharp", "--threads", "1"]
 MODELS = {
-    # Dropped rows, standardised columns, a text, a level of one class whose rows are lit.
-    "logistic": ["--target", "bought", "--exclude", "grade,amount", "--missing", "drop", "--standardise", "--lit", "0.5"],
+    # Dropped rows, a text, a level of one class whose rows are lit.
+    "logistic": ["--target", "bought", "--exclude", "grade,amount", "--missing", "drop", "--lit", "0.5"],
     "softmax": ["--target", "grade", "--exclude", "bought,amount", "--family", "softmax", "--missing", "drop"],
     "student_t": ["--target", "amount", "--exclude", "bought,grade", "--family", "student_t", "--sigma", "2",
                   "--missing", "drop", "--prior", "normal(0, 10); age: laplace(0, 1)"],

@@ -22,7 +22,7 @@ void expect_mean(const JointDensity& density, const BrightCheck& check, const St
     if (density.has_z(row)) with_z.push_back(row);
   BoundRows fixed;
   Gaps gaps;
-  density.look(state, with_z, fixed, gaps);
+  density.evaluate_rows(state, with_z, fixed, gaps);
   double exactly = 0.0;
   for (const double gap : gaps.gap) exactly += bright_probability(gap);
 

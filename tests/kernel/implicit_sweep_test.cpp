@@ -123,7 +123,7 @@ TEST(ImplicitSweep, DoesNotDependOnTheOrderOfBrightRows) {
   State one = world.state(world.theta(4.0), 3), other = world.state(world.theta(4.0), 1);
   for (RowId row = 59; row >= 0; --row)
     if (row % 3 != 0) world.joint.darken(other, row);
-  world.joint.settle(other);
+  world.joint.update(other);
   ASSERT_NE(one.z.fixed.row, other.z.fixed.row);
   const ImplicitSweep sweep(world.joint, 0.3);
   sweep.step(one, PhiloxRandom(5, 0, 0));

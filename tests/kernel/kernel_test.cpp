@@ -75,13 +75,13 @@ TEST(EveryMove, CountsItsQueriesOnFullData) {
       world->count();
       Evaluation again;
       for (state.iteration = 0; state.iteration < 15; ++state.iteration) {
-        const bool had_gradient = state.at.gradient.size() > 0;
+        const bool had_gradient = state.at.has_slopes();
         const Info info = named.kernel->step(state, PhiloxRandom(2, 0, state.iteration, 0));
         EXPECT_EQ(info.queries, world->count());
         EXPECT_TRUE(had_gradient || named.name != "mala");
         EXPECT_EQ(info.queries, info.evaluations * world->store.rows());
         EXPECT_EQ(info.not_finite, 0);
-        world->full.evaluate(state.theta, state.z, state.at.gradient.size() > 0, again);
+        world->full.evaluate(state.theta, state.z, state.at.has_slopes(), again);
         EXPECT_EQ(again.log_density, state.at.log_density);
         EXPECT_EQ(again.gradient, state.at.gradient);
         world->count();
@@ -219,7 +219,7 @@ TEST(BrightenWhere, ChunksGiveWhatOneLookGives) {
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<RowId>(i);
   BoundRows fixed;
   Gaps gaps;
-  world.joint.look(by_hand, rows, fixed, gaps);
+  world.joint.evaluate_rows(by_hand, rows, fixed, gaps);
   world.count();
   const ExplicitSweep all(world.joint, 9000, ExplicitSweep::Choice::consecutive);
   const PhiloxRandom random(10, 0, 0);
@@ -227,7 +227,7 @@ TEST(BrightenWhere, ChunksGiveWhatOneLookGives) {
   EXPECT_EQ(world.count(), 9000);
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (random.bernoulli(Purpose::gibbs, i, -std::expm1(-gaps.gap[i]))) world.joint.brighten(by_hand, fixed, gaps, i);
-  world.joint.settle(by_hand);
+  world.joint.update(by_hand);
   expect_same_state(state, by_hand);
   expect_settled(world, state);
   EXPECT_GT(state.z.set.bright_count(), 0);

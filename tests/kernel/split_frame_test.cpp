@@ -113,12 +113,12 @@ TEST(SplitFrame, GivesADensityTheSameValuesAndItsKicks) {
         beyond += outside;
         if (frame->growth.size() == 0 || outside) {
           const Vector exact = frame->pull(state.at.gradient) + at.b - frame->centre;
-          EXPECT_LT((at.gradient - exact).norm(), 1e-7 * (1.0 + exact.norm()));
+          EXPECT_LT((at.force - exact).norm(), 1e-7 * (1.0 + exact.norm()));
         }
         Vector kick;
         quick.kick(*frame, at.b, state.z, kick);
         if (rows > 0 || !world->model.prior().quadratic()) {
-          EXPECT_LT((at.gradient - kick).norm(), 1e-7 * (1.0 + kick.norm()));
+          EXPECT_LT((at.force - kick).norm(), 1e-7 * (1.0 + kick.norm()));
         }
         ++compared;
       }

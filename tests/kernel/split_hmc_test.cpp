@@ -159,9 +159,9 @@ TEST(SplitHmc, AKickIsAtMostThreeLong) {
       density.evaluate(state.theta, state.z, true, state.at);
       BoundRows fixed;
       Gaps gaps;
-      density.look(state, std::vector<RowId>{row}, fixed, gaps);
+      density.evaluate_rows(state, std::vector<RowId>{row}, fixed, gaps);
       density.brighten(state, fixed, gaps, 0);
-      density.settle(state);
+      density.update(state);
       const State start = state;
       const double angle = 0.7;  // with 0.5 for the angle's number
       const Vector b = frame->position(start.theta), force = exact_rest(world, *frame, start.z, b);

@@ -28,17 +28,41 @@ void expect_same(const Prior& all, const std::vector<Prior>& each) {
   }
 }
 
+// By default normal(0, 3), and on the scale that is said.
+Prior of(const PriorTerms& terms, const Names& names) {
+  return terms.of(names, Prior::normal(0.0, 3.0), Vector::Ones(static_cast<Index>(names.size())));
+}
+
 TEST(PriorTerms, OneForAllIsThePriorItself) {
   const PriorTerms terms = PriorTerms::parse("laplace(0, 1)");
-  EXPECT_EQ(terms.of(Names{"a", "b"}).describe(), "laplace(0, 1)");
+  EXPECT_EQ(of(terms, {"a", "b"}).describe(), "laplace(0, 1)");
   EXPECT_EQ(terms.describe(), "laplace(0, 1)");
+  EXPECT_FALSE(terms.only_default());
+}
+
+// What is said is multiplied by the scale, location and all; the default has its own scale.
+TEST(PriorTerms, OfScaledCoefficients) {
+  Vector scale(4);
+  scale << 1.0, 10.0, 0.5, 4.0;
+  const Prior usual = Prior::normal({7.0, 0.0, 0.0, 1.0}, {2.0, 3.0, 4.0, 5.0});
+  const PriorTerms terms = PriorTerms::parse("default; b: student_t(4, 1, 2); c: laplace(-2, 3);d :flat");
+  const Names names{"a", "b", "c", "d"};
+  expect_same(terms.of(names, usual, scale),
+              {Prior::normal(7.0, 2.0), Prior::student_t(4.0, 10.0, 20.0), Prior::laplace(-1.0, 1.5), Prior::flat()});
+  EXPECT_EQ(terms.describe(), "default; b: student_t(4, 1, 2); c: laplace(-2, 3); d: flat");
+  EXPECT_FALSE(terms.proper());
+  EXPECT_FALSE(terms.only_default());
+  EXPECT_TRUE(PriorTerms::parse(" default ").only_default());
+  EXPECT_TRUE(PriorTerms::parse("default").proper());
+  expect_same(PriorTerms::parse("normal(1, 2); c: default").of(names, usual, scale),
+              {Prior::normal(1.0, 2.0), Prior::normal(10.0, 20.0), Prior::normal(0.0, 4.0), Prior::normal(4.0, 8.0)});
 }
 
 TEST(PriorTerms, ATermIsACoefficientOrAllInItsBrackets) {
   const PriorTerms terms = PriorTerms::parse(
       "normal(0, 2.5); age: student_t(4, 0, 1);region:laplace(0, 0.5) ; region[b]: flat; a:b: normal(1, 2)");
   const Names names{"intercept", "age", "ages", "region[a]", "region[b]", "region", "a:b"};
-  expect_same(terms.of(names),
+  expect_same(of(terms, names),
               {Prior::normal(0.0, 2.5), Prior::student_t(4.0, 0.0, 1.0), Prior::normal(0.0, 2.5),
                Prior::laplace(0.0, 0.5), Prior::flat(), Prior::laplace(0.0, 0.5), Prior::normal(1.0, 2.0)});
   EXPECT_FALSE(terms.proper());
@@ -48,13 +72,13 @@ TEST(PriorTerms, ATermIsACoefficientOrAllInItsBrackets) {
 
 TEST(PriorTerms, BadInputIsNamed) {
   EXPECT_EQ(message_of<InputError>([] { PriorTerms::parse("normal(0, 1); a"); }),
-            "‹prior›: ' a' is not a term and its prior, as in 'normal(0, 2.5); age: normal(0, 1)'");
+            "‹prior›: ' a' is not a term and its prior, as in 'default; age: normal(0, 1)'");
   EXPECT_EQ(message_of<InputError>([] { PriorTerms::parse("normal(0, 1); a: flat; a: flat"); }),
             "‹prior›: the term 'a' is there twice; name it once");
   EXPECT_NE(message_of<InputError>([] { PriorTerms::parse("normal(0, 1); a: cauchy(0, 1)"); }).find("is none of"),
             std::string::npos);
   EXPECT_EQ(message_of<InputError>([] {
-              PriorTerms::parse("normal(0, 1); aeg: flat").of(Names{"age", "income"});
+              of(PriorTerms::parse("normal(0, 1); aeg: flat"), {"age", "income"});
             }),
             "‹prior›: 'aeg' is the name of no coefficient; did you mean 'age'?");
 }

@@ -5,6 +5,7 @@
 #include "flymc/data/files/encoding.hpp"
 #include "flymc/flymc.hpp"
 #include "flymc/run/files/families.hpp"
+#include "flymc/run/files/priors.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 5) return 2;
@@ -26,7 +27,7 @@ int main(int argc, char** argv) {
   const Table table = Table::open({argv[1]});
   const Encoding encoding = Encoding::learn(table, options);
   const Store store = read_rows(table, encoding);
-  const Model model = make_model(settings, static_cast<int>(encoding.classes().size()));
+  const Model model = make_model(settings, encoding);
   const Fit fitted = fit(store, model, settings.fit);
   for (std::size_t chain = 0; chain < 2; ++chain)
     for (std::size_t draw = 0; draw < 80; ++draw) {

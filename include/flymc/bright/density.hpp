@@ -52,8 +52,8 @@ struct Flips {
 // in one message per sweep.
 class JointDensity final : public Density {
  public:
-  // With a frame, evaluations are for split HMC: the collapsed bound by its coordinates b, and as gradient what is to
-  // be kicked, the gradient in b of the density without its Gaussian part.
+  // With a frame, evaluations are for split HMC: the collapsed bound by its coordinates b, and the force instead of the
+  // gradient.
   JointDensity(const Store& store, const Bound& bound, std::shared_ptr<const Term> prior,
                std::shared_ptr<const SplitFrame> frame = nullptr,
                const Communicator& communicator = Communicator::alone())
@@ -71,8 +71,9 @@ class JointDensity final : public Density {
   const SplitFrame* frame() const { return frame_.get(); }
   RowId evaluate(const Vector& theta, const BrightRows& z, bool with_gradient, Evaluation& out) const override;
 
-  // The gradient in b of the density without its Gaussian part, by a frame's coordinates. One query per bright row.
-  RowId kick(const SplitFrame& frame, const Vector& b, const BrightRows& z, Vector& gradient) const;
+  // The force by a frame's coordinates: the gradient in b of the density without its Gaussian part. One query per bright
+  // row.
+  RowId kick(const SplitFrame& frame, const Vector& b, const BrightRows& z, Vector& force) const;
 
   // Whether a row is this rank's.
   bool owns(RowId row) const { return own_.contains(row); }
@@ -84,13 +85,13 @@ class JointDensity final : public Density {
   void fetch(std::span<const RowId> rows, BoundRows& out) const;
 
   // For sweeps. Looks at rows of this rank that may be dark, at the state's theta: one query each.
-  RowId look(const State& state, std::span<const RowId> rows, BoundRows& fixed, Gaps& gaps) const;
-  // The parts of `flip`, on this rank alone. Sets z of row i of a `look` to bright, or of a bright row to dark;
-  // `settle` must follow before the next move.
+  RowId evaluate_rows(const State& state, std::span<const RowId> rows, BoundRows& fixed, Gaps& gaps) const;
+  // The parts of `flip`, on this rank alone. Sets z of row i of `evaluate_rows` to bright, or of a bright row to dark;
+  // `update` must follow before the next move.
   void brighten(State& state, const BoundRows& fixed, const Gaps& gaps, std::size_t i) const;
   void darken(State& state, RowId row) const;
   // Adds the density up again after z has changed; no query.
-  void settle(State& state) const;
+  void update(State& state) const;
   // How a sweep ends, for the flips of all ranks: rows become bright, then rows go dark, each in their order. Returns
   // the queries of all ranks.
   RowId flip(State& state, const Flips& flips) const;
@@ -102,7 +103,7 @@ class JointDensity final : public Density {
   // The bright rows' part of the gradient: in the zone's point, with their slope in rho apart, and in theta.
   Vector point_gradient(const BrightRows& z, const Gaps& gaps, double& rho_slope) const;
   Vector bright_gradient(const BrightRows& z, const BoundPoint& point, const Gaps& gaps) const;
-  // The gradient in b without the Gaussian part: inside the zone by the frame, from the lit rows' gradient in theta and
+  // The force: inside the zone by the frame, from the lit rows' gradient in theta and
   // the bright rows' gaps; and anywhere, from the whole gradient in theta.
   Vector rest(const SplitFrame& frame, const Vector& b, const BoundPoint& point, const Vector& lit, const BrightRows& z,
               const Gaps& gaps) const;

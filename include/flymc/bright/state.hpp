@@ -18,13 +18,18 @@ struct BrightRows {
 // The log density at one theta given z, with the parts that a sweep can add up again without a query.
 struct Evaluation {
   double log_density = 0.0;
-  Vector gradient;    // empty unless asked for; in theta, or in b without the Gaussian part
+  // One of the two, if asked for: the gradient in theta, or, of a density that has a frame, what is to be kicked: the
+  // gradient in b without the Gaussian part.
+  Vector gradient, force;
   double base = 0.0;  // without the bright rows
-  // Its gradient in theta; where the density has a frame and theta is in the bound's zone, that of the lit rows alone.
-  Vector base_gradient;
+  // Of `base`, in theta: the whole gradient, or, where the density has a frame and theta is in the bound's zone, that of
+  // the lit rows (the frame knows the others').
+  Vector base_gradient, lit_gradient;
   BoundPoint point;  // theta as the bound sees it
   Vector b;          // theta in the coordinates of the density's frame, if it has one
   Gaps bright;       // of the bright rows, in their order
+
+  bool has_slopes() const { return gradient.size() + force.size() > 0; }
 };
 
 // A state carries only what the next step needs. `at` always belongs to `theta` and `z`; `proposed` and what

@@ -131,12 +131,12 @@ class Store {
     std::shared_ptr<const void> owner;  // keeps the block's memory
   };
   // Where a row lies.
-  struct Place {
+  struct Address {
     const Block& block;
     std::size_t in_block;
     const std::byte* features;
   };
-  Place place(RowId row) const;
+  Address address(RowId row) const;
   template <class Visit>
   void with_row(RowId row, Visit&& visit) const;
   void ask_for(RowId row) const;

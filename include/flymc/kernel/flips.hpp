@@ -19,7 +19,7 @@ void look_at(const JointDensity& density, State& state, std::span<const RowId> d
   Gaps& gaps = state.looked_gaps;
   for (std::size_t first = 0; first < dark.size(); first += chunk) {
     const auto rows = dark.subspan(first, std::min(chunk, dark.size() - first));
-    flips.queries += density.look(state, rows, fixed, gaps);
+    flips.queries += density.evaluate_rows(state, rows, fixed, gaps);
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (becomes_bright(rows[i], gaps.gap[i])) {
         flips.bright.append(fixed, i);

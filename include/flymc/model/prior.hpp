@@ -24,6 +24,11 @@ class Prior final : public Term {
   // Each coefficient its own, of any kind; every one of them is for one coefficient.
   static Prior each(const std::vector<Prior>& priors);
 
+  // That of coefficient j alone.
+  Prior one(Index j) const;
+  // Of coefficients that are scale[j] times as large: each location and scale is multiplied.
+  Prior scaled(const Vector& scale) const;
+
   // "normal(0, 2.5)", "laplace(0, 1)", "student_t(4, 0, 2.5)" (degrees of freedom first) or "flat".
   static Prior parse(const std::string& text);
   std::string describe() const;

@@ -4,9 +4,10 @@
 //
 // A term is the coefficient of that name, or all whose name is it and something in brackets: `region` stands for its
 // levels region[b] and region[c], and `age` for age[b] and age[c] of several classes. Where two terms fit, the longer
-// one counts.
+// one counts. `default` in place of a prior is the one that a coefficient has if nothing is said.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,17 +24,24 @@ class PriorTerms {
 
   // As parse reads it.
   std::string describe() const;
-  // Whether all of them are.
+  // Whether all of them are; the default is.
   bool proper() const;
-  // Of the coefficients that no term is about.
-  const Prior& others() const { return others_; }
-  // The prior of these coefficients. Throws InputError if a term is about none of them.
-  Prior of(std::span<const std::string> coefficients) const;
+  // Whether `default` is all that is said.
+  bool only_default() const { return !others_ && terms_.empty(); }
+  // Whether `default` is said of something.
+  bool has_default() const;
+  // The prior of these coefficients, as it is said and not by default times `scale` (Prior::scaled). `usual` is that by
+  // default of each, which is not scaled. Throws InputError if a term is about none of them.
+  Prior of(std::span<const std::string> coefficients, const Prior& usual, const Vector& scale) const;
 
  private:
-  explicit PriorTerms(Prior others) : others_(std::move(others)) {}
-  Prior others_;
-  std::vector<std::pair<std::string, Prior>> terms_;
+  using Said = std::optional<Prior>;  // none: the default
+  using NamedPrior = std::pair<std::string, Said>;
+  explicit PriorTerms(Said others) : others_(std::move(others)) {}
+  const NamedPrior* term_about(const std::string& coefficient) const;
+
+  Said others_;
+  std::vector<NamedPrior> terms_;
 };
 
 }  // namespace flymc

@@ -43,7 +43,6 @@ struct Presentation {
   std::vector<std::string> classes = {};  // of the target
   // From the scale of the features to that of the table: a linear map.
   std::function<Vector(const Vector&)> original = [](const Vector& theta) { return theta; };
-  bool may_centre = false;  // whether columns could be centred and are not
 };
 
 // All that is known before the chains have run.

@@ -1,4 +1,4 @@
-// Cells that cannot be used, and where they stand.
+// Cells that cannot be used, and what they are called.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace flymc {
 
 // "file, column 'age', row 7".
-inline std::string place_of(const TableBatch& batch, Index i, const std::string& column) {
+inline std::string cell_name(const TableBatch& batch, Index i, const std::string& column) {
   return fmt::format("{}, column '{}', row {}", batch.file(), on_one_line(column), batch.row(i));
 }
 
@@ -33,16 +33,16 @@ inline void check_number(const TableBatch& batch, Index i, const std::string& co
     return;
   throw InputError(std::isfinite(value)
                        ? fmt::format("{}: {} is so large that its square overflows; rescale the column",
-                                     place_of(batch, i, column), value)
+                                     cell_name(batch, i, column), value)
                        : fmt::format("{}: {} is not a finite number; correct it, or leave it empty if it is missing",
-                                     place_of(batch, i, column), value));
+                                     cell_name(batch, i, column), value));
 }
 
 // Throws InputError if a number cannot be a weight.
 inline void check_weight(const TableBatch& batch, Index i, const std::string& column, double value) {
   check_number(batch, i, column, value);
   if (value < 0.0)
-    throw InputError(fmt::format("{}: a weight is 0 or more, not {}; correct it", place_of(batch, i, column), value));
+    throw InputError(fmt::format("{}: a weight is 0 or more, not {}; correct it", cell_name(batch, i, column), value));
 }
 
 // Throws InputError if a text cannot be a level. A quote that is never closed makes one cell of all lines below it, and
@@ -51,7 +51,7 @@ inline void check_level(const TableBatch& batch, Index i, const std::string& col
   if (text.find_first_of("\r\n") == std::string_view::npos) [[likely]]
     return;
   throw InputError(fmt::format("{}: a line break is in the value '{}'; close the quote before it, or remove it",
-                               place_of(batch, i, column), on_one_line(text)));
+                               cell_name(batch, i, column), on_one_line(text)));
 }
 
 // Which rows of a batch lack something in the first columns of it.
@@ -80,7 +80,7 @@ class MissingRows {
   }
   [[noreturn]] void refuse(Index i, const std::vector<std::string>& names) const {
     throw InputError(fmt::format("{}: the value is missing; fill it, or leave such rows out ({})",
-                                 place_of(batch_, i, names[column(i)]), mention("missing", "drop")));
+                                 cell_name(batch_, i, names[column(i)]), mention("missing", "drop")));
   }
 
  private:

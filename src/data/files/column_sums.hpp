@@ -96,7 +96,7 @@ struct LevelSums {
   };
   std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> index;
   std::vector<ColumnHash> hashes;
-  std::vector<std::string> places;  // where each was met first
+  std::vector<std::string> first_cells;  // where each was met first
 
   std::size_t level(std::string_view text) {
     const auto found = index.find(text);
@@ -111,7 +111,7 @@ struct LevelSums {
     for (std::size_t l = 0; l < in_order.size(); ++l) {
       const std::size_t at = level(*in_order[l]);
       hashes[at] += other.hashes[l];
-      if (places.size() < hashes.size()) places.push_back(other.places[l]);
+      if (first_cells.size() < hashes.size()) first_cells.push_back(other.first_cells[l]);
     }
     return *this;
   }

@@ -1,23 +1,17 @@
-// Rows of a table as rows of numbers, once it is known how.
+// The features that columns become, and coefficients on the scale of either.
 #include "flymc/data/files/encoding.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <set>
-#include <unordered_map>
 
-#include "cells.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
-#include "table_file.hpp"
 
 namespace flymc {
 
-void Encoding::settle() {
+void Encoding::derive_features() {
   feature_names_.clear();
   std::vector<double> shift, scale;
   const auto add = [&](std::string name, double s, double d) {
@@ -27,10 +21,7 @@ void Encoding::settle() {
   };
   if (intercept_) add("intercept", 0.0, 1.0);
   for (const auto& column : columns_) {
-    if (column.kind != ColumnKind::text) {
-      const bool standard = standardise_ && column.kind == ColumnKind::numeric;
-      add(column.name, standard ? column.mean : 0.0, standard ? column.deviation : 1.0);
-    }
+    if (column.kind != ColumnKind::text) add(column.name, column.shift, column.scale);
     for (std::size_t l = 1; l < column.levels.size(); ++l)
       add(fmt::format("{}[{}]", column.name, column.levels[l]), 0.0, 1.0);
   }
@@ -77,236 +68,6 @@ Vector Encoding::from_original(const Vector& original, Index predictors) const {
     if (intercept_) block[0] += block.dot(shift_);
     block = (block.array() * scale_.array()).matrix();
   });
-}
-
-// Turns batches into rows. The columns of a scan are those of the encoding, then the offset if there is one, and the
-// weights and the target if they are wanted.
-class RowEncoder {
- public:
-  RowEncoder(const Encoding& encoding, const Table& table, bool with_target);
-  // Calls visit(x, facts, place) per row; x is empty where something is missing and that is allowed.
-  template <class Visit>
-  void run(const TableBatch& batch, Missing missing, const Visit& visit);
-  const std::vector<std::string>& names() const { return names_; }
-
- private:
-  static constexpr std::int64_t unknown = -2, reference = -1;
-  using Lookup = std::unordered_map<std::string_view, std::int64_t>;
-
-  void check_kind(const Table& table, const std::string& name, ColumnKind learnt) const;
-  void refuse_text(const Table& table, const std::string& name) const;
-  void prepare(const TableBatch& batch);
-  RowFacts facts_of(const TableBatch& batch, Index i) const;
-  double class_of(const TableBatch& batch, Index i) const;
-  [[noreturn]] void refuse_level(const TableBatch& batch, std::size_t column, Index i) const;
-
-  const Encoding& encoding_;
-  bool with_target_;
-  std::vector<std::string> names_;
-  std::vector<std::size_t> first_;  // feature of a column of numbers, or of the first level after the reference
-  std::vector<Lookup> slots_;       // per text column: from level to feature, or to the class for the target
-  std::vector<std::vector<std::int64_t>> slot_of_code_;
-  std::vector<std::pair<double, double>> class_of_value_;
-};
-
-RowEncoder::RowEncoder(const Encoding& encoding, const Table& table, bool with_target)
-    : encoding_(encoding), with_target_(with_target) {
-  std::size_t feature = encoding.intercept_ ? 1 : 0;
-  for (const auto& column : encoding.columns_) {
-    check_kind(table, column.name, column.kind);
-    names_.push_back(column.name);
-    first_.push_back(feature);
-    slots_.emplace_back();
-    for (std::size_t l = 0; l < column.levels.size(); ++l)
-      slots_.back()[column.levels[l]] = l == 0 ? reference : static_cast<std::int64_t>(feature++);
-    if (column.kind != ColumnKind::text) ++feature;
-  }
-  const auto add_fact = [&](const std::string& name) {
-    if (name.empty()) return;
-    check_kind(table, name, ColumnKind::numeric);
-    names_.push_back(name);
-    slots_.emplace_back();
-  };
-  add_fact(encoding.offset_);
-  if (with_target) {
-    add_fact(encoding.weights_);
-    check_kind(table, encoding.target_, encoding.target_column_);
-    names_.push_back(encoding.target_);
-    slots_.emplace_back();
-    for (std::size_t k = 0; k < encoding.classes_.size(); ++k)
-      slots_.back()[encoding.classes_[k]] = static_cast<std::int64_t>(k);
-    for (std::size_t k = 0; k < encoding.class_values_.size(); ++k)
-      class_of_value_.emplace_back(encoding.class_values_[k], static_cast<double>(k));
-    std::ranges::sort(class_of_value_);
-  }
-  slot_of_code_.resize(names_.size());
-}
-
-void RowEncoder::check_kind(const Table& table, const std::string& name, ColumnKind learnt) const {
-  const TableColumn* column = table.find(name);
-  if (column == nullptr)
-    throw InputError(fmt::format("{}: has no column '{}', which the model needs{}", table.files().front(), name,
-                                 did_you_mean(name, table.names())));
-  const bool was_text = learnt == ColumnKind::text, is_text = column->kind == ColumnKind::text;
-  if (was_text == is_text && column->kind != ColumnKind::other) return;
-  if (is_text) refuse_text(table, name);
-  throw InputError(fmt::format("{}: column '{}' held {} when the model was fitted, but {} here; correct the column",
-                               table.files().front(), name, was_text ? "text" : "numbers", kind_name(column->kind)));
-}
-
-// Where a column of numbers holds something else.
-void RowEncoder::refuse_text(const Table& table, const std::string& name) const {
-  table.scan({name}, [&](const TableBatch& batch) {
-    for (Index i = 0; i < batch.rows(); ++i)
-      if (!batch.is_missing(0, i) && !is_number(batch.text(0, i)))
-        throw InputError(
-            fmt::format("{}: '{}' is not a number, which the column held when the model was fitted; correct it, or "
-                        "leave it empty if it is missing",
-                        place_of(batch, i, name), on_one_line(batch.text(0, i))));
-  });
-}
-
-void RowEncoder::prepare(const TableBatch& batch) {
-  for (std::size_t j = 0; j < names_.size(); ++j) {
-    const auto texts = batch.texts(j);
-    slot_of_code_[j].assign(texts.size(), unknown);
-    for (std::size_t code = 0; code < texts.size(); ++code)
-      if (const auto found = slots_[j].find(texts[code]); found != slots_[j].end())
-        slot_of_code_[j][code] = found->second;
-  }
-}
-
-void RowEncoder::refuse_level(const TableBatch& batch, std::size_t column, Index i) const {
-  const bool features = column < encoding_.columns_.size();
-  throw InputError(
-      fmt::format("{}: the {} '{}' did not occur when the model was fitted; correct it, or leave the row "
-                  "out; it knows {}",
-                  place_of(batch, i, names_[column]), features ? "level" : "class", on_one_line(batch.text(column, i)),
-                  quoted_list(features ? encoding_.columns_[column].levels : encoding_.classes_, 10)));
-}
-
-double RowEncoder::class_of(const TableBatch& batch, Index i) const {
-  const std::size_t j = names_.size() - 1;
-  const auto at = static_cast<std::size_t>(i);
-  if (encoding_.target_column_ == ColumnKind::text) {
-    const auto slot = slot_of_code_[j][static_cast<std::size_t>(batch.codes(j)[at])];
-    if (slot == unknown) refuse_level(batch, j, i);
-    return static_cast<double>(slot);
-  }
-  const double value = batch.numbers(j)[at];
-  if (encoding_.target_kind_ == TargetKind::number) {
-    check_number(batch, i, names_[j], value);
-    return value;
-  }
-  const auto found = std::ranges::lower_bound(class_of_value_, value, {}, &std::pair<double, double>::first);
-  if (found == class_of_value_.end() || found->first != value)
-    throw InputError(fmt::format("{}: the class {} did not occur when the model was fitted; it knows {}",
-                                 place_of(batch, i, names_[j]), value, quoted_list(encoding_.classes_, 10)));
-  return found->second;
-}
-
-template <class Visit>
-void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visit) {
-  const auto& columns = encoding_.columns_;
-  std::vector<double> empty(encoding_.feature_names_.size(), 0.0);
-  if (encoding_.intercept_) empty[0] = 1.0;
-  std::vector<double> x = empty;
-  prepare(batch);
-  MissingRows missing_rows(batch, names_.size());
-  for (Index i = 0; i < batch.rows(); ++i) {
-    const RowPlace place{batch.file(), batch.row(i)};
-    if (missing_rows[i]) {
-      if (missing == Missing::error) missing_rows.refuse(i, names_);
-      visit(std::span<const double>(), RowFacts(0.0), place);
-      continue;
-    }
-    const auto at = static_cast<std::size_t>(i);
-    x = empty;
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-      if (columns[j].kind == ColumnKind::text) {
-        const auto slot = slot_of_code_[j][static_cast<std::size_t>(batch.codes(j)[at])];
-        if (slot >= 0)
-          x[static_cast<std::size_t>(slot)] = 1.0;
-        else if (slot == unknown)
-          refuse_level(batch, j, i);
-        continue;
-      }
-      const double value = batch.numbers(j)[at];
-      check_number(batch, i, names_[j], value);
-      if (columns[j].kind == ColumnKind::boolean && value != 0.0 && value != 1.0)
-        throw InputError(
-            fmt::format("{}: {} is neither 0 nor 1, and the column held true/false when the model was "
-                        "fitted; correct it",
-                        place_of(batch, i, names_[j]), value));
-      const auto feature = static_cast<Index>(first_[j]);
-      x[first_[j]] = (value - encoding_.shift_[feature]) / encoding_.scale_[feature];
-    }
-    visit(std::span<const double>(x), facts_of(batch, i), place);
-  }
-}
-
-RowFacts RowEncoder::facts_of(const TableBatch& batch, Index i) const {
-  RowFacts facts(with_target_ ? class_of(batch, i) : 0.0);
-  std::size_t j = encoding_.columns_.size();
-  if (!encoding_.offset_.empty()) {
-    facts.offset = batch.numbers(j)[static_cast<std::size_t>(i)];
-    check_number(batch, i, names_[j++], facts.offset);
-  }
-  if (with_target_ && !encoding_.weights_.empty()) {
-    facts.weight = batch.numbers(j)[static_cast<std::size_t>(i)];
-    check_weight(batch, i, names_[j], facts.weight);
-  }
-  return facts;
-}
-
-void Encoding::encode(const Table& table, const Visit& visit) const {
-  const Threads threads;
-  encode(table, {threads}, visit);
-}
-
-void Encoding::encode(const Table& table, const Execution& execution, const Visit& visit) const {
-  // The rows of a batch, side by side, until their turn comes.
-  struct Slot {
-    RowEncoder encoder;
-    std::vector<double> x;
-    FactColumns facts;
-    std::vector<RowPlace> places;
-  };
-  const RowEncoder encoder(*this, table, true);
-  const std::size_t features = feature_names_.size();
-  std::vector<Slot> slots(Table::slots(execution.threads), Slot{encoder, {}, FactColumns(fact_kinds()), {}});
-  const auto most_rows = std::clamp<Index>((Index{1} << 20) / static_cast<Index>(features), 256, 1 << 16);
-  table.scan(
-      encoder.names(), own_share(table.pieces(), execution.communicator), most_rows, execution.threads,
-      [&](std::size_t s, const TableBatch& batch) {
-        Slot& slot = slots[s];
-        slot.x.clear();
-        slot.facts.clear();
-        slot.places.clear();
-        slot.encoder.run(batch, missing_, [&](std::span<const double> x, const RowFacts& facts, const RowPlace& place) {
-          if (x.empty()) return;
-          slot.x.insert(slot.x.end(), x.begin(), x.end());
-          slot.facts.push_back(facts);
-          slot.places.push_back(place);
-        });
-      },
-      [&](std::size_t s) {
-        const Slot& slot = slots[s];
-        for (std::size_t i = 0; i < slot.facts.size(); ++i)
-          visit({slot.x.data() + i * features, features}, slot.facts.spans()[i], slot.places[i]);
-      });
-}
-
-void Encoding::encode_new(const Table& table, Missing missing, const Visit& visit) const {
-  RowEncoder encoder(*this, table, false);
-  table.scan(encoder.names(), [&](const TableBatch& batch) { encoder.run(batch, missing, visit); });
-}
-
-Store read_rows(const Table& table, const Encoding& encoding, Precision precision) {
-  StoreBuilder builder(encoding.feature_names(), precision, encoding.fact_kinds());
-  encoding.encode(table,
-                  [&](std::span<const double> x, const RowFacts& facts, const RowPlace&) { builder.append(x, facts); });
-  return builder.finish();
 }
 
 }  // namespace flymc

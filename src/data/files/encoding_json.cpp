@@ -27,23 +27,26 @@ std::string Encoding::to_json() const {
       entry.update({{"minimum", column.minimum},
                     {"maximum", column.maximum},
                     {"mean", column.mean},
-                    {"deviation", column.deviation}});
+                    {"deviation", column.deviation},
+                    {"shift", column.shift},
+                    {"scale", column.scale}});
     columns.push_back(std::move(entry));
   }
   nlohmann::ordered_json facts = nlohmann::ordered_json::object();
   if (!weights_.empty()) facts["weights"] = weights_;
   if (!weights_.empty()) facts["total"] = total_weight_, facts["whole"] = whole_weights_;
   if (!offset_.empty()) facts["offset"] = offset_;
-  return nlohmann::ordered_json{{"version", 1},
+  return nlohmann::ordered_json{{"version", version_},
                                 {"facts", std::move(facts)},
                                 {"target",
                                  {{"name", target_},
                                   {"kind", target_kind_},
                                   {"column", target_column_},
                                   {"classes", classes_},
-                                  {"values", class_values_}}},
+                                  {"values", class_values_},
+                                  {"mean", target_mean_},
+                                  {"deviation", target_deviation_}}},
                                 {"intercept", intercept_},
-                                {"standardise", standardise_},
                                 {"missing", missing_},
                                 {"rows", rows_},
                                 {"dropped", dropped_},
@@ -54,21 +57,26 @@ std::string Encoding::to_json() const {
 Encoding Encoding::from_json(const std::string& text) {
   try {
     const auto json = nlohmann::json::parse(text);
-    if (json.at("version") != 1) throw InputError("the encoding is of a later version of flymc");
+    const int version = json.at("version").get<int>();
+    if (version > present_version) throw InputError("the encoding is of a later version of flymc");
+    // Version 1 had a setting for what is done always since.
+    const bool standardised = version > 1 || json.at("standardise").get<bool>();
     Encoding encoding;
+    encoding.version_ = version;
     const auto& target = json.at("target");
     target.at("name").get_to(encoding.target_);
     target.at("kind").get_to(encoding.target_kind_);
     target.at("column").get_to(encoding.target_column_);
     target.at("classes").get_to(encoding.classes_);
     target.at("values").get_to(encoding.class_values_);
+    encoding.target_mean_ = target.value("mean", 0.0);
+    encoding.target_deviation_ = target.value("deviation", 0.0);
     const auto facts = json.value("facts", nlohmann::json::object());  // which earlier versions did not know
     encoding.weights_ = facts.value("weights", "");
     encoding.offset_ = facts.value("offset", "");
     encoding.total_weight_ = facts.value("total", 0.0);
     encoding.whole_weights_ = facts.value("whole", true);
     json.at("intercept").get_to(encoding.intercept_);
-    json.at("standardise").get_to(encoding.standardise_);
     json.at("missing").get_to(encoding.missing_);
     json.at("rows").get_to(encoding.rows_);
     json.at("dropped").get_to(encoding.dropped_);
@@ -83,10 +91,14 @@ Encoding Encoding::from_json(const std::string& text) {
         entry.at("maximum").get_to(column.maximum);
         entry.at("mean").get_to(column.mean);
         entry.at("deviation").get_to(column.deviation);
+        if (standardised && column.kind == ColumnKind::numeric) {
+          column.shift = entry.value("shift", column.mean);
+          column.scale = entry.value("scale", column.deviation);
+        }
       }
       encoding.columns_.push_back(std::move(column));
     }
-    encoding.settle();
+    encoding.derive_features();
     return encoding;
   } catch (const nlohmann::json::exception& error) {
     throw InputError(fmt::format("the encoding cannot be read ({}); make it again from the table", error.what()));

@@ -292,7 +292,7 @@ void StoreFile::expect(Access access) const {
               access == Access::in_order ? MADV_SEQUENTIAL : MADV_RANDOM);
 }
 
-std::string StoreFile::place(RowId row) const {
+std::string StoreFile::row_name(RowId row) const {
   const auto found = origins.of(row);
   return found ? fmt::format("{}, row {}", files[static_cast<std::size_t>(found->file)], found->row)
                : fmt::format("row {} of the run", row);

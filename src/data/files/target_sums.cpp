@@ -14,17 +14,17 @@
 namespace flymc {
 
 void TargetSums::add(const TableBatch& batch, std::size_t j, Index i) {
-  const auto place = [&] { return fmt::format("{}, row {}", batch.file(), batch.row(i)); };
+  const auto here = [&] { return fmt::format("{}, row {}", batch.file(), batch.row(i)); };
   if (column_ == ColumnKind::text) {
     const auto text = batch.text(j, i);
     if (texts_.find(text) != texts_.end()) return;
     check_level(batch, i, options_->target, text);
-    texts_.emplace(std::string(text), place());
+    texts_.emplace(std::string(text), here());
   } else {
     const double value = batch.numbers(j)[static_cast<std::size_t>(i)];
     check_number(batch, i, options_->target, value);
     if (options_->target_kind == TargetKind::number || numbers_.find(value) != numbers_.end()) return;
-    numbers_.emplace(value == 0.0 ? 0.0 : value, place());
+    numbers_.emplace(value == 0.0 ? 0.0 : value, here());
   }
   check_count();
 }
@@ -37,8 +37,8 @@ void TargetSums::add(const TargetSums& other) {
 
 nlohmann::json TargetSums::to_json() const {
   nlohmann::json out = {{"numbers", nlohmann::json::array()}, {"texts", nlohmann::json::array()}};
-  for (const auto& [value, place] : numbers_) out["numbers"].push_back({value, place});
-  for (const auto& [text, place] : texts_) out["texts"].push_back({text, place});
+  for (const auto& [value, first_row] : numbers_) out["numbers"].push_back({value, first_row});
+  for (const auto& [text, first_row] : texts_) out["texts"].push_back({text, first_row});
   return out;
 }
 
@@ -75,10 +75,10 @@ bool TargetSums::is_positive(double value) const {
 
 void TargetSums::classes(std::vector<std::string>& names, std::vector<double>& values) const {
   if (options_->target_kind == TargetKind::number) return;
-  std::vector<std::string> places;
-  for (const auto& [text, place] : texts_) names.push_back(text), places.push_back(place);
-  for (const auto& [value, place] : numbers_)
-    names.push_back(written(value)), places.push_back(place), values.push_back(value);
+  std::vector<std::string> first_rows;
+  for (const auto& [text, first_row] : texts_) names.push_back(text), first_rows.push_back(first_row);
+  for (const auto& [value, first_row] : numbers_)
+    names.push_back(written(value)), first_rows.push_back(first_row), values.push_back(value);
   if (names.size() < 2)
     throw InputError(
         fmt::format("the target '{}' is {} in every row, so there is nothing to explain; choose another target, "
@@ -89,11 +89,11 @@ void TargetSums::classes(std::vector<std::string>& names, std::vector<double>& v
     std::string seen;
     std::string file;
     for (std::size_t k = 0; k < std::min<std::size_t>(5, names.size()); ++k) {
-      const auto row = places[k].rfind(", row ");
-      const bool same = k > 0 && places[k].substr(0, row) == file;
-      file = places[k].substr(0, row);
+      const auto row = first_rows[k].rfind(", row ");
+      const bool same = k > 0 && first_rows[k].substr(0, row) == file;
+      file = first_rows[k].substr(0, row);
       seen += fmt::format("{}'{}' ({})", k == 0 ? "" : ", ", on_one_line(names[k], 40),
-                          same ? places[k].substr(row + 2) : places[k]);
+                          same ? first_rows[k].substr(row + 2) : first_rows[k]);
     }
     throw InputError(fmt::format("the target '{}' must have two values but has {}{}; correct it{}", options_->target,
                                  seen, names.size() > 5 ? " and more" : "",

@@ -32,7 +32,7 @@ class TargetSums {
 
   const EncodingOptions* options_;
   ColumnKind column_;
-  // From a value to the first place where it stands.
+  // From a value to the first row that has it.
   std::map<double, std::string> numbers_;
   std::map<std::string, std::string, std::less<>> texts_;
 };

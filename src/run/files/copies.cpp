@@ -5,10 +5,12 @@
 
 #include <algorithm>
 
+#include "checkpoint_file.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/draws/files/draws_file.hpp"
-#include "run_parts.hpp"
+#include "make_report.hpp"
+#include "preparation_file.hpp"
 
 namespace flymc {
 namespace {
@@ -75,8 +77,8 @@ std::optional<RunDirectory> conclude(const RunDirectory& stopped, const fs::path
   std::vector<StoppedChain> chains;
   for (int i = 0; i < settings.fit.chains; ++i) {
     const auto chain = static_cast<std::uint64_t>(i);
-    if (auto checkpoint = stopped.load_checkpoint(chain)) {
-      auto parts = stopped.settle_parts(chain, checkpoint->draws);
+    if (auto checkpoint = load_checkpoint(stopped, chain)) {
+      auto parts = stopped.keep_parts(chain, checkpoint->draws);
       chains.push_back({std::move(*checkpoint), std::move(parts)});
     }
   }
@@ -107,8 +109,8 @@ std::optional<RunDirectory> conclude(const RunDirectory& stopped, const fs::path
     reports.push_back(chain.checkpoint.report);
   }
   writer.finish();
-  const Preparation preparation = to.load_preparation(parts.model, parts.rows);
-  write_report(to, make_report(parts, preparation, settings.fit, std::move(reports), length));
+  const Preparation preparation = load_preparation(to, parts.model, parts.rows);
+  write_report(to, make_report(parts, preparation, settings, std::move(reports), length));
   return to;
 }
 

@@ -29,7 +29,7 @@ inline EncodingOptions encoding_options(const Settings& settings) {
   options.offset = settings.offset;
   options.categorical = settings.categorical;
   options.intercept = !settings.no_intercept;
-  options.standardise = settings.standardise;
+  options.standardise = true;
   options.missing = settings.missing == "drop" ? Missing::drop : Missing::error;
   options.target_kind = family_card(settings.family).target;
   options.other_kinds = fmt::format("choose a family for more classes ({}) or for numbers ({})",

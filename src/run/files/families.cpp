@@ -32,6 +32,7 @@ const std::vector<FamilyCard>& all_families() {
                       {"sigma", &Settings::sigma,
                        "student_t needs the scale of the residuals, which is not drawn; 1.5 times the median size of "
                        "residuals of a least-squares fit, perhaps of some of the rows, is a start"}},
+       .in_units_of_target = true,
        .make = [](const Settings& s, int, Prior prior) { return Model(StudentT(s.nu, s.sigma), std::move(prior)); }},
   };
   return all;
@@ -43,6 +44,12 @@ const FamilyCard& family_card(const std::string& name) {
   if (found == all.end())
     throw InputError(fmt::format("{}: '{}' is none of {}", mention("family"), on_one_line(name), family_names(", ")));
   return *found;
+}
+
+std::vector<std::string> coefficient_names(const Encoding& encoding, const Settings& settings) {
+  const auto& classes = encoding.classes();
+  return coefficient_names(encoding.feature_names(),
+                           family_card(settings.family).predictors(static_cast<Index>(classes.size())), classes);
 }
 
 std::string family_names(const std::string& between, std::optional<TargetKind> target) {

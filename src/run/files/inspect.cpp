@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "checkpoint_file.hpp"
 #include "flymc/bound/bound_rows.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/draws/files/draws_file.hpp"
+#include "flymc/run/files/report.hpp"
+#include "preparation_file.hpp"
 #include "run_parts.hpp"
+#include "starts.hpp"
 
 namespace flymc {
 
@@ -60,16 +64,16 @@ RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
 
 std::vector<std::vector<RowId>> bright_rows(const RunDirectory& run, std::uint64_t chain, std::int64_t draws) {
   const FitOptions& fit = run.settings().fit;
-  const auto checkpoint = run.load_checkpoint(chain);
+  const auto checkpoint = load_checkpoint(run, chain);
   if (!checkpoint)
     throw InputError(fmt::format("{}: there is no checkpoint of chain {}; it has {}, which count from 0",
                                  run.path().string(), chain, fit.chains));
   const RunParts parts = open_parts(run);
-  const Preparation preparation = run.load_preparation(parts.model, parts.rows);
+  const Preparation preparation = load_preparation(run, parts.model, parts.rows);
   if (recipe_of(preparation, fit).regular)
     throw InputError("a regular run has no bright rows: every row is looked at in every step");
   const Sampler sampler(parts.rows.store, parts.model, preparation, fit);
-  ChainRun on(chain, sampler.plan(), {fit.warmup, checkpoint->draws + draws, fit.thin, run.seed()}, *checkpoint);
+  ChainRun on(chain, sampler.plan(), {fit.warmup, checkpoint->draws + draws, fit.thin, seed_of(run)}, *checkpoint);
   std::vector<std::vector<RowId>> bright;
   NoSink nowhere;
   on.advance(nowhere, 0, [&](const ChainRun& now) {

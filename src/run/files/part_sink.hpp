@@ -31,7 +31,7 @@ class PartSink final : public Sink {
   }
 
   // Throws InputError if the parts of a chain are not all that its checkpoint knows of, or cannot be read.
-  void check(std::size_t chain) const {
+  void check_complete(std::size_t chain) const {
     const Chain& at = chains_[chain];
     advised(chain, [&] {
       std::int64_t found = 0;

@@ -1,14 +1,14 @@
-// A look at the first rows, and the time that a block of such rows takes.
+// The first rows, and the time that a block of such rows takes.
 #include "flymc/run/files/plan.hpp"
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "clock.hpp"
 #include "encoding_options.hpp"
 #include "flymc/anchor/subsample.hpp"
 #include "flymc/core/error.hpp"
@@ -20,13 +20,11 @@
 namespace flymc {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr RowId rows_looked_at = 20000;
+constexpr RowId most_first_rows = 20000;
 // Newton steps of a well-behaved posterior, each a pass over the rows or over a subsample.
 constexpr double newton_steps = 8.0;
 
-struct Look {
+struct FirstRows {
   RowId rows = 0;
   double seconds = 0.0;
   Index features = 0;
@@ -35,28 +33,28 @@ struct Look {
 // Thrown to end a scan early.
 struct Enough {};
 
-Look look_at(const Table& table, const Settings& settings) {
+FirstRows read_first_rows(const Table& table, const Settings& settings) {
   const std::vector<std::string> names = Encoding::feature_columns(table, encoding_options(settings));
   std::vector<std::set<std::string, std::less<>>> levels(names.size());
-  Look look;
+  FirstRows first;
   const auto began = Clock::now();
   try {
     table.scan(names, [&](const TableBatch& batch) {
       for (std::size_t j = 0; j < names.size(); ++j)
         if (table.find(names[j])->kind == ColumnKind::text)
           for (const std::string_view text : batch.texts(j)) levels[j].emplace(text);
-      look.rows += batch.rows();
-      if (look.rows >= rows_looked_at) throw Enough();
+      first.rows += batch.rows();
+      if (first.rows >= most_first_rows) throw Enough();
     });
   } catch (const Enough&) {
   }
-  look.seconds = std::chrono::duration<double>(Clock::now() - began).count();
-  look.features = settings.no_intercept ? 0 : 1;
+  first.seconds = seconds_since(began);
+  first.features = settings.no_intercept ? 0 : 1;
   for (std::size_t j = 0; j < names.size(); ++j)
-    look.features += table.find(names[j])->kind == ColumnKind::text
-                         ? std::max<Index>(0, static_cast<Index>(levels[j].size()) - 1)
-                         : 1;
-  return look;
+    first.features += table.find(names[j])->kind == ColumnKind::text
+                          ? std::max<Index>(0, static_cast<Index>(levels[j].size()) - 1)
+                          : 1;
+  return first;
 }
 
 // Rows of a plain CSV from the lines of its first mebibyte.
@@ -87,7 +85,7 @@ double seconds_per_row(Index features) {
     const auto began = Clock::now();
     store.block(0).predict(theta, eta);
     store.block(0).add_gram(weight, gram);
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - began).count());
+    best = std::min(best, seconds_since(began));
   }
   return best / static_cast<double>(weight.size());
 }
@@ -120,14 +118,14 @@ std::string duration(double seconds) {
 
 Plan make_plan(const Settings& settings) {
   const Table table = Table::open(settings.table, table_options(settings));
-  const Look look = look_at(table, settings);
-  if (look.rows == 0)
+  const FirstRows first = read_first_rows(table, settings);
+  if (first.rows == 0)
     throw InputError(fmt::format("{}: the table has no rows; check that it was written whole", table.files().front()));
   Plan plan;
   plan.open_ended = settings.target_ess > 0.0;
   const auto known = table.rows();
-  plan.rows_are_exact = known.has_value() || look.rows < rows_looked_at;
-  const std::optional<RowId> guess = known ? known : look.rows < rows_looked_at ? look.rows : guess_rows(table);
+  plan.rows_are_exact = known.has_value() || first.rows < most_first_rows;
+  const std::optional<RowId> guess = known ? known : first.rows < most_first_rows ? first.rows : guess_rows(table);
   if (guess) {
     plan.rows = *guess;
   } else {
@@ -137,7 +135,7 @@ Plan make_plan(const Settings& settings) {
   }
   const auto rows = static_cast<double>(plan.rows);
   plan.table_bytes = static_cast<double>(table.bytes());
-  plan.features = look.features;
+  plan.features = first.features;
   const FamilyCard& card = family_card(settings.family);
   std::set<std::string> classes;
   if (card.target == TargetKind::classes)
@@ -177,7 +175,7 @@ Plan make_plan(const Settings& settings) {
   const bool sharp = by_rows && recipe.bound == BoundKind::sharp;
   const double queries = recipe.regular ? rows : std::min(rows, sharp ? 1.0 + 10.0 * expected_bright(shape) : 2.0 * p);
   plan.sampling_passes = chains * evaluations * queries / rows;
-  plan.ingest_seconds = 2.0 * look.seconds * rows / static_cast<double>(look.rows);
+  plan.ingest_seconds = 2.0 * first.seconds * rows / static_cast<double>(first.rows);
   // A Newton step sums one matrix, the statistics pass up to four, the gradient pass none.
   const double row_seconds = seconds_per_row(plan.features) * static_cast<double>(predictors * predictors);
   const double matrices = (small ? newton_steps : newton_steps * subsample / rows + 0.3) +

@@ -13,6 +13,7 @@
 #include "flymc/core/names.hpp"
 #include "flymc/core/parallel.hpp"
 #include "flymc/draws/files/draws_file.hpp"
+#include "flymc/run/files/priors.hpp"
 #include "flymc/run/files/report.hpp"
 #include "prediction_writer.hpp"
 #include "row_predictor.hpp"
@@ -172,7 +173,7 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
   Batches batches(predictor, encoding, threads, writer);
   encoding.encode_new(
       table, options.missing == "drop" ? Missing::drop : Missing::error,
-      [&](std::span<const double> x, const RowFacts& facts, const RowPlace&) { batches.append(x, facts); });
+      [&](std::span<const double> x, const RowFacts& facts, const RowOrigin&) { batches.append(x, facts); });
   const RowId rows = batches.finish();
   writer.finish();
   return rows;

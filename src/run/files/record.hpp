@@ -1,6 +1,8 @@
 // Small files of numbers that prove themselves: a kind, a version and a checksum, then CBOR.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -8,12 +10,13 @@
 #include <string>
 #include <string_view>
 
+#include "flymc/core/error.hpp"
 #include "flymc/core/linear.hpp"
 
 namespace flymc {
 
 // Of what records hold and what their numbers mean. CONTRIBUTING.md says what goes with a change.
-inline constexpr int record_version = 6;
+inline constexpr int record_version = 7;
 
 // 16 hexadecimal digits.
 std::string checksum(std::string_view bytes);
@@ -32,7 +35,21 @@ struct RecordError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A checksum shows damage, not what is right: the rest throw RecordError for what no run would write.
+// Reads one, and says in messages what to do. A record may pass its checksum and still be of another make.
+template <class Read>
+auto reading(const std::filesystem::path& path, const std::string& advice, const Read& read) {
+  try {
+    return read();
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}; {}", error.what(), advice));
+  } catch (const RecordError& error) {
+    throw InputError(fmt::format("{}: it does not hold what it should: {}; {}", path.string(), error.what(), advice));
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(fmt::format("{}: it does not hold what it should ({}); {}", path.string(), error.what(), advice));
+  }
+}
+
+// A checksum shows damage, not what is right: what follows throws RecordError for what no run would write.
 // Arrays as raw bytes: exact, NaN and all, and 8 bytes a number.
 nlohmann::json pack(const Matrix& matrix);
 Matrix unpack(const nlohmann::json& value);

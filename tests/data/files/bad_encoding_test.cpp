@@ -52,9 +52,6 @@ TEST_F(BadEncoding, Options) {
   EXPECT_TRUE(says(refusal(csv), {"no target was named"}));
   options_.target = "y";
   options_.intercept = false;
-  options_.standardise = true;
-  EXPECT_TRUE(says(refusal(csv), {"standardised without an intercept"}));
-  options_.standardise = false;
   options_.exclude = {"age"};
   EXPECT_TRUE(says(refusal(csv), {"no column of features and no intercept"}));
 }

@@ -12,11 +12,22 @@
 namespace flymc {
 namespace {
 
-// All rows as "x... -> y", joined by '/'.
+// A row's features as they stand in the table.
+std::string table_scale(const Encoding& encoding, std::span<const double> x) {
+  std::string all;
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    const auto at = static_cast<Index>(j);
+    const double value = encoding.shift()[at] + encoding.scale()[at] * x[j];
+    all += fmt::format("{}{:.9g}", j == 0 ? "" : " ", std::abs(value) < 1e-12 ? 0.0 : value);
+  }
+  return all;
+}
+
+// All rows as "x... -> y", joined by '/', on the table's own scale.
 std::string rows_of(const Encoding& encoding, const Table& table) {
   std::string all;
-  encoding.encode(table, [&](std::span<const double> x, const RowFacts& facts, const RowPlace&) {
-    all += fmt::format("{}{} -> {}", all.empty() ? "" : "/", fmt::join(x, " "), facts.target);
+  encoding.encode(table, [&](std::span<const double> x, const RowFacts& facts, const RowOrigin&) {
+    all += fmt::format("{}{} -> {}", all.empty() ? "" : "/", table_scale(encoding, x), facts.target);
   });
   return all;
 }
@@ -66,11 +77,11 @@ TEST(Encoding, SaysWhereARowStands) {
   EncodingOptions options;
   options.target = "y";
   options.missing = Missing::drop;
-  std::string places;
-  Encoding::learn(table, options).encode(table, [&](auto, const RowFacts&, const RowPlace& place) {
-    places += fmt::format("{}:{} ", place.file.substr(place.file.size() - 5), place.row);
+  std::string origins;
+  Encoding::learn(table, options).encode(table, [&](auto, const RowFacts&, const RowOrigin& origin) {
+    origins += fmt::format("{}:{} ", origin.file.substr(origin.file.size() - 5), origin.row);
   });
-  EXPECT_EQ(places, "1.csv:1 1.csv:3 2.csv:1 ");
+  EXPECT_EQ(origins, "1.csv:1 1.csv:3 2.csv:1 ");
 }
 
 TEST(Encoding, ChoosesColumns) {
@@ -90,7 +101,7 @@ TEST(Encoding, ChoosesColumns) {
   EXPECT_EQ(rows_of(alone, table), "1 -> 0/1 -> 1/1 -> 1");
   RowId rows = 0;
   alone.encode_new(table, Missing::error,
-                   [&](auto x, const RowFacts&, const RowPlace&) { rows += static_cast<RowId>(x.size()); });
+                   [&](auto x, const RowFacts&, const RowOrigin&) { rows += static_cast<RowId>(x.size()); });
   EXPECT_EQ(rows, 3);
 }
 
@@ -145,39 +156,69 @@ TEST(Encoding, StandardisesByWeights) {
 
 TEST(Encoding, StandardisedCoefficientsComeBack) {
   const Folder folder;
-  std::string csv = "a,flag,b,y\n";
-  for (int i = 0; i < 50; ++i)
-    csv += fmt::format("{},{},{},{}\n", 100.0 + std::sin(i), i % 3 == 0 ? "true" : "false", 1e-3 * i, i % 2);
+  std::string csv = "a,flag,b,zero_one,y\n";
+  Matrix x(50, 5);  // as the table has it
+  for (int i = 0; i < 50; ++i) {
+    x.row(i) << 1.0, 100.0 + std::sin(i), i % 3 == 0 ? 1.0 : 0.0, 1e-3 * i, i % 7 == 0 ? 1.0 : 0.0;
+    csv += fmt::format("{},{},{},{},{}\n", x(i, 1), x(i, 2) > 0.0 ? "true" : "false", x(i, 3), x(i, 4), i % 2);
+  }
   const Table table = Table::open({folder.write("a.csv", csv)});
   EncodingOptions options;
   options.target = "y";
-  const Encoding plain = Encoding::learn(table, options);
   options.standardise = true;
-  const Encoding standard = Encoding::learn(table, options);
-  std::vector<Vector> x, z;
-  const auto keep = [](std::vector<Vector>& rows) {
-    return [&rows](std::span<const double> row, const RowFacts&, const RowPlace&) {
-      rows.push_back(Eigen::Map<const Vector>(row.data(), static_cast<Index>(row.size())));
-    };
-  };
-  plain.encode(table, keep(x));
-  standard.encode(table, keep(z));
-  Vector sum = Vector::Zero(4), squares = Vector::Zero(4);
+  const Encoding encoding = Encoding::learn(table, options);
+  std::vector<Vector> z;
+  encoding.encode(table, [&](std::span<const double> row, const RowFacts&, const RowOrigin&) {
+    z.push_back(Eigen::Map<const Vector>(row.data(), static_cast<Index>(row.size())));
+  });
+  Vector sum = Vector::Zero(5), squares = Vector::Zero(5);
   for (const auto& row : z) sum += row, squares += row.cwiseAbs2();
   for (const Index j : {1, 3}) {
     EXPECT_NEAR(sum[j], 0.0, 1e-10);
     EXPECT_NEAR(squares[j], 49.0, 1e-9);
   }
-  EXPECT_EQ(sum[2], 17.0);  // true/false stays 0 and 1
-  Vector theta(9);
-  theta << 0.3, -2.0, 0.7, 1.1, 5.0, 0.1, 0.2, -0.4, 42.0;
-  const Vector original = standard.to_original(theta, 2);
-  EXPECT_LT((standard.from_original(original, 2) - theta).cwiseAbs().maxCoeff(), 1e-12);
-  EXPECT_EQ(original[8], 42.0);
-  for (std::size_t i = 0; i < x.size(); ++i)
-    for (const Index k : {0, 4}) EXPECT_NEAR(z[i].dot(theta.segment(k, 4)), x[i].dot(original.segment(k, 4)), 1e-9);
-  EXPECT_EQ(plain.to_original(theta, 2), theta);
-  EXPECT_TRUE(says(message_of<InputError>([&] { standard.to_original(theta, 3); }), {"9 coefficients"}));
+  EXPECT_EQ(sum[2], 17.0);  // true/false stays 0 and 1,
+  EXPECT_EQ(sum[4], 8.0);   // and so do numbers that are nothing else
+  Vector theta(11);
+  theta << 0.3, -2.0, 0.7, 1.1, 0.6, 5.0, 0.1, 0.2, -0.4, -0.9, 42.0;
+  const Vector original = encoding.to_original(theta, 2);
+  EXPECT_LT((encoding.from_original(original, 2) - theta).cwiseAbs().maxCoeff(), 1e-12);
+  EXPECT_EQ(original[10], 42.0);
+  for (std::size_t i = 0; i < z.size(); ++i)
+    for (const Index k : {0, 5})
+      EXPECT_NEAR(z[i].dot(theta.segment(k, 5)), x.row(static_cast<Index>(i)).dot(original.segment(k, 5)), 1e-9);
+  EXPECT_TRUE(says(message_of<InputError>([&] { encoding.to_original(theta, 3); }), {"11 coefficients"}));
+  // Without an intercept there is nothing that could take up a shift.
+  options.intercept = false;
+  const Encoding through_zero = Encoding::learn(table, options);
+  EXPECT_EQ(through_zero.shift(), Vector::Zero(4));
+  EXPECT_EQ(through_zero.scale(), encoding.scale().tail(4));
+}
+
+// Numbers between 0 and 1 that are not all 0 or 1 are numbers; a target's moments are those of its rows, by weight.
+TEST(Encoding, KnowsColumnsOfZeroAndOneAndTheTargetsMoments) {
+  const Folder folder;
+  EncodingOptions options;
+  options.target = "y";
+  options.standardise = true;
+  options.target_kind = TargetKind::number;
+  const std::string csv = "share,once,w,y\n0.5,0,1,10\n1,1,3,20\n0,0,0,1000\n1,1,1,50\n";
+  options.weights = "w";
+  const Encoding encoding = Encoding::learn(Table::open({folder.write("a.csv", csv)}), options);
+  EXPECT_NEAR(encoding.shift()[1], 0.9, 1e-15);
+  EXPECT_EQ(encoding.shift()[2], 0.0);
+  EXPECT_EQ(encoding.scale()[2], 1.0);
+  EXPECT_DOUBLE_EQ(encoding.target_mean(), 24.0);
+  EXPECT_DOUBLE_EQ(encoding.target_deviation(), std::sqrt((14.0 * 14.0 + 3.0 * 16.0 + 26.0 * 26.0) / 4.0));
+  const Encoding again = Encoding::from_json(encoding.to_json());
+  EXPECT_EQ(again.target_deviation(), encoding.target_deviation());
+  // What the coefficients are to explain is the target less the offset.
+  options.weights = "";
+  options.offset = "w";
+  const Encoding shifted =
+      Encoding::learn(Table::open({folder.write("b.csv", "share,w,y\n1,1e5,100001\n2,2e5,200003\n")}), options);
+  EXPECT_DOUBLE_EQ(shifted.target_mean(), 2.0);
+  EXPECT_DOUBLE_EQ(shifted.target_deviation(), std::sqrt(2.0));
 }
 
 TEST(Encoding, SurvivesJson) {
@@ -185,8 +226,8 @@ TEST(Encoding, SurvivesJson) {
   const Table table = Table::open({folder.write("a.csv", people + "0.1,true,\"d \"\"\xc3\xa9\",0\n")});
   EncodingOptions options;
   options.target = "ill";
-  options.missing = Missing::drop;
   options.standardise = true;
+  options.missing = Missing::drop;
   const Encoding encoding = Encoding::learn(table, options);
   const Encoding again = Encoding::from_json(encoding.to_json());
   EXPECT_EQ(again.to_json(), encoding.to_json());
@@ -196,7 +237,7 @@ TEST(Encoding, SurvivesJson) {
   EXPECT_EQ(again.scale(), encoding.scale());
   EXPECT_EQ(rows_of(again, table), rows_of(encoding, table));
   EXPECT_TRUE(says(message_of<InputError>([] { Encoding::from_json("{"); }), {"cannot be read"}));
-  EXPECT_TRUE(says(message_of<InputError>([] { Encoding::from_json("{\"version\": 2}"); }), {"later version"}));
+  EXPECT_TRUE(says(message_of<InputError>([] { Encoding::from_json("{\"version\": 3}"); }), {"later version"}));
 }
 
 class NewData : public testing::Test {
@@ -212,8 +253,8 @@ class NewData : public testing::Test {
     const Table table =
         Table::open({folder_.write("new.csv", csv)}, {.categorical = encoding_.categorical(), .delimiter = {}});
     std::string all;
-    encoding_.encode_new(table, missing, [&](std::span<const double> x, const RowFacts&, const RowPlace& place) {
-      all += fmt::format("{}:{}/", place.row, fmt::join(x, " "));
+    encoding_.encode_new(table, missing, [&](std::span<const double> x, const RowFacts&, const RowOrigin& place) {
+      all += fmt::format("{}:{}/", place.row, table_scale(encoding_, x));
     });
     return all;
   }

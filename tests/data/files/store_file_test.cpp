@@ -244,15 +244,15 @@ TEST(StoreFile, KnowsWhereRowsCameFrom) {
     ASSERT_TRUE(origin);
     ASSERT_EQ(std::pair(origin->file, origin->row), from[i]) << i;
   }
-  EXPECT_EQ(store.place(0), "a.csv, row 1");
-  EXPECT_EQ(store.place(static_cast<RowId>(block) + 100), "b.csv, row 1");
+  EXPECT_EQ(store.row_name(0), "a.csv, row 1");
+  EXPECT_EQ(store.row_name(static_cast<RowId>(block) + 100), "b.csv, row 1");
   EXPECT_LT(store.origins.runs().size(), from.size() / 100);
 
   // One that was not told.
   StoreWriter plain(folder("plain.arrow"), {"x"});
   plain.append(std::vector{1.0}, 0.0);
   plain.finish();
-  EXPECT_EQ(open_store(folder("plain.arrow")).place(0), "row 0 of the run");
+  EXPECT_EQ(open_store(folder("plain.arrow")).row_name(0), "row 0 of the run");
 }
 
 }  // namespace

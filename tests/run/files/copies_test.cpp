@@ -13,6 +13,7 @@
 #include "flymc/run/files/inspect.hpp"
 #include "flymc/run/files/report.hpp"
 #include "flymc/run/files/run.hpp"
+#include "flymc/run/files/run_on_another.hpp"
 #include "run/files/stopper.hpp"
 
 namespace flymc {
@@ -37,7 +38,6 @@ class Copies : public flymc::testing::ScratchFolder {
     Settings s;
     s.table = {path.string()};
     s.target = "y";
-    s.standardise = true;
     s.fit.bound = BoundKind::sharp;  // a table so small would do without
     s.fit.chains = 2;
     s.fit.warmup = 100;
@@ -59,11 +59,10 @@ TEST_F(Copies, ACopyOfASampledRunNeedsNoOther) {
   other.prior = "normal(0, 1); x: laplace(0, 0.1)";
   Settings misspelt = other;
   misspelt.prior = "normal(0, 1); X: flat";
-  EXPECT_NE(
-      message<InputError>([&] { RunDirectory::create(folder_ / "again", misspelt, &base); }).find("'X' is the name"),
-      std::string::npos);
+  EXPECT_NE(message<InputError>([&] { create_on(base, folder_ / "again", misspelt); }).find("'X' is the name"),
+            std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "again"));
-  const RunDirectory again = RunDirectory::create(folder_ / "again", other, &base);
+  const RunDirectory again = create_on(base, folder_ / "again", other);
   ASSERT_TRUE(complete(again, quiet_));
   const RunDirectory copy = copy_run(again, folder_ / "copy");
   std::filesystem::remove_all(base.path());

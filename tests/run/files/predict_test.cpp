@@ -186,6 +186,26 @@ TEST_F(Predictions, OfAWidePosterior) {
   });
 }
 
+// Rows so far away that the link is flat wherever a polynomial looks, and not where the draws are.
+TEST_F(Predictions, OfRowsFarAway) {
+  const RunDirectory run = logistic(3000);
+  const auto theta = draws(run);
+  std::ofstream out(folder_ / "far.csv");
+  out << "x,w\n";
+  for (const char* w : {"1e3", "1e4", "1e5", "1e6", "-1e7"}) out << "0," << w << '\n';
+  out.close();
+  predict(run, {.table = {(folder_ / "far.csv").string()}}, folder_ / "far_out.csv");
+  std::istringstream lines(read_whole(folder_ / "far_out.csv"));
+  std::string line;
+  std::getline(lines, line);
+  for (const double w : {1e3, 1e4, 1e5, 1e6, -1e7}) {
+    std::getline(lines, line);
+    double sum = 0.0;
+    for (const auto& t : theta) sum += 1.0 / (1.0 + std::exp(-(t[0] + w * t[2])));
+    EXPECT_NEAR(std::stod(line.substr(line.find(',') + 1)), sum / static_cast<double>(theta.size()), 1e-12) << w;
+  }
+}
+
 TEST_F(Predictions, AddTheOffset) {
   Settings s;
   s.offset = "shift";

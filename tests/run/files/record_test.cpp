@@ -10,6 +10,7 @@
 #include "draws/files/scratch_folder.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/run/files/run.hpp"
+#include "flymc/run/files/run_on_another.hpp"
 #include "run/files/stopper.hpp"
 
 namespace flymc {
@@ -175,7 +176,7 @@ TEST_F(Records, NumbersOfRecordsAreNotTrusted) {
   write_whole(run.preparation(), whole);
   EXPECT_TRUE(complete(run, quiet_));
   // Where chains of a run that was sampled from another begin.
-  const RunDirectory again = RunDirectory::create(folder_ / "again", settings_on(run, folder_ / "again"), &run);
+  const RunDirectory again = create_on(run, folder_ / "again", settings_on(run, folder_ / "again"));
   const json good = read_record(again.starts(), "starts");
   for (const auto& [at, value] : std::vector<std::pair<const char*, json>>{{"/places/0/theta", large},
                                                                            {"/places/0/theta", none},

@@ -22,7 +22,7 @@ TEST_F(SettingsFile, GivesBackWhatWasWritten) {
   settings.prior = "student_t(4, 0, 2.5)";
   settings.family = "student_t";
   settings.sigma = 0.1;
-  settings.standardise = true;
+  settings.float32 = true;
   settings.delimiter = ";";
   settings.fit.seed = 18446744073709551615u;
   settings.fit.move = MoveKind::slice_direction;
@@ -46,7 +46,8 @@ TEST_F(SettingsFile, BadLinesNameFileAndKey) {
   EXPECT_EQ(reading("drawz = 5\n"), path.string() + ": there is no setting 'drawz'; did you mean 'draws'?");
   EXPECT_EQ(reading("draws = many\n"), path.string() + ": draws: 'many' is not a whole number");
   EXPECT_EQ(reading("draws = 99999999999\n"), path.string() + ": draws: 99999999999 is too large");
-  EXPECT_EQ(reading("standardise = yes\n"), path.string() + ": standardise: 'yes' is neither true nor false");
+  EXPECT_EQ(reading("float32 = yes\n"), path.string() + ": float32: 'yes' is neither true nor false");
+  EXPECT_NE(reading("standardise = true\n").find("there is no setting 'standardise' any more"), std::string::npos);
   EXPECT_EQ(
       reading("move = 'jump'\n"),
       path.string() + ": move: 'jump' is none of auto|split_hmc|random_walk|mala|slice_coordinates|slice_direction");
@@ -62,8 +63,6 @@ TEST(Settings, AreChecked) {
   EXPECT_EQ(checking([](Settings& s) { s.missing = "fill"; }), "‹missing›: 'fill' is neither error nor drop");
   EXPECT_EQ(checking([](Settings& s) { s.delimiter = "ab"; }), "‹delimiter›: 'ab' is not one character");
   EXPECT_EQ(checking([](Settings& s) { s.fit.chains = 0; }), "‹chains› must be 1 or more, not 0");
-  EXPECT_EQ(checking([](Settings& s) { s.standardise = s.no_intercept = true; }),
-            "‹standardise›: centred columns need an intercept; drop ‹no-intercept›");
   EXPECT_NE(checking([](Settings& s) { s.prior = "cauchy(0, 1)"; }).find("is none of normal"), std::string::npos);
   EXPECT_TRUE(checking([](Settings& s) { s.family = "student_t"; }).starts_with("‹sigma›: student_t needs the scale"));
   EXPECT_EQ(checking([](Settings& s) {

@@ -1,6 +1,6 @@
 // How the columns of a table become a row of numbers and a target.
 //
-// Numbers stay as they are (or are standardised), true/false becomes 1/0, and a text column of levels a < b < c becomes
+// Numbers stay as they are or are standardised, true/false becomes 1/0, and a text column of levels a < b < c becomes
 // the features column[b] and column[c]: the first level is the reference, with an intercept or without.
 #pragma once
 
@@ -29,6 +29,8 @@ struct EncodingOptions {
   // Columns whose values are levels; the table has to be opened with the same list, which is checked here.
   std::vector<std::string> categorical = {};
   bool intercept = true;
+  // Numbers are divided by their standard deviation, and centred if there is an intercept to take that up. A column of
+  // nothing but 0 and 1 stays as it is, as true/false would.
   bool standardise = false;
   Missing missing = Missing::error;
   TargetKind target_kind = TargetKind::two_classes;
@@ -36,8 +38,8 @@ struct EncodingOptions {
   std::string positive = {};     // the value that counts as 1; none: the larger number, the later text, true
 };
 
-// Where a row stands. Rows of data count from 1 in each file.
-struct RowPlace {
+// Where a row comes from. Rows of data count from 1 in each file.
+struct RowOrigin {
   std::string_view file;
   RowId row = 0;
 };
@@ -49,6 +51,7 @@ struct EncodedColumn {
   std::vector<std::string> levels;  // of text, sorted by bytes; the first is the reference
   // Of numbers and true/false, over the rows that were kept; the deviation is that of a sample.
   double minimum = 0.0, maximum = 0.0, mean = 0.0, deviation = 0.0;
+  double shift = 0.0, scale = 1.0;  // the feature is (value - shift) / scale
   bool operator==(const EncodedColumn&) const = default;
 };
 
@@ -79,8 +82,10 @@ class Encoding {
   TargetKind target_kind() const { return target_kind_; }
   // The classes, by index; of two classes the second is the positive one. Empty if the target is a number.
   const std::vector<std::string>& classes() const { return classes_; }
+  // Of a target that is a number, less the offset, over the rows that were kept, by their weights.
+  double target_mean() const { return target_mean_; }
+  double target_deviation() const { return target_deviation_; }
   bool intercept() const { return intercept_; }
-  bool standardised() const { return standardise_; }
   FactKinds fact_kinds() const { return {!weights_.empty(), !offset_.empty()}; }
   RowId rows() const { return rows_; }
   RowId dropped() const { return dropped_; }
@@ -92,9 +97,9 @@ class Encoding {
   // The columns that are read as text: what TableOptions::categorical has to hold when new data is opened.
   std::vector<std::string> categorical() const;
 
-  // Calls visit(x, facts, place) for every row that is kept, in order; the target is the index of the class, or the
+  // Calls visit(x, facts, origin) for every row that is kept, in order; the target is the index of the class, or the
   // number.
-  using Visit = std::function<void(std::span<const double>, const RowFacts&, const RowPlace&)>;
+  using Visit = std::function<void(std::span<const double>, const RowFacts&, const RowOrigin&)>;
   void encode(const Table& table, const Visit& visit) const;
   // The same on threads, of this rank's share of the pieces.
   void encode(const Table& table, const Execution& execution, const Visit& visit) const;
@@ -107,7 +112,7 @@ class Encoding {
   // encoding was learnt.
   void encode_new(const Table& table, Missing missing, const Visit& visit) const;
 
-  // Feature j of a row is (value - shift[j]) / scale[j]; 0 and 1 where nothing is standardised.
+  // Feature j of a row is (value - shift[j]) / scale[j]; 0 and 1 of the intercept, true/false and levels.
   const Vector& shift() const { return shift_; }
   const Vector& scale() const { return scale_; }
   // Coefficients for the columns as they stand in the table, of those for the features: slope_j / scale_j, and the
@@ -117,6 +122,9 @@ class Encoding {
   // And back.
   Vector from_original(const Vector& original, Index predictors = 1) const;
 
+  // Of the JSON that it was read from, or the present one. In version 1 priors were those of features.
+  static constexpr int present_version = 2;
+  int version() const { return version_; }
   // The encoding as JSON, and back; every number exactly.
   std::string to_json() const;
   static Encoding from_json(const std::string& text);
@@ -125,17 +133,18 @@ class Encoding {
   friend class EncodingLearner;
   friend class RowEncoder;
   // Names of features, shifts and scales, from the columns.
-  void settle();
+  void derive_features();
 
   std::vector<EncodedColumn> columns_;
   bool intercept_ = true;
-  bool standardise_ = false;
   Missing missing_ = Missing::error;
   std::string target_, weights_, offset_;
   TargetKind target_kind_ = TargetKind::two_classes;
   ColumnKind target_column_ = ColumnKind::numeric;
   std::vector<std::string> classes_;
   std::vector<double> class_values_;  // of a numeric or boolean target, by class
+  double target_mean_ = 0.0, target_deviation_ = 0.0;
+  int version_ = present_version;
   RowId rows_ = 0, dropped_ = 0, own_rows_ = 0;
   double total_weight_ = 0.0;
   bool whole_weights_ = true;

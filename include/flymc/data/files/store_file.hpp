@@ -32,7 +32,7 @@ class StoreWriter {
 
   // Throws InputError if the row does not pass check_row, FileError if it cannot be written.
   void append(std::span<const double> features, const RowFacts& facts);
-  // The same for row `row` of a file, which counts from 1; `file` is a place in `files`.
+  // The same for row `row` of a file, which counts from 1; `file` is an index into `files`.
   void append(std::span<const double> features, const RowFacts& facts, std::int64_t file, RowId row);
   RowId rows() const;
   // Throws InputError if there are no rows, FileError if the file cannot be written.
@@ -55,7 +55,7 @@ struct StoreFile {
   std::vector<std::string> files;                  // that the rows came from, and
   Origins origins;                                 // which of their rows; none of a store that does not know
   // "file, row 7", or "row 6 of the run" where that is all that is known.
-  std::string place(RowId row) const;
+  std::string row_name(RowId row) const;
   void expect(Access access) const;
 };
 

@@ -29,7 +29,7 @@ struct FamilyCard {
   // Whether what a summary reports (run/reported.hpp) are logarithms of odds, so that exp of them are odds ratios.
   bool odds_ratios = false;
   std::vector<FamilyParameter> parameters = {};
-  std::string prior = "normal(0, 2.5)";  // unless another is given
+  bool in_units_of_target = false;  // whether coefficients are: then the default prior is scaled by the target's
   Model (*make)(const Settings& settings, int classes, Prior prior) = nullptr;
 };
 
@@ -37,6 +37,9 @@ const std::vector<FamilyCard>& all_families();
 
 // Throws InputError, with the names that there are, if there is no such family.
 const FamilyCard& family_card(const std::string& name);
+
+// Names of the coefficients, with the target's levels for classes.
+std::vector<std::string> coefficient_names(const Encoding& encoding, const Settings& settings);
 
 // Names of the families, for a message; those of one kind of target, if it is given.
 std::string family_names(const std::string& between, std::optional<TargetKind> target = std::nullopt);

@@ -2,6 +2,7 @@
 // interrupted anywhere goes on from there, and its draws are those of one that never was.
 #pragma once
 
+#include "flymc/comm/communicator.hpp"
 #include "flymc/run/files/run_directory.hpp"
 
 namespace flymc {
@@ -24,9 +25,6 @@ class Monitor {
   virtual void progress(const ChainProgress&) {}
   virtual bool stop() const { return false; }
 };
-
-// Settings of a run at `path` that uses the rows of another and is otherwise as that one.
-Settings settings_on(const RunDirectory& base, const std::filesystem::path& path);
 
 // Stage 1. Does nothing if it is done.
 void ingest(const RunDirectory& directory, Monitor& monitor, const Communicator& communicator = Communicator::alone());

@@ -1,4 +1,4 @@
-// The folder of a run: which file is which, and what each stage leaves there.
+// The folder of a run: its settings, its lock, and which file is which.
 //
 //   settings.toml       what was asked for
 //   rows.arrow          the rows, encoded (stage 1, ingest); of four ranks, rows-1-of-4.arrow ... rows-4-of-4.arrow
@@ -17,15 +17,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "flymc/data/files/store_file.hpp"
 #include "flymc/run/files/settings.hpp"
-#include "flymc/run/sampler.hpp"
 
 namespace flymc {
 
@@ -52,12 +50,9 @@ class RunDirectory {
   // be read, is taken over. Throws InputError if there is more in it, or another process at work on it.
   // The folder stays locked, for the RunLock of whoever works on it first, or until this object is gone: of two
   // processes that create a run in one folder, one gets it.
-  // With a `base`, the run uses its rows, and copies of its preparation and of where its chains ended: what happens to
-  // the base afterwards does not matter, and no pass is needed. (A preparation under another prior is as good, since
-  // the bound does not know the prior; but that a flat prior has a posterior is found by the search for its own
-  // anchor.)
-  static RunDirectory create(const std::filesystem::path& path, const Settings& settings,
-                             const RunDirectory* base = nullptr);
+  // What `fill` puts into it is there before the settings are: from then on it is a run.
+  using Fill = std::function<void(const std::filesystem::path& folder)>;
+  static RunDirectory create(const std::filesystem::path& path, const Settings& settings, const Fill& fill = nullptr);
   // The folder of an earlier run. Throws InputError if it is none.
   explicit RunDirectory(std::filesystem::path path);
 
@@ -72,48 +67,23 @@ class RunDirectory {
   // Removes files of rows: they are to be made anew.
   void remove_rows() const;
   std::filesystem::path preparation() const { return path_ / "preparation.flymc"; }
+  std::filesystem::path gaps() const { return path_ / "gaps.flymc"; }
   std::filesystem::path starts() const { return path_ / "starts.flymc"; }
   std::filesystem::path checkpoint(std::uint64_t chain) const;
   std::filesystem::path draws() const { return path_ / "draws.parquet"; }
   std::filesystem::path report() const { return path_ / "report.json"; }
   bool finished() const { return std::filesystem::exists(report()) && std::filesystem::exists(draws()); }
 
-  // Every rank of a communicator calls them. The first writes what all have, each its rows' share of the gaps.
-  void save(const Preparation& preparation, const StoreFile& rows,
-            const Communicator& communicator = Communicator::alone()) const;
-  // Throws InputError if it is damaged, or was made from other rows.
-  Preparation load_preparation(const Model& model, const StoreFile& rows,
-                               const Communicator& communicator = Communicator::alone()) const;
-
-  // Whether the preparation was made under the run's own prior, and not another's that it was sampled from.
-  bool prepared_for_its_prior() const;
-  // Removes a preparation that does not suit this run. The starts that belong to it are not used any more.
-  void discard_preparation() const;
-  // Where chains begin; none: around the anchor.
-  std::vector<Place> load_starts() const;
-  // The seed of the random numbers. A run that was sampled from another has numbers of its own under the same seed:
-  // chains that share theirs, even from different starts, would meet and go on as one.
-  std::uint64_t seed() const;
-
-  // A checkpoint belongs to the preparation that its z was drawn with.
-  void save(std::uint64_t chain, const Checkpoint& checkpoint) const;
   // How a person gets the draws of a chain again when something of it is damaged or lost.
   std::string advice(std::uint64_t chain) const;
-  // Nothing if the chain has not got so far. Throws InputError, naming the file, if that is damaged.
-  std::optional<Checkpoint> load_checkpoint(std::uint64_t chain) const;
 
   // A part holds the draws of a chain from `first_draw` on, as far as they had come when it was closed.
   std::filesystem::path part(std::uint64_t chain, std::int64_t first_draw) const;
   // The parts of a chain before draw `draws`, in order; removes those after it, which a checkpoint does not know.
-  std::vector<std::filesystem::path> settle_parts(std::uint64_t chain, std::int64_t draws) const;
+  std::vector<std::filesystem::path> keep_parts(std::uint64_t chain, std::int64_t draws) const;
   void remove_parts() const;
 
  private:
-  // Copies what a run takes from another before it has settings: from then on it is a run. False if the preparation
-  // does not serve, and the new run makes its own.
-  static bool copy_preparation(const RunDirectory& base, const std::filesystem::path& path, const Settings& settings);
-  static void copy_from(const RunDirectory& base, const std::filesystem::path& path, const Settings& settings);
-  std::filesystem::path gaps() const { return path_ / "gaps.flymc"; }
   std::filesystem::path path_;
   Settings settings_;
   std::string sealed_;                     // the bytes of settings.toml, as they were read

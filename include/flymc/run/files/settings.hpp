@@ -23,13 +23,12 @@ struct Settings {
   std::string missing = "error";
   std::string positive;
   bool no_intercept = false;
-  bool standardise = false;
   bool float32 = false;
   // Model.
   std::string family = "logistic";
   double nu = 4.0;
-  double sigma = 0.0;                // of student_t, where it must be given
-  std::optional<std::string> prior;  // none: the family's own
+  double sigma = 0.0;             // of student_t, where it must be given
+  std::string prior = "default";  // see priors.hpp
   // Sampling.
   FitOptions fit;
   double target_ess = 0.0;  // sample on until no ESS is below this at two checks; 0: the draws that were asked for
@@ -60,15 +59,9 @@ bool is_argument(const std::string& name);
 // Throws InputError if a setting cannot be used, alone or beside the others. Before any file is opened.
 void check(const Settings& settings);
 
-// The prior that is given, or else the family's own.
-std::string prior_of(const Settings& settings);
-
-// The model of these settings for targets of `classes` classes. Where no coefficients are named, terms of the prior are
-// left out: enough for all that does not look at the prior.
-Model make_model(const Settings& settings, int classes, std::span<const std::string> coefficients = {});
-
 std::string to_toml(const Settings& settings);
 // Settings that are in the file replace those in `settings`. Throws InputError, naming the file and the line's key.
-void read_toml(const std::filesystem::path& path, Settings& settings);
+// Those that only an earlier version had are passed over in the file of a run, which is kept for what it is.
+void read_toml(const std::filesystem::path& path, Settings& settings, bool of_a_run = false);
 
 }  // namespace flymc

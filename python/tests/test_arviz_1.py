@@ -1,0 +1,75 @@
+"""ArviZ 1 on the draws of a fit. It needs a newer Python than the module is built for: an environment of its own."""
+
+import json
+import pathlib
+import subprocess
+import textwrap
+
+import arviz
+import flymc
+import numpy as np
+import pytest
+from flymc import for_arviz
+
+ROOT = pathlib.Path(__file__).parents[2]
+PYTHON = ROOT / ".venv-arviz1" / "bin" / "python3"
+
+# Only the file that speaks to ArviZ is read there: it knows of no run, and so needs no module.
+PROGRAM = """
+    import importlib.util, json, sys, warnings
+
+    import numpy as np
+
+    warnings.simplefilter("error", FutureWarning)
+    import arviz, matplotlib, xarray
+
+    warnings.simplefilter("error", arviz.MigrationWarning)
+    matplotlib.use("Agg")
+    source, file = sys.argv[1:]
+    spec = importlib.util.spec_from_file_location("for_arviz", source)
+    for_arviz = sys.modules["for_arviz"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(for_arviz)
+    kept = np.load(file)
+    likelihood = for_arviz.LogLikelihood("clicked", kept["rows"], kept["values"], 3000)
+    names = kept["names"].tolist()
+    data = for_arviz.inference_data(kept["theta"], names, {"lp": kept["lp"]}, likelihood, "0")
+    assert isinstance(data, xarray.DataTree)
+    for plot in (arviz.plot_trace, arviz.plot_forest):
+        assert plot(data) is not None
+    summary = arviz.summary(data, round_to="none")
+    loo = arviz.loo(data)
+    print(json.dumps({"version": arviz.__version__, "groups": list(data.children), "parameters": list(summary.index),
+                      "mean": summary["mean"].astype(float).tolist(), "rows": data.log_likelihood.attrs["sampled_rows"],
+                      "elpd": float(loo.elpd), "se": float(loo.se)}))
+"""
+
+
+@pytest.mark.skipif(not PYTHON.exists(), reason=".venv-arviz1 is missing; .ci/setup makes it if there is a Python 3.12")
+def test_arviz_1(frame, quick, tmp_path):
+    fit = flymc.fit("clicked", frame, **{**quick, "draws": 500})
+    before = fit.to_arviz(log_likelihood_rows=200)
+    likelihood = before.log_likelihood["clicked"]
+    np.savez(
+        tmp_path / "draws.npz",
+        theta=fit.array(),
+        names=np.array(fit.names),
+        lp=before.sample_stats["lp"],
+        rows=likelihood["row"],
+        values=likelihood,
+    )
+    program = [PYTHON, "-c", textwrap.dedent(PROGRAM), for_arviz.__file__, tmp_path / "draws.npz"]
+    done = subprocess.run(program, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["version"].startswith("1.")
+    assert said["groups"] == ["posterior", "sample_stats", "log_likelihood"] and said["rows"] == 200
+    assert said["parameters"] == [f"theta[{name}]" for name in fit.names]
+    np.testing.assert_allclose(said["mean"], fit.summary()["mean"], rtol=1e-9)
+    loo = arviz.loo(before)
+    # ArviZ 1 divides the variance by one row less.
+    np.testing.assert_allclose([said["elpd"], said["se"] * np.sqrt(199 / 200)], [loo.elpd_loo, loo.se], rtol=1e-5)
+
+
+def test_the_other_arviz_is_below_1():
+    """This environment has the one with InferenceData, so that both are tested."""
+    assert arviz.__version__.startswith("0.")

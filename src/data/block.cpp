@@ -1,0 +1,141 @@
+// Sums and products over the rows of a block.
+#include <algorithm>
+
+#include "flymc/core/panel.hpp"
+#include "flymc/data/store.hpp"
+
+namespace flymc {
+
+// Calls visit with a typed pointer to the block's row-major features.
+template <class Visit>
+void Block::with_values(Visit&& visit) const {
+  if (precision_ == Precision::float64)
+    visit(static_cast<const double*>(values_));
+  else
+    visit(static_cast<const float*>(values_));
+}
+
+Block Block::part(Index first, Index count) const {
+  Block out = *this;
+  out.first_row_ += first;
+  out.rows_ = count;
+  for (const double** column : {&out.targets_, &out.weights_, &out.offsets_})
+    if (*column) *column += first;
+  with_values([&](const auto* x) { out.values_ = x + first * features_; });
+  return out;
+}
+
+void Block::predict(const Matrix& theta, RowMatrix& eta) const {
+  eta.resize(rows_, theta.cols());
+  with_values([&](const auto* x) {
+    for (Index i = 0; i < rows_; ++i)
+      for (Index k = 0; k < theta.cols(); ++k) eta(i, k) = dot(x + i * features_, theta.col(k).data(), features_);
+  });
+  if (offsets_) eta.colwise() += Eigen::Map<const Vector>(offsets_, rows_);
+}
+
+void Block::add_weighted_rows(const RowMatrix& weight, Matrix& out) const {
+  with_values([&](const auto* x) {
+    for (Index i = 0; i < rows_; ++i)
+      for (Index k = 0; k < weight.cols(); ++k)
+        add_scaled(weight(i, k), x + i * features_, out.col(k).data(), features_);
+  });
+}
+
+void Block::add_gram(const Vector& weight, Eigen::Ref<Matrix> out) const {
+  GramSum sum{weight.data(), 1, out};
+  add_grams({&sum, 1}, nullptr);
+}
+
+// In slices of rows that stay in the cache, copied in double (sums of floats would lose what the bound needs) into
+// panels of eight columns that all sums share. Columns are counted from the last, and the first panel is filled up with
+// zeros before its own: as the narrow one of two panels it then takes its own columns alone. A sum is kept as tiles of
+// 8 x 8, tile (i, j <= i) at i (i + 1) / 2 + j, until the block ends.
+//
+// While the processor multiplies, memory has nothing to do: each tile asks for a few lines of the rows that come next.
+void Block::add_grams(std::span<GramSum> sums, const Block* next) const {
+  if (sums.empty()) return;
+  constexpr Index slice = 128;
+  constexpr Index tile_size = panel_width * panel_width;
+  const VectorWidth width = widest_vectors();
+  const Index panels = (features_ + panel_width - 1) / panel_width;
+  const Index padding = panels * panel_width - features_;
+  const Index tiles = panels * (panels + 1) / 2;
+  const Index panel_size = (slice + 1) * panel_width;  // not a power of two, which would be the same place in a cache
+  std::vector<double> packed(static_cast<std::size_t>(panels * panel_size));
+  std::vector<double> tile(sums.size() * static_cast<std::size_t>(tiles * tile_size));
+  std::vector<WeightedRow> kept(slice);
+  const auto panel = [&](Index p) { return packed.data() + p * panel_size; };
+
+  constexpr Index line = 64;
+  const auto row_bytes = features_ * static_cast<Index>(bytes_per_number(precision_));
+  const Index slice_tiles = tiles * static_cast<Index>(sums.size());
+  const Index fetched_at_once = (slice * row_bytes + slice_tiles - 1) / slice_tiles;
+  Index fetched = 0;
+  const Index fetch_end = next ? next->rows_ * row_bytes : 0;
+  const auto fetch = [&] {
+    for (const Index end = std::min(fetched + fetched_at_once, fetch_end); fetched < end; fetched += line)
+      __builtin_prefetch(static_cast<const char*>(next->values_) + fetched, 0, 2);
+  };
+
+  for (Index first = 0; first < rows_; first += slice) {
+    const Index count = std::min(slice, rows_ - first);
+    with_values([&](const auto* x) {
+      for (Index l = 0; l < count; ++l) {
+        const auto* row = x + (first + l) * features_;
+        double* copy = packed.data() + l * panel_width;
+        for (Index c = padding; c < panel_width; ++c) copy[c] = static_cast<double>(row[c - padding]);
+        for (Index j = panel_width - padding; j < features_; j += panel_width) {
+          copy += panel_size;
+          for (Index c = 0; c < panel_width; ++c) copy[c] = static_cast<double>(row[j + c]);
+        }
+      }
+    });
+    double* to = tile.data();
+    for (const GramSum& sum : sums) {
+      std::size_t kept_rows = 0;
+      for (Index l = 0; l < count; ++l) {
+        kept[kept_rows] = {l, sum.weight[(first + l) * sum.stride]};
+        kept_rows += kept[kept_rows].weight != 0.0 ? 1 : 0;
+      }
+      for (Index i = 0; i < panels; ++i)
+        for (Index j = 0; j <= i; ++j, to += tile_size) {
+          fetch();
+          const Index skip = j == 0 ? padding : 0;
+          if (kept_rows > 0)
+            add_panel_gram(width, panel(i), panel(j) + skip, panel_width - skip, {kept.data(), kept_rows},
+                           to + skip * panel_width);
+        }
+    }
+  }
+
+  const double* from = tile.data();
+  for (GramSum& sum : sums)
+    for (Index i = 0; i < panels; ++i)
+      for (Index j = 0; j <= i; ++j, from += tile_size)
+        for (Index c = j == 0 ? padding : 0; c < panel_width; ++c) {
+          const Index above = i == j ? c : 0;  // rows of the tile that lie above the diagonal
+          double* out = &sum.out(i * panel_width + above - padding, j * panel_width + c - padding);
+          for (Index r = above; r < panel_width; ++r) *out++ += from[c * panel_width + r];
+        }
+}
+
+void Block::add_weighted_squares(const Vector& weight, Vector& out) const {
+  with_values([&](const auto* x) {
+    for (Index i = 0; i < rows_; ++i, x += features_)
+      for (Index j = 0; j < features_; ++j) out[j] += weight[i] * static_cast<double>(x[j]) * static_cast<double>(x[j]);
+  });
+}
+
+void Block::add_rows_beyond(const Vector& weight, const Vector& limit, std::vector<RowId>& out) const {
+  with_values([&](const auto* x) {
+    for (Index i = 0; i < rows_; ++i, x += features_) {
+      int beyond = 0;  // to the end of the row without a branch: few rows are
+      for (Index j = 0; j < features_; ++j)
+        beyond |= weight[i] * static_cast<double>(x[j]) * static_cast<double>(x[j]) > limit[j] ? 1 : 0;
+      if (beyond != 0) out.push_back(first_row_ + i);
+    }
+  });
+}
+
+}  // namespace flymc

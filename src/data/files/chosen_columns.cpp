@@ -1,0 +1,117 @@
+// Names are held against the table, and against each other.
+#include "chosen_columns.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
+#include "flymc/core/names.hpp"
+
+namespace flymc {
+namespace {
+
+const TableColumn& known(const Table& table, const std::string& name, const char* role) {
+  const TableColumn* column = table.find(name);
+  if (column == nullptr)
+    throw InputError(fmt::format("{}: there is no column '{}' ({}){}", table.files().front(), on_one_line(name), role,
+                                 did_you_mean(name, table.names())));
+  return *column;
+}
+
+// The columns of offset and weights, which are no features.
+std::vector<std::string> check_facts(const Table& table, const EncodingOptions& options) {
+  std::vector<std::string> facts;
+  for (const auto& [name, role] : {std::pair(options.offset, "the offset"), {options.weights, "the weights"}}) {
+    if (name.empty()) continue;
+    const ColumnKind kind = known(table, name, role).kind;
+    if (name == options.target)
+      throw InputError(fmt::format("'{}' is the target and cannot be {} too; name another column", name, role));
+    if (kind != ColumnKind::numeric && kind != ColumnKind::boolean)
+      throw InputError(
+          fmt::format("{}: column '{}' is to be {}, which must be numbers, and holds something "
+                      "else; correct its cells, or name another column",
+                      table.files().front(), name, role));
+    facts.push_back(name);
+  }
+  if (!options.offset.empty() && options.offset == options.weights)
+    throw InputError(fmt::format("'{}' cannot be both the weights and the offset; name another column for one of them",
+                                 options.offset));
+  return facts;
+}
+
+// Columns that are named as features.
+void check_named(const Table& table, const EncodingOptions& options) {
+  std::set<std::string> chosen;
+  for (const auto& name : options.columns) {
+    known(table, name, "a feature");
+    if (name == options.target)
+      throw InputError(
+          fmt::format("'{}' is the target and cannot be a feature too; leave it out of {}", name, mention("columns")));
+    if (name == options.offset || name == options.weights)
+      throw InputError(fmt::format("'{}' is a weight or an offset and cannot be a feature too; leave it out of {}",
+                                   name, mention("columns")));
+    if (!chosen.insert(name).second)
+      throw InputError(fmt::format("the column '{}' is named twice; name it once", name));
+  }
+}
+
+void check_options(const Table& table, const EncodingOptions& options, const ChosenColumns& chosen) {
+  for (const auto& name : options.categorical)
+    if (known(table, name, "categorical").kind != ColumnKind::text)
+      throw InputError(
+          fmt::format("'{}' is to be categorical, but the table was opened to read it as numbers; list it "
+                      "in TableOptions::categorical as well",
+                      name));
+  if (chosen.features.empty() && !options.intercept)
+    throw InputError("there is no column of features and no intercept; name a column or keep the intercept");
+  if (!options.positive.empty() && options.target_kind != TargetKind::two_classes)
+    throw InputError("which value counts as 1 can be said of a target of two classes only");
+  if (options.target_kind == TargetKind::number && table.find(options.target)->kind == ColumnKind::text)
+    throw InputError(
+        fmt::format("the target '{}' holds text, not numbers; choose a family for classes (logistic, "
+                    "softmax), or another target",
+                    options.target));
+}
+
+}  // namespace
+
+ChosenColumns choose_columns(const Table& table, const EncodingOptions& options) {
+  if (options.target.empty()) throw InputError("no target was named; name the column that is to be explained");
+  known(table, options.target, "the target");
+  std::set<std::string> exclude;
+  for (const auto& name : options.exclude) exclude.insert(known(table, name, "to exclude").name);
+  for (const std::string& name : check_facts(table, options)) exclude.insert(name);
+  check_named(table, options);
+  ChosenColumns out;
+  const auto all = options.columns.empty() ? table.names() : options.columns;
+  if (all.size() > Encoding::most_features + 1 + exclude.size())
+    throw InputError(fmt::format(
+        "{}: {} columns are to explain the target, and a fit takes at most {}: it keeps matrices with a row and a "
+        "column for each coefficient; name fewer with {}, or leave some out with {}",
+        table.files().front(), all.size() - 1, Encoding::most_features, mention("columns"), mention("exclude")));
+  for (const auto& name : all) {
+    if (name == options.target || exclude.contains(name)) continue;
+    if (name.empty())
+      throw InputError(
+          fmt::format("{}: a column has no name (an index that was written along, or a comma at the end of lines?); "
+                      "name it, or leave it out ({})",
+                      table.files().front(), mention("exclude", "")));
+    const TableColumn& column = known(table, name, "a feature");
+    if (column.kind == ColumnKind::other)
+      throw InputError(
+          fmt::format("{}: column '{}' holds neither numbers nor text (a time, a list, bytes?); leave "
+                      "it out ({}) or turn it into numbers first",
+                      table.files().front(), name, mention("exclude")));
+    out.features.push_back({.name = name, .kind = column.kind, .levels = {}});
+    out.names.push_back(name);
+  }
+  for (const std::string& name : {options.offset, options.weights})
+    if (!name.empty()) out.names.push_back(name);
+  out.names.push_back(options.target);
+  check_options(table, options, out);
+  return out;
+}
+
+}  // namespace flymc

@@ -1,0 +1,119 @@
+// Columns of too many levels, of spoilt numbers, of one value, or that are there twice; rows that lack something.
+#include "column_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cells.hpp"
+#include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
+#include "flymc/core/names.hpp"
+
+namespace flymc {
+
+void check_level_count(const Table& table, const EncodingOptions& options, const std::string& column,
+                       const LevelSums& sums) {
+  if (sums.hashes.size() <= Encoding::most_levels) return;
+  check_spoilt_numbers(options, column, sums);
+  if (std::ranges::all_of(sums.index, [](const auto& level) { return is_number(level.first); }))
+    throw InputError(fmt::format(
+        "{}: column '{}' is read as text, and yet its first {} values are numbers; if one further on is not "
+        "(a word, a currency sign, a comma between thousands), correct it, or leave it empty if it is "
+        "missing; if these are numbers of things, leave the column out ({})",
+        table.files().front(), column, sums.index.size(), mention("exclude", column)));
+  throw InputError(
+      fmt::format("{}: column '{}' has more than {} levels, as names or numbers of things have; leave it out "
+                  "({}) or merge the rare ones",
+                  table.files().front(), column, Encoding::most_levels, mention("exclude", column)));
+}
+
+void check_spoilt_numbers(const EncodingOptions& options, const std::string& column, const LevelSums& sums) {
+  if (std::ranges::find(options.categorical, column) != options.categorical.end()) return;
+  const auto with_comma = [](std::string text) {
+    const auto commas = std::ranges::count(text, ',');
+    if (commas == 1) std::ranges::replace(text, ',', '.');
+    return commas == 1 && is_number(text);
+  };
+  std::size_t numbers = 0;
+  // Of the levels that are no numbers, the first that was met.
+  std::size_t first = sums.first_cells.size();
+  const std::string* odd = nullptr;
+  for (const auto& [text, at] : sums.index) {
+    numbers += is_number(text) || with_comma(text);
+    if (is_number(text) || at >= first) continue;
+    first = at;
+    odd = &text;
+  }
+  if (odd == nullptr || numbers < 8 || 4 * numbers < 3 * sums.index.size()) return;
+  throw InputError(
+      fmt::format("{}: '{}' is not a number, but most of the column is; {}, or say {} if its values are names of "
+                  "levels",
+                  sums.first_cells[first], on_one_line(*odd),
+                  with_comma(*odd) ? "write decimals with a point" : "correct it, leave it empty if it is missing",
+                  mention("categorical", column)));
+}
+
+std::string missing_counts(const std::vector<std::string>& names, const Tally& all) {
+  std::vector<std::string> counts;
+  for (std::size_t j = 0; j < names.size(); ++j)
+    if (all.missing_counts[j] > 0) counts.push_back(fmt::format("'{}' in {}", names[j], all.missing_counts[j]));
+  const std::size_t more = counts.size() > 5 ? counts.size() - 5 : 0;
+  counts.resize(counts.size() - more);
+  return joined(counts, ", ") + (more > 0 ? fmt::format(" and {} more columns", more) : "");
+}
+
+void refuse_missing(const std::vector<std::string>& names, const Tally& all) {
+  const std::string drop = mention("missing", "drop");
+  throw InputError(
+      fmt::format("{}: the value is missing; fill it{}; rows in which a value is missing: {}", all.first_missing,
+                  all.fact_missing_first
+                      ? fmt::format(", or drop such rows ({})", drop)
+                      : fmt::format(", drop such rows ({}), or leave out the column ({})", drop, mention("exclude")),
+                  missing_counts(names, all)));
+}
+
+void check_constants(const Table& table, const EncodingOptions& options, const std::vector<EncodedColumn>& columns,
+                     RowId rows) {
+  std::vector<std::string> constant;
+  bool free_for_one = !options.intercept;
+  for (const auto& column : columns) {
+    const bool text = column.kind == ColumnKind::text;
+    if (text ? column.levels.size() > 1 : column.minimum < column.maximum) continue;
+    if (!text && column.minimum != 0.0 && free_for_one)
+      free_for_one = false;
+    else
+      constant.push_back(column.name);
+  }
+  if (constant.empty()) return;
+  if (rows == 1)
+    throw InputError(
+        fmt::format("{}: there is one row only, in which nothing varies; a fit needs more", table.files().front()));
+  throw InputError(fmt::format("{}: {} {} the same value in every row and {}; leave {} out ({})", table.files().front(),
+                               quoted_list(constant, 10), constant.size() == 1 ? "has" : "have each",
+                               options.intercept ? "cannot be told from the intercept" : "cannot explain anything",
+                               constant.size() == 1 ? "it" : "them",
+                               mention("exclude", on_one_line(joined(constant, ","), 200))));
+}
+
+void check_duplicates(const Table& table, const std::vector<EncodedColumn>& columns, const Tally& all) {
+  std::map<ColumnHash, std::string> seen;
+  const auto add = [&](const ColumnHash& hash, const std::string& name) {
+    const auto [first, fresh] = seen.emplace(hash, name);
+    if (!fresh)
+      throw InputError(
+          fmt::format("{}: '{}' and '{}' are the same in every row and cannot be told apart; leave one "
+                      "out ({})",
+                      table.files().front(), first->second, name, mention("exclude")));
+  };
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    const EncodedColumn& column = columns[j];
+    if (column.kind != ColumnKind::text) add(all.numbers[j].hash, column.name);
+    for (std::size_t l = 1; l < column.levels.size(); ++l)
+      add(all.levels[j].hashes[all.levels[j].index.at(column.levels[l])],
+          fmt::format("{}[{}]", column.name, column.levels[l]));
+  }
+}
+
+}  // namespace flymc

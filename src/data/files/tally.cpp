@@ -1,0 +1,84 @@
+// A tally as CBOR. Numbers are kept bit for bit: which rank counted what is not to be seen.
+#include "tally.hpp"
+
+#include <array>
+#include <bit>
+#include <nlohmann/json.hpp>
+
+namespace flymc {
+
+std::vector<std::byte> to_bytes(Tally& tally) {
+  using nlohmann::json;
+  const auto of_hash = [](const ColumnHash& hash) { return json{hash.low, hash.high}; };
+  json value = {{"missing", tally.missing_counts},
+                {"first_missing", tally.first_missing},
+                {"fact_missing_first", tally.fact_missing_first},
+                {"weight", tally.weight.parts()},
+                {"whole_weights", tally.whole_weights},
+                {"rows", tally.rows},
+                {"dropped", tally.dropped},
+                {"target", tally.target->to_json()}};
+  const auto of_numbers = [&](NumberSums& n) {
+    return json{{"count", n.count.parts()},
+                {"count_finite", n.count.finite()},
+                {"minimum", std::bit_cast<std::uint64_t>(n.minimum)},
+                {"maximum", std::bit_cast<std::uint64_t>(n.maximum)},
+                {"sum", n.sum.parts()},
+                {"sum_finite", n.sum.finite()},
+                {"squares", n.squares.parts()},
+                {"squares_finite", n.squares.finite()},
+                {"hash", of_hash(n.hash)}};
+  };
+  value["target_numbers"] = of_numbers(tally.target_numbers);
+  for (NumberSums& n : tally.numbers) value["numbers"].push_back(of_numbers(n));
+  for (const LevelSums& l : tally.levels) {
+    json levels = json::array();
+    for (std::size_t i = 0; i < l.hashes.size(); ++i)
+      levels.push_back({{"first_cell", l.first_cells[i]}, {"hash", of_hash(l.hashes[i])}});
+    for (const auto& [text, at] : l.index) levels[at]["text"] = text;
+    value["levels"].push_back(levels);
+  }
+  const std::vector<std::uint8_t> bytes = json::to_cbor(value);
+  const auto raw = std::as_bytes(std::span(bytes));
+  return {raw.begin(), raw.end()};
+}
+
+void from_bytes(std::span<const std::byte> bytes, Tally& tally) {
+  using nlohmann::json;
+  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  const json value = json::from_cbor(first, first + bytes.size());
+  const auto hash_of = [](const json& hash) {
+    return ColumnHash{hash[0].get<std::uint64_t>(), hash[1].get<std::uint64_t>()};
+  };
+  const auto sum_of = [](const json& parts, const json& finite) {
+    return ExactSum::of_parts(parts.get<std::array<std::int64_t, ExactSum::limbs>>(), finite.get<bool>());
+  };
+  value["missing"].get_to(tally.missing_counts);
+  value["first_missing"].get_to(tally.first_missing);
+  value["fact_missing_first"].get_to(tally.fact_missing_first);
+  tally.weight = sum_of(value["weight"], true);
+  value["whole_weights"].get_to(tally.whole_weights);
+  value["rows"].get_to(tally.rows);
+  value["dropped"].get_to(tally.dropped);
+  tally.target->from_json(value["target"]);
+  const auto numbers_of = [&](const json& n) {
+    return NumberSums{sum_of(n["count"], n["count_finite"]),
+                      std::bit_cast<double>(n["minimum"].get<std::uint64_t>()),
+                      std::bit_cast<double>(n["maximum"].get<std::uint64_t>()),
+                      sum_of(n["sum"], n["sum_finite"]),
+                      sum_of(n["squares"], n["squares_finite"]),
+                      hash_of(n["hash"])};
+  };
+  tally.target_numbers = numbers_of(value["target_numbers"]);
+  for (std::size_t j = 0; j < tally.numbers.size(); ++j) {
+    tally.numbers[j] = numbers_of(value["numbers"][j]);
+    LevelSums& levels = tally.levels[j];
+    for (const json& l : value["levels"][j]) {
+      const std::size_t at = levels.level(l["text"].get<std::string>());
+      levels.hashes[at] = hash_of(l["hash"]);
+      levels.first_cells.push_back(l["first_cell"].get<std::string>());
+    }
+  }
+}
+
+}  // namespace flymc

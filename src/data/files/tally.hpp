@@ -1,0 +1,33 @@
+// What one scan of a table keeps of its rows, and how ranks tell each other.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "column_sums.hpp"
+#include "target_sums.hpp"
+
+namespace flymc {
+
+// Of a batch, of a rank's pieces, or of the whole table.
+struct Tally {
+  std::vector<NumberSums> numbers;
+  std::vector<LevelSums> levels;
+  std::optional<TargetSums> target;
+  NumberSums target_numbers;  // where the target is a number
+  std::vector<RowId> missing_counts;
+  std::string first_missing;
+  bool fact_missing_first = false;
+  ExactSum weight;            // of all rows
+  bool whole_weights = true;  // whether all are whole numbers
+  RowId rows = 0, dropped = 0;
+};
+
+std::vector<std::byte> to_bytes(Tally& tally);
+// Into a tally of the same columns that has no rows yet.
+void from_bytes(std::span<const std::byte> bytes, Tally& tally);
+
+}  // namespace flymc

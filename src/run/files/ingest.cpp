@@ -1,0 +1,124 @@
+// Stage 1: the table is read twice, to learn how its columns become numbers and to write them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <span>
+
+#include "clock.hpp"
+#include "encoding_options.hpp"
+#include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
+#include "flymc/data/files/store_file.hpp"
+#include "flymc/draws/files/draws_file.hpp"
+#include "flymc/run/files/priors.hpp"
+#include "stages.hpp"
+
+namespace flymc {
+namespace {
+
+// What the encoding shows before the rows are written: a fit would fail later for it, and leave rows of no use.
+void check_fits(const Encoding& encoding, const Settings& settings) {
+  const FamilyCard& card = family_card(settings.family);
+  const std::size_t classes = encoding.classes().size(), features = encoding.feature_names().size();
+  if (card.most_classes > 0 && classes > static_cast<std::size_t>(card.most_classes))
+    throw InputError(
+        fmt::format("the target '{}' has {} classes, and {} takes at most {}; merge the rare ones, or "
+                    "choose another target",
+                    settings.target, classes, card.name, card.most_classes));
+  const auto predictors = static_cast<std::size_t>(card.predictors(static_cast<Index>(classes)));
+  const std::size_t coefficients = features * predictors;
+  if (coefficients > Encoding::most_features)
+    throw InputError(
+        fmt::format("there are {} coefficients ({} features, levels counted), and a fit takes at most {}: it keeps "
+                    "matrices with a row and a column for each; leave out columns, or merge levels",
+                    coefficients, features, Encoding::most_features));
+}
+
+// Writes the rows of this rank's share of the table to its part of the rows. Parts begin at blocks, so the first rows
+// of a share, up to the next block, go to the rank before: they end its last one.
+void write_part(const RunDirectory& directory, const Table& table, const Encoding& encoding, RowId before,
+                const Execution& execution) {
+  const Communicator& communicator = execution.communicator;
+  const int rank = communicator.rank(), ranks = communicator.size();
+  const Settings& settings = directory.settings();
+  const auto& names = encoding.feature_names();
+  const auto block = static_cast<RowId>(StoreBuilder::rows_per_block(static_cast<Index>(names.size())));
+  RowId to_give = (block - before % block) % block;
+  std::vector<double> given;
+  StoreWriter writer(directory.rows(rank, ranks).string(), names,
+                     settings.float32 ? Precision::float32 : Precision::float64,
+                     {{"encoding", encoding.to_json()}, {"part", fmt::format("{} of {}", rank + 1, ranks)}},
+                     encoding.fact_kinds(), table.files());
+  std::map<std::string, std::int64_t, std::less<>> numbers;  // of the files
+  const std::vector<std::string> files = table.files();
+  for (std::size_t i = 0; i < files.size(); ++i) numbers.emplace(files[i], static_cast<std::int64_t>(i));
+  encoding.encode(table, execution, [&](std::span<const double> x, const RowFacts& facts, const RowOrigin& from) {
+    const std::int64_t file = numbers.find(from.file)->second;
+    if (to_give == 0) return writer.append(x, facts, file, from.row);
+    given.insert(given.end(), x.begin(), x.end());
+    given.insert(given.end(),
+                 {facts.target, facts.weight, facts.offset, static_cast<double>(file), static_cast<double>(from.row)});
+    --to_give;
+  });
+  if (rank + 1 < ranks) {
+    std::uint64_t size = 0;
+    communicator.receive(std::as_writable_bytes(std::span(&size, 1)), rank + 1);
+    std::vector<double> taken(size);
+    communicator.receive(std::as_writable_bytes(std::span(taken)), rank + 1);
+    for (std::size_t i = 0; i < taken.size(); i += names.size() + 5) {
+      const double* facts = taken.data() + i + names.size();
+      writer.append({taken.data() + i, names.size()}, {facts[0], facts[1], facts[2]},
+                    static_cast<std::int64_t>(facts[3]), static_cast<RowId>(facts[4]));
+    }
+  }
+  if (rank > 0) {
+    const std::uint64_t size = given.size();
+    communicator.send(std::as_bytes(std::span(&size, 1)), rank - 1);
+    communicator.send(std::as_bytes(std::span(given)), rank - 1);
+  }
+  writer.finish();
+}
+
+}  // namespace
+
+void ingest(const Job& job) {
+  const RunDirectory& directory = job.directory;
+  const Communicator& communicator = job.communicator();
+  if (job.found([&] { return !directory.rows_files().empty(); })) return;
+  if (job.first()) directory.remove_rows();
+  const Settings& settings = job.settings();
+  const auto began = Clock::now();
+  const Table table = Table::open(settings.table, table_options(settings));
+  job.monitor.say(fmt::format("ingest: {} file{}, {:.1f} MiB", table.files().size(),
+                              table.files().size() == 1 ? "" : "s", static_cast<double>(table.bytes()) / 1048576.0));
+  const Encoding encoding = Encoding::learn(table, encoding_options(settings), job.execution);
+  check_fits(encoding, settings);
+  const auto names = coefficient_names(encoding, settings);
+  check_coefficient_names(names);
+  make_model(settings, encoding);  // the prior may name what is not there
+  // Ranks write a part each if each has a block to itself; else the table is small, or has few pieces to share out, and
+  // the first rank writes it alone.
+  const RowId own = encoding.own_rows();
+  const std::vector<RowId> rows = gather_all(communicator, std::span<const RowId>(&own, 1));
+  RowId before = 0;
+  for (int r = 0; r < communicator.rank(); ++r) before += rows[static_cast<std::size_t>(r)];
+  if (*std::min_element(rows.begin(), rows.end()) >=
+      StoreBuilder::rows_per_block(static_cast<Index>(encoding.feature_names().size())))
+    write_part(directory, table, encoding, before, job.execution);
+  else if (job.first())
+    write_part(directory, table, encoding, 0, {job.execution.threads});
+  job.wait_for_all();  // all parts are there
+  job.monitor.say(fmt::format(
+      "        {} rows of {} features{}, {:.1f} s", encoding.rows(), encoding.feature_names().size(),
+      encoding.dropped() ? fmt::format(" ({} rows dropped)", encoding.dropped()) : "", seconds_since(began)));
+}
+
+void ingest(const RunDirectory& directory, Monitor& monitor, const Communicator& communicator) {
+  const Threads threads(directory.settings().fit.threads);
+  ingest({directory, monitor, {threads, communicator}});
+}
+
+}  // namespace flymc

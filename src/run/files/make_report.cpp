@@ -1,0 +1,44 @@
+// The report of a fit, with what the table's columns have to say.
+#include "make_report.hpp"
+
+#include <fmt/format.h>
+
+#include "flymc/run/files/priors.hpp"
+
+namespace flymc {
+namespace {
+
+// What weights and offset do is not seen in the draws, and weights that sum to a population claim that many rows.
+void say_facts(const Encoding& encoding, RunReport& report) {
+  const auto rows = static_cast<double>(encoding.rows());
+  if (!encoding.weights().empty())
+    report.choices += fmt::format("\nweights '{}', which sum to {:.6g}", encoding.weights(), encoding.total_weight());
+  if (!encoding.offset().empty()) report.choices += fmt::format("\noffset '{}'", encoding.offset());
+  if (!encoding.weights().empty() && !encoding.whole_weights() && encoding.total_weight() > 3.0 * rows)
+    report.warnings.push_back(
+        fmt::format("the weights sum to {:.3g}, which is {:.3g} times the number of rows, and intervals are as narrow "
+                    "as those of that many rows; if they say how many others a row stands for, divide them by their "
+                    "mean",
+                    encoding.total_weight(), encoding.total_weight() / rows));
+}
+
+}  // namespace
+
+RunReport make_report(const RunParts& parts, const Preparation& preparation, const Settings& settings,
+                      std::vector<ChainReport> chains, std::int64_t draws) {
+  const Encoding& encoding = parts.encoding;
+  const Presentation shown{parts.names, encoding.classes(),
+                           [&](const Vector& theta) { return encoding.to_original(theta, parts.model.predictors()); }};
+  RunReport report{report_on(parts.rows.store, parts.model, preparation, settings.fit, shown), FLYMC_VERSION};
+  report.dropped = encoding.dropped();
+  if (const auto& classes = report.classes;
+      encoding.target_kind() == TargetKind::two_classes && classes != std::vector<std::string>{"0", "1"})
+    report.choices += fmt::format("\n'{}' counts as 1 and '{}' as 0", classes.at(1), classes.at(0));
+  report.choices += "\n" + explain_prior(settings, encoding);
+  say_facts(encoding, report);
+  report.chains = std::move(chains);
+  report.draws_per_chain = draws;
+  return report;
+}
+
+}  // namespace flymc

@@ -1,0 +1,61 @@
+// A folder is taken for a run if nothing in it is worth keeping.
+#include "new_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "flymc/core/error.hpp"
+#include "flymc/core/files.hpp"
+#include "flymc/core/mention.hpp"
+
+namespace flymc {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// A run that failed before it had rows leaves its settings alone, and one that died before it had settings what it took
+// from another.
+bool holds_nothing_of_worth(const fs::path& path) {
+  const bool has_settings = fs::exists(path / "settings.toml");
+  return std::all_of(fs::directory_iterator(path), fs::directory_iterator(), [&](const fs::directory_entry& entry) {
+    const fs::path name = entry.path().filename();
+    return name == "settings.toml" || name == "settings.toml.partial" ||
+           (name.string().starts_with("rows") && name.extension() == ".partial") ||
+           (!has_settings && (name.string().starts_with("starts.flymc") || name.string().starts_with("gaps.flymc") ||
+                              name.string().starts_with("preparation.flymc")));
+  });
+}
+
+}  // namespace
+
+void check_vacant(const fs::path& path) {
+  if (path.empty()) throw InputError(fmt::format("no folder is named for the run; name one with {}", mention("out")));
+  if (!fs::exists(path)) return;
+  const std::string name = path.string();
+  if (!fs::is_directory(path))
+    throw InputError(
+        fmt::format("{}: this is a file, and a run is a folder; name another one with {}", name, mention("out")));
+  if (holds_nothing_of_worth(path)) return;
+  if (fs::exists(path / "report.json"))
+    throw InputError(
+        fmt::format("{}: there is a finished run here; name another folder with {}, or remove it first "
+                    "({} draws again from its rows)",
+                    name, mention("out"), mention_action("sample", name)));
+  if (fs::exists(path / "settings.toml"))
+    throw InputError(fmt::format("{}: there is a run here already; {} goes on with it, {} names another folder", name,
+                                 mention_action("resume", name), mention("out")));
+  throw InputError(
+      fmt::format("{}: this folder holds other files; name a new or empty one with {}", name, mention("out")));
+}
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error)
+    throw FileError(fmt::format("{}: the folder cannot be made ({}); check the name, or name another one with {}",
+                                path.string(), error.message(), mention("out")));
+}
+
+}  // namespace flymc

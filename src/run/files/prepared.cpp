@@ -1,0 +1,57 @@
+// Stage 2: a preparation that is there and suits, or a new one.
+#include <fmt/format.h>
+
+#include "clock.hpp"
+#include "flymc/run/laplace.hpp"
+#include "preparation_file.hpp"
+#include "stages.hpp"
+
+namespace flymc {
+namespace {
+
+Preparation load(const Job& job, const RunParts& parts) {
+  return load_preparation(job.directory, parts.model, parts.rows, job.communicator());
+}
+
+void make_anew(const Job& job, const RunParts& parts) {
+  const FitOptions& options = job.settings().fit;
+  const Store& store = parts.rows.store;
+  const auto began = Clock::now();
+  job.monitor.say(recipe_for(options, {store.rows(), parts.model.coefficients(store)}).regular
+                      ? "prepare: anchor"
+                      : "prepare: anchor and bound");
+  parts.rows.expect(Access::in_order);
+  const Preparation made = prepare(store, parts.model, options, job.execution);
+  save_preparation(job.directory, made, parts.rows, job.communicator());
+  const RowId queries = (made.anchor ? made.anchor->queries : 0) + made.bound_queries;
+  job.monitor.say(
+      fmt::format("         {} passes over the rows, {:.1f} s", queries / store.rows(), seconds_since(began)));
+}
+
+}  // namespace
+
+std::optional<Preparation> prepared(const Job& job, const RunParts& parts) {
+  const RunDirectory& directory = job.directory;
+  bool there = job.found([&] { return std::filesystem::exists(directory.preparation()); });
+  // One that was made under another prior is good as long as the new posterior is where its bound was made for. (What
+  // is not known, as of regular MCMC, is made anew.) One rank decides.
+  std::optional<Preparation> loaded;
+  if (there && job.found([&] { return !prepared_for_its_prior(directory); })) {
+    loaded.emplace(load(job, parts));
+    if (job.found([&] { return !suits(parts.model, *loaded); })) {
+      job.monitor.say("prepare: the posterior under this prior is not where the earlier run was prepared for");
+      // The starts that belong to it are not used any more.
+      if (job.first()) std::filesystem::remove(directory.preparation());
+      job.wait_for_all();
+      loaded.reset();
+      there = false;
+    }
+  }
+  if (!there) make_anew(job, parts);
+  if (job.stopped()) return std::nullopt;
+  // What was made is read back: a run that goes on later has no other numbers.
+  if (!loaded) loaded.emplace(load(job, parts));
+  return loaded;
+}
+
+}  // namespace flymc

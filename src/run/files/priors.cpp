@@ -1,0 +1,69 @@
+// Priors on the scale of standardised features.
+#include "flymc/run/files/priors.hpp"
+
+#include <fmt/format.h>
+
+#include "flymc/core/error.hpp"
+#include "flymc/model/prior_terms.hpp"
+#include "flymc/run/files/families.hpp"
+#include "record.hpp"
+
+namespace flymc {
+namespace {
+
+constexpr double usual_width = 2.5;
+
+struct Units {
+  double centre, width;  // of the intercept's default; the width is that of the other coefficients' as well
+};
+
+Units units_of(const Settings& settings, const Encoding& encoding) {
+  if (!family_card(settings.family).in_units_of_target) return {0.0, usual_width};
+  const double deviation = encoding.target_deviation();
+  return {encoding.target_mean(), usual_width * (deviation > 0.0 ? deviation : 1.0)};
+}
+
+}  // namespace
+
+Model make_model(const Settings& settings, const Encoding& encoding) {
+  if (encoding.version() < Encoding::present_version)
+    throw InputError(
+        fmt::format("these rows were written in version 6 of the format or an earlier one, in which a prior meant "
+                    "something else, and this flymc goes on with version {}; use the flymc that wrote them, or fit the "
+                    "table again",
+                    record_version));
+  const auto names = coefficient_names(encoding, settings);
+  const auto features = encoding.scale().size();
+  const Units units = units_of(settings, encoding);
+  std::vector<double> location(names.size(), 0.0);
+  Vector scale(static_cast<Index>(names.size()));
+  for (Index j = 0; j < scale.size(); ++j) {
+    scale[j] = encoding.scale()[j % features];
+    if (encoding.intercept() && j % features == 0) location[static_cast<std::size_t>(j)] = units.centre;
+  }
+  const Prior usual = Prior::normal(location, std::vector<double>(names.size(), units.width));
+  return family_card(settings.family)
+      .make(settings, static_cast<int>(encoding.classes().size()),
+            PriorTerms::parse(settings.prior).of(names, usual, scale));
+}
+
+Model make_model(const Settings& settings, int classes) {
+  return family_card(settings.family).make(settings, classes, Prior::normal(0.0, usual_width));
+}
+
+std::string described_prior(const Settings& settings) { return PriorTerms::parse(settings.prior).describe(); }
+
+std::string explain_prior(const Settings& settings, const Encoding& encoding) {
+  const PriorTerms terms = PriorTerms::parse(settings.prior);
+  const Units units = units_of(settings, encoding);
+  std::string by_default =
+      fmt::format("normal(0, {:.4g}) per standard deviation of a column or per level", units.width);
+  if (encoding.intercept() && family_card(settings.family).in_units_of_target)
+    by_default += fmt::format(", intercept normal({:.4g}, {:.4g})", units.centre, units.width);
+  const std::string at = encoding.intercept() ? "; the intercept's is at the means of the columns" : "";
+  if (terms.only_default()) return fmt::format("prior (default) {}{}", by_default, at);
+  return fmt::format("prior {}, per unit of a column{}{}", terms.describe(),
+                     terms.has_default() ? fmt::format("; default: {}", by_default) : "", at);
+}
+
+}  // namespace flymc

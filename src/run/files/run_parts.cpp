@@ -1,0 +1,43 @@
+// Rows, the encoding that is kept with them, and the model that settings make of it.
+#include "run_parts.hpp"
+
+#include <fmt/format.h>
+
+#include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
+#include "flymc/run/files/families.hpp"
+#include "flymc/run/files/priors.hpp"
+
+namespace flymc {
+
+StoreFile open_unverified(const RunDirectory& run) {
+  std::vector<std::string> files = run.rows_files();
+  if (files.empty()) files.push_back(run.rows().string());  // which is then said not to be there
+  return open_store(files, Verify::metadata, {Threads(1)});
+}
+
+RunParts parts_of(StoreFile rows, const Settings& settings) {
+  Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
+  if (encoding.rows() != rows.store.rows())
+    throw InputError(fmt::format("the files of rows hold {} of {} rows; delete them, and {} makes them again",
+                                 rows.store.rows(), encoding.rows(), mention_action("resume")));
+  auto names = coefficient_names(encoding, settings);
+  Model model = make_model(settings, encoding);
+  return {std::move(rows), std::move(encoding), std::move(names), std::move(model)};
+}
+
+void check_rows(const RunDirectory& run) {
+  if (!run.rows_files().empty()) return;
+  throw InputError(run.finished()
+                       ? fmt::format("{}: its rows were removed, and only a new fit of the table ({}) makes them again",
+                                     run.path().string(), mention_action("fit"))
+                       : fmt::format("{}: its rows are not there yet; {} makes them", run.path().string(),
+                                     mention_action("resume", run.path().string())));
+}
+
+RunParts open_parts(const RunDirectory& run) {
+  check_rows(run);
+  return parts_of(open_unverified(run), run.settings());
+}
+
+}  // namespace flymc

@@ -1,0 +1,67 @@
+// Settings that cannot be used, alone or beside the others.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
+#include "flymc/model/prior_terms.hpp"
+#include "flymc/run/files/families.hpp"
+#include "flymc/run/files/priors.hpp"
+#include "flymc/run/files/settings.hpp"
+
+namespace flymc {
+namespace {
+
+// Parameters of other families must not be given, and those that the family needs must be.
+void check_parameters(const Settings& settings, const FamilyCard& own) {
+  const Settings usual;
+  const auto given = [&](const FamilyParameter& p) { return settings.*p.value != usual.*p.value; };
+  const auto is_own = [&](const FamilyParameter& p) {
+    return std::any_of(own.parameters.begin(), own.parameters.end(), [&](const auto& q) { return q.name == p.name; });
+  };
+  for (const FamilyCard& card : all_families()) {
+    std::string names;
+    bool misplaced = false;
+    for (const FamilyParameter& parameter : card.parameters) {
+      names += (names.empty() ? "" : ", ") + mention(parameter.name);
+      misplaced = misplaced || (given(parameter) && !is_own(parameter));
+    }
+    if (misplaced)
+      throw InputError(fmt::format("{}: only for the {} family, and this is {}", names, card.name, own.name));
+  }
+  for (const FamilyParameter& parameter : own.parameters)
+    if (!parameter.needed.empty() && !given(parameter))
+      throw InputError(fmt::format("{}: {}", mention(parameter.name), parameter.needed));
+}
+
+}  // namespace
+
+void check(const Settings& settings) {
+  check(settings.fit);
+  const FamilyCard& card = family_card(settings.family);
+  if (settings.missing != "error" && settings.missing != "drop")
+    throw InputError(fmt::format("{}: '{}' is neither error nor drop", mention("missing"), settings.missing));
+  if (settings.delimiter.size() > 1 && settings.delimiter != "\\t")
+    throw InputError(fmt::format("{}: '{}' is not one character", mention("delimiter"), settings.delimiter));
+  if (!settings.positive.empty() && card.target != TargetKind::two_classes)
+    throw InputError(fmt::format("{}: only the {} family has a level that counts as 1", mention("positive"),
+                                 family_names(" or ", TargetKind::two_classes)));
+  check_parameters(settings, card);
+  if (!(settings.target_ess >= 0.0)) throw InputError(mention("target-ess") + " must be 0 or more");
+  if (!(settings.checkpoint_seconds >= 0.0)) throw InputError(mention("checkpoint-seconds") + " must be 0 or more");
+  const PriorTerms prior = PriorTerms::parse(settings.prior);
+  const bool only_differences = make_model(settings, 2).family().only_differences();
+  if (only_differences && !settings.offset.empty())
+    throw InputError(
+        fmt::format("{}: {} depends on differences between classes alone, and an offset that all of "
+                    "them have changes nothing; leave it out",
+                    mention("offset"), card.name));
+  if (only_differences && !prior.proper())
+    throw InputError(
+        fmt::format("{}: {} has no posterior under a flat prior, since adding a number to all classes "
+                    "changes nothing; use a proper one, such as the default",
+                    mention("prior"), card.name));
+}
+
+}  // namespace flymc
