@@ -94,7 +94,9 @@ Prior Prior::scaled(const Vector& scale) const {
       of.scale *= scale[j];
       of.log_scale = std::log(of.scale);
       if (!(of.scale > 0.0) || !std::isfinite(of.scale) || !std::isfinite(of.location))
-        throw prior_error("beside the size of its column it is beyond double precision; rescale the column");
+        throw prior_error(
+            "beside the size of its column it is beyond double precision; choose a prior nearer to 0, or rescale the "
+            "column");
     }
     out.marginals_.push_back(of);
   }

@@ -29,10 +29,9 @@ class EncodingLearner {
   void add_batch(const TableBatch& batch, Tally& tally) const;
   // Offsets and weights; returns the weights.
   std::span<const double> add_facts(const TableBatch& batch, std::span<const Index> kept, Tally& tally) const;
+  // Those of column j, less what stands in `offsets`, if anything.
   void add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept, std::span<const double> weights,
-                   NumberSums& sums) const;
-  void add_target(const TableBatch& batch, std::span<const Index> kept, std::span<const double> weights,
-                  NumberSums& sums) const;
+                   NumberSums& sums, std::span<const double> offsets = {}) const;
   void add_levels(const TableBatch& batch, std::size_t j, std::span<const Index> kept, LevelSums& sums) const;
   // Adds the tally of rows that come after all that were added before.
   void add(const Tally& next);
@@ -189,7 +188,10 @@ void EncodingLearner::add_batch(const TableBatch& batch, Tally& tally) const {
     else
       add_numbers(batch, j, kept, weights, tally.numbers[j]);
   for (const Index i : kept) tally.target->add(batch, names_.size() - 1, i);
-  if (options_.target_kind == TargetKind::number) add_target(batch, kept, weights, tally.target_numbers);
+  // Less the offset: that is what the coefficients are to explain, and what a default prior is scaled by.
+  if (options_.target_kind == TargetKind::number)
+    add_numbers(batch, names_.size() - 1, kept, weights, tally.target_numbers,
+                options_.offset.empty() ? std::span<const double>() : batch.numbers(encoding_.columns_.size()));
   tally.rows += static_cast<RowId>(kept.size());
 }
 
@@ -215,25 +217,14 @@ std::span<const double> EncodingLearner::add_facts(const TableBatch& batch, std:
 
 // A row of weight 0 is not there.
 void EncodingLearner::add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept,
-                                  std::span<const double> weights, NumberSums& sums) const {
+                                  std::span<const double> weights, NumberSums& sums,
+                                  std::span<const double> offsets) const {
   const auto values = batch.numbers(j);
-  for (const Index i : kept) {
-    const double value = values[static_cast<std::size_t>(i)];
-    check_number(batch, i, names_[j], value);
-    const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
-    if (weight > 0.0) sums.add(batch.key(i), value, weight);
-  }
-}
-
-// Less the offset: that is what the coefficients are to explain, and what a default prior is scaled by.
-void EncodingLearner::add_target(const TableBatch& batch, std::span<const Index> kept, std::span<const double> weights,
-                                 NumberSums& sums) const {
-  const auto targets = batch.numbers(names_.size() - 1);
-  const auto offsets = options_.offset.empty() ? std::span<const double>() : batch.numbers(encoding_.columns_.size());
   for (const Index row : kept) {
     const auto i = static_cast<std::size_t>(row);
+    check_number(batch, row, names_[j], values[i]);
     const double weight = weights.empty() ? 1.0 : weights[i];
-    if (weight > 0.0) sums.add(batch.key(row), targets[i] - (offsets.empty() ? 0.0 : offsets[i]), weight);
+    if (weight > 0.0) sums.add(batch.key(row), values[i] - (offsets.empty() ? 0.0 : offsets[i]), weight);
   }
 }
 
