@@ -62,40 +62,29 @@ constexpr auto plus = [](double a, double b) { return a + b; };
 constexpr auto larger = [](double a, double b) { return a > b ? a : b; };
 constexpr auto smaller = [](double a, double b) { return a < b ? a : b; };
 
-struct RangeOf {
+// Sums are taken from the first number on: little is lost of a deviation that is small beside the mean.
+struct Locate {
   template <int width>
-  FLYMC_INLINE static void run(const double* numbers, std::size_t count, Range* out) {
+  FLYMC_INLINE static void run(const double* numbers, std::size_t count, Location* out) {
     using Numbers = Group<width>;
-    Numbers smallest = Numbers::all(numbers[0]), largest = smallest;
+    const double origin = numbers[0];
+    Numbers smallest = Numbers::all(origin), largest = smallest, sum = Numbers::all(0.0), squares = sum;
     each_group<width>(
-        numbers, count, numbers[0], [&](const Numbers& group) __attribute__((always_inline)) {
+        numbers, count, origin, [&](const Numbers& group) __attribute__((always_inline)) {
           for (int v = 0; v < Numbers::vectors; ++v) {
             const auto x = group.part[v];
             smallest.part[v] = x < smallest.part[v] ? x : smallest.part[v];
             largest.part[v] = x > largest.part[v] ? x : largest.part[v];
-          }
-        });
-    *out = {folded<width>(smallest, smaller), folded<width>(largest, larger)};
-  }
-};
-
-// Sums are taken from the first number on: little is lost of a deviation that is small beside the mean.
-struct MomentsOf {
-  template <int width>
-  FLYMC_INLINE static void run(const double* numbers, std::size_t count, Moments* out) {
-    using Numbers = Group<width>;
-    const double origin = numbers[0];
-    Numbers sum = Numbers::all(0.0), squares = sum;
-    each_group<width>(
-        numbers, count, origin, [&](const Numbers& group) __attribute__((always_inline)) {
-          for (int v = 0; v < Numbers::vectors; ++v) {
-            const auto change = group.part[v] - origin;
+            const auto change = x - origin;
             sum.part[v] += change;
             squares.part[v] += change * change;
           }
         });
+    out->smallest = folded<width>(smallest, smaller);
+    out->largest = folded<width>(largest, larger);
     const double n = static_cast<double>(count), change = folded<width>(sum, plus) / n;
-    *out = {origin + change, std::sqrt(std::max(folded<width>(squares, plus) / n - change * change, 0.0))};
+    out->mean = origin + change;
+    out->deviation = std::sqrt(std::max(folded<width>(squares, plus) / n - change * change, 0.0));
   }
 };
 
@@ -142,21 +131,21 @@ struct PolynomialMean {
                                const double* coefficients, std::size_t terms, double* out) {
     using Numbers = Group<width>;
     Numbers sum = Numbers::all(0.0);
-    std::size_t left = count;
+    std::size_t seen = 0;
     each_group<width>(
         numbers, count, centre, [&](const Numbers& group) __attribute__((always_inline)) {
           Numbers u, value = Numbers::all(coefficients[terms - 1]);
           for (int v = 0; v < Numbers::vectors; ++v) u.part[v] = (group.part[v] - centre) * scale;
           for (std::size_t k = terms - 1; k-- > 0;)
             for (int v = 0; v < Numbers::vectors; ++v) value.part[v] = value.part[v] * u.part[v] + coefficients[k];
-          if (left < lanes) {  // what only fills the last group counts for nothing
+          if (count - seen < lanes) {  // what only fills the last group counts for nothing
             double each[lanes];
             value.store(each);
-            std::fill(each + left, each + lanes, 0.0);
+            std::fill(each + (count - seen), each + lanes, 0.0);
             value = Numbers::load(each);
           }
           for (int v = 0; v < Numbers::vectors; ++v) sum.part[v] += value.part[v];
-          left -= lanes;
+          seen += lanes;
         });
     *out = folded<width>(sum, plus) / static_cast<double>(count);
   }
@@ -172,15 +161,9 @@ Neighbours sorted_out(std::span<const double> numbers, std::size_t rank) {
 
 }  // namespace
 
-Range range_of(VectorWidth width, std::span<const double> numbers) {
-  Range out;
-  dispatch<RangeOf>(width, numbers.data(), numbers.size(), &out);
-  return out;
-}
-
-Moments moments_of(VectorWidth width, std::span<const double> numbers) {
-  Moments out;
-  dispatch<MomentsOf>(width, numbers.data(), numbers.size(), &out);
+Location locate(VectorWidth width, std::span<const double> numbers) {
+  Location out;
+  dispatch<Locate>(width, numbers.data(), numbers.size(), &out);
   return out;
 }
 
@@ -188,10 +171,10 @@ Moments moments_of(VectorWidth width, std::span<const double> numbers) {
 // last two looks, which says how far apart numbers lie here, and inside of what is known to hold it; where that leads
 // nowhere the interval is halved. If it does not arrive soon it goes from number to number, which takes longer but sees
 // ties: then it passes the rank in one step.
-Neighbours neighbours(VectorWidth width, std::span<const double> numbers, const Range& range, std::size_t rank,
+Neighbours neighbours(VectorWidth width, std::span<const double> numbers, const Location& location, std::size_t rank,
                       double guess, double step) {
-  if (rank + 1 >= numbers.size()) return {range.largest, range.largest};
-  if (range.smallest == range.largest) return {range.smallest, range.smallest};
+  if (rank + 1 >= numbers.size()) return {location.largest, location.largest};
+  if (location.smallest == location.largest) return {location.smallest, location.smallest};
   constexpr int soon = 4, patience = 8, most_looks = 16;
   constexpr double few = 2.0;
   const auto wanted = static_cast<double>(rank + 1);
@@ -200,7 +183,7 @@ Neighbours neighbours(VectorWidth width, std::span<const double> numbers, const 
     dispatch<CountUpTo>(width, numbers.data(), numbers.size(), threshold, &count);
     return count;
   };
-  double low = std::nextafter(range.smallest, -infinity), high = range.largest;  // too few up to it; too many
+  double low = std::nextafter(location.smallest, -infinity), high = location.largest;  // too few up to it; too many
   double threshold = guess, last = 0.0, last_count = 0.0;
   for (int look = 0; look < most_looks; ++look) {
     if (!(threshold > low && threshold < high) || look >= patience) threshold = low + 0.5 * (high - low);

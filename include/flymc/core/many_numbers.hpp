@@ -10,17 +10,11 @@
 
 namespace flymc {
 
-// Of finite numbers, one or more.
-struct Range {
-  double smallest = 0.0, largest = 0.0;
+struct Location {
+  double smallest = 0.0, largest = 0.0, mean = 0.0, deviation = 0.0;
 };
-Range range_of(VectorWidth width, std::span<const double> numbers);
-
-// The deviation is for guesses: it has few digits if it is tiny beside the numbers.
-struct Moments {
-  double mean = 0.0, deviation = 0.0;
-};
-Moments moments_of(VectorWidth width, std::span<const double> numbers);
+// Of finite numbers, one or more. The deviation is for guesses: it has few digits if it is tiny beside the numbers.
+Location locate(VectorWidth width, std::span<const double> numbers);
 
 // Two numbers that follow each other in ascending order.
 struct Neighbours {
@@ -29,7 +23,7 @@ struct Neighbours {
 // Those of ranks `rank` and `rank + 1`, which count from 0; after the last one comes itself. They lie near `guess`, and
 // numbers there are `step` apart: with good guesses about five looks at all numbers are enough, and bad ones cost a
 // partial sort of a copy, never the result.
-Neighbours neighbours(VectorWidth width, std::span<const double> numbers, const Range& range, std::size_t rank,
+Neighbours neighbours(VectorWidth width, std::span<const double> numbers, const Location& location, std::size_t rank,
                       double guess, double step);
 
 // The mean of c_0 + c_1 u + c_2 u^2 + ... over u = (number - centre) scale; one coefficient or more.

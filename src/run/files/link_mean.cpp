@@ -67,9 +67,10 @@ std::size_t LinkMean::interpolate(const Rule& rule, double centre, double half, 
   return sum <= 4.0 * largest ? terms : 0;
 }
 
-std::optional<double> LinkMean::operator()(VectorWidth width, std::span<const double> eta, const Range& range) const {
-  const double centre = range.smallest + 0.5 * (range.largest - range.smallest);
-  const double half = std::max(range.largest - centre, centre - range.smallest);
+std::optional<double> LinkMean::operator()(VectorWidth width, std::span<const double> eta,
+                                           const Location& location) const {
+  const double centre = location.smallest + 0.5 * (location.largest - location.smallest);
+  const double half = std::max(location.largest - centre, centre - location.smallest);
   // The outermost nodes are 0.4 % of the interval away from its ends: on a long one all of them may lie where the link is
   // flat, and the draws where it is not.
   constexpr double longest = 16.0, least = 1e-300;

@@ -22,7 +22,7 @@ class LinkMean {
   explicit LinkMean(const BatchedFamily& family);
 
   // The mean of the family's mean over these predictors; none if a polynomial is not accurate enough.
-  std::optional<double> operator()(VectorWidth width, std::span<const double> eta, const Range& range) const;
+  std::optional<double> operator()(VectorWidth width, std::span<const double> eta, const Location& location) const;
 
  private:
   // Cosines of some degree; see the .cpp.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "flymc/core/aligned_numbers.hpp"
 #include "flymc/core/many_numbers.hpp"
 #include "flymc/data/files/encoding.hpp"
 #include "flymc/model/model.hpp"
@@ -20,20 +21,6 @@ struct NewRows {
   RowMatrix features;           // a row each, on the scale of the table's columns
   std::vector<double> offsets;  // one per row
   std::vector<char> complete;   // whether anything is to be predicted: not where something is missing
-};
-
-// Numbers at a multiple of 64 bytes, so that no vector lies across two cache lines; 0 at first.
-class AlignedNumbers {
- public:
-  explicit AlignedNumbers(Index count);
-  AlignedNumbers(AlignedNumbers&&) = default;  // and no copies, which would point into the first
-  AlignedNumbers& operator=(AlignedNumbers&&) = default;
-  double* data() { return at_; }
-  const double* data() const { return at_; }
-
- private:
-  std::vector<double> storage_;
-  double* at_;  // in it
 };
 
 class RowPredictor {
@@ -57,14 +44,10 @@ class RowPredictor {
   struct Ends {
     double lower, upper;
   };
-  class Buffer;
-  void predict_number(std::span<const double> eta, const Moments& guess, std::uint64_t row, Buffer& buffer,
-                      double* out) const;
+  struct Buffer;
+  void predict_number(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const;
   void predict_classes(std::span<const double> eta, Buffer& buffer, double* out) const;
-  // Of the predictor of a row: by those of the draws, x'mean and x'covariance x, unless that takes longer.
-  Moments guess(const Vector& x, double offset, std::span<const double> eta) const;
-  Neighbours neighbours_at(std::span<const double> numbers, const Range& range, const Moments& guess,
-                           const Place& place) const;
+  Neighbours neighbours_at(std::span<const double> numbers, const Location& location, const Place& place) const;
   Ends ends(std::span<const double> numbers) const;
   Ends ends_of_indicator(double probability) const;
 
@@ -78,8 +61,6 @@ class RowPredictor {
   VectorWidth width_;
   LinkMean link_mean_;
   Index features_, predictors_, draws_;
-  Vector mean_;        // of the draws
-  Matrix covariance_;  // of the draws; empty where it is not used
   // Draws in panels (core/panel.hpp): predictor by predictor, eight draws side by side, feature by feature.
   Index panels_;
   AlignedNumbers panel_values_;
