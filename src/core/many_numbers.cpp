@@ -49,13 +49,18 @@ FLYMC_INLINE void each_group(const double* numbers, std::size_t count, double fi
   visit(Group<width>::load(rest));
 }
 
-template <int width>
-FLYMC_INLINE double sum_of(const Group<width>& group) {
-  double each[lanes], sum = 0.0;
+// One number of a group: halves are joined until one is left.
+template <int width, class Join>
+FLYMC_INLINE double folded(const Group<width>& group, const Join& join) {
+  double each[lanes];
   group.store(each);
-  for (const double x : each) sum += x;
-  return sum;
+  for (std::size_t half = lanes / 2; half > 0; half /= 2)
+    for (std::size_t i = 0; i < half; ++i) each[i] = join(each[i], each[i + half]);
+  return each[0];
 }
+constexpr auto plus = [](double a, double b) { return a + b; };
+constexpr auto larger = [](double a, double b) { return a > b ? a : b; };
+constexpr auto smaller = [](double a, double b) { return a < b ? a : b; };
 
 // Sums are taken from the first number on: little is lost of a deviation that is small beside the mean.
 struct Locate {
@@ -75,14 +80,11 @@ struct Locate {
             squares.part[v] += change * change;
           }
         });
-    double each[lanes];
-    smallest.store(each);
-    out->smallest = *std::min_element(each, each + lanes);
-    largest.store(each);
-    out->largest = *std::max_element(each, each + lanes);
-    const double n = static_cast<double>(count), change = sum_of<width>(sum) / n;
+    out->smallest = folded<width>(smallest, smaller);
+    out->largest = folded<width>(largest, larger);
+    const double n = static_cast<double>(count), change = folded<width>(sum, plus) / n;
     out->mean = origin + change;
-    out->deviation = std::sqrt(std::max(sum_of<width>(squares) / n - change * change, 0.0));
+    out->deviation = std::sqrt(std::max(folded<width>(squares, plus) / n - change * change, 0.0));
   }
 };
 
@@ -97,7 +99,7 @@ struct CountUpTo {
           for (int v = 0; v < Numbers::vectors; ++v)
             up_to.part[v] = group.part[v] <= threshold ? up_to.part[v] + 1.0 : up_to.part[v];
         });
-    *out = sum_of<width>(up_to);
+    *out = folded<width>(up_to, plus);
   }
 };
 
@@ -118,11 +120,8 @@ struct SidesOf {
             smallest.part[v] = above < smallest.part[v] ? above : smallest.part[v];
           }
         });
-    double each[lanes];
-    largest.store(each);
-    out->at = *std::max_element(each, each + lanes);
-    smallest.store(each);
-    out->next = *std::min_element(each, each + lanes);
+    out->at = folded<width>(largest, larger);
+    out->next = folded<width>(smallest, smaller);
   }
 };
 
@@ -131,26 +130,24 @@ struct PolynomialMean {
   FLYMC_INLINE static void run(const double* numbers, std::size_t count, double centre, double scale,
                                const double* coefficients, std::size_t terms, double* out) {
     using Numbers = Group<width>;
-    Numbers sum = Numbers::all(0.0), last = sum;
+    Numbers sum = Numbers::all(0.0);
+    std::size_t seen = 0;
     each_group<width>(
         numbers, count, centre, [&](const Numbers& group) __attribute__((always_inline)) {
           Numbers u, value = Numbers::all(coefficients[terms - 1]);
           for (int v = 0; v < Numbers::vectors; ++v) u.part[v] = (group.part[v] - centre) * scale;
           for (std::size_t k = terms - 1; k-- > 0;)
             for (int v = 0; v < Numbers::vectors; ++v) value.part[v] = value.part[v] * u.part[v] + coefficients[k];
-          last = value;
+          if (count - seen < lanes) {  // what only fills the last group counts for nothing
+            double each[lanes];
+            value.store(each);
+            std::fill(each + (count - seen), each + lanes, 0.0);
+            value = Numbers::load(each);
+          }
           for (int v = 0; v < Numbers::vectors; ++v) sum.part[v] += value.part[v];
+          seen += lanes;
         });
-    // What only filled the last group counts for nothing.
-    double total = sum_of<width>(sum);
-    if (const std::size_t left = count % lanes; left > 0) {
-      double sums[lanes], values[lanes];
-      sum.store(sums);
-      last.store(values);
-      total = 0.0;
-      for (std::size_t i = 0; i < lanes; ++i) total += i < left ? sums[i] : sums[i] - values[i];
-    }
-    *out = total / static_cast<double>(count);
+    *out = folded<width>(sum, plus) / static_cast<double>(count);
   }
 };
 

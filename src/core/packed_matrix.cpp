@@ -2,8 +2,8 @@
 #include "flymc/core/packed_matrix.hpp"
 
 #include <algorithm>
-#include <new>
 
+#include "flymc/core/aligned_numbers.hpp"
 #include "vectors.hpp"
 
 namespace flymc {
@@ -52,10 +52,7 @@ struct PackedProduct {
 
 PackedMatrix::PackedMatrix(const Matrix& matrix)
     : rows_(matrix.rows()), columns_(matrix.cols()), stride_((rows_ + padding - 1) / padding * padding) {
-  constexpr std::align_val_t cache_line{64};
-  const auto size = static_cast<std::size_t>(stride_ * columns_);
-  std::shared_ptr<double[]> values(new (cache_line) double[std::max<std::size_t>(size, 1)](),
-                                   [](double* p) { operator delete[](p, cache_line); });
+  AlignedNumbers values = aligned_numbers(static_cast<std::size_t>(stride_ * columns_));
   for (Index j = 0; j < columns_; ++j) std::copy_n(matrix.col(j).data(), rows_, values.get() + j * stride_);
   values_ = std::move(values);
 }

@@ -1,6 +1,6 @@
 // What is asked of thousands of numbers at once, as of a row's predictors under all draws: where they lie, which of them
 // have a given rank, the mean of a polynomial. As fast as the processor's vectors are wide, and with the same bits at
-// every width: number i is added to sum i mod 32, and these sums in a fixed order.
+// every width: number i is added to sum i mod 32, and these sums are joined in a fixed order.
 #pragma once
 
 #include <cstddef>

@@ -82,8 +82,14 @@ std::optional<double> LinkMean::operator()(VectorWidth width, std::span<const do
   }
   double powers[most_points];
   for (const Rule& rule : rules_)
-    if (const std::size_t terms = interpolate(rule, centre, half, powers); terms > 0)
-      return mean_of_polynomial(width, eta, centre, 1.0 / half, {powers, terms});
+    if (const std::size_t terms = interpolate(rule, centre, half, powers); terms > 0) {
+      // A link rises, so its mean lies between its values at the ends, and rounding shall not make it more than certain.
+      const double ends[] = {location.smallest, location.largest};
+      double value[2];
+      family_.mean(ends, value);
+      return std::max(value[0],
+                      std::min(value[1], mean_of_polynomial(width, eta, centre, 1.0 / half, {powers, terms})));
+    }
   return std::nullopt;
 }
 

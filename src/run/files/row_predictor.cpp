@@ -17,28 +17,23 @@ constexpr Index batch_numbers = Index{1} << 16;
 
 }  // namespace
 
-// Numbers of the rows at hand, at multiples of 64 bytes so that no vector lies across two cache lines.
-class RowPredictor::Buffer {
- public:
+// Numbers of the rows at hand.
+struct RowPredictor::Buffer {
   Buffer(Index rows, Index draws, Index predictors)
       : stride((draws + panel_width - 1) / panel_width * panel_width),
-        storage_(static_cast<std::size_t>((rows + 1) * predictors * stride + panel_width)) {
-    void* at = storage_.data();
-    std::size_t space = storage_.size() * sizeof(double);
-    numbers = static_cast<double*>(std::align(64, sizeof(double), at, space));
-    one = numbers + rows * predictors * stride;
+        storage(aligned_numbers(static_cast<std::size_t>((rows + 1) * predictors * stride))),
+        numbers(storage.get()),
+        one(numbers + rows * predictors * stride) {
     if (predictors > 1) {
       mixed.resize(static_cast<std::size_t>(draws * predictors));
       means.resize(mixed.size());
     }
   }
   const Index stride;
-  double* numbers = nullptr;         // row by row, predictor by predictor, a number per draw
-  double* one = nullptr;             // as much as a row
+  const AlignedNumbers storage;
+  double* const numbers;             // in it: row by row, predictor by predictor, a number per draw
+  double* const one;                 // as much as a row
   std::vector<double> mixed, means;  // draw by draw, predictor by predictor
-
- private:
-  std::vector<double> storage_;
 };
 
 // The p-quantile of n numbers stands at (n - 1) p among them in order, as in R and NumPy.
@@ -66,14 +61,14 @@ RowPredictor::RowPredictor(Model model, const Encoding& encoding, const RowMatri
       predictors_(model_.predictors()),
       draws_(theta.rows()),
       panels_((draws_ + panel_width - 1) / panel_width),
-      panel_values_(static_cast<std::size_t>(predictors_ * panels_ * features_ * panel_width), 0.0) {
+      panel_values_(aligned_numbers(static_cast<std::size_t>(predictors_ * panels_ * features_ * panel_width))) {
   if (target_ == TargetKind::classes)
     names_ = encoding.classes();
   else
     names_ = {""};
   for (Index k = 0; k < predictors_; ++k)
     for (Index s = 0; s < draws_; ++s) {
-      double* const panel = panel_values_.data() + (k * panels_ + s / panel_width) * features_ * panel_width;
+      double* const panel = panel_values_.get() + (k * panels_ + s / panel_width) * features_ * panel_width;
       for (Index j = 0; j < features_; ++j) panel[j * panel_width + s % panel_width] = theta(s, k * features_ + j);
     }
 }
@@ -86,7 +81,7 @@ void RowPredictor::predict(const NewRows& rows, Index begin, Index end, RowMatri
     const Index count = std::min(most, end - first);
     for (Index k = 0; k < predictors_; ++k)
       for (Index p = 0; p < panels_; ++p)
-        panel_product(width_, panel_values_.data() + (k * panels_ + p) * features_ * panel_width, features_,
+        panel_product(width_, panel_values_.get() + (k * panels_ + p) * features_ * panel_width, features_,
                       rows.features.row(first).data(), features_, count, buffer.numbers + k * padded + p * panel_width,
                       predictors_ * padded);
     for (Index i = 0; i < count; ++i) {

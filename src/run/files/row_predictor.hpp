@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "flymc/core/aligned_numbers.hpp"
 #include "flymc/core/many_numbers.hpp"
 #include "flymc/data/files/encoding.hpp"
 #include "flymc/model/model.hpp"
@@ -43,7 +44,7 @@ class RowPredictor {
   struct Ends {
     double lower, upper;
   };
-  class Buffer;
+  struct Buffer;
   void predict_number(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const;
   void predict_classes(std::span<const double> eta, Buffer& buffer, double* out) const;
   Neighbours neighbours_at(std::span<const double> numbers, const Location& location, const Place& place) const;
@@ -62,7 +63,7 @@ class RowPredictor {
   Index features_, predictors_, draws_;
   // Draws in panels (core/panel.hpp): predictor by predictor, eight draws side by side, feature by feature.
   Index panels_;
-  std::vector<double> panel_values_;
+  AlignedNumbers panel_values_;
 };
 
 }  // namespace flymc

@@ -207,6 +207,23 @@ TEST_F(Predictions, OfRowsFarAway) {
   }
 }
 
+// Where the link is flat but for its last digits, rounding could take the mean beyond all values of the link.
+TEST_F(Predictions, OfNearCertainRowsArePossible) {
+  const RunDirectory run = logistic(400);
+  std::ofstream out(folder_ / "certain.csv");
+  out << "x,w\n";
+  for (int i = 0; i < 4000; ++i) out << 12.0 + 0.005 * i << ",0\n";
+  out.close();
+  predict(run, {.table = {(folder_ / "certain.csv").string()}}, folder_ / "certain_out.csv");
+  std::istringstream lines(read_whole(folder_ / "certain_out.csv"));
+  std::string line;
+  std::getline(lines, line);
+  int rows = 0;
+  for (; std::getline(lines, line); ++rows)
+    EXPECT_LE(std::stod(line.substr(line.find(',') + 1)), 1.0) << "row " << rows + 1;
+  EXPECT_EQ(rows, 4000);
+}
+
 TEST_F(Predictions, AddTheOffset) {
   Settings s;
   s.offset = "shift";
