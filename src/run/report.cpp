@@ -141,7 +141,6 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
   }
   if (const auto laplace = laplace_of(model, preparation)) {
     report.anchor_queries += laplace->queries;
-    warn(prior_warnings(model.prior(), shown.names, laplace->mean));
     Matrix factor = laplace->factor;
     for (Index j = 0; j < factor.cols(); ++j) factor.col(j) = shown.original(laplace->factor.col(j));
     const Reported reported = report.reported();
@@ -158,7 +157,9 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
     warn(unknown_parameters(reported.names(), reported.sd(factor), reported.sd(prior)));
     const Index features = store.features();
     warn(dependent_columns(store.columns(), laplace->rows.topLeftCorner(features, features)));
-    warn(separated_classes(store, model, *laplace, shown.classes));
+    // A prior also strains where classes are separated, and a wider one would do no good there.
+    const auto separated = separated_classes(store, model, *laplace, shown.classes);
+    warn(separated.empty() ? prior_warnings(model.prior(), shown.names, laplace->mean) : separated);
   }
   if (preparation.anchor) warn(residual_warnings(model, store, preparation.centre().theta));
   return report;

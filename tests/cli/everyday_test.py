@@ -7,9 +7,9 @@ import pytest
 from command import COMMAND, flymc, people, refusal, write
 
 
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    return write(people(3_000), tmp_path_factory.mktemp("everyday") / "people.parquet")
+@pytest.fixture
+def table(tmp_path):
+    return write(people(3_000), tmp_path / "people.parquet")
 
 
 def fit(table, *words, folder, out="run"):
