@@ -59,6 +59,11 @@ class Run:
     def lines(self) -> list[str]:
         """What the run has said since the last call."""
 
+    def stage(self) -> tuple[str, float, float, str]:
+        """
+        Before there are chains: what is done, how much of it, of how much (0: not known), unit.
+        """
+
     def progress(self) -> list[tuple[int, bool, int, int, int, int]]:
         """
         Per chain: number, in warm-up, done, of how many, bright rows, queries.

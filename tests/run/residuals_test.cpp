@@ -37,8 +37,9 @@ TEST(ResidualWarnings, OfAPriorThatWins) {
   const Store store = Store::from_matrix(x, y);
   const FitOptions few{.chains = 1, .warmup = 20, .draws = 10};
   const auto narrow = fit(store, Model(StudentT(4.0, 20000.0), Prior::normal(0.0, 2.5)), few).warnings;
-  ASSERT_EQ(narrow.size(), 1u);
-  EXPECT_NE(narrow[0].find("a wider prior"), std::string::npos);
+  ASSERT_EQ(narrow.size(), 2u);
+  EXPECT_NE(narrow[0].find("is nearly the prior (2 of 2 coefficients)"), std::string::npos) << narrow[0];
+  EXPECT_NE(narrow[1].find("a wider prior"), std::string::npos) << narrow[1];
 }
 
 TEST(ResidualWarnings, NotOfClassesNorOfFewRows) {
