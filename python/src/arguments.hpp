@@ -16,7 +16,7 @@ inline std::string quoted_for_python(const std::string& word) {
   return out + "\"";
 }
 
-// missing="drop", float32=True, exclude=["a", "b"]; flymc.resume("run").
+// missing="drop", draws=5000, float32=True, exclude=["a", "b"]; flymc.resume("run").
 inline std::string argument(const Mention& mention) {
   if (mention.action) {
     const std::string run = mention.value ? quoted_for_python(*mention.value) : std::string();
@@ -30,7 +30,11 @@ inline std::string argument(const Mention& mention) {
   if (!mention.value) return out;
   const Setting* const setting = find_setting(mention.name);
   const Setting::Kind kind = setting ? setting->kind : Setting::Kind::word;
-  if (kind == Setting::Kind::flag) return out + (*mention.value == "true" ? "=True" : "=False");
+  const bool flag = setting ? kind == Setting::Kind::flag : *mention.value == "true";
+  if (flag) return out + (*mention.value == "true" ? "=True" : "=False");
+  const bool number =
+      setting && setting->shape.ends_with("N") && mention.value->find_first_not_of("0123456789") == std::string::npos;
+  if (number) return out + "=" + *mention.value;
   if (kind == Setting::Kind::word) return out + "=" + quoted_for_python(*mention.value);
   std::string list;
   for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {

@@ -196,6 +196,7 @@ def test_a_run_is_shared_with_the_command(frame, parquet, quick, tmp_path):
     said = json.loads(
         subprocess.run([COMMAND, "summary", "--json", tmp_path / "run"], check=True, capture_output=True).stdout
     )
+    said["warnings"] = [text.replace("--draws ", "draws=") for text in said["warnings"]]
     assert said == fit.report
     sampled = ["sample", tmp_path / "run", "--seed", "5", "--quiet", "--out", tmp_path / "again"]
     subprocess.run([COMMAND, *sampled], check=True, capture_output=True)
@@ -206,8 +207,23 @@ def test_a_run_is_shared_with_the_command(frame, parquet, quick, tmp_path):
     alone = flymc.load(tmp_path / "alone")
     assert alone.predict(parquet).shape == (3000, 3)
     assert alone.resample(seed=9, progress=False).draws.num_rows == 300
-    with pytest.raises(flymc.InputError, match="there is a finished run here"):
+    with pytest.raises(flymc.InputError, match="there is a finished run here.* replace it with overwrite=True"):
         flymc.fit("clicked", frame, out=tmp_path / "alone", **quick)
+    replaced = flymc.fit("clicked", frame, out=tmp_path / "alone", overwrite=True, **{**quick, "seed": 11})
+    assert replaced.settings["seed"] == ["11"]
+    with pytest.raises(flymc.InputError, match="cannot be replaced by one that is sampled from it"):
+        replaced.resample(out=tmp_path / "alone", overwrite=True)
+
+
+def test_a_reference_is_named(frame, quick):
+    fit = flymc.fit("clicked", frame, reference={"region": "west"}, **quick)
+    assert "region[west]" not in fit.names and "region[east]" in fit.names
+    with pytest.raises(flymc.InputError, match="reference: column 'region' has no level 'wset'; did you mean 'west'"):
+        flymc.fit("clicked", frame, reference={"region": "wset"}, **quick)
+    with pytest.raises(ValueError, match=r"write C\(region, contr.treatment\('west'\)\) in it"):
+        flymc.fit("clicked ~ C(region)", frame, reference={"region": "west"}, **quick)
+    with pytest.raises(TypeError, match="reference: give levels by column"):
+        flymc.fit("clicked", frame, reference="west", **quick)
 
 
 def test_a_damaged_report_is_refused_and_made_again(frame, quick, tmp_path):
