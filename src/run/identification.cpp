@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
@@ -60,37 +59,38 @@ std::vector<std::string> dependent_columns(const std::vector<std::string>& colum
 
 namespace {
 
-// What the rows show of one column: per class its range, and whether it is all 0 and 1.
-struct Seen {
-  std::map<double, std::pair<double, double>> range;       // class to smallest and largest value
-  std::map<std::pair<double, double>, RowId> zero_or_one;  // value and class to rows
-  bool numbers = false;
+// What the rows of one class show of one column.
+struct InClass {
+  double smallest = HUGE_VAL, largest = -HUGE_VAL;
+  bool has_zero = false, has_one = false, has_others = false;
 
-  void add(double x, double target) {
-    const auto [at, fresh] = range.emplace(target, std::pair(x, x));
-    at->second = {std::min(at->second.first, x), std::max(at->second.second, x)};
-    if (x != 0.0 && x != 1.0) numbers = true;
-    if (!numbers) ++zero_or_one[{x, target}];
+  void add(double x) {
+    smallest = std::min(smallest, x);
+    largest = std::max(largest, x);
+    has_zero = has_zero || x == 0.0;
+    has_one = has_one || x == 1.0;
+    has_others = has_others || (x != 0.0 && x != 1.0);
   }
+  bool has_rows() const { return smallest <= largest; }
 };
+using Seen = std::vector<InClass>;  // by class
 
 std::string separation_by(const Seen& seen, const std::string& column, const std::vector<std::string>& classes) {
-  const auto name = [&](double target) {  // a store in memory has numbers
-    return classes.empty() ? fmt::format("{}", target) : classes.at(static_cast<std::size_t>(target));
-  };
-  if (seen.numbers) {
-    if (seen.range.size() != 2) return "";
-    const auto& [low, of_low] = *seen.range.begin();
-    const auto& [high, of_high] = *seen.range.rbegin();
-    if (of_low.second <= of_high.first || of_high.second <= of_low.first)
-      return fmt::format("the values of '{}' in class '{}' lie beyond all of those in class '{}'", column, name(high),
-                         name(low));
+  const auto name = [&](std::size_t k) { return classes.empty() ? fmt::format("{}", k) : classes.at(k); };
+  if (std::ranges::any_of(seen, &InClass::has_others)) {
+    const bool both = seen.size() == 2 && seen[0].has_rows() && seen[1].has_rows();
+    if (both && (seen[0].largest <= seen[1].smallest || seen[1].largest <= seen[0].smallest))
+      return fmt::format("the values of '{}' in class '{}' lie beyond all of those in class '{}'", column, name(1),
+                         name(0));
     return "";
   }
-  for (const double side : {1.0, 0.0})
-    for (const auto& [target, unused] : seen.range)
-      if (!seen.zero_or_one.contains({side, target}))
-        return fmt::format("no row where '{}' is {} is of class '{}'", column, side, name(target));
+  for (const int side : {1, 0}) {
+    const auto has = side == 1 ? &InClass::has_one : &InClass::has_zero;
+    if (std::ranges::none_of(seen, has)) continue;  // the intercept is never 0
+    for (std::size_t k = 0; k < seen.size(); ++k)
+      if (seen[k].has_rows() && !(seen[k].*has))
+        return fmt::format("no row where '{}' is {} is of class '{}'", column, side, name(k));
+  }
   return "";
 }
 
@@ -116,12 +116,12 @@ std::vector<std::string> separated_classes(const Store& store, const Model& mode
   if (candidates.empty()) return {};
   std::ranges::sort(candidates);
   candidates.resize(std::min(candidates.size(), most_columns));
-  std::vector<Seen> seen(candidates.size());
+  std::vector<Seen> seen(candidates.size(), Seen(static_cast<std::size_t>(model.family().target_classes())));
   for (RowId row = 0; row < store.rows(); ++row) {
     const RowFacts facts = store.facts(row);
     if (!(facts.weight > 0.0)) continue;
     for (std::size_t c = 0; c < candidates.size(); ++c)
-      seen[c].add(store.value(row, candidates[c].second), facts.target);
+      seen[c][static_cast<std::size_t>(facts.target)].add(store.value(row, candidates[c].second));
   }
   std::vector<std::string> said;
   for (std::size_t c = 0; c < candidates.size(); ++c)

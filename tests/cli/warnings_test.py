@@ -80,3 +80,11 @@ def test_a_scale_that_residuals_do_not_have(tmp_path):
     (said,) = warnings(tmp_path, *flags, "0.5", x=X, y=y)
     assert "the scale of the residuals does not fit" in said
     assert warnings(tmp_path, *flags, "2", x=X, y=y) == []
+
+
+def test_an_intercept_separates_nothing(tmp_path):
+    """A narrow prior pulls hard at it, and it is 1 in all rows of all classes."""
+    rare = (RANDOM.random(ROWS) < 0.01).astype(float)
+    said = warnings(tmp_path, "--prior", "default; intercept: normal(0, 0.02)", x=X, y=rare)
+    assert any("the prior strains against the data: 'intercept'" in text for text in said)
+    assert not any("separated" in text for text in said)
