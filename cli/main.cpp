@@ -269,9 +269,10 @@ int main(int argc, char** argv) {
   const auto add_overwrite = [&](CLI::App& to) {
     to.add_flag("--overwrite", overwrite, "replace the run that is in the folder");
   };
+  const auto existing = [&] { return overwrite ? Existing::replace : Existing::keep; };
   const auto new_run = [&](const Settings& settings) {
     if (overwrite) check_table(settings);
-    return RunDirectory::create(out, settings, nullptr, overwrite ? Existing::replace : Existing::keep);
+    return RunDirectory::create(out, settings, nullptr, existing());
   };
   const auto add_reference_class = [&](CLI::App& to) {
     to.add_option("--reference-class", reference_class, "softmax: differences are from this class [the first]")
@@ -355,10 +356,7 @@ int main(int argc, char** argv) {
       Settings settings = settings_on(base, out);
       flags.apply(settings);
       check_usage(settings);
-      return run(
-          made_by_first(ranks, out,
-                        [&] { return create_on(base, out, settings, overwrite ? Existing::replace : Existing::keep); }),
-          output, ranks);
+      return run(made_by_first(ranks, out, [&] { return create_on(base, out, settings, existing()); }), output, ranks);
     };
   });
 

@@ -13,7 +13,8 @@ ShownLines::ShownLines(std::size_t size, bool all, const std::function<double(st
   if (all || size <= most) return;
   const auto begin = lines_.begin() + first, end = lines_.end() - last;
   std::vector<double> bad(size);
-  for (std::size_t i = 0; i < size; ++i) bad[i] = std::isnan(badness(i)) ? HUGE_VAL : badness(i);
+  for (std::size_t i = 0; i < size; ++i)
+    if (bad[i] = badness(i); std::isnan(bad[i])) bad[i] = HUGE_VAL;
   std::stable_sort(begin, end, [&](std::size_t a, std::size_t b) { return bad[a] > bad[b]; });
   lines_.erase(begin + worst, end);
   std::ranges::sort(lines_);
