@@ -81,8 +81,8 @@ Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, st
         const double variance = largest_variance(fixed.spread.data() + i * entries, width, differences);
         expected_gaps_.set(rows[i], gap);
         loose.add(rows[i], variance);
-        terms.further +=
-            std::min(1.0, ExpectedGaps::value(expected_gaps_.level(rows[i]))) * variance * variance;  // as it is kept
+        terms.further += std::min(lighting.stands_for, ExpectedGaps::value(expected_gaps_.level(rows[i]))) * variance *
+                         variance;  // as it is kept
       }
     terms.curvature[0] = std::move(c.curvature);
     if (!grows) return;

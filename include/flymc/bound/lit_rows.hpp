@@ -19,6 +19,8 @@ struct Lighting {
   bool automatic = false;
   double above = std::numeric_limits<double>::infinity();
   std::vector<RowId> rows = {};  // if any are named, these and no others
+  // Rows are a sample, and each is this many rows of the table in one, by its weight: costs are counted for the table.
+  double stands_for = 1.0;
 };
 
 // A lit row stands in the collapsed sum with a quadratic that touches its likelihood at the anchor, l + l'delta - share
