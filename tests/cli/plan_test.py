@@ -70,6 +70,20 @@ def test_passes_and_bytes_are_those_of_the_fit(name, tmp_path):
     assert 0.9 < plan["store_bytes"] / (tmp_path / "run/rows.arrow").stat().st_size < 1.1
 
 
+def test_many_thin_levels_make_a_range(tmp_path):
+    random = np.random.default_rng(8)
+    level = np.r_[np.zeros(95_500, int), np.repeat(np.arange(1, 151), 30)]
+    random.shuffle(level)
+    y = (random.random(level.size) < np.where(level == 0, 0.4, 0.2 + 0.6 * (level % 2))).astype(np.int64)
+    words = [write(pa.table({"level": [f"l{v}" for v in level], "y": y}), tmp_path / "t.parquet"), "--target", "y", "--draws", 1000]
+    plan = json.loads(flymc("plan", *words, "--json", folder=tmp_path))
+    fit = json.loads(flymc("fit", *words, "--json", "--out", "run", "--quiet", folder=tmp_path))
+    sampling = sum(c["warmup_queries"] + c["sampling_queries"] for c in fit["chains"]) / level.size
+    assert plan["least_sampling_passes"] < plan["sampling_passes"]
+    assert 0.5 * plan["least_sampling_passes"] < sampling < 2.0 * plan["sampling_passes"]
+    assert "hence the range" in flymc("plan", *words, folder=tmp_path)
+
+
 def test_a_fit_that_a_sample_cannot_tell_is_told_as_the_least(tmp_path):
     random = np.random.default_rng(7)
     table = pa.table({**{f"x{j}": random.normal(size=5000) for j in range(1500)}, "y": random.integers(0, 2, 5000)})

@@ -55,8 +55,23 @@ Table thinned(const Table& table, ShownRows shown, RowId rows, RowId size) {
   return table.part(shown);
 }
 
-// What a fit takes, by a sample of a table that has `rows` rows. Each row of the sample stands for as many.
-Trial try_sample(const Table& sample, const Encoding& encoding, double rows, const Settings& settings) {
+// What a fit takes, by a sample of a table that has `rows` rows, of which each row of the sample stands for some; and
+// whether the sample knows too little of too many levels.
+struct SampleTrial {
+  Trial trial;
+  bool too_thin = false;
+};
+
+// A level of which there are fewer rows than `few` looks looser than it is; a tenth of such columns is too much.
+bool has_thin_levels(const std::vector<double>& cells, std::size_t features) {
+  constexpr double few = 10.0, too_many = 0.1;
+  std::vector<double> rows(features, 0.0);
+  for (std::size_t c = 0; c < cells.size(); ++c) rows[c % features] += cells[c] != 0.0 ? 1.0 : 0.0;
+  const auto thin = std::ranges::count_if(rows, [](double n) { return n < few; });
+  return static_cast<double>(thin) > too_many * static_cast<double>(features);
+}
+
+SampleTrial try_sample(const Table& sample, const Encoding& encoding, double rows, const Settings& settings) {
   constexpr double most_seconds = 3.0;
   std::vector<double> cells;
   FactColumns facts(encoding.fact_kinds());
@@ -74,7 +89,8 @@ Trial try_sample(const Table& sample, const Encoding& encoding, double rows, con
     row.weight *= stands_for;
     builder.append({cells.data() + i * features, features}, row);
   }
-  return try_fit(builder.finish(), stands_for, make_model(settings, encoding), settings.fit, most_seconds);
+  return {try_fit(builder.finish(), stands_for, make_model(settings, encoding), settings.fit, most_seconds),
+          stands_for > 1.0 && has_thin_levels(cells, features)};
 }
 
 // The program and its libraries.
@@ -133,8 +149,8 @@ Plan make_plan(const Settings& settings) {
   const Encoding encoding = Encoding::learn(table.part(shown), options, {cores});
   const double scan_seconds = seconds_since(began);
   const std::optional<RowId> known = plan.whole ? encoding.rows() : table.rows();
-  if (const auto guess = known ? known : guess_rows(table)) {
-    plan.rows = *guess;
+  if (const auto counted = known ? known : guess_rows(table)) {
+    plan.rows = *counted;
     plan.rows_are_exact = known.has_value();
   } else {
     // Nothing less tells the rows of a compressed text.
@@ -146,10 +162,15 @@ Plan make_plan(const Settings& settings) {
   plan.coefficients = plan.features * predictors;
 
   const TableShape shape{plan.rows, plan.coefficients};
-  Trial trial = guess_fit(shape, settings.fit);
+  const Trial guess = guess_fit(shape, settings.fit);
+  Trial trial = guess;
+  bool too_thin = false;
   if (const RowId size = sample_size(plan.coefficients); size > 0) {
     try {
-      trial = try_sample(thinned(table.part(shown), shown, encoding.rows(), size), encoding, rows, settings);
+      const SampleTrial tried =
+          try_sample(thinned(table.part(shown), shown, encoding.rows(), size), encoding, rows, settings);
+      trial = tried.trial;
+      too_thin = tried.too_thin;
     } catch (const InputError&) {
       // The sample has no mode, or a single class. The table may be better.
     }
@@ -172,7 +193,11 @@ Plan make_plan(const Settings& settings) {
   const double gradient_passes = small || trial.anchor_passes == 0.0 ? 0.0 : 1.0;
   plan.setup_passes = newton_passes + gradient_passes + trial.bound_passes + chains * trial.start_passes;
   const double draws = static_cast<double>(settings.fit.draws) * static_cast<double>(settings.fit.thin);
-  plan.sampling_passes = chains * (trial.warmup * trial.warmup_queries + draws * trial.sampling_queries) / rows;
+  const auto passes_of = [&](const Trial& at) {
+    return chains * (at.warmup * at.warmup_queries + draws * at.sampling_queries) / rows;
+  };
+  plan.sampling_passes = passes_of(trial);
+  plan.least_sampling_passes = too_thin ? std::min(passes_of(guess), plan.sampling_passes) : plan.sampling_passes;
 
   const double ingest_bytes = ingest_memory(rows, columns, plan, threads);
   // A byte per row says how often it is looked at, and a little more finds it; or two numbers of 4 bytes per row and
@@ -193,9 +218,12 @@ Plan make_plan(const Settings& settings) {
                              : sums * rows * p * p * 0.5e-9 / threads;
   // The diagnostics of the draws take longer than the draws themselves where few rows are bright.
   constexpr double to_begin_and_end = 0.1, diagnostics_per_number = 2e-6;
-  plan.sample_seconds =
-      std::ceil(chains / threads) * (trial.warmup * trial.warmup_seconds + draws * trial.sampling_seconds) +
-      to_begin_and_end + diagnostics_per_number * p * chains * draws;
+  const auto seconds_of = [&](const Trial& at) {
+    return std::ceil(chains / threads) * (at.warmup * at.warmup_seconds + draws * at.sampling_seconds) +
+           to_begin_and_end + diagnostics_per_number * p * chains * draws;
+  };
+  plan.sample_seconds = seconds_of(trial);
+  plan.least_sample_seconds = too_thin ? std::min(seconds_of(guess), plan.sample_seconds) : plan.sample_seconds;
   return plan;
 }
 
@@ -203,6 +231,13 @@ std::string Plan::text() const {
   const char* about = tried_rows > 0 ? "about" : "at least";
   const std::string lit =
       lit_rows > 0.0 ? fmt::format("lit           about {} rows, always evaluated\n", two_digits(lit_rows)) : "";
+  const bool range = least_sampling_passes < sampling_passes;
+  const std::string passes =
+      range ? fmt::format("from {} to {}", two_digits(least_sampling_passes), two_digits(sampling_passes))
+            : two_digits(sampling_passes);
+  const std::string seconds =
+      range ? fmt::format("from {} to {}", duration(least_sample_seconds), duration(sample_seconds))
+            : duration(sample_seconds);
   const std::string by = tried_rows == rows ? "a short fit of the table"
                          : tried_rows > 0   ? fmt::format("a short fit of {} rows", tried_rows)
                                             : "the shape of the table alone, which tells the least to expect";
@@ -218,9 +253,9 @@ std::string Plan::text() const {
       "time          ingest {}, prepare {}, sample {}\n"
       "told by       {}\n",
       rows, rows_are_exact ? "" : ", about", features, coefficients, whole ? "" : " (levels as seen in the first rows)",
-      size(table_bytes), size(store_bytes), size(memory_bytes), choices, lit, about, two_digits(setup_passes),
-      two_digits(sampling_passes), open_ended ? " of a first round" : "", duration(ingest_seconds),
-      duration(prepare_seconds), duration(sample_seconds), by);
+      size(table_bytes), size(store_bytes), size(memory_bytes), choices, lit, about, two_digits(setup_passes), passes,
+      open_ended ? " of a first round" : "", duration(ingest_seconds), duration(prepare_seconds), seconds,
+      by + (range ? ", which has next to no rows of many levels: hence the range" : ""));
 }
 
 std::string to_json(const Plan& plan) {
@@ -239,7 +274,9 @@ std::string to_json(const Plan& plan) {
                                  {"open_ended", plan.open_ended},
                                  {"ingest_seconds", plan.ingest_seconds},
                                  {"prepare_seconds", plan.prepare_seconds},
-                                 {"sample_seconds", plan.sample_seconds}})
+                                 {"sample_seconds", plan.sample_seconds},
+                                 {"least_sampling_passes", plan.least_sampling_passes},
+                                 {"least_sample_seconds", plan.least_sample_seconds}})
              .dump(2) +
          "\n";
 }

@@ -21,6 +21,9 @@ struct Plan {
   double sampling_passes = 0.0;  // what warm-up and sampling look at, in passes
   bool open_ended = false;       // --target-ess may ask for more rounds of draws
   double ingest_seconds = 0.0, prepare_seconds = 0.0, sample_seconds = 0.0;
+  // Where levels are so many and so thin that the sample has next to no rows of them, the posterior is wider there than
+  // that of the table, and more rows look lit or bright: sampling takes at most what is said above, and at least this.
+  double least_sampling_passes = 0.0, least_sample_seconds = 0.0;
   std::string text() const;
 };
 
