@@ -47,6 +47,7 @@ Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, st
   const double typical = std::sqrt(static_cast<double>(anchor_.size()));
   const bool expects = metric_ && rule_->touches();
   const bool differences = family_->only_differences();
+  const double unit_squared = family_->unit() * family_->unit();
   if (expects) {
     const RowRange own = own_rows(store, execution.communicator);
     expected_gaps_ = ExpectedGaps(own.last - own.first, own.first);
@@ -78,11 +79,11 @@ Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, st
           bend += c.curvature[e] * fixed.spread[e];
         }
         const double gap = 0.5 * (std::max(0.0, twice) + (weight > 0.0 ? bend * bend / weight : 0.0));
-        const double variance = largest_variance(fixed.spread.data() + i * entries, width, differences);
+        const double variance = largest_variance(fixed.spread.data() + i * entries, width, differences) / unit_squared;
         expected_gaps_.set(rows[i], gap);
         loose.add(rows[i], variance);
-        terms.further +=
-            std::min(1.0, ExpectedGaps::value(expected_gaps_.level(rows[i]))) * variance * variance;  // as it is kept
+        terms.further += std::min(lighting.stands_for, ExpectedGaps::value(expected_gaps_.level(rows[i]))) * variance *
+                         variance;  // as it is kept
       }
     terms.curvature[0] = std::move(c.curvature);
     if (!grows) return;

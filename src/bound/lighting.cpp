@@ -36,7 +36,7 @@ void Bound::take_out(const BoundRows& rows, const BoundRows& as_lit, BoundSums& 
 }
 
 double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Row>& loose, double bright_spread,
-                             const Communicator& communicator) {
+                             const Lighting& lighting, const Communicator& communicator) {
   const double typical = std::sqrt(static_cast<double>(anchor_.size()));
   constexpr double none = std::numeric_limits<double>::infinity();
   if (!rule_->grows()) return none;  // the likelihood's own curvature was not summed
@@ -48,10 +48,11 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
     for (const double part : gather_all(communicator, std::span<const double>(&own, 1))) sum += part;
     return sum;
   };
+  const double copies = lighting.stands_for;
   // Of this rank: the expected gaps of all rows that are not lit, and those of lit ones times the spread squared.
-  double gaps = expected_bright(), squares = 0.0;
+  double gaps = expected_bright(copies), squares = 0.0;
   const auto gap_of = [&](const LooseRows::Row& row) {
-    return expected_gaps_.has(row.row) ? std::min(1.0, ExpectedGaps::value(expected_gaps_.level(row.row))) : 0.0;
+    return expected_gaps_.has(row.row) ? std::min(copies, ExpectedGaps::value(expected_gaps_.level(row.row))) : 0.0;
   };
   BoundSums sums = sums_;
   std::size_t lit = 0;
@@ -73,7 +74,7 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
       take_out(before, as_lit, sums);
     }
     Looseness at;
-    at.lit = static_cast<double>(lit);
+    at.lit = copies * static_cast<double>(lit);
     at.bright = std::max(0.0, over_ranks(gaps));
     at.spread_squared = at.bright > 0.0 ? std::max(0.0, bright_spread - over_ranks(squares)) / at.bright : 0.0;
     at.excess = largest_ratio(sums.curvature - sums.hessian + typical * sums.growth, *metric);
@@ -83,13 +84,13 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
       cheapest = limit;
     }
   }
-  costs_ = {least, cost_of_regular({store.rows(), anchor_.size()})};
+  costs_ = {least, cost_of_regular({scaled(store.rows(), copies), anchor_.size()})};
   return cheapest;
 }
 
-double Bound::expected_bright() const {
+double Bound::expected_bright(double copies) const {
   double sum = 0.0;
-  for (const std::uint8_t level : expected_gaps_.levels()) sum += std::min(1.0, ExpectedGaps::value(level));
+  for (const std::uint8_t level : expected_gaps_.levels()) sum += std::min(copies, ExpectedGaps::value(level));
   return sum;
 }
 
@@ -189,7 +190,8 @@ double add_lit_beyond_quadratic(const Bound& bound, const Vector& theta, Vector&
 void Bound::light(const Store& store, LooseRows& collected, double bright_spread, const Lighting& lighting,
                   const Communicator& communicator) {
   const std::vector<LooseRows::Row> loose = collected.gather(communicator);
-  const double limit = lighting.automatic ? cheapest_limit(store, loose, bright_spread, communicator) : lighting.above;
+  const double limit =
+      lighting.automatic ? cheapest_limit(store, loose, bright_spread, lighting, communicator) : lighting.above;
   const double above = lighting.rows.empty() ? std::max(limit, collected.above()) : lighting.above;
   std::vector<RowId> rows = lighting.rows;
   for (const LooseRows::Row& row : loose)

@@ -10,7 +10,6 @@ constexpr double least_spread = 0.01;
 }  // namespace
 
 LooseRows::LooseRows(const Lighting& lighting, Index features) {
-  constexpr double least_spread = 0.01;
   constexpr std::size_t most_to_choose_from = 20000, most_asked_for = 1000000;
   constexpr std::size_t most_numbers = std::size_t{1} << 28;  // 2 GiB
   above_ = lighting.automatic ? least_spread : lighting.above;

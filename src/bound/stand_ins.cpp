@@ -27,7 +27,7 @@ Matrix change_factor(const Metric& metric, Index predictors, bool only_differenc
 }  // namespace
 
 StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Metric& metric, double likeness) {
-  const double alike = 0.002 * likeness * likeness;  // variance of the difference of two changes
+  const double alike = 0.002 * std::pow(likeness * family.unit(), 2);  // variance of the difference of two changes
   const double near = 0.25 * likeness;  // of predictors and targets, in units of 1 / sqrt(global curvature)
   constexpr std::size_t least = 8, too_few = 64;
   const std::size_t n = rows.size(), k = static_cast<std::size_t>(family.predictors());

@@ -78,7 +78,7 @@ std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficient
 
 Preparation prepare(const Store& store, const Model& model, const FitOptions& options, const Execution& execution) {
   Preparation out;
-  out.recipe = recipe_for(options, {store.rows(), model.coefficients(store)});
+  out.recipe = recipe_for(options, {scaled(store.rows(), options.lit.stands_for), model.coefficients(store)});
   // The subsample's random numbers do not depend on the seed of the chains: their bound is the same.
   constexpr std::uint64_t subsample_seed = 1;
   if (needs_anchor(out.recipe, options)) out.anchor = find_anchor_by_subsample(store, model, execution, subsample_seed);

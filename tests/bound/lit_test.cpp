@@ -107,7 +107,7 @@ struct Levels {
   Levels(Model of, RowId rows, RowId in_level, std::uint64_t seed, double of_level) : model(std::move(of)) {
     RowMatrix x = problems::features(rows, 3, seed);
     for (RowId i = 0; i < rows; ++i) x(i, 2) = i * in_level / rows != (i + 1) * in_level / rows ? 1.0 : 0.0;
-    Vector theta = Vector::LinSpaced(3 * model.predictors(), -0.6, 0.8);
+    Vector theta = Vector::LinSpaced(3 * model.predictors(), -0.6, 0.8) * model.family().unit();
     Vector y = problems::targets(model, x, theta, seed);
     for (RowId i = 0; i < rows; ++i)
       if (x(i, 2) == 1.0 && of_level >= 0.0) y[i] = of_level;
@@ -332,6 +332,28 @@ TEST(LitRows, AutomaticallyWhatCostsLeast) {
   EXPECT_EQ(sizes.front(), 0u) << text;
   EXPECT_GT(std::unique(sizes.begin(), sizes.end()) - sizes.begin(), 3) << text;
   RecordProperty("sizes", text);
+}
+
+// A target in dollars or in cents: the same rows, and trajectories by the same stand-ins.
+TEST(LitRows, AreTheSameInAnyUnitOfTheTarget) {
+  for (const RowId in_level : {RowId{0}, RowId{40}}) {
+    std::vector<RowId> lit, chosen;
+    std::size_t stand_ins = 0;
+    for (const double unit : {1.0, 1e-4, 1e4}) {
+      const Levels levels(Model(StudentT{4.0, unit}, Prior::normal(0.0, 2.0 * unit)), 20000, in_level, 38, -1.0);
+      const Bound by_cost = levels.bound({.automatic = true}), above = levels.bound({.above = 0.01});
+      if (unit == 1.0) {
+        chosen = by_cost.lit().fixed.row;
+        lit = above.lit().fixed.row;
+        stand_ins = above.stand_ins().size();
+      }
+      EXPECT_EQ(by_cost.lit().fixed.row, chosen) << unit;
+      EXPECT_EQ(above.lit().fixed.row, lit) << unit;
+      EXPECT_EQ(above.stand_ins().size(), stand_ins) << unit;
+    }
+    EXPECT_EQ(lit.empty(), in_level == 0);
+    EXPECT_LT(chosen.size(), 100u);
+  }
 }
 
 TEST(LitRows, AutomaticallyNoneOfARegularTable) {

@@ -132,11 +132,11 @@ class Bound {
              const Communicator& communicator);
   // The limit of spread at which a draw costs least.
   double cheapest_limit(const Store& store, const std::vector<LooseRows::Row>& loose, double bright_spread,
-                        const Communicator& communicator);
+                        const Lighting& lighting, const Communicator& communicator);
   // Takes what rows have more than they have when lit out of sums.
   void take_out(const BoundRows& rows, const BoundRows& as_lit, BoundSums& sums) const;
-  // How many rows of this rank are bright on average, about.
-  double expected_bright() const;
+  // How many rows of this rank are bright on average, about, where each is so many rows in one.
+  double expected_bright(double copies) const;
   // Throws BoundViolation if a negative gap is more than rounding.
   void check_rounding(const BoundRows& rows, std::size_t i, const double* delta, double gap, double size) const;
 

@@ -3,6 +3,8 @@
 // (docs/benchmarks.md, "Lit rows" and "The choice of auto"). A wrong choice costs time and not correctness.
 #pragma once
 
+#include <cmath>
+
 #include "flymc/core/linear.hpp"
 
 namespace flymc {
@@ -12,6 +14,10 @@ struct TableShape {
   RowId rows = 0;
   Index coefficients = 0;
 };
+// The rows of a table of which each row of a sample stands for this many.
+inline RowId scaled(RowId rows, double stands_for) {
+  return static_cast<RowId>(std::llround(static_cast<double>(rows) * stands_for));
+}
 
 // What decides the cost of a draw with a bound: how many rows are lit, how many others are bright on average, the mean
 // square of the spread of those, and by how much more curvature than the posterior the bounds of the rows with a z

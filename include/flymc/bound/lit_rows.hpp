@@ -12,13 +12,16 @@
 
 namespace flymc {
 
-// Which rows are lit: those whose spread, the posterior variance of their own linear predictor, is above a limit. The
+// Which rows are lit: those whose spread, the posterior variance of their own linear predictor, is above a limit (in
+// units of the family: of a Student-t's sigma^2, so that dollars and cents of a target light the same rows). The
 // likelihood of such a row is far from a quadratic over the posterior; they are the rows of levels that have few, or
 // rows of one class only. `automatic` lets the program choose the limit by what a draw costs.
 struct Lighting {
   bool automatic = false;
   double above = std::numeric_limits<double>::infinity();
   std::vector<RowId> rows = {};  // if any are named, these and no others
+  // Rows are a sample, and each is this many rows of the table in one, by its weight: costs are counted for the table.
+  double stands_for = 1.0;
 };
 
 // A lit row stands in the collapsed sum with a quadratic that touches its likelihood at the anchor, l + l'delta - share

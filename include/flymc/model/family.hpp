@@ -49,7 +49,8 @@ using Predictor = std::span<const double>;
 // A family whose likelihood knows differences between predictors alone, so that adding a number to all of them changes
 // nothing, says so by a member only_differences() that returns true: its prior must be proper. One whose targets are
 // the classes 0 ... C - 1 says so by a member target_classes() that returns C: a subsample of the rows then takes care
-// that no class is missing.
+// that no class is missing. One whose eta has a unit, as that of a location has, says by a member unit() over which
+// change of eta its likelihood takes another shape; others have 1. It decides which rows are loose (bound/lit_rows.hpp).
 //
 // A family whose rows are log sigmoid(eta) or log sigmoid(-eta) says so by a member takes_fixed_xi() that returns true:
 // Jaakkola and Jordan's bound with one xi for all rows is below them, and is the family's untuned bound. That of others

@@ -28,6 +28,8 @@ class BatchedFamily {
   virtual std::string name() const = 0;
   virtual Index predictors() const = 0;
   virtual bool only_differences() const = 0;
+  // By about how much a linear predictor must change for the likelihood of a row to take another shape.
+  virtual double unit() const = 0;
   // C if targets are classes 0 ... C - 1, else 0.
   virtual Index target_classes() const = 0;
   // Whether Jaakkola and Jordan's bound with one xi for all rows is below them.
@@ -77,6 +79,10 @@ class BatchedAdapter final : public BatchedFamily {
   bool only_differences() const override {
     if constexpr (requires { family_.only_differences(); }) return family_.only_differences();
     return false;
+  }
+  double unit() const override {
+    if constexpr (requires { family_.unit(); }) return family_.unit();
+    return 1.0;
   }
   Index target_classes() const override {
     if constexpr (requires { family_.target_classes(); }) return family_.target_classes();

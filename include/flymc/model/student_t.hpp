@@ -24,6 +24,7 @@ struct StudentT {
 
   std::string name() const { return "student_t"; }
   Index predictors() const { return 1; }
+  double unit() const { return sigma; }
   StudentT eased(double factor) const { return {nu, factor * sigma}; }
   std::string target_problem(double y) const { return std::isfinite(y) ? "" : "a finite number"; }
 

@@ -76,8 +76,10 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
   scan(execution, read);
   check_what_is_left();
   describe_columns();
-  check_constants(table_, options_, encoding_.columns_, all_.rows);
-  check_duplicates(table_, encoding_.columns_, all_);
+  if (!options_.of_a_part) {
+    check_constants(table_, options_, encoding_.columns_, all_.rows);
+    check_duplicates(table_, encoding_.columns_, all_);
+  }
   all_.target->classes(encoding_.classes_, encoding_.class_values_);
   if (options_.target_kind == TargetKind::number) {
     encoding_.target_mean_ = all_.target_numbers.mean();

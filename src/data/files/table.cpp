@@ -171,6 +171,11 @@ std::size_t Table::pieces() const {
   return sum;
 }
 
+namespace {
+// Thrown to end the reading of a file early.
+struct AllShown {};
+}  // namespace
+
 void Table::read(const std::vector<TableColumn>& wanted, const Share& pieces, Index most_rows,
                  const VisitBatch& visit) const {
   // To count rows, something has to be read.
@@ -188,15 +193,31 @@ void Table::read(const std::vector<TableColumn>& wanted, const Share& pieces, In
                     std::clamp(pieces.last, before, before + file.pieces()) - before};
     before += file.pieces();
     if (own.empty()) continue;
-    RowId row = 1 + file.rows_before(own.first);
-    file.read(read, own, [&](const std::shared_ptr<arrow::RecordBatch>& batch) {
-      for (std::int64_t first = 0; first < batch->num_rows(); first += most_rows) {
-        const auto slice = batch->Slice(first, most_rows);
-        visit(file, number, row, slice);
-        row += slice->num_rows();
-      }
-    });
+    RowId row = file.rows_before(own.first);  // of the file, from 0
+    try {
+      file.read(read, own, [&](const std::shared_ptr<arrow::RecordBatch>& batch) {
+        const RowId end = row + batch->num_rows();
+        for (RowId first = row; first < end;) {
+          if (first >= shown_.most) throw AllShown();
+          // To the end of the run that this row is in, or past the rows that are not shown.
+          const RowId phase = first % shown_.period, next = first + shown_.period - phase;
+          RowId last = shown_.run < shown_.period ? first + shown_.run - phase : end;
+          last = std::min({last, first + most_rows, shown_.most, end});
+          if (last > first) visit(file, number, 1 + first, batch->Slice(first - row, last - first));
+          first = last > first ? last : next;
+        }
+        row = end;
+      });
+    } catch (const AllShown&) {
+    }
   }
+}
+
+Table Table::part(const ShownRows& shown) const {
+  Table out = *this;
+  out.shown_ = shown;
+  out.rows_ = std::nullopt;
+  return out;
 }
 
 void Table::scan(const std::vector<std::string>& names, const std::function<void(const TableBatch&)>& visit) const {

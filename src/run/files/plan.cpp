@@ -1,12 +1,12 @@
-// The first rows, and the time that a block of such rows takes.
+// One scan, a sample, a short fit of it, and sums of what the stages take.
 #include "flymc/run/files/plan.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "clock.hpp"
 #include "encoding_options.hpp"
@@ -14,48 +14,14 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/parallel.hpp"
 #include "flymc/data/files/table.hpp"
-#include "flymc/data/store.hpp"
-#include "flymc/run/sampler.hpp"
+#include "flymc/run/files/priors.hpp"
+#include "flymc/run/trial.hpp"
 
 namespace flymc {
 namespace {
 
-constexpr RowId most_first_rows = 20000;
-// Newton steps of a well-behaved posterior, each a pass over the rows or over a subsample.
-constexpr double newton_steps = 8.0;
-
-struct FirstRows {
-  RowId rows = 0;
-  double seconds = 0.0;
-  Index features = 0;
-};
-
-// Thrown to end a scan early.
-struct Enough {};
-
-FirstRows read_first_rows(const Table& table, const Settings& settings) {
-  const std::vector<std::string> names = Encoding::feature_columns(table, encoding_options(settings));
-  std::vector<std::set<std::string, std::less<>>> levels(names.size());
-  FirstRows first;
-  const auto began = Clock::now();
-  try {
-    table.scan(names, [&](const TableBatch& batch) {
-      for (std::size_t j = 0; j < names.size(); ++j)
-        if (table.find(names[j])->kind == ColumnKind::text)
-          for (const std::string_view text : batch.texts(j)) levels[j].emplace(text);
-      first.rows += batch.rows();
-      if (first.rows >= most_first_rows) throw Enough();
-    });
-  } catch (const Enough&) {
-  }
-  first.seconds = seconds_since(began);
-  first.features = settings.no_intercept ? 0 : 1;
-  for (std::size_t j = 0; j < names.size(); ++j)
-    first.features += table.find(names[j])->kind == ColumnKind::text
-                          ? std::max<Index>(0, static_cast<Index>(levels[j].size()) - 1)
-                          : 1;
-  return first;
-}
+// Of a larger table, only the first rows are read: as many as have so many cells.
+constexpr double read_whole_up_to_bytes = 1024.0 * 1024.0 * 1024.0, most_cells = 2e8;
 
 // Rows of a plain CSV from the lines of its first mebibyte.
 std::optional<RowId> guess_rows(const Table& table) {
@@ -72,22 +38,71 @@ std::optional<RowId> guess_rows(const Table& table) {
   return static_cast<RowId>(std::max(1.0, rows));
 }
 
-// Seconds that one row of a pass takes on one thread: its predictor and its share of the Gram matrix.
-double seconds_per_row(Index features) {
-  const Index rows = std::clamp<Index>(Index{1 << 22} / (features * features), 64, 4096);
-  const Store store = Store::from_matrix(RowMatrix::Constant(rows, features, 0.5), Vector::Zero(rows));
-  const Vector weight = Vector::Ones(store.block(0).rows());
-  const Matrix theta = Matrix::Ones(features, 1);
-  Matrix gram = Matrix::Zero(features, features);
-  RowMatrix eta;
-  double best = HUGE_VAL;
-  for (int repeat = 0; repeat < 3; ++repeat) {
-    const auto began = Clock::now();
-    store.block(0).predict(theta, eta);
-    store.block(0).add_gram(weight, gram);
-    best = std::min(best, seconds_since(began));
+// As many rows as a short fit can be made of in seconds; none where that is too few to tell anything.
+RowId sample_size(Index coefficients) {
+  constexpr double most = 20000.0, most_products = 1e10;
+  const auto p = static_cast<double>(coefficients);
+  const double rows = std::min(most, most_products / (p * p));
+  return rows < 4.0 * p ? 0 : static_cast<RowId>(rows);
+}
+
+// Runs of some rows, evenly over the table; or all of it, where that is not many more.
+Table thinned(const Table& table, ShownRows shown, RowId rows, RowId size) {
+  constexpr RowId run = 8;
+  if (rows <= 2 * size) return table;
+  shown.run = run;
+  shown.period = run * rows / size | 1;  // odd, since tables have patterns of even periods
+  return table.part(shown);
+}
+
+// What a fit takes, by a sample of a table that has `rows` rows, of which each row of the sample stands for some; and
+// whether the sample knows too little of too many levels.
+struct SampleTrial {
+  Trial trial;
+  bool too_thin = false;
+};
+
+// A level of which there are fewer rows than `few` looks looser than it is; a tenth of such columns is too much.
+bool has_thin_levels(const std::vector<double>& cells, std::size_t features) {
+  constexpr double few = 10.0, too_many = 0.1;
+  std::vector<double> rows(features, 0.0);
+  for (std::size_t c = 0; c < cells.size(); ++c) rows[c % features] += cells[c] != 0.0 ? 1.0 : 0.0;
+  const auto thin = std::ranges::count_if(rows, [](double n) { return n < few; });
+  return static_cast<double>(thin) > too_many * static_cast<double>(features);
+}
+
+SampleTrial try_sample(const Table& sample, const Encoding& encoding, double rows, const Settings& settings) {
+  constexpr double most_seconds = 3.0;
+  std::vector<double> cells;
+  FactColumns facts(encoding.fact_kinds());
+  encoding.encode(sample, [&](std::span<const double> x, const RowFacts& row, const RowOrigin&) {
+    cells.insert(cells.end(), x.begin(), x.end());
+    facts.push_back(row);
+  });
+  const double stands_for = rows / static_cast<double>(facts.size());
+  FactKinds kinds = encoding.fact_kinds();
+  kinds.weight = true;
+  const std::size_t features = encoding.feature_names().size();
+  StoreBuilder builder(encoding.feature_names(), settings.float32 ? Precision::float32 : Precision::float64, kinds);
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    RowFacts row = facts.spans()[i];
+    row.weight *= stands_for;
+    builder.append({cells.data() + i * features, features}, row);
   }
-  return best / static_cast<double>(weight.size());
+  return {try_fit(builder.finish(), stands_for, make_model(settings, encoding), settings.fit, most_seconds),
+          stands_for > 1.0 && has_thin_levels(cells, features)};
+}
+
+// The program and its libraries.
+constexpr double program_bytes = 3e7;
+
+// What ingest holds at a time: a few batches of columns as numbers and as they are in the file, as many rows of
+// features, and pages of each column of a Parquet file.
+double ingest_memory(double rows, double columns, const Plan& plan, double threads) {
+  const double slots = 2.0 * threads, features = static_cast<double>(plan.features);
+  const double batch = std::clamp(4194304.0 / columns, 1024.0, 65536.0), part = std::max(256.0, 1048576.0 / features);
+  return 8.0 * (1.5 * columns * std::min(rows, slots * batch) + features * std::min(rows, slots * part)) +
+         std::min(plan.table_bytes, 2e6 * columns);
 }
 
 std::string size(double bytes) {
@@ -118,90 +133,129 @@ std::string duration(double seconds) {
 
 Plan make_plan(const Settings& settings) {
   const Table table = Table::open(settings.table, table_options(settings));
-  const FirstRows first = read_first_rows(table, settings);
-  if (first.rows == 0)
-    throw InputError(fmt::format("{}: the table has no rows; check that it was written whole", table.files().front()));
   Plan plan;
+  plan.table_bytes = static_cast<double>(table.bytes());
   plan.open_ended = settings.until_enough || settings.target_ess > 0.0;
-  const auto known = table.rows();
-  plan.rows_are_exact = known.has_value() || first.rows < most_first_rows;
-  const std::optional<RowId> guess = known ? known : first.rows < most_first_rows ? first.rows : guess_rows(table);
-  if (guess) {
-    plan.rows = *guess;
+  plan.whole = plan.table_bytes <= read_whole_up_to_bytes;
+  EncodingOptions options = encoding_options(settings);
+  ShownRows shown;
+  const auto columns = static_cast<double>(Encoding::feature_columns(table, options).size() + 1);
+  if (!plan.whole) {
+    shown.most = static_cast<RowId>(most_cells / columns / static_cast<double>(table.files().size())) + 1;
+    options.of_a_part = true;
+  }
+  const Threads cores(settings.fit.threads);
+  const auto began = Clock::now();
+  const Encoding encoding = Encoding::learn(table.part(shown), options, {cores});
+  const double scan_seconds = seconds_since(began);
+  const std::optional<RowId> known = plan.whole ? encoding.rows() : table.rows();
+  if (const auto counted = known ? known : guess_rows(table)) {
+    plan.rows = *counted;
+    plan.rows_are_exact = known.has_value();
   } else {
     // Nothing less tells the rows of a compressed text.
     table.scan({settings.target}, [&](const TableBatch& batch) { plan.rows += batch.rows(); });
-    plan.rows_are_exact = true;
   }
   const auto rows = static_cast<double>(plan.rows);
-  plan.table_bytes = static_cast<double>(table.bytes());
-  plan.features = first.features;
-  const FamilyCard& card = family_card(settings.family);
-  std::set<std::string> classes;
-  if (card.target == TargetKind::classes)
-    table.scan({settings.target}, [&](const TableBatch& batch) {
-      for (Index i = 0; i < batch.rows() && classes.size() < 100; ++i)
-        classes.insert(table.find(settings.target)->kind == ColumnKind::text ? std::string(batch.text(0, i))
-                                                                             : fmt::format("{}", batch.number(0, i)));
-    });
-  const Index predictors = card.predictors(static_cast<Index>(classes.size()));
+  const Index predictors = family_card(settings.family).predictors(static_cast<Index>(encoding.classes().size()));
+  plan.features = static_cast<Index>(encoding.feature_names().size());
   plan.coefficients = plan.features * predictors;
+
+  const TableShape shape{plan.rows, plan.coefficients};
+  const Trial guess = guess_fit(shape, settings.fit);
+  Trial trial = guess;
+  bool too_thin = false;
+  if (const RowId size = sample_size(plan.coefficients); size > 0) {
+    try {
+      const SampleTrial tried =
+          try_sample(thinned(table.part(shown), shown, encoding.rows(), size), encoding, rows, settings);
+      trial = tried.trial;
+      too_thin = tried.too_thin;
+    } catch (const InputError&) {
+      // The sample has no mode, or a single class. The table may be better.
+    }
+  }
+  const Recipe& recipe = trial.recipe;
+  plan.choices = describe(recipe, settings.fit);
+  plan.tried_rows = trial.rows;
+  plan.lit_rows = trial.lit;
+
   const auto d = static_cast<double>(plan.features), p = static_cast<double>(plan.coefficients);
   const auto chains = static_cast<double>(settings.fit.chains);
-  const double threads = static_cast<double>(Threads(settings.fit.threads).count());
-  plan.store_bytes = rows * (d * (settings.float32 ? 4.0 : 8.0) + 8.0);
-  const TableShape shape{plan.rows, plan.coefficients};
-  const Recipe recipe = recipe_for(settings.fit, shape);
-  plan.choices = describe(recipe, settings.fit);
+  const double threads = static_cast<double>(cores.count());
+  plan.store_bytes = rows * (d * (settings.float32 ? 4.0 : 8.0) +
+                             8.0 * (1.0 + encoding.fact_kinds().weight + encoding.fact_kinds().offset));
   const bool by_rows = recipe.sweep == SweepKind::rows && !recipe.regular;
+  // Newton's method goes over all rows, or over a subsample and then once over all of them.
   const auto subsample = static_cast<double>(subsample_size(plan.rows, plan.features));
   const bool small = rows <= 2.0 * subsample;
+  const double newton_passes = trial.anchor_passes * (small ? 1.0 : subsample / rows);
+  const double gradient_passes = small || trial.anchor_passes == 0.0 ? 0.0 : 1.0;
+  plan.setup_passes = newton_passes + gradient_passes + trial.bound_passes + chains * trial.start_passes;
+  const double draws = static_cast<double>(settings.fit.draws) * static_cast<double>(settings.fit.thin);
+  const auto passes_of = [&](const Trial& at) {
+    return chains * (at.warmup * at.warmup_queries + draws * at.sampling_queries) / rows;
+  };
+  plan.sampling_passes = passes_of(trial);
+  plan.least_sampling_passes = too_thin ? std::min(passes_of(guess), plan.sampling_passes) : plan.sampling_passes;
+
+  const double ingest_bytes = ingest_memory(rows, columns, plan, threads);
   // A byte per row says how often it is looked at, and a little more finds it; or two numbers of 4 bytes per row and
-  // chain say which rows are bright. Then the subsample and a few matrices of the coefficients.
-  plan.memory_bytes = (recipe.regular ? 0.0 : (by_rows ? 1.4 : 8.0 * chains)) * rows +
-                      (small ? 0.0 : 8.0 * subsample * d) + 8.0 * p * p * (8.0 + threads * 5.0);
-  // Where all rows are evaluated warm-up ends once it has learnt enough, which split HMC soon has.
-  const bool splits = recipe.move == MoveKind::split_hmc;
-  const double warmup = std::min(static_cast<double>(settings.fit.warmup), splits && recipe.regular ? 70.0 : HUGE_VAL),
-               sampling = static_cast<double>(settings.fit.draws) * static_cast<double>(settings.fit.thin);
-  const double iterations = warmup + sampling;
-  const double anchor_passes = small ? newton_steps : 1.0 + newton_steps * subsample / rows;
-  const double bound_passes = recipe.regular ? 0.0 : 1.0;
-  plan.setup_passes = anchor_passes + bound_passes + (by_rows ? 0.0 : chains);
-  // Regular MCMC looks at all rows in every evaluation, of which a trajectory has some.
-  const double evaluations = recipe.regular && splits ? 3.0 * iterations : iterations;
-  // With the sharp bound a sweep by rows proposes, and a move looks at, some ten rows per bright one; else it is about
-  // as many as there are coefficients.
-  const bool sharp = by_rows && recipe.bound == BoundKind::sharp;
-  const double queries = recipe.regular ? rows : std::min(rows, sharp ? 1.0 + 10.0 * expected_bright(shape) : 2.0 * p);
-  plan.sampling_passes = chains * evaluations * queries / rows;
-  plan.ingest_seconds = 2.0 * first.seconds * rows / static_cast<double>(first.rows);
-  // A Newton step sums one matrix, the statistics pass up to four, the gradient pass none.
-  const double row_seconds = seconds_per_row(plan.features) * static_cast<double>(predictors * predictors);
-  const double matrices = (small ? newton_steps : newton_steps * subsample / rows + 0.3) +
-                          bound_passes * (recipe.bound == BoundKind::sharp ? 5.0 : 1.5);
-  plan.prepare_seconds = matrices * rows * row_seconds / threads;
-  const double waves = std::ceil(chains / threads);
-  plan.sample_seconds =
-      recipe.regular ? waves * evaluations * evaluation_cost(shape) * 1e-9
-                     : waves * (iterations * expected_iteration_cost(shape) * 1e-9 + (by_rows ? 0.0 : rows * d * 2e-9));
+  // chain say which rows are bright. Then the subsample, lit rows and a few matrices of the coefficients.
+  const double fit_bytes = (recipe.regular ? 0.0 : (by_rows ? 1.4 : 8.0 * chains)) * rows +
+                           8.0 * d * ((small ? 0.0 : subsample) + 2.0 * trial.lit) +
+                           8.0 * p * p * (8.0 + threads * 5.0) + 8.0 * p * chains * draws;
+  plan.memory_bytes = program_bytes + std::max(ingest_bytes, fit_bytes);
+  // The scan that was made here, a second one that has less to do, and rows to write.
+  plan.ingest_seconds = 1.3 * scan_seconds * rows / static_cast<double>(encoding.rows()) + 1e-9 * plan.store_bytes;
+  // In sums of weighted x x' over all rows: a Newton step has one, the statistics pass up to four and a product for the
+  // rows' reach, the gradient pass none.
+  const double bound_sums = recipe.bound == BoundKind::sharp ? 5.0 : 1.5;
+  const double sums = newton_passes + 0.3 * gradient_passes + bound_sums * trial.bound_passes;
+  const double sums_tried = trial.anchor_passes + bound_sums * trial.bound_passes;
+  plan.prepare_seconds = trial.rows > 0 && sums_tried > 0.0
+                             ? trial.prepare_seconds * sums / sums_tried * rows / static_cast<double>(trial.rows)
+                             : sums * rows * p * p * 0.5e-9 / threads;
+  // The diagnostics of the draws take longer than the draws themselves where few rows are bright.
+  constexpr double to_begin_and_end = 0.1, diagnostics_per_number = 2e-6;
+  const auto seconds_of = [&](const Trial& at) {
+    return std::ceil(chains / threads) * (at.warmup * at.warmup_seconds + draws * at.sampling_seconds) +
+           to_begin_and_end + diagnostics_per_number * p * chains * draws;
+  };
+  plan.sample_seconds = seconds_of(trial);
+  plan.least_sample_seconds = too_thin ? std::min(seconds_of(guess), plan.sample_seconds) : plan.sample_seconds;
   return plan;
 }
 
 std::string Plan::text() const {
+  const char* about = tried_rows > 0 ? "about" : "at least";
+  const std::string lit =
+      lit_rows > 0.0 ? fmt::format("lit           about {} rows, always evaluated\n", two_digits(lit_rows)) : "";
+  const bool range = least_sampling_passes < sampling_passes;
+  const std::string passes =
+      range ? fmt::format("from {} to {}", two_digits(least_sampling_passes), two_digits(sampling_passes))
+            : two_digits(sampling_passes);
+  const std::string seconds =
+      range ? fmt::format("from {} to {}", duration(least_sample_seconds), duration(sample_seconds))
+            : duration(sample_seconds);
+  const std::string by = tried_rows == rows ? "a short fit of the table"
+                         : tried_rows > 0   ? fmt::format("a short fit of {} rows", tried_rows)
+                                            : "the shape of the table alone, which tells the least to expect";
   return fmt::format(
       "rows          {}{}\n"
-      "features      {}, {} coefficients (levels as seen in the first rows)\n"
+      "features      {}, {} coefficients{}\n"
       "table         {} on disk\n"
       "rows.arrow    {}, written once and mapped\n"
       "memory        {} beyond that\n"
       "chosen        {}\n"
-      "passes        about {} over the rows to begin with, and {} for all iterations{}\n"
-      "time          ingest {}, prepare {}, sample {}\n",
-      rows, rows_are_exact ? "" : ", about", features, coefficients, size(table_bytes), size(store_bytes),
-      size(memory_bytes), choices, two_digits(setup_passes), two_digits(sampling_passes),
-      open_ended ? " of a first round" : "", duration(ingest_seconds), duration(prepare_seconds),
-      duration(sample_seconds));
+      "{}"
+      "passes        {} {} over the rows to begin with, and {} for all iterations{}\n"
+      "time          ingest {}, prepare {}, sample {}\n"
+      "told by       {}\n",
+      rows, rows_are_exact ? "" : ", about", features, coefficients, whole ? "" : " (levels as seen in the first rows)",
+      size(table_bytes), size(store_bytes), size(memory_bytes), choices, lit, about, two_digits(setup_passes), passes,
+      open_ended ? " of a first round" : "", duration(ingest_seconds), duration(prepare_seconds), seconds,
+      by + (range ? ", which has next to no rows of many levels: hence the range" : ""));
 }
 
 std::string to_json(const Plan& plan) {
@@ -213,12 +267,16 @@ std::string to_json(const Plan& plan) {
                                  {"store_bytes", plan.store_bytes},
                                  {"memory_bytes", plan.memory_bytes},
                                  {"choices", plan.choices},
+                                 {"tried_rows", plan.tried_rows},
+                                 {"lit_rows", plan.lit_rows},
                                  {"setup_passes", plan.setup_passes},
                                  {"sampling_passes", plan.sampling_passes},
                                  {"open_ended", plan.open_ended},
                                  {"ingest_seconds", plan.ingest_seconds},
                                  {"prepare_seconds", plan.prepare_seconds},
-                                 {"sample_seconds", plan.sample_seconds}})
+                                 {"sample_seconds", plan.sample_seconds},
+                                 {"least_sampling_passes", plan.least_sampling_passes},
+                                 {"least_sample_seconds", plan.least_sample_seconds}})
              .dump(2) +
          "\n";
 }

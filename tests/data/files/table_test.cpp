@@ -162,6 +162,19 @@ TEST(Table, FoldersAndPatternsComeInOrder) {
   EXPECT_TRUE(says(message_of<InputError>([&] { Table::open({folder.path()}); }), {"holds the folder 'b'", "pattern"}));
 }
 
+TEST(Table, PartsKeepTheNumbersOfRows) {
+  const Folder folder;
+  std::string csv = "a\n";
+  for (int i = 1; i <= 20; ++i) csv += fmt::format("{}\n", i);
+  const Table table = Table::open({folder.write("t.csv", csv)});
+  EXPECT_EQ(cells(table.part({.run = 2, .period = 7}), {"a"}), "1/2/8/9/15/16");
+  EXPECT_EQ(cells(table.part({.run = 2, .period = 7, .most = 8}), {"a"}), "1/2/8");
+  EXPECT_EQ(cells(table.part({.most = 3}), {"a"}), "1/2/3");
+  table.part({.run = 2, .period = 7}).scan({"a"}, [](const TableBatch& batch) {
+    for (Index i = 0; i < batch.rows(); ++i) EXPECT_EQ(static_cast<double>(batch.row(i)), batch.number(0, i));
+  });
+}
+
 TEST(Table, FilesMayOrderColumnsDifferently) {
   const Folder folder;
   const auto one = folder.write("1.csv", "a,b\n1,x\n"), two = folder.write("2.csv", "b,a\ny,2\n");

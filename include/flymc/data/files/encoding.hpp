@@ -35,6 +35,7 @@ struct EncodingOptions {
   // nothing but 0 and 1 stays as it is, as true/false would.
   bool standardise = false;
   Missing missing = Missing::error;
+  bool of_a_part = false;  // of a larger table: columns that are constant, or repeat others, may not be so in all of it
   TargetKind target_kind = TargetKind::two_classes;
   std::string other_kinds = {};  // what to do about a target of another kind, for messages; none: nothing is known
   std::string positive = {};     // the value that counts as 1; none: the larger number, the later text, true

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -83,6 +84,12 @@ class TableBatch {
 
 class TableFile;
 
+// Which rows of each file are shown: of every `period` the first `run`, and none after the first `most`.
+struct ShownRows {
+  RowId run = 1, period = 1;
+  RowId most = std::numeric_limits<RowId>::max();
+};
+
 class Table {
  public:
   // Each path is a file, a pattern such as part-*.csv, or a folder. Matches of a pattern and files of a folder come in
@@ -91,6 +98,9 @@ class Table {
   // that is empty there is numeric, unless another file knows better.
   // Throws InputError, naming the file, if there is nothing to read or it cannot be read.
   static Table open(const std::vector<std::string>& paths, const TableOptions& options = {});
+
+  // The same table with some of its rows, which keep their numbers; how many they are is not known.
+  Table part(const ShownRows& shown) const;
 
   const std::vector<TableColumn>& columns() const { return columns_; }
   const TableColumn* find(std::string_view name) const;
@@ -128,6 +138,7 @@ class Table {
   std::vector<TableColumn> columns_;
   std::optional<RowId> rows_;
   std::uint64_t bytes_ = 0;
+  ShownRows shown_;
 };
 
 }  // namespace flymc

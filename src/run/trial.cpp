@@ -1,0 +1,111 @@
+// One chain on the sample, and its queries and seconds counted for the table.
+#include "flymc/run/trial.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace flymc {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
+
+// Where iterations are dear, by lit rows or by all rows, warm-up of split HMC ends once it has learnt enough: soon.
+constexpr double short_warmup = 70.0;
+
+// Whether a chain looks at a share of all rows in each iteration, however many there are.
+bool looks_at_a_share(const Recipe& recipe) {
+  return recipe.regular || recipe.bound == BoundKind::untuned ||
+         (recipe.sweep != SweepKind::rows && recipe.sweep != SweepKind::implicit);
+}
+
+// Of an iteration with so many queries on the sample. Lit rows are evaluated once, if stand-ins take their place on the
+// way, else in each step.
+double on_the_table(double queries, double stands_for, const Preparation& made, double bright) {
+  if (looks_at_a_share(made.recipe)) return stands_for * queries;
+  const auto lit = static_cast<double>(made.bound->lit().size());
+  if (lit == 0.0) return queries;
+  const double evaluations = made.bound->stand_ins().size() > 0 ? 1.0 : queries / (lit + bright);
+  return queries + (stands_for - 1.0) * lit * evaluations;
+}
+
+// A row costs in the table what it costs anywhere.
+double seconds_more(double queries, double more_queries, Index coefficients) {
+  const auto cost = [&](double rows) { return evaluation_cost({static_cast<RowId>(rows), coefficients}); };
+  return 1e-9 * (cost(more_queries) - cost(queries));
+}
+
+}  // namespace
+
+Trial try_fit(const Store& sample, double stands_for, const Model& model, FitOptions options, double most_seconds) {
+  constexpr int trial_warmup = 300, trial_draws = 200;
+  const int warmup = options.warmup;
+  const auto rows = static_cast<double>(sample.rows());
+  options.lit.stands_for = stands_for;
+  const Threads threads(options.threads);
+  const auto began = Clock::now();
+  const Preparation made = prepare(sample, model, options, {threads});
+  Trial out;
+  out.prepare_seconds = seconds_since(began);
+  out.recipe = made.recipe;
+  out.rows = sample.rows();
+  if (made.anchor) out.anchor_passes = static_cast<double>(made.anchor->queries) / rows;
+  out.bound_passes = static_cast<double>(made.bound_queries) / rows;
+  if (made.bound) out.lit = stands_for * static_cast<double>(made.bound->lit().size());
+
+  const Sampler sampler(sample, model, made, options);
+  ChainRun chain(0, sampler.plan(), {std::min(warmup, trial_warmup), trial_draws, 1, options.seed});
+  NoSink sink;
+  const auto start = Clock::now();
+  chain.advance(sink, 0, [&](const ChainRun&) { return seconds_since(start) < most_seconds; });
+  const ChainReport& report = chain.report();
+  out.start_passes = static_cast<double>(report.start_queries) / rows;
+  const auto warmed_up = static_cast<double>(report.warmup_iterations);
+  const bool ends_soon = made.recipe.move == MoveKind::split_hmc && (made.recipe.regular || out.lit > 0.0);
+  if (!chain.warming_up() && warmed_up < trial_warmup)
+    out.warmup = warmed_up;
+  else  // the time was over, or the trial's warm-up
+    out.warmup =
+        std::min<double>(warmup, ends_soon && chain.warming_up() ? std::max(short_warmup, warmed_up) : HUGE_VAL);
+  const auto measure = [&](std::int64_t iterations, RowId queries, double seconds, double& queries_each,
+                           double& seconds_each) {
+    if (iterations == 0) return false;
+    const double here = static_cast<double>(queries) / static_cast<double>(iterations);
+    queries_each = on_the_table(here, stands_for, made, report.bright_mean);
+    seconds_each =
+        seconds / static_cast<double>(iterations) + seconds_more(here, queries_each, model.coefficients(sample));
+    return true;
+  };
+  measure(report.warmup_iterations, report.warmup_queries, report.warmup_seconds, out.warmup_queries,
+          out.warmup_seconds);
+  if (!measure(report.iterations, report.sampling_queries, report.sampling_seconds, out.sampling_queries,
+               out.sampling_seconds)) {
+    out.sampling_queries = out.warmup_queries;
+    out.sampling_seconds = out.warmup_seconds;
+  }
+  return out;
+}
+
+Trial guess_fit(const TableShape& shape, const FitOptions& options) {
+  constexpr double newton_steps = 8.0;  // of a well-behaved posterior
+  const auto rows = static_cast<double>(shape.rows);
+  Trial out;
+  out.recipe = recipe_for(options, shape);
+  const Recipe& recipe = out.recipe;
+  const bool splits = recipe.move == MoveKind::split_hmc, by_rows = recipe.sweep == SweepKind::rows;
+  out.anchor_passes = newton_steps;
+  out.bound_passes = recipe.regular ? 0.0 : 1.0;
+  out.start_passes = recipe.regular || !by_rows ? 1.0 : 0.0;
+  // Where all rows are evaluated warm-up ends once it has learnt enough, which split HMC soon has; and a trajectory has
+  // some evaluations. With a bound some ten rows are looked at per bright one.
+  out.warmup = std::min(static_cast<double>(options.warmup), splits && recipe.regular ? short_warmup : HUGE_VAL);
+  const double evaluations = splits ? 3.0 : 1.0;
+  const double queries = recipe.regular ? evaluations * rows : std::min(rows, 1.0 + 10.0 * expected_bright(shape));
+  out.warmup_queries = out.sampling_queries = queries;
+  out.warmup_seconds = out.sampling_seconds =
+      1e-9 * (recipe.regular ? evaluations * evaluation_cost(shape) : expected_iteration_cost(shape));
+  return out;
+}
+
+}  // namespace flymc

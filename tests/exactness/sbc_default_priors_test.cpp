@@ -1,0 +1,98 @@
+// Simulation-based calibration of every family under its default prior, made from a table as a run makes it.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "exactness/calibration.hpp"
+#include "flymc/data/files/encoding.hpp"
+#include "flymc/run/files/families.hpp"
+#include "flymc/run/files/priors.hpp"
+
+namespace flymc::exactness {
+namespace {
+
+// A column in units of its own, far from standardised, one of true/false, and a target that suits the family. If that is
+// a number, the default prior is scaled by its mean and deviation, which are neither 0 nor 1 here; and they are those of
+// this one table: a prior that looked at the y that is drawn from it would be none.
+std::string write_table(Index rows, const FamilyCard& card) {
+  const auto path = std::filesystem::path(::testing::TempDir()) / ("default_prior_" + card.name + ".csv");
+  std::ofstream out(path);
+  out << "age,member,y\n";
+  for (Index i = 0; i < rows; ++i) {
+    std::array<double, 3> z{};
+    PhiloxRandom(77, 0, static_cast<std::uint64_t>(i)).normals(Purpose::simulate, 0, z);
+    out << 45.0 + 12.0 * z[0] << (z[1] > 0.3 ? ",true," : ",false,");
+    if (card.target == TargetKind::number)
+      out << 20.0 + 3.0 * z[0] + 2.0 * z[2] << "\n";
+    else
+      out << i % (card.target == TargetKind::two_classes ? 2 : 3) << "\n";
+  }
+  return path.string();
+}
+
+// Lit rows are chosen as a run chooses them, or there are none. Under priors as wide as these the program lights nearly
+// all rows of a small table of classes, so that z is hardly there; without lit rows it is. A softmax of several classes
+// is left to the former: nearly all of its rows are bright then, and chains that are thinned enough take half an hour.
+struct Case {
+  std::size_t family;  // its place among the cards
+  bool lights;
+};
+
+std::string name_of(const Case& c) { return all_families()[c.family].name + (c.lights ? "" : "_Unlit"); }
+void PrintTo(const Case& c, std::ostream* out) { *out << name_of(c); }
+
+class DefaultPrior : public ::testing::TestWithParam<Case> {};
+
+// Bound, sweep and move are those of large tables; left to itself the program would take regular MCMC for so few rows.
+TEST_P(DefaultPrior, RanksAreUniform) {
+  const FamilyCard& card = all_families().at(GetParam().family);
+  Settings settings;
+  settings.family = card.name;
+  settings.sigma = 1.5;
+  const Index rows = 60;
+  EncodingOptions columns;
+  columns.target = "y";
+  columns.standardise = true;
+  columns.target_kind = card.target;
+  const Table read = Table::open({write_table(rows, card)});
+  const Encoding encoding = Encoding::learn(read, columns);
+  const Model model = make_model(settings, encoding);
+  const Store store = read_rows(read, encoding);
+  RowMatrix x(rows, store.features());
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < x.cols(); ++j) x(i, j) = store.value(i, j);
+  ASSERT_EQ(x.cols(), 3);
+  ASSERT_NEAR(x.col(1).squaredNorm(), static_cast<double>(rows - 1), 1e-6) << "numbers are standardised";
+
+  FitOptions options;
+  options.bound = BoundKind::sharp;
+  options.thin = 40;
+  if (!GetParam().lights) options.lit = {};
+  const Seen seen = calibrate(model, x, options, (GetParam().lights ? 5000 : 5100) + GetParam().family);
+  RecordProperty("bright_rows", std::to_string(seen.bright));
+  RecordProperty("lit_rows", std::to_string(seen.lit));
+  if (!GetParam().lights) {
+    EXPECT_EQ(seen.lit, 0.0);
+    EXPECT_GT(seen.bright, 0.15) << "too few bright rows to say much about z";
+  }
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> out;
+  for (std::size_t f = 0; f < all_families().size(); ++f) {
+    out.push_back({f, true});
+    if (all_families()[f].target != TargetKind::classes) out.push_back({f, false});
+  }
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Exactness, DefaultPrior, ::testing::ValuesIn(cases()),
+                         [](const auto& instance) { return name_of(instance.param); });
+
+}  // namespace
+}  // namespace flymc::exactness
