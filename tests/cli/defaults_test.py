@@ -49,7 +49,7 @@ def test_a_price_in_its_own_units(tmp_path):
         assert found[name]["sd"] == pytest.approx(error, rel=0.06)
     assert report["warnings"] == []
     # Costs have no units either: no row is lit because prices are large numbers.
-    assert "lit" not in report["choices"]
+    assert "rows are lit" not in report["choices"]
     assert sum(c["sampling_queries"] for c in report["chains"]) < len(x)
     assert "prior (default) normal(0, " in report["choices"]
 
