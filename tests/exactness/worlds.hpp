@@ -45,6 +45,7 @@ struct World {
   std::optional<Metric> metric;  // of the bound
   std::function<RowTerms(const RowView&)> terms;
   Lighting lighting = {};
+  double unit = 1.0;  // in which the spread of a row is measured
 
   Index dimension() const { return anchor.size(); }
 };
@@ -241,7 +242,8 @@ inline World make_world(Target target) {
       world = make_world(Target::student_t_narrow);
       world.name = "StudentTLit";
       sharpen(world, StudentT{student_nu, student_sigma}, {1.5, 8.0}, student_t_anchored);
-      world.lighting.above = 5.0;
+      world.unit = student_sigma;
+      world.lighting.above = 5.0 / (student_sigma * student_sigma);
       return world;
     // So small a radius that theta is beyond it nine times of ten.
     case Target::student_t_narrow:
@@ -281,7 +283,7 @@ inline std::vector<RowState> row_states(const World& world, const Vector& theta,
       for (Index p = 0; p < predictors; ++p) blocks.col(p).segment(p * x.size(), x.size()) = x;
       spread = blocks.transpose() * world.metric->precision().ldlt().solve(blocks);
       // Of the predictor, or of the softmax's differences of two.
-      widest = predictors == 1 ? spread(0, 0) : 0.0;
+      widest = predictors == 1 ? spread(0, 0) / (world.unit * world.unit) : 0.0;
       for (Index p = 0; p < predictors; ++p)
         for (Index q = 0; q < p; ++q) widest = std::max(widest, spread(p, p) + spread(q, q) - 2.0 * spread(p, q));
     }
