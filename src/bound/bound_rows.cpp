@@ -51,7 +51,7 @@ void BoundRows::fetch(const Store& store, std::span<const RowId> rows, const Com
   put_rows(letter, own);
   for (const std::vector<std::byte>& from : communicator.gather(letter)) {
     std::span<const std::byte> rest(from);
-    take_rows(rest, store.features(), all);
+    take_rows(rest, store.layout(), all);
   }
   // From the order of the ranks to that of the caller.
   std::unordered_map<RowId, std::size_t> place;
@@ -109,12 +109,12 @@ void put_rows(std::vector<std::byte>& letter, const BoundRows& rows) {
   rows.x.put(letter);
 }
 
-void take_rows(std::span<const std::byte>& letter, Index features, BoundRows& rows) {
+void take_rows(std::span<const std::byte>& letter, const Layout& layout, BoundRows& rows) {
   std::vector<std::size_t> count;
   take(letter, 1, count);
   take(letter, count[0], rows.row);
   rows.facts.each([&](std::vector<double>& column) { take(letter, count[0], column); });
-  rows.x.take(letter, features, count[0]);
+  rows.x.take(letter, layout, count[0]);
 }
 
 }  // namespace flymc

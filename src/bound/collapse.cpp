@@ -26,8 +26,8 @@ void complete_tiles(Matrix& m, Index k) {
 }
 
 // A part of a block of about 256 KiB: several sums visit a row, and only the first should fetch it from memory.
-Index rows_at_once(Index features) {
-  const auto rows = static_cast<std::uint64_t>(std::max<Index>(1, (Index{1} << 15) / features));
+Index rows_at_once(Index cells) {
+  const auto rows = static_cast<std::uint64_t>(std::max<Index>(1, (Index{1} << 15) / cells));
   return std::max<Index>(256, static_cast<Index>(std::bit_floor(rows)));
 }
 
@@ -65,7 +65,7 @@ Collapsed collapse(const Store& store, Index predictors, std::size_t curvatures,
                        std::vector<Matrix>(curvatures, Matrix::Zero(dimension, dimension))};
   Collapsed sum = execution.reduce(store.blocks(), zero, [&](Collapsed& part, std::size_t b) {
     const Block& block = store.block(b);
-    const Index most = rows_at_once(store.features());
+    const Index most = rows_at_once(store.layout().cells());
     const auto from = [&](Index first) { return block.part(first, std::min(most, block.rows() - first)); };
     for (Index first = 0; first < block.rows(); first += most)
       add_rows(from(first), from(std::min(first + most, block.rows())), predictors, terms, part);

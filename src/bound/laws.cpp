@@ -41,6 +41,22 @@ class Dice {
   std::uint64_t next_ = 0;
 };
 
+// The same rows, where the features from `first` on are one code.
+Store with_code(const Store& plain, Index first) {
+  std::vector<Index> levels(static_cast<std::size_t>(first), 0);
+  levels.push_back(plain.features() - first);
+  StoreBuilder builder(Layout(plain.columns(), plain.precision(), levels), plain.fact_kinds());
+  for (RowId i = 0; i < plain.rows(); ++i) {
+    std::vector<double> cells;
+    for (Index j = 0; j < first; ++j) cells.push_back(plain.value(i, j));
+    cells.push_back(0.0);
+    for (Index j = first; j < plain.features(); ++j)
+      if (plain.value(i, j) == 1.0) cells.back() = static_cast<double>(j - first + 1);
+    builder.append(cells, plain.facts(i));
+  }
+  return builder.finish();
+}
+
 // One random table with its anchor and its bound, and the laws checked on it.
 class Table {
  public:
@@ -48,13 +64,17 @@ class Table {
         LawReport& report)
       : model_(model), rule_(std::move(rule)), dice_(seed, number), report_(report) {
     const Index k = model_.predictors();
-    const Index d = 1 + static_cast<Index>(dice_.uniform(0.0, 5.0));
+    // One table in four has a code after its numbers.
+    const bool coded = number % 4 == 3;
+    const Index numbers = 1 + static_cast<Index>(dice_.uniform(0.0, 5.0)), levels = coded ? 3 : 0, d = numbers + levels;
     anchor_ = dice_.power_of_ten(-2.0, 1.0) * dice_.normals(d * k);
     RowMatrix x(rows_per_table, d);
     Vector y(rows_per_table);
     const PhiloxRandom targets(seed, number, 1);
     for (Index i = 0; i < rows_per_table; ++i) {
       x.row(i) = (i % 4 == 0 ? dice_.power_of_ten(-3.0, 3.0) : 1.0) * dice_.normals(d).transpose();
+      if (coded) x.row(i).tail(levels).setZero();
+      if (const Index code = i % (levels + 1); code > 0) x(i, numbers + code - 1) = 1.0;
       // At the row's own predictors, or far from them: a surprise of the worst kind.
       Vector eta = (x.row(i) * by_predictor(anchor_, k)).transpose();
       if (i % 2 == 0) eta += dice_.power_of_ten(-1.0, 4.0) * dice_.normals(k);
@@ -68,6 +88,7 @@ class Table {
     if (number % 3 == 2 && !model_.family().only_differences())
       offsets = dice_.power_of_ten(-1.0, 1.0) * dice_.normals(rows_per_table);
     store_ = std::make_unique<Store>(Store::from_matrix(x, y, {}, Precision::float64, weights, offsets));
+    if (coded) store_ = std::make_unique<Store>(with_code(*store_, numbers));
     const Matrix half = Matrix::NullaryExpr(d * k, d * k, [&] { return dice_.normal(); });
     metric_ = Metric::from_precision(dice_.power_of_ten(-2.0, 6.0) *
                                      (half * half.transpose() + 0.1 * Matrix::Identity(d * k, d * k)));

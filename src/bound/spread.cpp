@@ -1,7 +1,9 @@
-// L^-1 x by panels of the inverse, eight rows of data at a time.
+// L^-1 x by panels of the inverse, eight rows of data at a time; or x'P^-1 x of the entries of a row with codes.
 #include "flymc/bound/spread.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "flymc/core/panel.hpp"
 
@@ -32,9 +34,36 @@ double dot_of_panels(const double* x, const double* y, Index size) {
 
 }  // namespace
 
+struct Spread::Panels {
+  Panels(const Metric& metric, Index predictors);
+  void of(const RowCopies& rows, double* out) const {
+    if (rows.size() <= few_rows)
+      one_by_one(rows, out);
+    else
+      by_panels(rows, out);
+  }
+
+ private:
+  // Rows first ... first + 7 of L^-1, in the columns of one predictor, as a panel. Only the columns up to the diagonal.
+  struct Strip {
+    Index first = 0;
+    Index columns = 0;
+    std::size_t at = 0;  // in panels_
+  };
+  void one_by_one(const RowCopies& rows, double* out) const;
+  void by_panels(const RowCopies& rows, double* out) const;
+  void products(const double* w, double* g) const;
+
+  Index predictors_, features_;
+  Index padded_;                            // K D, rounded up to whole strips
+  std::vector<std::vector<Strip>> strips_;  // of each predictor
+  std::vector<double> panels_;
+  std::vector<PackedMatrix> whole_;  // the columns of each predictor, from its diagonal down
+};
+
 // Strips are counted from the last row of L^-1, and the first is filled up with zeros above: the one that is not full
 // is then the one with the fewest columns.
-Spread::Spread(const Metric& metric, Index predictors)
+Spread::Panels::Panels(const Metric& metric, Index predictors)
     : predictors_(predictors),
       features_(metric.dimension() / predictors),
       padded_((metric.dimension() + panel_width - 1) / panel_width * panel_width),
@@ -55,16 +84,9 @@ Spread::Spread(const Metric& metric, Index predictors)
   }
 }
 
-void Spread::of(const RowCopies& rows, std::span<double> out) const {
-  if (rows.size() <= few_rows)
-    one_by_one(rows, out.data());
-  else
-    by_panels(rows, out.data());
-}
-
 // A panel has too little to do for a single row, which has all of its W at once instead. The same sums: a term more is
 // a product with zero.
-void Spread::one_by_one(const RowCopies& rows, double* out) const {
+void Spread::Panels::one_by_one(const RowCopies& rows, double* out) const {
   Vector w = Vector::Zero(predictors_ * padded_);
   const Index padding = padded_ - predictors_ * features_;
   for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -75,7 +97,7 @@ void Spread::one_by_one(const RowCopies& rows, double* out) const {
   }
 }
 
-void Spread::by_panels(const RowCopies& rows, double* out) const {
+void Spread::Panels::by_panels(const RowCopies& rows, double* out) const {
   const VectorWidth width = widest_vectors();
   const auto count = static_cast<Index>(rows.size());
   Vector w(panel_width * predictors_ * padded_);  // W of a few rows
@@ -91,13 +113,70 @@ void Spread::by_panels(const RowCopies& rows, double* out) const {
 }
 
 // G = W'W.
-void Spread::products(const double* w, double* g) const {
+void Spread::Panels::products(const double* w, double* g) const {
   for (Index p = 0; p < predictors_; ++p) {
     const Index first = strips_[static_cast<std::size_t>(p)].front().first;  // above it, column p is zero
     for (Index q = 0; q <= p; ++q)
       g[p * predictors_ + q] = g[q * predictors_ + p] =
           dot_of_panels(w + p * padded_ + first, w + q * padded_ + first, padded_ - first);
   }
+}
+
+// G_pq = sum over entries i, j of v_i v_j S_(pi)(qj) for S = L^-T L^-1. A sum whose terms cancel may come out smaller
+// than it is, and a reach that is too small would be no bound. So G has an allowance for what rounding can do, given
+// L^-1: S_ij is a sum of n = K D products, off by at most n u sum_k |m_ki m_kj| <= n u s_i s_j with s_i^2 = S_ii and u
+// half the distance from 1 to the next number; the sum over the entries, with P cells, adds P^2 + 2 roundings of terms
+// of that size. With a_p = sum_i |v_i| s_(pi) the error of G_pq is at most e a_p a_q, e = (n + P^2 + 4) u to first
+// order, and e K diag(a_p^2) is at least any symmetric matrix with entries so large. e is taken twice.
+struct Spread::Covariance {
+  Covariance(const Metric& metric, Index predictors)
+      : predictors_(predictors), features_(metric.dimension() / predictors) {
+    const Matrix m = inverse(metric.lower());
+    values_ = m.transpose() * m;
+    deviation_ = values_.diagonal().cwiseMax(0.0).cwiseSqrt();
+  }
+
+  void of(const Entries& x, double* g) const {
+    const Index k = predictors_, d = features_;
+    const double roundings = static_cast<double>(k * d + x.cells * x.cells + 4);
+    const double allowed = roundings * std::numeric_limits<double>::epsilon() * static_cast<double>(k);
+    for (Index p = 0; p < k; ++p)
+      for (Index q = 0; q <= p; ++q) {
+        double sum = 0.0;
+        for (Index j = 0; j < x.cells; ++j) {
+          if (x.value[j] == 0.0) continue;
+          const double* const column = values_.col(q * d + x.feature[j]).data() + p * d;
+          double own = 0.0;
+          for (Index i = p == q ? j + 1 : 0; i < x.cells; ++i) own += x.value[i] * column[x.feature[i]];
+          sum += x.value[j] * (p == q ? x.value[j] * column[x.feature[j]] + 2.0 * own : own);
+        }
+        g[p * k + q] = g[q * k + p] = sum;
+      }
+    for (Index p = 0; p < k; ++p) {
+      double size = 0.0;
+      for (Index i = 0; i < x.cells; ++i) size += std::abs(x.value[i]) * deviation_[p * d + x.feature[i]];
+      g[p * k + p] = std::max(0.0, g[p * k + p]) + allowed * size * size;
+    }
+  }
+
+ private:
+  Index predictors_, features_;
+  Matrix values_;
+  Vector deviation_;
+};
+
+Spread::Spread(const Metric& metric, Index predictors)
+    : metric_(metric), predictors_(predictors), parts_(std::make_shared<Parts>()) {}
+
+void Spread::of(const RowCopies& rows, std::span<double> out) const {
+  if (!rows.coded()) {
+    std::call_once(parts_->panels_made, [&] { parts_->panels = std::make_shared<const Panels>(metric_, predictors_); });
+    return parts_->panels->of(rows, out.data());
+  }
+  std::call_once(parts_->covariance_made,
+                 [&] { parts_->covariance = std::make_shared<const Covariance>(metric_, predictors_); });
+  const auto entries = static_cast<std::size_t>(predictors_ * predictors_);
+  for (std::size_t i = 0; i < rows.size(); ++i) parts_->covariance->of(rows.entries(i), out.data() + i * entries);
 }
 
 }  // namespace flymc

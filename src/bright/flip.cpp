@@ -70,7 +70,7 @@ RowId JointDensity::flip(State& state, const Flips& flips) const {
     if (head[0].place != own.place) ranks_differ();
     queries += head[0].queries;
     take(rest, static_cast<std::size_t>(head[0].dark), dark);
-    take_rows(rest, store_.features(), bright);
+    take_rows(rest, store_.layout(), bright);
   }
   if (bright.size() > 0) {
     bound_.complete(bright);

@@ -6,13 +6,57 @@
 
 namespace flymc {
 
-// Calls visit with a typed pointer to the block's row-major features.
+// Calls visit with a typed pointer to the block's row-major features; without codes.
 template <class Visit>
 void Block::with_values(Visit&& visit) const {
-  if (precision_ == Precision::float64)
-    visit(static_cast<const double*>(values_));
+  if (layout_->precision() == Precision::float64)
+    visit(reinterpret_cast<const double*>(values_));
   else
-    visit(static_cast<const float*>(values_));
+    visit(reinterpret_cast<const float*>(values_));
+}
+
+namespace {
+
+// The entries of some rows of a block, one row after the other.
+class Unpacked {
+ public:
+  Unpacked(const Layout& layout, Index most)
+      : layout_(layout),
+        feature_(static_cast<std::size_t>(most * layout.cells())),
+        value_(static_cast<std::size_t>(most * layout.cells())) {}
+  void take(const std::byte* rows, Index count) {
+    const Index cells = layout_.cells();
+    for (Index i = 0; i < count; ++i)
+      layout_.unpack(rows + static_cast<std::size_t>(i) * layout_.row_bytes(), feature_.data() + i * cells,
+                     value_.data() + i * cells);
+  }
+  Entries row(Index i) const { return Entries{feature_.data(), value_.data(), layout_.cells()}.row(i); }
+
+ private:
+  const Layout& layout_;
+  std::vector<std::int32_t> feature_;
+  std::vector<double> value_;
+};
+
+}  // namespace
+
+template <class Visit>
+void Block::each_row(Visit&& visit) const {
+  const std::size_t row_bytes = layout_->row_bytes();
+  const Index features = layout_->features();
+  if (layout_->coded()) {
+    Unpacked one(*layout_, 1);
+    for (Index i = 0; i < rows_; ++i) {
+      one.take(values_ + static_cast<std::size_t>(i) * row_bytes, 1);
+      visit(i, one.row(0));
+    }
+  } else if (layout_->precision() == Precision::float64) {
+    for (Index i = 0; i < rows_; ++i)
+      visit(i, Numbers<double>(values_ + static_cast<std::size_t>(i) * row_bytes, features));
+  } else {
+    for (Index i = 0; i < rows_; ++i)
+      visit(i, Numbers<float>(values_ + static_cast<std::size_t>(i) * row_bytes, features));
+  }
 }
 
 Block Block::part(Index first, Index count) const {
@@ -21,24 +65,21 @@ Block Block::part(Index first, Index count) const {
   out.rows_ = count;
   for (const double** column : {&out.targets_, &out.weights_, &out.offsets_})
     if (*column) *column += first;
-  with_values([&](const auto* x) { out.values_ = x + first * features_; });
+  out.values_ += static_cast<std::size_t>(first) * layout_->row_bytes();
   return out;
 }
 
 void Block::predict(const Matrix& theta, RowMatrix& eta) const {
   eta.resize(rows_, theta.cols());
-  with_values([&](const auto* x) {
-    for (Index i = 0; i < rows_; ++i)
-      for (Index k = 0; k < theta.cols(); ++k) eta(i, k) = dot(x + i * features_, theta.col(k).data(), features_);
+  each_row([&](Index i, const auto& x) {
+    for (Index k = 0; k < theta.cols(); ++k) eta(i, k) = dot(x, theta.col(k).data());
   });
   if (offsets_) eta.colwise() += Eigen::Map<const Vector>(offsets_, rows_);
 }
 
 void Block::add_weighted_rows(const RowMatrix& weight, Matrix& out) const {
-  with_values([&](const auto* x) {
-    for (Index i = 0; i < rows_; ++i)
-      for (Index k = 0; k < weight.cols(); ++k)
-        add_scaled(weight(i, k), x + i * features_, out.col(k).data(), features_);
+  each_row([&](Index i, const auto& x) {
+    for (Index k = 0; k < weight.cols(); ++k) add_scaled(weight(i, k), x, out.col(k).data());
   });
 }
 
@@ -47,19 +88,50 @@ void Block::add_gram(const Vector& weight, Eigen::Ref<Matrix> out) const {
   add_grams({&sum, 1}, nullptr);
 }
 
+void Block::add_grams(std::span<GramSum> sums, const Block* next) const {
+  if (sums.empty()) return;
+  if (layout_->coded())
+    add_grams_of_codes(sums);
+  else
+    add_grams_of_numbers(sums, next);
+}
+
+// A row has few entries, and a product of two of them goes where it belongs. Features rise within a row, so that what
+// follows an entry lies below it in its column.
+void Block::add_grams_of_codes(std::span<GramSum> sums) const {
+  constexpr Index slice = 128;
+  Unpacked rows(*layout_, slice);
+  for (Index first = 0; first < rows_; first += slice) {
+    const Index count = std::min(slice, rows_ - first);
+    rows.take(values_ + static_cast<std::size_t>(first) * layout_->row_bytes(), count);
+    for (GramSum& sum : sums)
+      for (Index i = 0; i < count; ++i) {
+        const double weight = sum.weight[(first + i) * sum.stride];
+        if (weight == 0.0) continue;
+        const Entries row = rows.row(i);
+        for (Index e = 0; e < row.cells; ++e) {
+          if (row.value[e] == 0.0) continue;
+          const double scaled = weight * row.value[e];
+          double* const column = sum.out.data() + row.feature[e] * sum.out.outerStride();
+          for (Index below = e; below < row.cells; ++below) column[row.feature[below]] += scaled * row.value[below];
+        }
+      }
+  }
+}
+
 // In slices of rows that stay in the cache, copied in double (sums of floats would lose what the bound needs) into
 // panels of eight columns that all sums share. Columns are counted from the last, and the first panel is filled up with
 // zeros before its own: as the narrow one of two panels it then takes its own columns alone. A sum is kept as tiles of
 // 8 x 8, tile (i, j <= i) at i (i + 1) / 2 + j, until the block ends.
 //
 // While the processor multiplies, memory has nothing to do: each tile asks for a few lines of the rows that come next.
-void Block::add_grams(std::span<GramSum> sums, const Block* next) const {
-  if (sums.empty()) return;
+void Block::add_grams_of_numbers(std::span<GramSum> sums, const Block* next) const {
   constexpr Index slice = 128;
   constexpr Index tile_size = panel_width * panel_width;
   const VectorWidth width = widest_vectors();
-  const Index panels = (features_ + panel_width - 1) / panel_width;
-  const Index padding = panels * panel_width - features_;
+  const Index features = layout_->features();
+  const Index panels = (features + panel_width - 1) / panel_width;
+  const Index padding = panels * panel_width - features;
   const Index tiles = panels * (panels + 1) / 2;
   const Index panel_size = (slice + 1) * panel_width;  // not a power of two, which would be the same place in a cache
   std::vector<double> packed(static_cast<std::size_t>(panels * panel_size));
@@ -68,24 +140,24 @@ void Block::add_grams(std::span<GramSum> sums, const Block* next) const {
   const auto panel = [&](Index p) { return packed.data() + p * panel_size; };
 
   constexpr Index line = 64;
-  const auto row_bytes = features_ * static_cast<Index>(bytes_per_number(precision_));
+  const auto row_bytes = static_cast<Index>(layout_->row_bytes());
   const Index slice_tiles = tiles * static_cast<Index>(sums.size());
   const Index fetched_at_once = (slice * row_bytes + slice_tiles - 1) / slice_tiles;
   Index fetched = 0;
   const Index fetch_end = next ? next->rows_ * row_bytes : 0;
   const auto fetch = [&] {
     for (const Index end = std::min(fetched + fetched_at_once, fetch_end); fetched < end; fetched += line)
-      __builtin_prefetch(static_cast<const char*>(next->values_) + fetched, 0, 2);
+      __builtin_prefetch(next->values_ + fetched, 0, 2);
   };
 
   for (Index first = 0; first < rows_; first += slice) {
     const Index count = std::min(slice, rows_ - first);
     with_values([&](const auto* x) {
       for (Index l = 0; l < count; ++l) {
-        const auto* row = x + (first + l) * features_;
+        const auto* row = x + (first + l) * features;
         double* copy = packed.data() + l * panel_width;
         for (Index c = padding; c < panel_width; ++c) copy[c] = static_cast<double>(row[c - padding]);
-        for (Index j = panel_width - padding; j < features_; j += panel_width) {
+        for (Index j = panel_width - padding; j < features; j += panel_width) {
           copy += panel_size;
           for (Index c = 0; c < panel_width; ++c) copy[c] = static_cast<double>(row[j + c]);
         }
@@ -120,21 +192,31 @@ void Block::add_grams(std::span<GramSum> sums, const Block* next) const {
         }
 }
 
+namespace {
+
+// Calls visit(feature, value) for the features of a row that may be other than zero.
+template <class Scalar, class Visit>
+void each_entry(const Numbers<Scalar>& row, Visit&& visit) {
+  for (Index j = 0; j < row.features; ++j) visit(j, static_cast<double>(row.x[j]));
+}
+template <class Visit>
+void each_entry(const Entries& row, Visit&& visit) {
+  for (Index e = 0; e < row.cells; ++e) visit(row.feature[e], row.value[e]);
+}
+
+}  // namespace
+
 void Block::add_weighted_squares(const Vector& weight, Vector& out) const {
-  with_values([&](const auto* x) {
-    for (Index i = 0; i < rows_; ++i, x += features_)
-      for (Index j = 0; j < features_; ++j) out[j] += weight[i] * static_cast<double>(x[j]) * static_cast<double>(x[j]);
+  each_row([&](Index i, const auto& x) {
+    each_entry(x, [&](Index j, double value) { out[j] += weight[i] * value * value; });
   });
 }
 
 void Block::add_rows_beyond(const Vector& weight, const Vector& limit, std::vector<RowId>& out) const {
-  with_values([&](const auto* x) {
-    for (Index i = 0; i < rows_; ++i, x += features_) {
-      int beyond = 0;  // to the end of the row without a branch: few rows are
-      for (Index j = 0; j < features_; ++j)
-        beyond |= weight[i] * static_cast<double>(x[j]) * static_cast<double>(x[j]) > limit[j] ? 1 : 0;
-      if (beyond != 0) out.push_back(first_row_ + i);
-    }
+  each_row([&](Index i, const auto& x) {
+    int beyond = 0;  // to the end of the row without a branch: few rows are
+    each_entry(x, [&](Index j, double value) { beyond |= weight[i] * value * value > limit[j] ? 1 : 0; });
+    if (beyond != 0) out.push_back(first_row_ + i);
   });
 }
 

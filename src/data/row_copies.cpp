@@ -8,42 +8,95 @@
 
 namespace flymc {
 
+void RowCopies::set_layout(const Layout& layout) {
+  features_ = layout.features();
+  width_ = layout.cells();
+  coded_ = layout.coded();
+}
+
 void RowCopies::copy(const Store& store, std::span<const RowId> rows, FactColumns& facts) {
-  features_ = store.features();
-  values_.resize(rows.size() * static_cast<std::size_t>(features_));
+  const Layout& layout = store.layout();
+  set_layout(layout);
+  const auto width = static_cast<std::size_t>(width_);
+  values_.resize(rows.size() * width);
+  feature_.resize(coded_ ? values_.size() : 0);
   facts = FactColumns(store.fact_kinds());
-  store.copy_rows(rows, values_, facts);
+  double* to = values_.data();
+  for (std::size_t i = 0; i < rows.size(); ++i, to += width) {
+    const std::byte* from = store.fetch(rows, i);
+    if (coded_)
+      layout.unpack(from, feature_.data() + i * width, to);
+    else if (layout.precision() == Precision::float64)
+      std::copy_n(reinterpret_cast<const double*>(from), width, to);
+    else
+      std::copy_n(reinterpret_cast<const float*>(from), width, to);
+    facts.push_back(store.facts(rows[i]));
+  }
 }
 
 void RowCopies::assign(Index features, std::span<const double> values) {
-  features_ = features;
+  features_ = width_ = features;
+  coded_ = false;
   values_.assign(values.begin(), values.end());
+  feature_.clear();
+}
+
+template <class Visit>
+void RowCopies::each_row(Visit&& visit) const {
+  const std::size_t n = size();
+  if (coded_)
+    for (std::size_t i = 0; i < n; ++i) visit(entries(i));
+  else
+    for (std::size_t i = 0; i < n; ++i) visit(Numbers<double>(reinterpret_cast<const std::byte*>(row(i)), features_));
 }
 
 void RowCopies::project(const Matrix& theta, std::span<double> out) const {
   std::size_t at = 0;
-  for (const double* x = values_.data(); x < values_.data() + values_.size(); x += features_)
-    for (Index k = 0; k < theta.cols(); ++k) out[at++] = dot(x, theta.col(k).data(), features_);
+  each_row([&](const auto& x) {
+    for (Index k = 0; k < theta.cols(); ++k) out[at++] = dot(x, theta.col(k).data());
+  });
 }
 
 void RowCopies::add_weighted(std::span<const double> weight, Matrix& out) const {
   std::size_t in = 0;
-  for (const double* x = values_.data(); x < values_.data() + values_.size(); x += features_)
-    for (Index k = 0; k < out.cols(); ++k) add_scaled(weight[in++], x, out.col(k).data(), features_);
+  each_row([&](const auto& x) {
+    for (Index k = 0; k < out.cols(); ++k) add_scaled(weight[in++], x, out.col(k).data());
+  });
 }
 
 void RowCopies::add_row(std::size_t i, double weight, Eigen::Ref<Vector> out) const {
-  out += weight * Eigen::Map<const Vector>(row(i), features_);
+  if (coded_)
+    add_scaled(weight, entries(i), out.data());
+  else
+    out += weight * Eigen::Map<const Vector>(row(i), features_);
+}
+
+// The lower triangle, or, off the diagonal of predictors, the whole.
+void RowCopies::add_gram_of_codes(const double* c, Index stride, bool whole, Eigen::Ref<Matrix> out) const {
+  for (std::size_t i = 0; i < size(); ++i, c += stride) {
+    const Entries x = entries(i);
+    for (Index e = 0; e < x.cells; ++e) {
+      const double scaled = *c * x.value[e];
+      if (scaled == 0.0) continue;
+      double* const column = out.data() + x.feature[e] * out.outerStride();
+      for (Index below = whole ? 0 : e; below < x.cells; ++below) column[x.feature[below]] += scaled * x.value[below];
+    }
+  }
 }
 
 Matrix RowCopies::gram(std::span<const double> c, Index k) const {
   const auto n = static_cast<Index>(size());
-  const Eigen::Map<const RowMatrix> x(values_.data(), n, features_), weights(c.data(), n, k * k);
   Matrix out = Matrix::Zero(features_ * k, features_ * k);
+  const auto tile = [&](Index p, Index q) { return out.block(p * features_, q * features_, features_, features_); };
   for (Index p = 0; p < k; ++p)
     for (Index q = 0; q <= p; ++q) {
+      if (coded_) {
+        add_gram_of_codes(c.data() + p * k + q, k * k, q < p, tile(p, q));
+        continue;
+      }
+      const Eigen::Map<const RowMatrix> x(values_.data(), n, features_), weights(c.data(), n, k * k);
       const RowMatrix weighted = weights.col(p * k + q).asDiagonal() * x;
-      out.block(p * features_, q * features_, features_, features_).noalias() = weighted.transpose() * x;
+      tile(p, q).noalias() = weighted.transpose() * x;
     }
   out.triangularView<Eigen::StrictlyUpper>().setZero();
   return out;
@@ -53,24 +106,53 @@ void RowCopies::multiply(const PackedMatrix& m, std::size_t i, double* out) cons
 
 void RowCopies::multiply_panel(VectorWidth width, const double* panel, Index columns, std::size_t first, Index count,
                                double* out, Index stride) const {
-  panel_product(width, panel, columns, row(first), features_, count, out, stride);
+  if (!coded_) return panel_product(width, panel, columns, row(first), features_, count, out, stride);
+  for (Index i = 0; i < count; ++i, out += stride) {
+    const Entries x = entries(first + static_cast<std::size_t>(i));
+    std::fill_n(out, panel_width, 0.0);
+    for (Index e = 0; e < x.cells; ++e)
+      if (x.feature[e] < columns)
+        for (Index j = 0; j < panel_width; ++j) out[j] += x.value[e] * panel[x.feature[e] * panel_width + j];
+  }
 }
 
-void RowCopies::put(std::vector<std::byte>& letter) const { flymc::put(letter, std::span<const double>(values_)); }
+void RowCopies::put(std::vector<std::byte>& letter) const {
+  flymc::put(letter, std::span<const double>(values_));
+  flymc::put(letter, std::span<const std::int32_t>(feature_));
+}
 
-void RowCopies::take(std::span<const std::byte>& letter, Index features, std::size_t count) {
-  features_ = features;
-  flymc::take(letter, count * static_cast<std::size_t>(features), values_);
+void RowCopies::take(std::span<const std::byte>& letter, const Layout& layout, std::size_t count) {
+  set_layout(layout);
+  const std::size_t numbers = count * static_cast<std::size_t>(width_);
+  flymc::take(letter, numbers, values_);
+  flymc::take(letter, coded_ ? numbers : 0, feature_);
+}
+
+void RowCopies::append(const Layout& layout, std::span<const double> cells) {
+  set_layout(layout);
+  const std::size_t before = values_.size();
+  values_.insert(values_.end(), cells.begin(), cells.end());
+  if (!coded_) return;
+  feature_.resize(values_.size());
+  layout.entries(cells, feature_.data() + before, values_.data() + before);
 }
 
 void RowCopies::append(const RowCopies& other, std::size_t i) {
   features_ = other.features_;
-  values_.insert(values_.end(), other.row(i), other.row(i) + features_);
+  width_ = other.width_;
+  coded_ = other.coded_;
+  values_.insert(values_.end(), other.row(i), other.row(i) + width_);
+  if (coded_) feature_.insert(feature_.end(), other.entries(i).feature, other.entries(i).feature + width_);
 }
 
 void RowCopies::remove(std::size_t i) {
-  std::copy(values_.end() - features_, values_.end(), values_.begin() + static_cast<std::ptrdiff_t>(i) * features_);
-  values_.resize(values_.size() - static_cast<std::size_t>(features_));
+  const auto forget = [&](auto& all) {
+    if (all.empty()) return;
+    std::copy(all.end() - width_, all.end(), all.begin() + static_cast<std::ptrdiff_t>(i) * width_);
+    all.resize(all.size() - static_cast<std::size_t>(width_));
+  };
+  forget(values_);
+  forget(feature_);
 }
 
 }  // namespace flymc

@@ -1,5 +1,6 @@
 // Which rows are a rank's own, and a store of some rows of all ranks.
 #include <algorithm>
+#include <utility>
 
 #include "flymc/data/store.hpp"
 
@@ -13,17 +14,21 @@ RowRange own_rows(const Store& store, const Communicator& communicator) {
 
 Store select(const Store& store, std::span<const RowId> own, const Communicator& communicator) {
   if (communicator.size() == 1) return store.select(own);
-  const auto features = static_cast<std::size_t>(store.features());
-  std::vector<double> x(own.size() * features);
+  const std::size_t row_bytes = store.layout().row_bytes();
+  std::vector<std::byte> rows;
   FactColumns facts(store.fact_kinds());
-  store.copy_rows(own, x, facts);
-  const auto gather = [&](std::vector<double>& own_values) {
-    own_values = gather_all(communicator, std::span<const double>(own_values));
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const std::byte* row = store.fetch(own, i);
+    rows.insert(rows.end(), row, row + row_bytes);
+    facts.push_back(store.facts(own[i]));
+  }
+  const auto gather = [&](auto& own_values) {
+    own_values = gather_all(communicator, std::span(std::as_const(own_values)));
   };
-  gather(x);
+  gather(rows);
   facts.each(gather);
-  StoreBuilder builder(store.columns(), store.precision(), store.fact_kinds());
-  for (std::size_t i = 0; i < facts.size(); ++i) builder.append({x.data() + i * features, features}, facts.spans()[i]);
+  StoreBuilder builder(store.layout(), store.fact_kinds());
+  for (std::size_t i = 0; i < facts.size(); ++i) builder.append(rows.data() + i * row_bytes, facts.spans()[i]);
   return builder.finish();
 }
 

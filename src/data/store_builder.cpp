@@ -4,39 +4,23 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "flymc/core/error.hpp"
 #include "flymc/data/store.hpp"
 
 namespace flymc {
 
-void check_row(const std::vector<std::string>& columns, Precision precision, RowId row,
-               std::span<const double> features, const RowFacts& facts) {
-  if (features.size() != columns.size())
-    throw InputError(fmt::format("row {} has {} features, expected {}", row, features.size(), columns.size()));
-  const double largest =
-      precision == Precision::float32 ? static_cast<double>(std::numeric_limits<float>::max()) : HUGE_VAL;
-  for (std::size_t j = 0; j < features.size(); ++j) {
-    const double value = features[j];
-    if (!std::isfinite(value))
-      throw InputError(fmt::format("row {}, column '{}': {} is not a finite number; drop or fill such rows first", row,
-                                   columns[j], value));
-    if (std::abs(value) > largest)
-      throw InputError(fmt::format("row {}, column '{}': {} does not fit float32; rescale the column or use float64",
-                                   row, columns[j], value));
-  }
-  if (!std::isfinite(facts.target))
-    throw InputError(fmt::format("row {}: the target {} is not a finite number", row, facts.target));
-  if (!(facts.weight >= 0.0) || !std::isfinite(facts.weight))
-    throw InputError(fmt::format("row {}: the weight {} is not a finite number of 0 or more", row, facts.weight));
-  if (!std::isfinite(facts.offset))
-    throw InputError(fmt::format("row {}: the offset {} is not a finite number", row, facts.offset));
+StoreBuilder::StoreBuilder(Layout layout, FactKinds kinds)
+    : store_(std::move(layout)), arena_(std::make_shared<Arena>()) {
+  store_.fact_kinds_ = kinds;
 }
 
-StoreBuilder::StoreBuilder(std::vector<std::string> columns, Precision precision, FactKinds kinds)
-    : store_(std::move(columns), precision), arena_(std::make_shared<Arena>()) {
-  store_.fact_kinds_ = kinds;
+Index StoreBuilder::rows_per_block(const Layout& layout) {
+  const Index few = rows_per_block(layout.cells());
+  if (!layout.coded()) return few;
+  const double products = std::pow(static_cast<double>(layout.features()) / static_cast<double>(layout.cells()), 2);
+  const auto rows = static_cast<std::uint64_t>(std::min(16.0 * products, 1048576.0));
+  return std::max<Index>(few, static_cast<Index>(std::bit_floor(rows)));
 }
 
 Index StoreBuilder::rows_per_block(Index features) {
@@ -44,11 +28,11 @@ Index StoreBuilder::rows_per_block(Index features) {
   return std::clamp<Index>(static_cast<Index>(std::bit_floor(rows)), 256, 16384);
 }
 
-// A whole block's room: features, then targets, weights and offsets. What a last, short block does not use is never
+// A whole block's room: rows, then targets, weights and offsets. What a last, short block does not use is never
 // touched.
 void StoreBuilder::open_block() {
   const auto rows = static_cast<std::size_t>(store_.block_rows_);
-  const std::size_t row_bytes = store_.columns_.size() * bytes_per_number(store_.precision_);
+  const std::size_t row_bytes = store_.layout_->row_bytes();
   const auto [weight, offset] = store_.fact_kinds_;
   const std::size_t facts = 1 + (weight ? 1 : 0) + (offset ? 1 : 0);
   auto* memory = static_cast<std::byte*>(arena_->allocate(rows * (row_bytes + facts * sizeof(double))));
@@ -64,20 +48,28 @@ void StoreBuilder::close_block() {
   filled_ = 0;
 }
 
-void StoreBuilder::append(std::span<const double> features, const RowFacts& facts) {
-  if (!arena_) throw InputError("the store is finished; rows cannot be added");
-  check_row(store_.columns_, store_.precision_, store_.rows_ + filled_, features, facts);
+std::byte* StoreBuilder::next_row() {
   if (filled_ == 0) open_block();
-  const Index offset = filled_ * store_.features();
-  if (store_.precision_ == Precision::float32)
-    std::transform(features.begin(), features.end(), static_cast<float*>(values_) + offset,
-                   [](double value) { return static_cast<float>(value); });
-  else
-    std::copy(features.begin(), features.end(), static_cast<double*>(values_) + offset);
+  return values_ + static_cast<std::size_t>(filled_) * store_.layout_->row_bytes();
+}
+
+void StoreBuilder::add_facts(const RowFacts& facts) {
   targets_[filled_] = facts.target;
   if (weights_) weights_[filled_] = facts.weight;
   if (offsets_) offsets_[filled_] = facts.offset;
   if (++filled_ == store_.block_rows_) close_block();
+}
+
+void StoreBuilder::append(std::span<const double> cells, const RowFacts& facts) {
+  if (!arena_) throw InputError("the store is finished; rows cannot be added");
+  store_.layout_->check(store_.rows_ + filled_, cells, facts);
+  store_.layout_->pack(cells, next_row());
+  add_facts(facts);
+}
+
+void StoreBuilder::append(const std::byte* row, const RowFacts& facts) {
+  std::copy_n(row, store_.layout_->row_bytes(), next_row());
+  add_facts(facts);
 }
 
 Store StoreBuilder::finish() {

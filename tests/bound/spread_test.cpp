@@ -77,5 +77,49 @@ TEST_P(SpreadOfShape, ARowHasTheSameBitsAloneAsInCompany) {
     }
 }
 
+// Rows with codes by lookups in the covariance: what numbers give, never less, and the same bits in any company. Also
+// where the sum cancels: two features that are nearly never apart, each known next to nothing about.
+TEST(SpreadOfCodes, IsThatOfNumbersAndNeverLess) {
+  for (const Index k : {1, 3}) {
+    const Layout layout({"a", "b", "c", "d", "e", "f", "g"}, Precision::float64, {0, 3, 0, 2});
+    StoreBuilder codes(layout), plain(layout.names());
+    const RowMatrix x = problems::features(300, 2, 7);
+    std::vector<double> features(7);
+    for (Index i = 0; i < 300; ++i) {
+      const std::vector<double> cells = {x(i, 0), static_cast<double>(i % 4), x(i, 1), static_cast<double>(i / 4 % 3)};
+      layout.expand(cells, features);
+      codes.append(cells, 0.0);
+      plain.append(features, 0.0);
+    }
+    const Store coded = codes.finish(), written_out = plain.finish();
+    std::vector<RowId> rows(300);
+    std::iota(rows.begin(), rows.end(), 0);
+    const auto square = static_cast<std::size_t>(k * k);
+    for (const double together : {0.0, 1e4, 1e8, 1e12}) {
+      Matrix precision = Matrix::Identity(7 * k, 7 * k);
+      const Metric usual = some_metric(7 * k, 8);
+      precision = usual.lower() * usual.lower().transpose();
+      for (Index p = 0; p < k; ++p) {
+        Vector both = Vector::Zero(7 * k);
+        both[7 * p] = both[7 * p + 1] = 1.0;
+        precision += together * both * both.transpose();
+      }
+      const Spread spread(*Metric::from_precision(precision), k);
+      std::vector<double> own(300 * square), expected(own.size()), alone(square);
+      spread.of(copies(coded, rows), own);
+      spread.of(copies(written_out, rows), expected);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Eigen::Map<const RowMatrix> g(own.data() + i * square, k, k), h(expected.data() + i * square, k, k);
+        const double size = h.cwiseAbs().maxCoeff();
+        EXPECT_LT((g - h).cwiseAbs().maxCoeff(), 1e-10 * std::max(size, 1.0)) << together;
+        // Both have errors of rounding; the allowance is the larger by far.
+        EXPECT_GT(Eigen::SelfAdjointEigenSolver<Matrix>(g - h).eigenvalues().minCoeff(), -1e-15 * size) << together;
+        spread.of(copies(coded, {&rows[i], 1}), alone);
+        EXPECT_TRUE(std::equal(alone.begin(), alone.end(), own.begin() + static_cast<std::ptrdiff_t>(i * square)));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace flymc

@@ -158,7 +158,7 @@ TEST_P(StoreOfEachPrecision, CopiesRows) {
   std::span<const std::byte> rest(letter);
   RowCopies taken;
   taken.append(copies, 3);
-  taken.take(rest, 7, 9);
+  taken.take(rest, store.layout(), 9);
   EXPECT_TRUE(rest.empty());
   ASSERT_EQ(taken.size(), 10u);
   for (std::size_t i = 0; i < 10; ++i) {

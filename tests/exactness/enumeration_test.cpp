@@ -18,13 +18,16 @@ namespace {
 constexpr RowId rows = 5;
 constexpr std::size_t states = 1u << rows;
 
+// Of numbers; with weights, and offsets if the family takes them; with a code.
+enum class Rows { plain, facts, codes };
+
 // A problem of five rows with an anchor that is not the mode, and a theta that is not the anchor: all gaps are visible.
 struct Tiny {
-  // `lights` rows are lit, those with the largest spread. With `facts` rows have weights, and offsets if the family
-  // takes them.
-  Tiny(const Model& model, std::shared_ptr<const BoundRule> rule, double scale, std::size_t lights, bool facts)
+  // `lights` rows are lit, those with the largest spread.
+  Tiny(const Model& model, std::shared_ptr<const BoundRule> rule, double scale, std::size_t lights, Rows kind)
       : problem(problems::make(model, rows, 2, 11)) {
-    if (facts) problem.store = with_facts(problem.store, !model.family().only_differences());
+    if (kind == Rows::facts) problem.store = with_facts(problem.store, !model.family().only_differences());
+    if (kind == Rows::codes) problem.store = with_codes(problem.store);
     const Index dimension = model.coefficients(problem.store);
     Vector anchor(dimension);
     for (Index j = 0; j < dimension; ++j) anchor[j] = 0.3 * std::sin(1.0 + static_cast<double>(j));
@@ -33,7 +36,8 @@ struct Tiny {
     // With this metric spread is |x|^2 / 4, or twice that for a difference of two predictors.
     const double unit = model.family().only_differences() ? 0.5 : 0.25;
     std::vector<std::pair<double, RowId>> spread;
-    for (RowId i = 0; i < rows; ++i) spread.emplace_back(-unit * (1.0 + std::pow(problem.store.value(i, 1), 2)), i);
+    for (RowId i = 0; i < rows; ++i)
+      spread.emplace_back(-unit * (std::pow(problem.store.value(i, 0), 2) + std::pow(problem.store.value(i, 1), 2)), i);
     std::sort(spread.begin(), spread.end());
     Lighting lighting;
     if (lights > 0) lighting.above = lights < rows ? -0.5 * (spread[lights - 1].first + spread[lights].first) : 0.0;
@@ -48,6 +52,14 @@ struct Tiny {
     const double weight[] = {0.4, 2.5, 1.0, 6.0, 0.7}, offset[] = {0.8, -0.5, 0.0, 0.3, -1.1};
     for (RowId i = 0; i < rows; ++i)
       builder.append(std::vector{plain.value(i, 0), plain.value(i, 1)}, {plain.target(i), weight[i], offset[i]});
+    return builder.finish();
+  }
+
+  // The number that the rows differ in, and a code of one level.
+  static Store with_codes(const Store& plain) {
+    StoreBuilder builder(Layout(plain.columns(), plain.precision(), {0, 1}));
+    for (RowId i = 0; i < rows; ++i)
+      builder.append(std::vector{plain.value(i, 1), static_cast<double>(i % 2)}, plain.target(i));
     return builder.finish();
   }
 
@@ -202,13 +214,13 @@ struct Case {
   std::shared_ptr<const BoundRule> rule;
   double scale;  // how far theta is from the anchor
   std::size_t lights = 0;
-  bool facts = false;  // weights and offsets
+  Rows kind = Rows::plain;
 };
 
 class EverySweep : public testing::TestWithParam<Case> {
  protected:
   EverySweep()
-      : tiny(GetParam().model, GetParam().rule, GetParam().scale, GetParam().lights, GetParam().facts),
+      : tiny(GetParam().model, GetParam().rule, GetParam().scale, GetParam().lights, GetParam().kind),
         pi(tiny.stationary()) {}
   Tiny tiny;
   Vector pi;
@@ -356,12 +368,16 @@ std::vector<Case> cases() {
           {"LogisticSharpAllLit", m[0], sharp, 1.0, 5},
           {"SoftmaxSharpFourLitOutside", m[1], narrow, 1.0, 4},
           // Weights and offsets.
-          {"LogisticFacts", m[0], anchored, 1.0, 0, true},
-          {"LogisticUntunedFacts", m[0], std::make_shared<FixedJaakkolaJordanRule>(), 1.0, 0, true},
-          {"LogisticSharpFacts", m[0], sharp, 1.0, 0, true},
-          {"SoftmaxSharpFacts", m[1], sharp, 0.7, 0, true},
-          {"StudentTSharpFacts", m[2], sharp, 1.0, 0, true},
-          {"LogisticSharpOneLitFacts", m[0], sharp, 1.0, 1, true}};
+          {"LogisticFacts", m[0], anchored, 1.0, 0, Rows::facts},
+          {"LogisticUntunedFacts", m[0], std::make_shared<FixedJaakkolaJordanRule>(), 1.0, 0, Rows::facts},
+          {"LogisticSharpFacts", m[0], sharp, 1.0, 0, Rows::facts},
+          {"SoftmaxSharpFacts", m[1], sharp, 0.7, 0, Rows::facts},
+          {"StudentTSharpFacts", m[2], sharp, 1.0, 0, Rows::facts},
+          {"LogisticSharpOneLitFacts", m[0], sharp, 1.0, 1, Rows::facts},
+          {"LogisticSharpCodes", m[0], sharp, 1.0, 0, Rows::codes},
+          {"SoftmaxSharpCodes", m[1], sharp, 0.7, 0, Rows::codes},
+          {"StudentTSharpCodes", m[2], sharp, 1.0, 0, Rows::codes},
+          {"LogisticSharpOneLitCodes", m[0], sharp, 1.0, 1, Rows::codes}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Exactness, EverySweep, testing::ValuesIn(cases()),

@@ -42,6 +42,6 @@ void add_slopes(const RowCopies& rows, std::span<const double> slope, Index k, V
 // How many rows, their facts and features, as they go from the rank that has them to the others ...
 void put_rows(std::vector<std::byte>& letter, const BoundRows& rows);
 // ... and back, behind rows of the same kinds of facts that came before.
-void take_rows(std::span<const std::byte>& letter, Index features, BoundRows& rows);
+void take_rows(std::span<const std::byte>& letter, const Layout& layout, BoundRows& rows);
 
 }  // namespace flymc

@@ -2,17 +2,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "flymc/core/linear.hpp"
 #include "flymc/core/packed_matrix.hpp"
 #include "flymc/core/panel.hpp"
+#include "flymc/data/layout.hpp"
 
 namespace flymc {
 
 class Store;
-struct FactColumns;
 
 // A chain looks at its bright rows many times between two sweeps. Copies lie side by side, are doubles whatever the
 // store holds, and can be sent to where the store is not. They give the same sums, bit for bit, as the store's own
@@ -25,10 +26,15 @@ class RowCopies {
   void assign(Index features, std::span<const double> values);
   // To a letter, and from it behind those that are here.
   void put(std::vector<std::byte>& letter) const;
-  void take(std::span<const std::byte>& letter, Index features, std::size_t count);
+  void take(std::span<const std::byte>& letter, const Layout& layout, std::size_t count);
 
-  std::size_t size() const { return features_ > 0 ? values_.size() / static_cast<std::size_t>(features_) : 0; }
+  std::size_t size() const { return width_ > 0 ? values_.size() / static_cast<std::size_t>(width_) : 0; }
   Index features() const { return features_; }
+  // Whether the rows have codes: `entries` then has them, and `multiply` does not know them.
+  bool coded() const { return coded_; }
+  Entries entries(std::size_t i) const {
+    return Entries{feature_.data(), values_.data(), width_}.row(static_cast<Index>(i));
+  }
 
   // out[i K + k] = x_i' theta_k, without the rows' offsets.
   void project(const Matrix& theta, std::span<double> out) const;
@@ -44,17 +50,30 @@ class RowCopies {
   void multiply_panel(VectorWidth width, const double* panel, Index columns, std::size_t first, Index count,
                       double* out, Index stride) const;
 
-  void clear() { values_.clear(); }
+  void clear() {
+    values_.clear();
+    feature_.clear();
+  }
+  // Appends a row of cells.
+  void append(const Layout& layout, std::span<const double> cells);
   // Appends row i of another.
   void append(const RowCopies& other, std::size_t i);
   // Moves the last row into place i and forgets it.
   void remove(std::size_t i);
 
  private:
-  const double* row(std::size_t i) const { return values_.data() + i * static_cast<std::size_t>(features_); }
+  void set_layout(const Layout& layout);
+  const double* row(std::size_t i) const { return values_.data() + i * static_cast<std::size_t>(width_); }
+  // Calls visit(i, x) for each row, where dot and add_scaled know what x is.
+  template <class Visit>
+  void each_row(Visit&& visit) const;
+  void add_gram_of_codes(const double* c, Index stride, bool whole, Eigen::Ref<Matrix> out) const;
 
   Index features_ = 0;
+  Index width_ = 0;  // numbers that are kept of a row: all features, or the entries of its cells
+  bool coded_ = false;
   std::vector<double> values_;
+  std::vector<std::int32_t> feature_;  // of each value, where there are codes
 };
 
 }  // namespace flymc

@@ -11,20 +11,9 @@
 #include "flymc/core/arena.hpp"
 #include "flymc/core/linear.hpp"
 #include "flymc/data/facts.hpp"
+#include "flymc/data/layout.hpp"
 
 namespace flymc {
-
-// How features are kept. Targets and all arithmetic are double either way.
-enum class Precision { float64, float32 };
-
-constexpr std::size_t bytes_per_number(Precision precision) {
-  return precision == Precision::float64 ? sizeof(double) : sizeof(float);
-}
-
-// Throws InputError, naming row and column, if a row does not have one finite number per column, a finite target, a
-// weight of 0 or more and a finite offset, or if a number does not fit the precision.
-void check_row(const std::vector<std::string>& columns, Precision precision, RowId row,
-               std::span<const double> features, const RowFacts& facts);
 
 // One of several weighted sums over a block: out += sum_i weight[i stride] x_i x_i', the lower triangle only.
 struct GramSum {
@@ -34,7 +23,7 @@ struct GramSum {
 };
 
 // One block: rows first_row() ... first_row() + rows() - 1. The operations below are all that anyone above `data` may
-// ask of features, so that a block can become sparse, or live in a mapped file, without anyone noticing.
+// ask of features, so that a block can have codes, or live in a mapped file, without anyone noticing.
 class Block {
  public:
   RowId first_row() const { return first_row_; }
@@ -60,17 +49,21 @@ class Block {
  private:
   friend class Store;
   friend class StoreBuilder;
+  // Calls visit(row, x) for every row, where dot and add_scaled know what x is.
+  template <class Visit>
+  void each_row(Visit&& visit) const;
   template <class Visit>
   void with_values(Visit&& visit) const;
+  void add_grams_of_numbers(std::span<GramSum> sums, const Block* next) const;
+  void add_grams_of_codes(std::span<GramSum> sums) const;
   std::span<const double> column(const double* values) const {
     return {values, values ? static_cast<std::size_t>(rows_) : 0};
   }
 
   RowId first_row_ = 0;
   Index rows_ = 0;
-  Index features_ = 0;
-  Precision precision_ = Precision::float64;
-  const void* values_ = nullptr;
+  const Layout* layout_ = nullptr;  // the store's
+  const std::byte* values_ = nullptr;
   const double *targets_ = nullptr, *weights_ = nullptr, *offsets_ = nullptr;  // the last two may stay so
 };
 
@@ -78,9 +71,10 @@ class Store {
  public:
   Store() = default;  // no rows and no columns
   RowId rows() const { return rows_; }
-  Index features() const { return static_cast<Index>(columns_.size()); }
-  Precision precision() const { return precision_; }
-  const std::vector<std::string>& columns() const { return columns_; }
+  Index features() const { return layout_->features(); }
+  Precision precision() const { return layout_->precision(); }
+  const std::vector<std::string>& columns() const { return layout_->names(); }
+  const Layout& layout() const { return *layout_; }
 
   Index block_rows() const { return block_rows_; }
   std::size_t blocks() const { return blocks_.size(); }
@@ -106,25 +100,25 @@ class Store {
                            Precision precision = Precision::float64, const Vector& weights = {},
                            const Vector& offsets = {});
 
-  // Rows that live elsewhere, such as in a mapped file: row-major features of the given precision and a target per row,
-  // and perhaps weights and offsets, of all blocks or none.
+  // Rows that live elsewhere, such as in a mapped file: one after the other as the layout has them, and a target per
+  // row, and perhaps weights and offsets, of all blocks or none.
   struct ForeignBlock {
-    const void* values = nullptr;
+    const std::byte* values = nullptr;
     const double *targets = nullptr, *weights = nullptr, *offsets = nullptr;
     Index rows = 0;
   };
   // A store over them that copies nothing and keeps `owner`. Every block but the last has StoreBuilder::rows_per_block
-  // rows, as the blocks of a builder do, so that sums are the same bit for bit. The numbers are trusted to be finite.
-  static Store from_blocks(std::vector<std::string> columns, Precision precision, std::span<const ForeignBlock> blocks,
-                           std::shared_ptr<const void> owner);
+  // rows, as the blocks of a builder do, so that sums are the same bit for bit. Numbers are trusted to be finite, and
+  // codes to be levels.
+  static Store from_blocks(Layout layout, std::span<const ForeignBlock> blocks, std::shared_ptr<const void> owner);
 
  private:
   friend class StoreBuilder;
   friend class RowCopies;
   friend Store select(const Store&, std::span<const RowId>, const Communicator&);
-  Store(std::vector<std::string> columns, Precision precision);
-  // features[i D + j] = feature j of rows[i], and its facts behind those in `facts`.
-  void copy_rows(std::span<const RowId> rows, std::span<double> features, FactColumns& facts) const;
+  explicit Store(Layout layout);
+  // The bytes of rows[i], where rows are visited in order.
+  const std::byte* fetch(std::span<const RowId> rows, std::size_t i) const;
   void add_block(const ForeignBlock& block, std::shared_ptr<const void> owner);
   struct Holder {
     Block view;
@@ -134,19 +128,18 @@ class Store {
   struct Address {
     const Block& block;
     std::size_t in_block;
-    const std::byte* features;
+    const std::byte* bytes;
   };
   Address address(RowId row) const;
   template <class Visit>
-  void with_row(RowId row, Visit&& visit) const;
+  void with_rows(std::span<const RowId> rows, Visit&& visit) const;
   void ask_for(RowId row) const;
 
   RowId rows_ = 0;
   Index block_rows_ = 0;
   int block_shift_ = 0;  // block_rows_ is 2 to this power
-  Precision precision_ = Precision::float64;
   FactKinds fact_kinds_;
-  std::vector<std::string> columns_;
+  std::shared_ptr<const Layout> layout_ = std::make_shared<const Layout>();
   std::vector<Holder> blocks_;
 };
 
@@ -163,25 +156,34 @@ Store select(const Store& store, std::span<const RowId> own, const Communicator&
 class StoreBuilder {
  public:
   explicit StoreBuilder(std::vector<std::string> columns, Precision precision = Precision::float64,
-                        FactKinds kinds = {});
+                        FactKinds kinds = {})
+      : StoreBuilder(Layout(std::move(columns), precision), kinds) {}
+  explicit StoreBuilder(Layout layout, FactKinds kinds = {});
   StoreBuilder(StoreBuilder&&) = default;  // and no copies: two would fill the same block
   StoreBuilder& operator=(StoreBuilder&&) = default;
 
-  // Throws InputError, and takes nothing, if the row does not pass check_row.
-  void append(std::span<const double> features, const RowFacts& facts);
+  // Throws InputError, and takes nothing, if the row does not pass Layout::check.
+  void append(std::span<const double> cells, const RowFacts& facts);
+  // A row of a store of the same layout, as it lies there.
+  void append(const std::byte* row, const RowFacts& facts);
   // Hands over the store; the builder is empty afterwards.
   Store finish();
 
-  // Rows per block, a power of two that makes a block about 2 MiB of doubles. Part of what a seed reproduces.
+  // Rows per block, a power of two that makes a block about 2 MiB of doubles. With codes it is more where there are many
+  // features: sums over a block are matrices of their squared number, and must take less than the rows do. Part of what
+  // a seed reproduces.
   static Index rows_per_block(Index features);
+  static Index rows_per_block(const Layout& layout);
 
  private:
+  std::byte* next_row();  // where it goes
+  void add_facts(const RowFacts& facts);
   void open_block();
   void close_block();
 
   Store store_;
   std::shared_ptr<Arena> arena_;  // of all blocks; none when finished
-  void* values_ = nullptr;        // of the block that is being filled
+  std::byte* values_ = nullptr;   // of the block that is being filled
   double *targets_ = nullptr, *weights_ = nullptr, *offsets_ = nullptr;
   Index filled_ = 0;  // its rows so far
 };

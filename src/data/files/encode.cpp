@@ -1,4 +1,4 @@
-// Rows of a table as rows of numbers, once it is known how.
+// Rows of a table as rows of cells, once it is known how.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,13 +17,13 @@ namespace flymc {
 class RowEncoder {
  public:
   RowEncoder(const Encoding& encoding, const Table& table, bool with_target);
-  // Calls visit(x, facts, origin) per row; x is empty where something is missing and that is allowed.
+  // Calls visit(cells, facts, origin) per row; there are none where something is missing and that is allowed.
   template <class Visit>
   void run(const TableBatch& batch, Missing missing, const Visit& visit);
   const std::vector<std::string>& names() const { return names_; }
 
  private:
-  static constexpr std::int64_t unknown = -2, reference = -1;
+  static constexpr std::int64_t unknown = -1;
   using Lookup = std::unordered_map<std::string_view, std::int64_t>;
 
   void check_kind(const Table& table, const std::string& name, ColumnKind learnt) const;
@@ -36,23 +36,32 @@ class RowEncoder {
   const Encoding& encoding_;
   bool with_target_;
   std::vector<std::string> names_;
-  std::vector<std::size_t> first_;  // feature of a column of numbers, or of the first level after the reference
-  std::vector<Lookup> slots_;       // per text column: from level to feature, or to the class for the target
+  struct Place {
+    std::size_t feature = 0;  // of a column of numbers, or of the first level after the reference
+    std::size_t cell = 0;     // likewise, or of the code
+    bool code = false;
+  };
+  std::vector<Place> places_;  // of the columns of features
+  std::vector<Lookup> slots_;  // per text column: from level to its number, or to the class for the target
   std::vector<std::vector<std::int64_t>> slot_of_code_;
   std::vector<std::pair<double, double>> class_of_value_;
 };
 
 RowEncoder::RowEncoder(const Encoding& encoding, const Table& table, bool with_target)
     : encoding_(encoding), with_target_(with_target) {
-  std::size_t feature = encoding.intercept_ ? 1 : 0;
+  Place next;
+  next.feature = next.cell = encoding.intercept_ ? 1 : 0;
   for (const auto& column : encoding.columns_) {
     check_kind(table, column.name, column.kind);
     names_.push_back(column.name);
-    first_.push_back(feature);
+    next.code = column.levels.size() > 2 && encoding.cell_levels_[next.cell] > 0;
+    places_.push_back(next);
     slots_.emplace_back();
     for (std::size_t l = 0; l < column.levels.size(); ++l)
-      slots_.back()[column.levels[l]] = l == 0 ? reference : static_cast<std::int64_t>(feature++);
-    if (column.kind != ColumnKind::text) ++feature;
+      slots_.back()[column.levels[l]] = static_cast<std::int64_t>(l);
+    const std::size_t features = column.kind == ColumnKind::text ? column.levels.size() - 1 : 1;
+    next.feature += features;
+    next.cell += next.code ? 1 : features;
   }
   const auto add_fact = [&](const std::string& name) {
     if (name.empty()) return;
@@ -141,7 +150,7 @@ double RowEncoder::class_of(const TableBatch& batch, Index i) const {
 template <class Visit>
 void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visit) {
   const auto& columns = encoding_.columns_;
-  std::vector<double> empty(encoding_.feature_names_.size(), 0.0);
+  std::vector<double> empty(encoding_.cell_levels_.size(), 0.0);
   if (encoding_.intercept_) empty[0] = 1.0;
   std::vector<double> x = empty;
   prepare(batch);
@@ -157,11 +166,12 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
     x = empty;
     for (std::size_t j = 0; j < columns.size(); ++j) {
       if (columns[j].kind == ColumnKind::text) {
-        const auto slot = slot_of_code_[j][static_cast<std::size_t>(batch.codes(j)[at])];
-        if (slot >= 0)
-          x[static_cast<std::size_t>(slot)] = 1.0;
-        else if (slot == unknown)
-          refuse_level(batch, j, i);
+        const auto level = slot_of_code_[j][static_cast<std::size_t>(batch.codes(j)[at])];
+        if (level == unknown) refuse_level(batch, j, i);
+        if (places_[j].code)
+          x[places_[j].cell] = static_cast<double>(level);
+        else if (level > 0)
+          x[places_[j].cell + static_cast<std::size_t>(level) - 1] = 1.0;
         continue;
       }
       const double value = batch.numbers(j)[at];
@@ -171,8 +181,8 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
             fmt::format("{}: {} is neither 0 nor 1, and the column held true/false when the model was "
                         "fitted; correct it",
                         cell_name(batch, i, names_[j]), value));
-      const auto feature = static_cast<Index>(first_[j]);
-      x[first_[j]] = (value - encoding_.shift_[feature]) / encoding_.scale_[feature];
+      const auto feature = static_cast<Index>(places_[j].feature);
+      x[places_[j].cell] = (value - encoding_.shift_[feature]) / encoding_.scale_[feature];
     }
     visit(std::span<const double>(x), facts_of(batch, i), origin);
   }
@@ -206,9 +216,9 @@ void Encoding::encode(const Table& table, const Execution& execution, const Visi
     std::vector<RowOrigin> origins;
   };
   const RowEncoder encoder(*this, table, true);
-  const std::size_t features = feature_names_.size();
+  const std::size_t cells = cell_levels_.size();
   std::vector<Slot> slots(Table::slots(execution.threads), Slot{encoder, {}, FactColumns(fact_kinds()), {}});
-  const auto most_rows = std::clamp<Index>((Index{1} << 20) / static_cast<Index>(features), 256, 1 << 16);
+  const auto most_rows = std::clamp<Index>((Index{1} << 20) / static_cast<Index>(cells), 256, 1 << 16);
   table.scan(
       encoder.names(), own_share(table.pieces(), execution.communicator), most_rows, execution.threads,
       [&](std::size_t s, const TableBatch& batch) {
@@ -227,7 +237,7 @@ void Encoding::encode(const Table& table, const Execution& execution, const Visi
       [&](std::size_t s) {
         const Slot& slot = slots[s];
         for (std::size_t i = 0; i < slot.facts.size(); ++i)
-          visit({slot.x.data() + i * features, features}, slot.facts.spans()[i], slot.origins[i]);
+          visit({slot.x.data() + i * cells, cells}, slot.facts.spans()[i], slot.origins[i]);
       });
 }
 
@@ -237,7 +247,7 @@ void Encoding::encode_new(const Table& table, Missing missing, const Visit& visi
 }
 
 Store read_rows(const Table& table, const Encoding& encoding, Precision precision) {
-  StoreBuilder builder(encoding.feature_names(), precision, encoding.fact_kinds());
+  StoreBuilder builder(encoding.layout(precision), encoding.fact_kinds());
   encoding.encode(
       table, [&](std::span<const double> x, const RowFacts& facts, const RowOrigin&) { builder.append(x, facts); });
   return builder.finish();

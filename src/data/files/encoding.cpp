@@ -13,6 +13,7 @@ namespace flymc {
 
 void Encoding::derive_features() {
   feature_names_.clear();
+  cell_levels_.clear();
   std::vector<double> shift, scale;
   const auto add = [&](std::string name, double s, double d) {
     feature_names_.push_back(std::move(name));
@@ -20,11 +21,15 @@ void Encoding::derive_features() {
     scale.push_back(d);
   };
   if (intercept_) add("intercept", 0.0, 1.0);
+  if (intercept_) cell_levels_.push_back(0);
   for (const auto& column : columns_) {
+    const Index features = column.kind == ColumnKind::text ? static_cast<Index>(column.levels.size()) - 1 : 1;
+    if (features > 0) cell_levels_.push_back(features > 1 ? features : 0);
     if (column.kind != ColumnKind::text) add(column.name, column.shift, column.scale);
     for (std::size_t l = 1; l < column.levels.size(); ++l)
       add(fmt::format("{}[{}]", column.name, column.levels[l]), 0.0, 1.0);
   }
+  if (feature_names_.size() <= 2 * cell_levels_.size()) cell_levels_.assign(feature_names_.size(), 0);
   std::set<std::string_view> seen;
   for (const auto& name : feature_names_)
     if (!seen.insert(name).second)

@@ -28,23 +28,26 @@ constexpr const char* columns_key = "flymc.columns";
 constexpr const char* checksum_key = "flymc.xxh3";  // of the metadata, and of each batch
 constexpr const char* files_key = "flymc.files";
 constexpr const char* origins_key = "flymc.origins";
-constexpr const char* version = "1";
+constexpr const char* levels_key = "flymc.levels";
+constexpr const char* precision_key = "flymc.precision";
+constexpr const char* numbers_version = "1";  // of rows of numbers
+constexpr const char* codes_version = "2";    // of rows with codes
 
-std::shared_ptr<arrow::Schema> schema_of(std::size_t features, Precision precision, FactKinds kinds) {
-  const auto number = precision == Precision::float64 ? arrow::float64() : arrow::float32();
-  arrow::FieldVector fields = {
-      arrow::field("features",
-                   arrow::fixed_size_list(arrow::field("item", number, false), static_cast<std::int32_t>(features)),
-                   false),
-      arrow::field("target", arrow::float64(), false)};
+std::shared_ptr<arrow::Schema> schema_of(const Layout& layout, FactKinds kinds) {
+  const auto number = layout.precision() == Precision::float64 ? arrow::float64() : arrow::float32();
+  const std::shared_ptr<arrow::DataType> row =
+      layout.coded()
+          ? arrow::fixed_size_binary(static_cast<std::int32_t>(layout.row_bytes()))
+          : arrow::fixed_size_list(arrow::field("item", number, false), static_cast<std::int32_t>(layout.features()));
+  arrow::FieldVector fields = {arrow::field("features", row, false), arrow::field("target", arrow::float64(), false)};
   if (kinds.weight) fields.push_back(arrow::field("weight", arrow::float64(), false));
   if (kinds.offset) fields.push_back(arrow::field("offset", arrow::float64(), false));
   return arrow::schema(std::move(fields));
 }
 
-// Of the features, then of each column of facts.
-std::string checksum(const void* features, std::size_t feature_bytes, const FactSpans& facts) {
-  XXH64_hash_t sum = XXH3_64bits(features, feature_bytes);
+// Of the rows, then of each column of facts.
+std::string checksum(std::span<const std::byte> rows, const FactSpans& facts) {
+  XXH64_hash_t sum = XXH3_64bits(rows.data(), rows.size());
   for (const std::span<const double> column : {facts.target, facts.weight, facts.offset})
     if (!column.empty()) sum = XXH3_64bits_withSeed(column.data(), column.size_bytes(), sum);
   return fmt::format("{:016x}", sum);
@@ -60,8 +63,7 @@ std::string checksum(const std::map<std::string, std::string>& entries) {
 
 struct StoreWriter::State {
   std::string path;
-  std::vector<std::string> columns;
-  Precision precision = Precision::float64;
+  Layout layout;
   std::shared_ptr<arrow::Schema> schema;
   PendingFile pending;
   std::shared_ptr<arrow::io::FileOutputStream> stream;
@@ -69,10 +71,10 @@ struct StoreWriter::State {
   Index block_rows = 0;
   RowId rows = 0;
   bool finished = false;
-  std::vector<double> doubles;
-  std::vector<float> floats;
+  // Of the block.
+  std::vector<std::byte> packed;
   FactColumns facts;
-  Origins origins;  // of the block
+  Origins origins;
 
   explicit State(const std::string& target) : path(target), pending(target) {}
   void write_block();
@@ -81,36 +83,40 @@ struct StoreWriter::State {
 // Wraps the vectors, which live until the batch is written.
 void StoreWriter::State::write_block() {
   const auto count = static_cast<std::int64_t>(facts.size());
-  const auto size = count * static_cast<std::int64_t>(columns.size());
-  const std::shared_ptr<arrow::Array> values =
-      precision == Precision::float64 ? std::static_pointer_cast<arrow::Array>(
-                                            std::make_shared<arrow::DoubleArray>(size, arrow::Buffer::Wrap(doubles)))
-                                      : std::static_pointer_cast<arrow::Array>(
-                                            std::make_shared<arrow::FloatArray>(size, arrow::Buffer::Wrap(floats)));
-  const auto features = std::make_shared<arrow::FixedSizeListArray>(schema->field(0)->type(), count, values);
-  arrow::ArrayVector arrays = {features};
+  const auto buffer = arrow::Buffer::Wrap(packed);
+  const auto type = schema->field(0)->type();
+  const auto numbers = [&]() -> std::shared_ptr<arrow::Array> {
+    const auto size = count * static_cast<std::int64_t>(layout.cells());
+    if (layout.precision() == Precision::float64) return std::make_shared<arrow::DoubleArray>(size, buffer);
+    return std::make_shared<arrow::FloatArray>(size, buffer);
+  };
+  arrow::ArrayVector arrays;
+  if (layout.coded())
+    arrays.push_back(std::make_shared<arrow::FixedSizeBinaryArray>(type, count, buffer));
+  else
+    arrays.push_back(std::make_shared<arrow::FixedSizeListArray>(type, count, numbers()));
   facts.each([&](std::vector<double>& column) {
     arrays.push_back(std::make_shared<arrow::DoubleArray>(count, arrow::Buffer::Wrap(column)));
   });
-  const std::string sum = precision == Precision::float64
-                              ? checksum(doubles.data(), doubles.size() * sizeof(double), facts.spans())
-                              : checksum(floats.data(), floats.size() * sizeof(float), facts.spans());
+  const std::string sum = checksum(packed, facts.spans());
   const bool known = !origins.runs().empty();
   const auto notes = known
                          ? arrow::key_value_metadata({checksum_key, origins_key}, {sum, origins.to_text(rows - count)})
                          : arrow::key_value_metadata({checksum_key}, {sum});
   must_write(writer->WriteRecordBatch(*arrow::RecordBatch::Make(schema, count, std::move(arrays)), notes), path);
-  doubles.clear();
-  floats.clear();
+  packed.clear();
   facts.clear();
   origins.clear();
 }
 
-StoreWriter::StoreWriter(std::string path, std::vector<std::string> columns, Precision precision,
-                         const std::map<std::string, std::string>& metadata, FactKinds kinds,
-                         const std::vector<std::string>& files) {
-  if (columns.empty()) throw InputError("a store needs at least one column of features (an intercept counts)");
-  std::map<std::string, std::string> entries = {{version_key, version}, {columns_key, nlohmann::json(columns).dump()}};
+StoreWriter::StoreWriter(std::string path, Layout layout, const std::map<std::string, std::string>& metadata,
+                         FactKinds kinds, const std::vector<std::string>& files) {
+  std::map<std::string, std::string> entries = {{version_key, layout.coded() ? codes_version : numbers_version},
+                                                {columns_key, nlohmann::json(layout.names()).dump()}};
+  if (layout.coded()) {
+    entries.emplace(levels_key, nlohmann::json(layout.levels()).dump());
+    entries.emplace(precision_key, layout.precision() == Precision::float64 ? "float64" : "float32");
+  }
   if (!files.empty()) entries.emplace(files_key, nlohmann::json(files).dump());
   for (const auto& [key, value] : metadata) {
     if (key.starts_with("flymc.")) throw InputError(fmt::format("the metadata key '{}' is taken by the store", key));
@@ -124,12 +130,10 @@ StoreWriter::StoreWriter(std::string path, std::vector<std::string> columns, Pre
   }
   state_ = std::make_unique<State>(path);
   State& state = *state_;
-  state.columns = std::move(columns);
-  state.precision = precision;
+  state.layout = std::move(layout);
   state.facts = FactColumns(kinds);
-  state.schema =
-      schema_of(state.columns.size(), precision, kinds)->WithMetadata(arrow::key_value_metadata(keys, values));
-  state.block_rows = StoreBuilder::rows_per_block(static_cast<Index>(state.columns.size()));
+  state.schema = schema_of(state.layout, kinds)->WithMetadata(arrow::key_value_metadata(keys, values));
+  state.block_rows = StoreBuilder::rows_per_block(state.layout);
   state.stream = writable(arrow::io::FileOutputStream::Open(state.pending.path().string()), path);
   state.writer = writable(arrow::ipc::MakeFileWriter(state.stream, state.schema), path);
 }
@@ -138,22 +142,21 @@ StoreWriter::~StoreWriter() = default;
 
 RowId StoreWriter::rows() const { return state_->rows; }
 
-void StoreWriter::append(std::span<const double> features, const RowFacts& facts) {
+void StoreWriter::append(std::span<const double> cells, const RowFacts& facts) {
   State& state = *state_;
   if (state.finished) throw InputError("the store is finished; rows cannot be added");
-  check_row(state.columns, state.precision, state.rows, features, facts);
-  if (state.precision == Precision::float32)
-    for (const double value : features) state.floats.push_back(static_cast<float>(value));
-  else
-    state.doubles.insert(state.doubles.end(), features.begin(), features.end());
+  state.layout.check(state.rows, cells, facts);
+  const std::size_t before = state.packed.size();
+  state.packed.resize(before + state.layout.row_bytes());
+  state.layout.pack(cells, state.packed.data() + before);
   state.facts.push_back(facts);
   ++state.rows;
   if (static_cast<Index>(state.facts.size()) == state.block_rows) state.write_block();
 }
 
-void StoreWriter::append(std::span<const double> features, const RowFacts& facts, std::int64_t file, RowId row) {
+void StoreWriter::append(std::span<const double> cells, const RowFacts& facts, std::int64_t file, RowId row) {
   state_->origins.add(state_->rows, file, row);
-  append(features, facts);
+  append(cells, facts);
 }
 
 void StoreWriter::finish() {
@@ -178,25 +181,37 @@ namespace {
       fmt::format("{}: {} checksum is wrong: the file is damaged; make it again from the table", path, where));
 }
 
-// The names of the columns; every entry that is not the store's own goes to `metadata`.
-std::vector<std::string> read_metadata(const arrow::Schema& schema, const std::string& path,
-                                       std::map<std::string, std::string>& metadata, std::vector<std::string>& files) {
+// What rows look like; every entry that is not the store's own goes to `metadata`.
+Layout read_metadata(const arrow::Schema& schema, const std::string& path, std::map<std::string, std::string>& metadata,
+                     std::vector<std::string>& files) {
   if (schema.metadata() == nullptr) foreign(path, "it carries no names of features");
-  std::optional<std::string> columns;
-  for (const auto& [key, value] : schema.metadata()->sorted_pairs()) {
-    if (key == columns_key) columns = value;
-    if (key == files_key)
-      for (const auto& file : nlohmann::json::parse(value, nullptr, false))
-        files.push_back(file.is_string() ? file.get<std::string>() : std::string());
-    if (key == version_key && value != version) foreign(path, "it is of version " + value);
-    if (!key.starts_with("flymc.")) metadata.emplace(key, value);
-  }
-  if (!columns) foreign(path, "it carries no names of features");
-  const auto list = nlohmann::json::parse(*columns, nullptr, false);
+  std::map<std::string, std::string> own;
+  for (const auto& [key, value] : schema.metadata()->sorted_pairs())
+    (key.starts_with("flymc.") ? own : metadata).emplace(key, value);
+  const std::string version = own[version_key];
+  if (!version.empty() && version != numbers_version && version != codes_version)
+    foreign(path, "it is of version " + version);
+  for (const auto& file : nlohmann::json::parse(own[files_key], nullptr, false))
+    files.push_back(file.is_string() ? file.get<std::string>() : std::string());
+  if (!own.contains(columns_key)) foreign(path, "it carries no names of features");
+  const auto list = nlohmann::json::parse(own[columns_key], nullptr, false);
   std::vector<std::string> names;
   for (const auto& name : list) names.push_back(name.is_string() ? name.get<std::string>() : std::string());
   if (!list.is_array() || names.empty()) foreign(path, "its names of features cannot be read");
-  return names;
+  if (version != codes_version) {
+    const auto features = schema.GetFieldByName("features");
+    const bool floats = features != nullptr && features->type()->num_fields() == 1 &&
+                        features->type()->field(0)->type()->Equals(arrow::float32());
+    return Layout(std::move(names), floats ? Precision::float32 : Precision::float64);
+  }
+  try {
+    const std::string& precision = own[precision_key];
+    if (precision != "float64" && precision != "float32") throw InputError("its precision is unknown");
+    return {std::move(names), precision == "float64" ? Precision::float64 : Precision::float32,
+            nlohmann::json::parse(own[levels_key]).get<std::vector<Index>>()};
+  } catch (const std::exception& error) {
+    foreign(path, fmt::format("its levels cannot be read: {}", error.what()));
+  }
 }
 
 void check_metadata(const arrow::Schema& schema, const std::string& path) {
@@ -209,29 +224,32 @@ void check_metadata(const arrow::Schema& schema, const std::string& path) {
 
 // A block's pointers. They must point into the mapping, since what Arrow had to copy (compressed or swapped numbers)
 // would be gone with the batch.
-Store::ForeignBlock block_of(const arrow::RecordBatch& batch, const arrow::Buffer& mapping, std::size_t width,
+Store::ForeignBlock block_of(const arrow::RecordBatch& batch, const arrow::Buffer& mapping, const Layout& layout,
                              const std::string& path) {
-  const auto& features = static_cast<const arrow::FixedSizeListArray&>(*batch.column(0));
-  const auto& values = *features.values();
+  const arrow::Array& values =
+      layout.coded() ? *batch.column(0) : *static_cast<const arrow::FixedSizeListArray&>(*batch.column(0)).values();
   if (values.null_count() != 0) foreign(path, "it has missing values");
   for (const auto& column : batch.columns())
     if (column->null_count() != 0) foreign(path, "it has missing values");
   Store::ForeignBlock block;
   block.rows = batch.num_rows();
-  const auto bytes = [&](const arrow::Array& array, std::size_t size) {
+  // Of items of this size, which lie where numbers of `width` bytes may.
+  const auto bytes = [&](const arrow::Array& array, std::size_t size, std::size_t width) {
     const auto& buffer = array.data()->buffers[1];
     const std::uint8_t* first =
         buffer == nullptr ? nullptr : buffer->data() + array.offset() * static_cast<Index>(size);
     const auto length = array.length() * static_cast<Index>(size);
     if (first == nullptr || first < mapping.data() || first + length > mapping.data() + mapping.size())
       foreign(path, "its numbers cannot be used where they lie");
-    if (reinterpret_cast<std::uintptr_t>(first) % size != 0) foreign(path, "its numbers are not aligned");
-    return first;
+    if (reinterpret_cast<std::uintptr_t>(first) % width != 0) foreign(path, "its numbers are not aligned");
+    return reinterpret_cast<const std::byte*>(first);
   };
-  block.values = bytes(values, width);
+  const std::size_t number = bytes_per_number(layout.precision());
+  block.values = bytes(values, layout.coded() ? layout.row_bytes() : number, number);
   const auto facts = [&](const char* name) {
     const auto column = batch.GetColumnByName(name);
-    return column == nullptr ? nullptr : reinterpret_cast<const double*>(bytes(*column, sizeof(double)));
+    return column == nullptr ? nullptr
+                             : reinterpret_cast<const double*>(bytes(*column, sizeof(double), sizeof(double)));
   };
   block.targets = facts("target");
   block.weights = facts("weight");
@@ -246,8 +264,7 @@ namespace {
 // One file, mapped: its columns, its blocks and what stands beside them.
 struct MappedFile {
   std::shared_ptr<arrow::Buffer> mapping;
-  std::vector<std::string> columns;
-  Precision precision = Precision::float64;
+  Layout layout;
   FactKinds kinds;
   std::map<std::string, std::string> metadata;
   std::vector<Store::ForeignBlock> blocks;
@@ -263,20 +280,15 @@ MappedFile map_file(const std::string& path) {
   MappedFile out;
   out.mapping = readable(file->ReadAt(0, size), path, "cannot be opened as a store");
   const auto reader = readable(arrow::ipc::RecordBatchFileReader::Open(file), path, "cannot be opened as a store");
-  out.columns = read_metadata(*reader->schema(), path, out.metadata, out.files);
+  out.layout = read_metadata(*reader->schema(), path, out.metadata, out.files);
   out.kinds = {reader->schema()->GetFieldIndex("weight") >= 0, reader->schema()->GetFieldIndex("offset") >= 0};
-  const auto is_of = [&](Precision precision) {
-    return reader->schema()->Equals(*schema_of(out.columns.size(), precision, out.kinds), false);
-  };
-  out.precision = is_of(Precision::float32) ? Precision::float32 : Precision::float64;
-  if (!is_of(out.precision))
+  if (!reader->schema()->Equals(*schema_of(out.layout, out.kinds), false))
     foreign(path, "its columns are not `features` and `target`, and perhaps `weight` and `offset`");
   check_metadata(*reader->schema(), path);
-  const std::size_t width = bytes_per_number(out.precision);
   for (int b = 0; b < reader->num_record_batches(); ++b) {
     const auto [batch, notes] = readable(reader->ReadRecordBatchWithCustomMetadata(b), path, "cannot be read");
     if (const auto status = batch->Validate(); !status.ok()) foreign(path, arrow_message(status));
-    out.blocks.push_back(block_of(*batch, *out.mapping, width, path));
+    out.blocks.push_back(block_of(*batch, *out.mapping, out.layout, path));
     out.checksums.push_back(notes == nullptr ? std::string() : notes->Get(checksum_key).ValueOr(""));
     out.origins.push_back(notes == nullptr ? std::string() : notes->Get(origins_key).ValueOr(""));
   }
@@ -322,8 +334,8 @@ StoreFile open_store(const std::vector<std::string>& paths, Verify verify, const
     if (last.empty()) {
       all = std::move(file);
     } else {
-      if (file.columns != all.columns || file.precision != all.precision || file.metadata != all.metadata ||
-          file.kinds != all.kinds || file.files != all.files)
+      if (file.layout != all.layout || file.metadata != all.metadata || file.kinds != all.kinds ||
+          file.files != all.files)
         foreign(path, "it does not belong to " + paths.front());
       all.blocks.insert(all.blocks.end(), file.blocks.begin(), file.blocks.end());
       all.checksums.insert(all.checksums.end(), file.checksums.begin(), file.checksums.end());
@@ -344,7 +356,7 @@ StoreFile open_store(const std::vector<std::string>& paths, Verify verify, const
   result.fingerprint = fmt::format("{:016x}", XXH3_64bits(sums.data(), sums.size()));
   if (verify == Verify::numbers) {
     result.expect(Access::in_order);
-    const std::size_t row_bytes = all.columns.size() * bytes_per_number(all.precision);
+    const std::size_t row_bytes = all.layout.row_bytes();
     const Share own = own_share(all.blocks.size(), execution.communicator);
     execution.threads.run(own.last - own.first, [&](std::size_t i) {
       const std::size_t b = own.first + i;
@@ -352,13 +364,13 @@ StoreFile open_store(const std::vector<std::string>& paths, Verify verify, const
       const auto rows = static_cast<std::size_t>(block.rows);
       const auto column = [rows](const double* values) { return std::span(values, values ? rows : 0); };
       const FactSpans facts(column(block.targets), column(block.weights), column(block.offsets));
-      if (all.checksums[b] == checksum(block.values, rows * row_bytes, facts)) return;
+      if (all.checksums[b] == checksum({block.values, rows * row_bytes}, facts)) return;
       const auto in = static_cast<std::size_t>(std::ranges::upper_bound(last, b) - last.begin());
       damaged(paths[in], fmt::format("block {}'s", b - (in == 0 ? 0 : last[in - 1])));
     });
   }
   try {
-    result.store = Store::from_blocks(std::move(all.columns), all.precision, all.blocks, owner);
+    result.store = Store::from_blocks(std::move(all.layout), all.blocks, owner);
   } catch (const InputError& error) {
     foreign(paths.front(), error.what());
   }

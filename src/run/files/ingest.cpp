@@ -45,12 +45,12 @@ void write_part(const Job& job, const Table& table, const Encoding& encoding, Ro
   const Communicator& communicator = execution.communicator;
   const int rank = communicator.rank(), ranks = communicator.size();
   const Settings& settings = directory.settings();
-  const auto& names = encoding.feature_names();
-  const auto block = static_cast<RowId>(StoreBuilder::rows_per_block(static_cast<Index>(names.size())));
+  const Layout layout = encoding.layout(settings.float32 ? Precision::float32 : Precision::float64);
+  const auto cells = static_cast<std::size_t>(layout.cells());
+  const auto block = static_cast<RowId>(StoreBuilder::rows_per_block(layout));
   RowId to_give = (block - before % block) % block;
   std::vector<double> given;
-  StoreWriter writer(directory.rows(rank, ranks).string(), names,
-                     settings.float32 ? Precision::float32 : Precision::float64,
+  StoreWriter writer(directory.rows(rank, ranks).string(), layout,
                      {{"encoding", encoding.to_json()}, {"part", fmt::format("{} of {}", rank + 1, ranks)}},
                      encoding.fact_kinds(), table.files());
   std::map<std::string, std::int64_t, std::less<>> numbers;  // of the files
@@ -74,10 +74,10 @@ void write_part(const Job& job, const Table& table, const Encoding& encoding, Ro
     communicator.receive(std::as_writable_bytes(std::span(&size, 1)), rank + 1);
     std::vector<double> taken(size);
     communicator.receive(std::as_writable_bytes(std::span(taken)), rank + 1);
-    for (std::size_t i = 0; i < taken.size(); i += names.size() + 5) {
-      const double* facts = taken.data() + i + names.size();
-      writer.append({taken.data() + i, names.size()}, {facts[0], facts[1], facts[2]},
-                    static_cast<std::int64_t>(facts[3]), static_cast<RowId>(facts[4]));
+    for (std::size_t i = 0; i < taken.size(); i += cells + 5) {
+      const double* facts = taken.data() + i + cells;
+      writer.append({taken.data() + i, cells}, {facts[0], facts[1], facts[2]}, static_cast<std::int64_t>(facts[3]),
+                    static_cast<RowId>(facts[4]));
     }
   }
   if (rank > 0) {
@@ -114,8 +114,7 @@ void ingest(const Job& job) {
   const std::vector<RowId> rows = gather_all(communicator, std::span<const RowId>(&own, 1));
   RowId before = 0;
   for (int r = 0; r < communicator.rank(); ++r) before += rows[static_cast<std::size_t>(r)];
-  if (*std::min_element(rows.begin(), rows.end()) >=
-      StoreBuilder::rows_per_block(static_cast<Index>(encoding.feature_names().size())))
+  if (*std::min_element(rows.begin(), rows.end()) >= StoreBuilder::rows_per_block(encoding.layout()))
     write_part(job, table, encoding, before, job.execution);
   else if (job.first())
     write_part(job, table, encoding, 0, {job.execution.threads});

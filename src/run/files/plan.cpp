@@ -63,12 +63,16 @@ struct SampleTrial {
 };
 
 // A level of which there are fewer rows than `few` looks looser than it is; a tenth of such columns is too much.
-bool has_thin_levels(const std::vector<double>& cells, std::size_t features) {
+bool has_thin_levels(const std::vector<double>& cells, const Layout& layout) {
   constexpr double few = 10.0, too_many = 0.1;
-  std::vector<double> rows(features, 0.0);
-  for (std::size_t c = 0; c < cells.size(); ++c) rows[c % features] += cells[c] != 0.0 ? 1.0 : 0.0;
+  const auto width = static_cast<std::size_t>(layout.cells());
+  std::vector<double> rows(static_cast<std::size_t>(layout.features()), 0.0), features(rows.size());
+  for (std::size_t at = 0; at < cells.size(); at += width) {
+    layout.expand({cells.data() + at, width}, features);
+    for (std::size_t j = 0; j < features.size(); ++j) rows[j] += features[j] != 0.0 ? 1.0 : 0.0;
+  }
   const auto thin = std::ranges::count_if(rows, [](double n) { return n < few; });
-  return static_cast<double>(thin) > too_many * static_cast<double>(features);
+  return static_cast<double>(thin) > too_many * static_cast<double>(layout.features());
 }
 
 SampleTrial try_sample(const Table& sample, const Encoding& encoding, double rows, const Settings& settings) {
@@ -82,15 +86,16 @@ SampleTrial try_sample(const Table& sample, const Encoding& encoding, double row
   const double stands_for = rows / static_cast<double>(facts.size());
   FactKinds kinds = encoding.fact_kinds();
   kinds.weight = true;
-  const std::size_t features = encoding.feature_names().size();
-  StoreBuilder builder(encoding.feature_names(), settings.float32 ? Precision::float32 : Precision::float64, kinds);
+  const Layout layout = encoding.layout(settings.float32 ? Precision::float32 : Precision::float64);
+  const auto width = static_cast<std::size_t>(layout.cells());
+  StoreBuilder builder(layout, kinds);
   for (std::size_t i = 0; i < facts.size(); ++i) {
     RowFacts row = facts.spans()[i];
     row.weight *= stands_for;
-    builder.append({cells.data() + i * features, features}, row);
+    builder.append({cells.data() + i * width, width}, row);
   }
   return {try_fit(builder.finish(), stands_for, make_model(settings, encoding), settings.fit, most_seconds),
-          stands_for > 1.0 && has_thin_levels(cells, features)};
+          stands_for > 1.0 && has_thin_levels(cells, layout)};
 }
 
 // The program and its libraries.
@@ -183,7 +188,8 @@ Plan make_plan(const Settings& settings) {
   const auto d = static_cast<double>(plan.features), p = static_cast<double>(plan.coefficients);
   const auto chains = static_cast<double>(settings.fit.chains);
   const double threads = static_cast<double>(cores.count());
-  plan.store_bytes = rows * (d * (settings.float32 ? 4.0 : 8.0) +
+  const Layout layout = encoding.layout(settings.float32 ? Precision::float32 : Precision::float64);
+  plan.store_bytes = rows * (static_cast<double>(layout.row_bytes()) +
                              8.0 * (1.0 + encoding.fact_kinds().weight + encoding.fact_kinds().offset));
   const bool by_rows = recipe.sweep == SweepKind::rows && !recipe.regular;
   // Newton's method goes over all rows, or over a subsample and then once over all of them.

@@ -42,24 +42,27 @@ class Batches {
  public:
   Batches(const RowPredictor& predictor, const Encoding& encoding, const Threads& threads, PredictionWriter& writer)
       : predictor_(predictor),
-        encoding_(encoding),
+        layout_(encoding.layout()),
+        scale_(Vector::Ones(layout_.cells())),
+        shift_(Vector::Zero(layout_.cells())),
         threads_(threads),
         writer_(writer),
-        rows_per_batch_(std::clamp<Index>((Index{1} << 20) / encoding.shift().size(), 256, 4096)) {
-    for (Batch& batch : batches_) batch.rows.features.resize(rows_per_batch_, encoding.shift().size());
+        rows_per_batch_(std::clamp<Index>((Index{1} << 20) / layout_.cells(), 256, 4096)) {
+    for (Index cell = 0; cell < layout_.cells(); ++cell) {
+      scale_[cell] = encoding.scale()[layout_.feature(cell)];
+      shift_[cell] = encoding.shift()[layout_.feature(cell)];
+    }
   }
 
+  // Cells of a row; none where something is missing.
   void append(std::span<const double> x, const RowFacts& facts) {
     NewRows& rows = batches_[gathering_].rows;
     const auto row = static_cast<Index>(rows.complete.size());
     rows.complete.push_back(x.empty() ? 0 : 1);
     rows.offsets.push_back(facts.offset);
-    if (x.empty())
-      rows.features.row(row).setZero();
-    else  // draws are on the scale of the table's columns
-      rows.features.row(row) =
-          Eigen::Map<const Vector>(x.data(), static_cast<Index>(x.size())).cwiseProduct(encoding_.scale()).transpose() +
-          encoding_.shift().transpose();
+    Vector cells = Vector::Zero(layout_.cells());  // draws are on the scale of the table's columns
+    if (!x.empty()) cells = Eigen::Map<const Vector>(x.data(), cells.size()).cwiseProduct(scale_) + shift_;
+    rows.features.append(layout_, {cells.data(), static_cast<std::size_t>(cells.size())});
     if (row + 1 == rows_per_batch_) hand_over();
   }
 
@@ -87,6 +90,7 @@ class Batches {
                           [this, &gathered] { predict(gathered); });
     write(done);
     done.rows.complete.clear();
+    done.rows.features.clear();
     done.rows.offsets.clear();
     gathering_ = 1 - gathering_;
   }
@@ -121,7 +125,8 @@ class Batches {
   }
 
   const RowPredictor& predictor_;
-  const Encoding& encoding_;
+  Layout layout_;
+  Vector scale_, shift_;  // of the cells
   const Threads& threads_;
   PredictionWriter& writer_;
   Index rows_per_batch_;

@@ -81,9 +81,9 @@ void RowPredictor::predict(const NewRows& rows, Index begin, Index end, RowMatri
     const Index count = std::min(most, end - first);
     for (Index k = 0; k < predictors_; ++k)
       for (Index p = 0; p < panels_; ++p)
-        panel_product(width_, panel_values_.get() + (k * panels_ + p) * features_ * panel_width, features_,
-                      rows.features.row(first).data(), features_, count, buffer.numbers + k * padded + p * panel_width,
-                      predictors_ * padded);
+        rows.features.multiply_panel(width_, panel_values_.get() + (k * panels_ + p) * features_ * panel_width,
+                                     features_, static_cast<std::size_t>(first), count,
+                                     buffer.numbers + k * padded + p * panel_width, predictors_ * padded);
     for (Index i = 0; i < count; ++i) {
       const Index row = first + i;
       if (!rows.complete[static_cast<std::size_t>(row)]) continue;

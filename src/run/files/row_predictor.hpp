@@ -9,6 +9,7 @@
 #include "flymc/core/aligned_numbers.hpp"
 #include "flymc/core/many_numbers.hpp"
 #include "flymc/data/files/encoding.hpp"
+#include "flymc/data/row_copies.hpp"
 #include "flymc/model/model.hpp"
 #include "flymc/run/files/predict.hpp"
 #include "link_mean.hpp"
@@ -18,7 +19,7 @@ namespace flymc {
 // Rows that follow each other in a table.
 struct NewRows {
   std::uint64_t first = 0;      // the number of the first, from 0 over the whole table
-  RowMatrix features;           // a row each, on the scale of the table's columns
+  RowCopies features;           // on the scale of the table's columns
   std::vector<double> offsets;  // one per row
   std::vector<char> complete;   // whether anything is to be predicted: not where something is missing
 };

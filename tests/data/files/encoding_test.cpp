@@ -42,6 +42,59 @@ std::vector<NamedArray> people_arrays() {
           {"ill", integers({0, 1, 1, 1, 0, 1})}};
 }
 
+// A code for many levels, where rows would be more than twice as long; two levels and true/false stay a number. A table
+// that is written out has the same features.
+TEST(Encoding, ManyLevelsAreCodes) {
+  const Folder folder;
+  std::string csv = "size,colour,side,y\n";
+  const std::string colours = "dacbfegh";
+  for (std::size_t i = 0; i < 40; ++i)
+    csv += fmt::format("{},{},{},{}\n", i, colours[i * i % 8], i % 3 == 0 ? "left" : "right", i % 2);
+  const Table table = Table::open({folder.write("a.csv", csv)});
+  EncodingOptions options;
+  options.target = "y";
+  EXPECT_FALSE(Encoding::learn(table, options).layout().coded());  // three colours, as i i % 8 is 0, 1 or 4
+  options.reference = {"colour=e"};
+  csv = "size,colour,side,y\n";
+  for (std::size_t i = 0; i < 40; ++i)
+    csv += fmt::format("{},{},{},{}\n", i, colours[i * 3 % 8], i % 3 == 0 ? "left" : "right", i / 4 % 2);
+  const Table wide = Table::open({folder.write("b.csv", csv)});
+  for (const bool intercept : {true, false}) {
+    options.intercept = intercept;
+    const Encoding encoding = Encoding::learn(wide, options);
+    const Layout layout = encoding.layout(Precision::float32);
+    const std::vector<Index> levels = intercept ? std::vector<Index>{0, 0, 7, 0} : std::vector<Index>{0, 7, 0};
+    EXPECT_EQ(layout.levels(), levels);
+    EXPECT_EQ(layout.names(), encoding.feature_names());
+    EXPECT_EQ(layout.row_bytes(), intercept ? 16u : 12u);
+    EXPECT_EQ(encoding.columns()[1].levels.front(), "e");
+    const std::string sorted = "eabcdfgh";
+    std::size_t i = 0;
+    const auto expect_cells = [&](std::span<const double> cells) {
+      const std::size_t at = intercept ? 1 : 0;
+      ASSERT_EQ(cells.size(), 3 + at);
+      EXPECT_EQ(cells[at + 1], static_cast<double>(sorted.find(colours[i * 3 % 8])));
+      EXPECT_EQ(cells[at + 2], i % 3 == 0 ? 0.0 : 1.0);
+      std::vector<double> features(static_cast<std::size_t>(layout.features()));
+      layout.expand(cells, features);
+      for (Index j = 0; j < layout.features(); ++j) {
+        const std::string& name = layout.names()[static_cast<std::size_t>(j)];
+        if (name.starts_with("colour["))
+          EXPECT_EQ(features[static_cast<std::size_t>(j)], name[7] == colours[i * 3 % 8] ? 1.0 : 0.0);
+      }
+      ++i;
+    };
+    encoding.encode(wide,
+                    [&](std::span<const double> cells, const RowFacts&, const RowOrigin&) { expect_cells(cells); });
+    EXPECT_EQ(i, 40u);
+    i = 0;
+    const Encoding again = Encoding::from_json(encoding.to_json());
+    again.encode_new(wide, Missing::error,
+                     [&](std::span<const double> cells, const RowFacts&, const RowOrigin&) { expect_cells(cells); });
+    EXPECT_EQ(i, 40u);
+  }
+}
+
 TEST(Encoding, IsTheSameFromEveryFormat) {
   const Folder folder;
   const std::vector<std::string> paths = {

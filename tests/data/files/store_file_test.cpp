@@ -75,6 +75,56 @@ TEST_P(StoreFileOfEachPrecision, GivesTheBitsOfMemory) {
 INSTANTIATE_TEST_SUITE_P(StoreFile, StoreFileOfEachPrecision, testing::Values(Precision::float64, Precision::float32),
                          [](const auto& test) { return test.param == Precision::float64 ? "float64" : "float32"; });
 
+// Rows with codes: the bits of memory, and a flipped bit or another layout is noticed.
+TEST_P(StoreFileOfEachPrecision, GivesTheCodesOfMemory) {
+  const Folder folder;
+  std::vector<std::string> names;
+  for (int j = 0; j < 306; ++j) names.push_back(fmt::format("f{}", j));
+  const Layout layout(names, GetParam(), {0, 300, 0, 4});
+  const Index rows = 2 * StoreBuilder::rows_per_block(layout) + 33;
+  StoreBuilder builder(layout);
+  StoreWriter writer(folder("a.store"), layout, {{"encoding", "none"}});
+  for (Index i = 0; i < rows; ++i) {
+    const std::vector<double> cells = {std::sin(static_cast<double>(i)), static_cast<double>(i * 7 % 301), 1.0,
+                                       static_cast<double>(i % 5)};
+    builder.append(cells, static_cast<double>(i % 2));
+    writer.append(cells, static_cast<double>(i % 2));
+  }
+  writer.finish();
+  const Store memory = builder.finish();
+  const std::size_t bytes = std::filesystem::file_size(folder("a.store"));
+  EXPECT_LT(bytes, static_cast<std::size_t>(rows) * 8 * 5);
+  {
+    const StoreFile file = open_store(folder("a.store"));
+    const Store& disk = file.store;
+    ASSERT_TRUE(disk.layout() == layout);
+    ASSERT_EQ(disk.rows(), rows);
+    const Matrix theta = some_features(306, 2);
+    RowMatrix eta_memory, eta_disk;
+    for (std::size_t b = 0; b < disk.blocks(); ++b) {
+      memory.block(b).predict(theta, eta_memory);
+      disk.block(b).predict(theta, eta_disk);
+      EXPECT_EQ(eta_memory, eta_disk);
+      Matrix gram_memory = Matrix::Zero(306, 306), gram_disk = gram_memory;
+      memory.block(b).add_gram(eta_memory.col(0), gram_memory);
+      disk.block(b).add_gram(eta_disk.col(0), gram_disk);
+      EXPECT_EQ(gram_memory, gram_disk);
+    }
+    EXPECT_EQ(file.metadata, (std::map<std::string, std::string>{{"encoding", "none"}}));
+  }
+  std::string text = read_text(folder("a.store"));
+  for (const auto& [from, to] : {std::pair{"[0,300,0,4]", "[0,4,0,300]"}, std::pair{"[0,300,0,4]", "[0,299,0,4]"},
+                                 std::pair{"[0,300,0,4]", "[0,300;0,4]"}}) {
+    std::string other = text;
+    for (std::size_t at = 0; (at = other.find(from, at)) != std::string::npos; ++at) other.replace(at, 11, to);
+    folder.write("b.store", other);
+    EXPECT_TRUE(says(message_of<InputError>([&] { open_store(folder("b.store"), Verify::metadata); }), {"b.store"}));
+  }
+  text[text.size() / 2] = static_cast<char>(text[text.size() / 2] ^ 1);
+  folder.write("c.store", text);
+  EXPECT_TRUE(says(message_of<InputError>([&] { open_store(folder("c.store")); }), {"c.store", "damaged"}));
+}
+
 TEST(StoreFile, PartsFollowEachOther) {
   const Folder folder;
   const Index block = StoreBuilder::rows_per_block(7);

@@ -1,8 +1,8 @@
-// How the columns of a table become a row of numbers and a target.
+// How the columns of a table become a row of cells and a target.
 //
 // Numbers stay as they are or are standardised, true/false becomes 1/0, and a text column of levels a < b < c becomes
 // the features column[b] and column[c]: the first level, or the one that is named, is the reference, with an intercept
-// or without.
+// or without. Where that would make rows more than twice as long, levels of three and more are kept as codes.
 #pragma once
 
 #include <functional>
@@ -81,6 +81,8 @@ class Encoding {
                         const std::function<void(RowId)>& read = nullptr);
 
   const std::vector<std::string>& feature_names() const { return feature_names_; }
+  // What a row looks like.
+  Layout layout(Precision precision = Precision::float64) const { return {feature_names_, precision, cell_levels_}; }
   const std::vector<EncodedColumn>& columns() const { return columns_; }
   const std::string& target() const { return target_; }
   TargetKind target_kind() const { return target_kind_; }
@@ -101,8 +103,8 @@ class Encoding {
   // The columns that are read as text: what TableOptions::categorical has to hold when new data is opened.
   std::vector<std::string> categorical() const;
 
-  // Calls visit(x, facts, origin) for every row that is kept, in order; the target is the index of the class, or the
-  // number.
+  // Calls visit(cells, facts, origin) for every row that is kept, in order; the target is the index of the class, or
+  // the number.
   using Visit = std::function<void(std::span<const double>, const RowFacts&, const RowOrigin&)>;
   void encode(const Table& table, const Visit& visit) const;
   // The same on threads, of this rank's share of the pieces.
@@ -111,7 +113,7 @@ class Encoding {
   RowId own_rows() const { return own_rows_; }
 
   // The same for every row of a table that needs no target and no weights, which are then 0 and 1. Columns that the
-  // encoding does not know are ignored. With Missing::drop a row in which something is missing gives an empty x, so
+  // encoding does not know are ignored. With Missing::drop a row in which something is missing has no cells, so
   // that what is written per row stays aligned with the table. Throws InputError if a level was not seen when the
   // encoding was learnt.
   void encode_new(const Table& table, Missing missing, const Visit& visit) const;
@@ -136,7 +138,7 @@ class Encoding {
  private:
   friend class EncodingLearner;
   friend class RowEncoder;
-  // Names of features, shifts and scales, from the columns.
+  // Names of features, cells, shifts and scales, from the columns.
   void derive_features();
 
   std::vector<EncodedColumn> columns_;
@@ -153,6 +155,7 @@ class Encoding {
   double total_weight_ = 0.0;
   bool whole_weights_ = true;
   std::vector<std::string> feature_names_;
+  std::vector<Index> cell_levels_;  // of the layout
   Vector shift_, scale_;
 };
 

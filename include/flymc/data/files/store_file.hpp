@@ -2,7 +2,8 @@
 //
 // One column `features`, a fixed-size list of double or float (row-major, so that a row is one read), and one column
 // `target` of double; a record batch per block, cut exactly as StoreBuilder cuts them, so that a draw does not depend
-// on where the store lives. Any program that reads Arrow can open it. Every batch carries the XXH3 of its numbers as
+// on where the store lives. Rows with codes are bytes of a fixed number, as data/layout.hpp has them, and the levels of
+// the cells are in the schema. Any program that reads Arrow can open it. Every batch carries the XXH3 of its numbers as
 // custom metadata, and the schema that of its own. Where the rows came from is beside them: the names of the files in
 // the schema, and the runs of each batch in its metadata.
 #pragma once
@@ -23,17 +24,21 @@ namespace flymc {
 class StoreWriter {
  public:
   // `metadata` is kept in the file as it is; keys that begin with "flymc." are taken.
+  StoreWriter(std::string path, Layout layout, const std::map<std::string, std::string>& metadata = {},
+              FactKinds kinds = {}, const std::vector<std::string>& files = {});
+  // Of a number for each column.
   StoreWriter(std::string path, std::vector<std::string> columns, Precision precision = Precision::float64,
               const std::map<std::string, std::string>& metadata = {}, FactKinds kinds = {},
-              const std::vector<std::string>& files = {});
+              const std::vector<std::string>& files = {})
+      : StoreWriter(std::move(path), Layout(std::move(columns), precision), metadata, kinds, files) {}
   ~StoreWriter();
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
 
-  // Throws InputError if the row does not pass check_row, FileError if it cannot be written.
-  void append(std::span<const double> features, const RowFacts& facts);
+  // Throws InputError if the row does not pass Layout::check, FileError if it cannot be written.
+  void append(std::span<const double> cells, const RowFacts& facts);
   // The same for row `row` of a file, which counts from 1; `file` is an index into `files`.
-  void append(std::span<const double> features, const RowFacts& facts, std::int64_t file, RowId row);
+  void append(std::span<const double> cells, const RowFacts& facts, std::int64_t file, RowId row);
   RowId rows() const;
   // Throws InputError if there are no rows, FileError if the file cannot be written.
   void finish();

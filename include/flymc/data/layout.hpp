@@ -1,0 +1,128 @@
+// What a row looks like: which features its cells become, and where they lie.
+//
+// A cell is a number, which is one feature, or a code, which stands for many: 0 for none of them, and c for a 1 in the
+// c-th and 0 in the others. So a category of 300 levels is a byte or two and not 300 numbers, and a row has as many
+// entries that are not zero as it has cells, at most.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "flymc/core/linear.hpp"
+#include "flymc/data/facts.hpp"
+
+namespace flymc {
+
+// How numbers are kept. Targets and all arithmetic are double either way.
+enum class Precision { float64, float32 };
+
+constexpr std::size_t bytes_per_number(Precision precision) {
+  return precision == Precision::float64 ? sizeof(double) : sizeof(float);
+}
+
+// A row without codes: its features, one after the other.
+template <class Scalar>
+struct Numbers {
+  Numbers(const std::byte* row, Index count) : x(reinterpret_cast<const Scalar*>(row)), features(count) {}
+  const Scalar* x;
+  Index features;
+};
+
+template <class Scalar>
+double dot(const Numbers<Scalar>& row, const double* theta) {
+  return dot(row.x, theta, row.features);
+}
+template <class Scalar>
+void add_scaled(double weight, const Numbers<Scalar>& row, double* out) {
+  add_scaled(weight, row.x, out, row.features);
+}
+template <class Scalar>
+double value_of(const Numbers<Scalar>& row, Index feature) {
+  return static_cast<double>(row.x[feature]);
+}
+
+// The entries of rows that may be other than zero, `cells` of each row: the feature, and its value. Features rise
+// within a row; where a code is 0 the value is 0.
+struct Entries {
+  const std::int32_t* feature = nullptr;
+  const double* value = nullptr;
+  Index cells = 0;
+  Entries row(Index i) const { return {feature + i * cells, value + i * cells, cells}; }
+};
+
+// x'theta of one row.
+inline double dot(const Entries& row, const double* theta) {
+  double sum = 0.0;
+  for (Index e = 0; e < row.cells; ++e) sum += row.value[e] * theta[row.feature[e]];
+  return sum;
+}
+
+// out += weight x of one row.
+inline void add_scaled(double weight, const Entries& row, double* out) {
+  for (Index e = 0; e < row.cells; ++e) out[row.feature[e]] += weight * row.value[e];
+}
+
+inline double value_of(const Entries& row, Index feature) {
+  double sum = 0.0;
+  for (Index e = 0; e < row.cells; ++e) sum += row.feature[e] == feature ? row.value[e] : 0.0;
+  return sum;
+}
+
+class Layout {
+ public:
+  Layout() = default;
+  // A number for each feature.
+  explicit Layout(std::vector<std::string> features, Precision precision = Precision::float64);
+  // Cells in the order of their features: `levels` has for each cell the number of features that a code stands for, or
+  // 0 for a number. Throws InputError if these are not all features.
+  Layout(std::vector<std::string> features, Precision precision, std::vector<Index> levels);
+
+  const std::vector<std::string>& names() const { return names_; }
+  Index features() const { return static_cast<Index>(names_.size()); }
+  Precision precision() const { return precision_; }
+  Index cells() const { return static_cast<Index>(levels_.size()); }
+  const std::vector<Index>& levels() const { return levels_; }
+  // Of a number; of a code the first one.
+  Index feature(Index cell) const { return first_[static_cast<std::size_t>(cell)]; }
+  // Whether some cell is a code. If not, a row is its features, one after the other.
+  bool coded() const { return !codes_.empty(); }
+  // Of a row: its numbers, then its codes, the wide ones first, up to the next whole number.
+  std::size_t row_bytes() const { return row_bytes_; }
+  bool operator==(const Layout& other) const {
+    return names_ == other.names_ && levels_ == other.levels_ && precision_ == other.precision_;
+  }
+
+  // Throws InputError, naming row and column, if there is not one cell for each, a number is not finite or does not fit
+  // the precision, a code is none of the levels, or a fact is not finite or a weight negative.
+  void check(RowId row, std::span<const double> cells, const RowFacts& facts) const;
+  // Cells that have been checked to row_bytes() bytes.
+  void pack(std::span<const double> cells, std::byte* row) const;
+  // The entries of a row, cells() of each kind.
+  void unpack(const std::byte* row, std::int32_t* feature, double* value) const;
+  // The same of cells.
+  void entries(std::span<const double> cells, std::int32_t* feature, double* value) const;
+  // Features of cells, all of them.
+  void expand(std::span<const double> cells, std::span<double> features) const;
+
+ private:
+  struct Number {
+    Index cell = 0, feature = 0;
+  };
+  struct Code {
+    Index cell = 0, first = 0, levels = 0;  // code c is feature first + c - 1
+    std::size_t bytes = 1, at = 0;          // in the row
+  };
+  void set_places();
+
+  std::vector<std::string> names_;
+  Precision precision_ = Precision::float64;
+  std::vector<Index> levels_, first_;
+  std::vector<Number> numbers_;
+  std::vector<Code> codes_;  // as they lie in the row
+  std::size_t row_bytes_ = 0;
+};
+
+}  // namespace flymc
