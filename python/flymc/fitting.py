@@ -168,6 +168,8 @@ def _prepare(
             raise ValueError(
                 f"reference: a formula says this itself; write C({column}, contr.treatment({str(level)!r})) in it"
             )
+        if settings.get("merge_levels"):
+            raise ValueError("merge_levels: a formula has the levels of the table; merge them there, or name only the target")
         for name in ("columns", "exclude", "categorical", "no_intercept"):
             if settings.get(name):
                 raise ValueError(f"{name}: a formula says this itself; leave it out, or name only the target")

@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, Codes,
                                          Case{"mixed", Precision::float64, {0, 4, 300, 0, 2}, 24},
                                          Case{"single", Precision::float32, {7, 0, 300, 0, 9}, 12},
                                          Case{"codes_alone", Precision::float64, {6, 4}, 8}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& layout) { return layout.param.name; });
 
 TEST_P(Codes, GiveTheSameSumsAsNumbers) {
   const RowId rows = 40000;

@@ -240,7 +240,7 @@ TEST(Store, BadInputIsNamed) {
             "row 1: the target inf is not a finite number");
   EXPECT_EQ(builder.finish().rows(), 1);  // a refused row leaves nothing behind
   EXPECT_EQ(message_of([] { StoreBuilder({"x"}).finish(); }), "the table has no rows");
-  EXPECT_EQ(message_of([] { StoreBuilder({}); }),
+  EXPECT_EQ(message_of([] { StoreBuilder(std::vector<std::string>{}); }),
             "a store needs at least one column of features (an intercept counts)");
   EXPECT_EQ(message_of([] { Store::from_matrix(RowMatrix::Ones(3, 2), Vector::Ones(2)); }),
             "3 rows of features but 2 targets");
@@ -250,10 +250,11 @@ TEST(Store, StandsOnForeignMemory) {
   const Index rows = StoreBuilder::rows_per_block(3) + 5, block = StoreBuilder::rows_per_block(3);
   const auto x = std::make_shared<RowMatrix>(some_features(rows, 3));
   const Vector y = Vector::LinSpaced(rows, 0.0, 1.0);
+  const auto bytes = [](const double* numbers) { return reinterpret_cast<const std::byte*>(numbers); };
   const std::vector<Store::ForeignBlock> blocks = {
-      {.values = x->data(), .targets = y.data(), .rows = block},
-      {.values = x->row(block).data(), .targets = y.data() + block, .rows = 5}};
-  const Store store = Store::from_blocks({"a", "b", "c"}, Precision::float64, blocks, x);
+      {.values = bytes(x->data()), .targets = y.data(), .rows = block},
+      {.values = bytes(x->row(block).data()), .targets = y.data() + block, .rows = 5}};
+  const Store store = Store::from_blocks(Layout({"a", "b", "c"}), blocks, x);
   EXPECT_EQ(x.use_count(), 3);
   ASSERT_EQ(store.rows(), rows);
   EXPECT_EQ(store.block(1).first_row(), block);
@@ -262,11 +263,11 @@ TEST(Store, StandsOnForeignMemory) {
     EXPECT_EQ(store.target(row), y[row]);
   }
   const auto refusal = [&](const std::vector<Store::ForeignBlock>& bad) {
-    return message_of([&] { Store::from_blocks({"a", "b", "c"}, Precision::float64, bad, x); });
+    return message_of([&] { Store::from_blocks(Layout({"a", "b", "c"}), bad, x); });
   };
   EXPECT_EQ(refusal({}), "the table has no rows");
   EXPECT_EQ(refusal({blocks[1], blocks[1]}), "block 0 has 5 rows; every block of 3 columns but the last has 16384");
-  EXPECT_EQ(refusal({blocks[0], {x->data(), y.data(), 0}}),
+  EXPECT_EQ(refusal({blocks[0], {.values = bytes(x->data()), .targets = y.data(), .rows = 0}}),
             "block 1 has 0 rows; every block of 3 columns but the last has 16384");
 }
 

@@ -136,7 +136,7 @@ ChosenColumns choose_columns(const Table& table, const EncodingOptions& options)
           fmt::format("{}: column '{}' holds neither numbers nor text (a time, a list, bytes?); leave "
                       "it out ({}) or turn it into numbers first",
                       table.files().front(), name, mention("exclude")));
-    out.features.push_back({.name = name, .kind = column.kind, .levels = {}});
+    out.features.push_back({.name = name, .kind = column.kind});
     out.names.push_back(name);
   }
   for (const std::string& name : {options.offset, options.weights})

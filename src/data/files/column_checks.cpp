@@ -13,20 +13,35 @@
 
 namespace flymc {
 
-void check_level_count(const Table& table, const EncodingOptions& options, const std::string& column,
-                       const LevelSums& sums) {
-  if (sums.hashes.size() <= Encoding::most_levels) return;
-  check_spoilt_numbers(options, column, sums);
+namespace {
+
+[[noreturn]] void refuse_identifiers(const Table& table, const std::string& column, const LevelSums& sums,
+                                     std::size_t more_than) {
   if (std::ranges::all_of(sums.index, [](const auto& level) { return is_number(level.first); }))
     throw InputError(fmt::format(
         "{}: column '{}' is read as text, and yet its first {} values are numbers; if one further on is not "
         "(a word, a currency sign, a comma between thousands), correct it, or leave it empty if it is "
         "missing; if these are numbers of things, leave the column out ({})",
         table.files().front(), column, sums.index.size(), mention("exclude", column)));
-  throw InputError(
-      fmt::format("{}: column '{}' has more than {} levels, as names or numbers of things have; leave it out "
-                  "({}) or merge the rare ones",
-                  table.files().front(), column, Encoding::most_levels, mention("exclude", column)));
+  throw InputError(fmt::format(
+      "{}: column '{}' has more than {} levels, with few rows each, as names or numbers of things have; leave it out "
+      "({}), or merge the rare ones into one level ({})",
+      table.files().front(), column, more_than, mention("exclude", column), mention("merge-levels", "100")));
+}
+
+}  // namespace
+
+void check_level_count(const Table& table, const EncodingOptions& options, const std::string& column,
+                       const LevelSums& sums) {
+  if (sums.hashes.size() <= Encoding::most_levels) return;
+  check_spoilt_numbers(options, column, sums);
+  refuse_identifiers(table, column, sums, Encoding::most_levels);
+}
+
+void check_identifiers(const Table& table, const std::string& column, const LevelSums& sums, RowId rows) {
+  const auto levels = static_cast<RowId>(sums.hashes.size());
+  if (sums.hashes.size() > Encoding::many_levels && rows < levels * Encoding::rows_of_a_level)
+    refuse_identifiers(table, column, sums, Encoding::many_levels);
 }
 
 void check_spoilt_numbers(const EncodingOptions& options, const std::string& column, const LevelSums& sums) {

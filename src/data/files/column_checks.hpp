@@ -14,6 +14,7 @@ namespace flymc {
 // So many levels are not levels.
 void check_level_count(const Table& table, const EncodingOptions& options, const std::string& column,
                        const LevelSums& sums);
+void check_identifiers(const Table& table, const std::string& column, const LevelSums& sums, RowId rows);
 // One cell that is no number, or a comma for the point, makes text of a column of numbers, and a level of every number:
 // a model that nobody wants, and that would go unnoticed.
 void check_spoilt_numbers(const EncodingOptions& options, const std::string& column, const LevelSums& sums);

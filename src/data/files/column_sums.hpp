@@ -96,12 +96,14 @@ struct LevelSums {
   };
   std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> index;
   std::vector<ColumnHash> hashes;
+  std::vector<std::int64_t> rows;
   std::vector<std::string> first_cells;  // where each was met first
 
   std::size_t level(std::string_view text) {
     const auto found = index.find(text);
     if (found != index.end()) return found->second;
     hashes.emplace_back();
+    rows.push_back(0);
     return index.emplace(std::string(text), hashes.size() - 1).first->second;
   }
   // Those of another that come after these.
@@ -111,6 +113,7 @@ struct LevelSums {
     for (std::size_t l = 0; l < in_order.size(); ++l) {
       const std::size_t at = level(*in_order[l]);
       hashes[at] += other.hashes[l];
+      rows[at] += other.rows[l];
       if (first_cells.size() < hashes.size()) first_cells.push_back(other.first_cells[l]);
     }
     return *this;

@@ -115,6 +115,8 @@ void RowEncoder::prepare(const TableBatch& batch) {
     for (std::size_t code = 0; code < texts.size(); ++code)
       if (const auto found = slots_[j].find(texts[code]); found != slots_[j].end())
         slot_of_code_[j][code] = found->second;
+      else if (j < encoding_.columns_.size() && !encoding_.columns_[j].merged.empty())
+        slot_of_code_[j][code] = slots_[j].at(encoding_.columns_[j].merged);
   }
 }
 

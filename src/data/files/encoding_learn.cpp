@@ -28,6 +28,29 @@ void begin_with(const std::string& reference, EncodedColumn& column) {
   std::rotate(column.levels.begin(), found, found + 1);
 }
 
+// The levels of a column, those with fewer rows than `least` as one, which is called "other", or "(other)" where there
+// is one of that name. A single rare level stays what it is.
+void merge_rare(RowId least, EncodedColumn& column, LevelSums& sums) {
+  std::vector<std::size_t> rare;
+  for (const std::string& level : sums.sorted())
+    if (const std::size_t at = sums.index.at(level); sums.rows[at] < least)
+      rare.push_back(at);
+    else
+      column.levels.push_back(level);
+  if (rare.size() < 2) {
+    column.levels = sums.sorted();
+    return;
+  }
+  column.merged = "other";
+  while (sums.index.contains(column.merged)) column.merged = "(" + column.merged + ")";
+  const std::size_t at = sums.level(column.merged);
+  for (const std::size_t one : rare) {
+    sums.hashes[at] += sums.hashes[one];
+    sums.rows[at] += sums.rows[one];
+  }
+  column.levels.insert(std::ranges::lower_bound(column.levels, column.merged), column.merged);
+}
+
 }  // namespace
 
 class EncodingLearner {
@@ -137,7 +160,8 @@ void EncodingLearner::describe_columns() {
     EncodedColumn& column = encoding_.columns_[j];
     if (column.kind == ColumnKind::text) {
       check_spoilt_numbers(options_, names_[j], all_.levels[j]);
-      column.levels = all_.levels[j].sorted();
+      merge_rare(options_.merge_levels, column, all_.levels[j]);
+      if (column.merged.empty()) check_identifiers(table_, column.name, all_.levels[j], all_.rows);
       if (const auto named = reference_.find(column.name); named != reference_.end()) begin_with(named->second, column);
       continue;
     }
@@ -267,6 +291,7 @@ void EncodingLearner::add_levels(const TableBatch& batch, std::size_t j, std::sp
       check_level_count(table_, options_, names_[j], sums);
     }
     sums.hashes[level_of_code[code]].add(batch.key(i), 1.0);
+    ++sums.rows[level_of_code[code]];
   }
 }
 

@@ -34,7 +34,7 @@ std::vector<std::byte> to_bytes(Tally& tally) {
   for (const LevelSums& l : tally.levels) {
     json levels = json::array();
     for (std::size_t i = 0; i < l.hashes.size(); ++i)
-      levels.push_back({{"first_cell", l.first_cells[i]}, {"hash", of_hash(l.hashes[i])}});
+      levels.push_back({{"first_cell", l.first_cells[i]}, {"hash", of_hash(l.hashes[i])}, {"rows", l.rows[i]}});
     for (const auto& [text, at] : l.index) levels[at]["text"] = text;
     value["levels"].push_back(levels);
   }
@@ -76,6 +76,7 @@ void from_bytes(std::span<const std::byte> bytes, Tally& tally) {
     for (const json& l : value["levels"][j]) {
       const std::size_t at = levels.level(l["text"].get<std::string>());
       levels.hashes[at] = hash_of(l["hash"]);
+      l["rows"].get_to(levels.rows[at]);
       levels.first_cells.push_back(l["first_cell"].get<std::string>());
     }
   }

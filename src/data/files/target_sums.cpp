@@ -54,11 +54,11 @@ std::string TargetSums::written(double value) const {
 
 // Stops early: a target of a million values would be kept whole.
 void TargetSums::check_count() const {
-  if (options_->target_kind == TargetKind::classes && count() > Encoding::most_levels)
+  if (options_->target_kind == TargetKind::classes && count() > Encoding::many_levels)
     throw InputError(
         fmt::format("the target '{}' has more than {} classes; choose a family for numbers (student_t), or another "
                     "target",
-                    options_->target, Encoding::most_levels));
+                    options_->target, Encoding::many_levels));
   if (options_->target_kind != TargetKind::two_classes || count() <= 5) return;
   std::vector<std::string> unused;
   std::vector<double> values;

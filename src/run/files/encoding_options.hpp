@@ -29,6 +29,7 @@ inline EncodingOptions encoding_options(const Settings& settings) {
   options.offset = settings.offset;
   options.categorical = settings.categorical;
   options.reference = settings.reference;
+  options.merge_levels = settings.merge_levels;
   options.intercept = !settings.no_intercept;
   options.standardise = true;
   options.missing = settings.missing == "drop" ? Missing::drop : Missing::error;

@@ -35,6 +35,9 @@ std::vector<Setting> make_settings() {
   all.push_back(list_setting(
       "reference", "A=LEVEL,...", Group::rows, "levels that others are compared with (default: the first of each)",
       [](auto& s) -> auto& { return s.reference; }));
+  all.push_back(number_setting(
+      "merge-levels", "N", Group::rows, "levels of fewer than N rows become one, called other (default: 0)",
+      [](auto& s) -> auto& { return s.merge_levels; }));
   all.push_back(column_setting(
       "weights", "COLUMN", Group::rows, "how many times a row counts (default: once)",
       [](auto& s) -> auto& { return s.weights; }));

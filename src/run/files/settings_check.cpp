@@ -44,6 +44,7 @@ void check(const Settings& settings) {
     throw InputError(fmt::format("{}: '{}' is neither error nor drop", mention("missing"), settings.missing));
   if (settings.delimiter.size() > 1 && settings.delimiter != "\\t")
     throw InputError(fmt::format("{}: '{}' is not one character", mention("delimiter"), settings.delimiter));
+  if (settings.merge_levels < 0) throw InputError(mention("merge-levels") + " must be 0 or more");
   if (!settings.positive.empty() && card.target != TargetKind::two_classes)
     throw InputError(fmt::format("{}: only the {} family has a level that counts as 1", mention("positive"),
                                  family_names(" or ", TargetKind::two_classes)));

@@ -79,8 +79,8 @@ TEST(Encoding, ManyLevelsAreCodes) {
       layout.expand(cells, features);
       for (Index j = 0; j < layout.features(); ++j) {
         const std::string& name = layout.names()[static_cast<std::size_t>(j)];
-        if (name.starts_with("colour["))
-          EXPECT_EQ(features[static_cast<std::size_t>(j)], name[7] == colours[i * 3 % 8] ? 1.0 : 0.0);
+        if (!name.starts_with("colour[")) continue;
+        EXPECT_EQ(features[static_cast<std::size_t>(j)], name[7] == colours[i * 3 % 8] ? 1.0 : 0.0);
       }
       ++i;
     };
@@ -93,6 +93,42 @@ TEST(Encoding, ManyLevelsAreCodes) {
                      [&](std::span<const double> cells, const RowFacts&, const RowOrigin&) { expect_cells(cells); });
     EXPECT_EQ(i, 40u);
   }
+}
+
+// Levels of few rows are one, on any number of ranks and batches; what is new belongs to them.
+TEST(Encoding, RareLevelsAreMerged) {
+  const Folder folder;
+  std::string csv = "town,y\n";
+  for (int i = 0; i < 60; ++i)
+    csv += fmt::format("{},{}\n", i % 3 == 0 ? "rome" : i % 3 == 1 ? "oslo" : fmt::format("t{}", i / 6), i % 2);
+  const Table table = Table::open({folder.write("a.csv", csv)});
+  EncodingOptions options;
+  options.target = "y";
+  options.merge_levels = 3;
+  const Encoding encoding = Encoding::learn(table, options);
+  EXPECT_EQ(encoding.columns()[0].levels, (std::vector<std::string>{"oslo", "other", "rome"}));
+  EXPECT_EQ(encoding.columns()[0].merged, "other");
+  EXPECT_EQ(encoding.feature_names(), (std::vector<std::string>{"intercept", "town[other]", "town[rome]"}));
+  EXPECT_EQ(rows_of(encoding, table).substr(0, 50), "1 0 1 -> 0/1 0 0 -> 1/1 1 0 -> 0/1 0 1 -> 1/1 0 0 ");
+  const Encoding again = Encoding::from_json(encoding.to_json());
+  EXPECT_EQ(again.columns(), encoding.columns());
+  std::string seen;
+  again.encode_new(Table::open({folder.write("b.csv", "town\nrome\nparis\n")}), Missing::error,
+                   [&](std::span<const double> x, const RowFacts&, const RowOrigin&) {
+                     seen += fmt::format("{}{}{} ", x[0], x[1], x[2]);
+                   });
+  EXPECT_EQ(seen, "101 110 ");
+  // The name of the merged level may be taken, or be the reference; one rare level stays.
+  options.reference = {"town=other"};
+  EXPECT_EQ(Encoding::learn(table, options).feature_names(),
+            (std::vector<std::string>{"intercept", "town[oslo]", "town[rome]"}));
+  options.reference = {};
+  const auto levels_of = [&](const std::string& text) {
+    return Encoding::learn(Table::open({folder.write("c.csv", text)}), options).columns()[0].levels;
+  };
+  EXPECT_EQ(levels_of("town,y\nother,1\nother,0\nother,1\na,1\nb,0\nc,1\nc,1\nc,0\n"),
+            (std::vector<std::string>{"(other)", "c", "other"}));
+  EXPECT_EQ(levels_of("town,y\na,1\na,0\na,1\nb,1\nc,0\nc,1\nc,1\n"), (std::vector<std::string>{"a", "b", "c"}));
 }
 
 TEST(Encoding, IsTheSameFromEveryFormat) {

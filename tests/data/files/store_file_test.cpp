@@ -112,7 +112,7 @@ TEST_P(StoreFileOfEachPrecision, GivesTheCodesOfMemory) {
     }
     EXPECT_EQ(file.metadata, (std::map<std::string, std::string>{{"encoding", "none"}}));
   }
-  std::string text = read_text(folder("a.store"));
+  std::string text = read_whole(folder("a.store"));
   for (const auto& [from, to] : {std::pair{"[0,300,0,4]", "[0,4,0,300]"}, std::pair{"[0,300,0,4]", "[0,299,0,4]"},
                                  std::pair{"[0,300,0,4]", "[0,300;0,4]"}}) {
     std::string other = text;

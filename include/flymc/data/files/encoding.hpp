@@ -30,6 +30,7 @@ struct EncodingOptions {
   // Columns whose values are levels; the table has to be opened with the same list, which is checked here.
   std::vector<std::string> categorical = {};
   std::vector<std::string> reference = {};  // "column=level": the levels that others are compared with
+  RowId merge_levels = 0;                   // levels of a column with fewer rows than this become one
   bool intercept = true;
   // Numbers are divided by their standard deviation, and centred if there is an intercept to take that up. A column of
   // nothing but 0 and 1 stays as it is, as true/false would.
@@ -51,7 +52,8 @@ struct RowOrigin {
 struct EncodedColumn {
   std::string name;
   ColumnKind kind = ColumnKind::numeric;
-  std::vector<std::string> levels;  // of text, the reference first, the others sorted by bytes
+  std::vector<std::string> levels = {};  // of text, the reference first, the others sorted by bytes
+  std::string merged = {};  // the level that stands for all that are not among them; none: they are refused
   // Of numbers and true/false, over the rows that were kept; the deviation is that of a sample.
   double minimum = 0.0, maximum = 0.0, mean = 0.0, deviation = 0.0;
   double shift = 0.0, scale = 1.0;  // the feature is (value - shift) / scale
@@ -60,8 +62,10 @@ struct EncodedColumn {
 
 class Encoding {
  public:
-  // A level of text more than this is taken for an identifier.
-  static constexpr std::size_t most_levels = 1000;
+  // More levels of text than this are not read. A column of more than `many_levels` that are rare, too, is taken for
+  // names or numbers of things: fewer rows each than `rows_of_a_level`, on average.
+  static constexpr std::size_t most_levels = 100000, many_levels = 1000;
+  static constexpr RowId rows_of_a_level = 10;
   // A matrix of as many rows and columns has 2 GiB, and a fit keeps several.
   static constexpr std::size_t most_features = 16384;
   // A number beyond this has a square that is beyond double.
