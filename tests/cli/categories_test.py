@@ -3,7 +3,6 @@ import json
 
 import numpy as np
 import pyarrow
-import pyarrow.feather
 import pyarrow.parquet
 import pytest
 from command import flymc, write
@@ -55,16 +54,16 @@ def test_draws_are_the_same_from_every_format_and_on_any_threads(tmp_path):
     draws = []
     for name, words, suffix in (("a", ["--threads", 1], ".parquet"), ("b", ["--threads", 2], ".csv"), ("c", [], ".feather")):
         run(table, name, "--draws", 200, *words, folder=tmp_path, suffix=suffix)
-        draws.append((tmp_path / name / "draws.parquet").read_bytes())
-    assert draws[1] == draws[0] and draws[2] == draws[0]
+        draws.append(pyarrow.parquet.read_table(tmp_path / name / "draws.parquet"))
+    assert draws[1].equals(draws[0]) and draws[2].equals(draws[0])
 
 
 def test_predictions_are_those_of_a_column_per_level(tmp_path):
     table, wide = shop(20_000)
     run(table, "coded", "--draws", 500, folder=tmp_path)
     new, new_wide = shop(300, seed=6)
-    flymc("predict", "coded", write(new.drop_columns(["y"]), tmp_path / "new.parquet"), "--out", "said.feather", folder=tmp_path)
-    said = pyarrow.feather.read_table(tmp_path / "said.feather")
+    flymc("predict", "coded", write(new.drop_columns(["y"]), tmp_path / "new.parquet"), "--out", "said.parquet", folder=tmp_path)
+    said = pyarrow.parquet.read_table(tmp_path / "said.parquet")
     draws = pyarrow.parquet.read_table(tmp_path / "coded/draws.parquet").to_pandas()
     design = new_wide.to_pandas().drop(columns="y")
     eta = draws["intercept"].to_numpy()[None, :] + sum(
