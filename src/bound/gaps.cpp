@@ -88,17 +88,21 @@ void Bound::check_rounding(const BoundRows& rows, std::size_t i, const double* d
                     rule_->name(), family_->name(), -gap, rows.facts.target[i], eta[0], delta[0]));
 }
 
-// gap = remainder + value_drop + slope_drop'delta + delta'(c + k rho) delta / 2.
 void Bound::gaps(const BoundRows& rows, const BoundPoint& point, bool with_slopes, Gaps& out) const {
+  out.delta.resize(rows.size() * static_cast<std::size_t>(family_->predictors()));
+  rows.x.project(point.change, out.delta);
+  gaps_of_changes(rows, point.rho, with_slopes, out);
+}
+
+// gap = remainder + value_drop + slope_drop'delta + delta'(c + k rho) delta / 2.
+void Bound::gaps_of_changes(const BoundRows& rows, double rho, bool with_slopes, Gaps& out) const {
   const auto k = static_cast<std::size_t>(family_->predictors());
   const std::size_t n = rows.size();
   out.gap.resize(n);
   out.slope.resize(with_slopes ? n * k : 0);
   const bool grows = rule_->grows();
   out.rho_slope.assign(with_slopes && grows ? n : 0, 0.0);
-  std::vector<double>& delta = out.delta;
-  delta.resize(n * k);
-  rows.x.project(point.change, delta);
+  const std::vector<double>& delta = out.delta;
   family_->remainder(rows.facts.spans(), rows.eta_anchor, delta, out.gap, out.slope);
 
   const Coefficients& c = rows.coefficients;
@@ -115,7 +119,7 @@ void Bound::gaps(const BoundRows& rows, const BoundPoint& point, bool with_slope
     add(0.5 * bend.value, 0.5 * bend.size);
     if (grows) {
       const Quadratic growth = quadratic(c.growth.data() + i * k * k, d, k);
-      add(0.5 * point.rho * growth.value, 0.5 * point.rho * growth.size);
+      add(0.5 * rho * growth.value, 0.5 * rho * growth.size);
       if (with_slopes) out.rho_slope[i] = 0.5 * growth.value;
     }
     if (!c.value_drop.empty()) add(c.value_drop[i], std::abs(c.value_drop[i]));
@@ -132,7 +136,7 @@ void Bound::gaps(const BoundRows& rows, const BoundPoint& point, bool with_slope
       double slope = c.slope_drop.empty() ? 0.0 : c.slope_drop[i * k + j];
       for (std::size_t m = 0; m < k; ++m) {
         const std::size_t at = i * k * k + j * k + m;
-        slope += (c.curvature[at] + (grows ? point.rho * c.growth[at] : 0.0)) * d[m];
+        slope += (c.curvature[at] + (grows ? rho * c.growth[at] : 0.0)) * d[m];
       }
       out.slope[i * k + j] += slope;
     }

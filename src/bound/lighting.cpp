@@ -131,23 +131,32 @@ double Bound::lit_sum(const BoundPoint& point, Vector* gradient) const {
          (lit_.value + lit_.slope.dot(change) - 0.5 * change.dot(bend));
 }
 
-double Bound::stand_in_sum(const BoundPoint& point, Vector& gradient) const {
+double Bound::on_the_way(std::span<const double> delta, std::span<double> slope) const {
   const auto k = static_cast<std::size_t>(family_->predictors());
-  const BoundRows& rows = stand_ins_.rows;
-  std::vector<double> delta(rows.eta_anchor.size()), value(rows.size()), slope(delta.size());
-  rows.x.project(point.change, delta);
+  const BoundRows& rows = on_the_way();
+  const bool few = stand_ins_.size() > 0;
+  std::vector<double> value(rows.size());
   family_->remainder(rows.facts.spans(), rows.eta_anchor, delta, value, slope);
   double sum = 0.0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double weight = few ? stand_ins_.weight[i] : 1.0;
     double bend = 0.0;
     for (std::size_t j = 0; j < k; ++j) {
       double bent = 0.0;
       for (std::size_t m = 0; m < k; ++m) bent += rows.coefficients.curvature[(i * k + j) * k + m] * delta[i * k + m];
       bend += bent * delta[i * k + j];
-      slope[i * k + j] = stand_ins_.weight[i] * (slope[i * k + j] + bent);
+      slope[i * k + j] = weight * (slope[i * k + j] + bent);
     }
-    sum += stand_ins_.weight[i] * (value[i] + 0.5 * bend);
+    sum += weight * (value[i] + 0.5 * bend);
   }
+  return sum;
+}
+
+double Bound::stand_in_sum(const BoundPoint& point, Vector& gradient) const {
+  const BoundRows& rows = stand_ins_.rows;
+  std::vector<double> delta(rows.eta_anchor.size()), slope(delta.size());
+  rows.x.project(point.change, delta);
+  const double sum = on_the_way(delta, slope);
   add_slopes(rows.x, slope, family_->predictors(), gradient);
   return sum;
 }

@@ -83,8 +83,8 @@ void JointDensity::add_up(const BrightRows& z, bool with_gradient, Evaluation& a
     at.gradient = at.base_gradient + bright_gradient(z, at.point, at.bright);
 }
 
-// The sum of log_expm1'(gap) times the gap's slope in the zone's point, and likewise in rho.
-Vector JointDensity::point_gradient(const BrightRows& z, const Gaps& gaps, double& rho_slope) const {
+// log_expm1'(gap) times the gap's slope in each predictor, and the sum of those in rho.
+std::vector<double> JointDensity::outer_slopes(const Gaps& gaps, double& rho_slope) const {
   const auto k = static_cast<std::size_t>(bound_.family().predictors());
   std::vector<double> weight(gaps.slope.size());
   for (std::size_t i = 0; i < gaps.gap.size(); ++i) {
@@ -92,6 +92,11 @@ Vector JointDensity::point_gradient(const BrightRows& z, const Gaps& gaps, doubl
     for (std::size_t e = i * k; e < (i + 1) * k; ++e) weight[e] = outer * gaps.slope[e];
     if (!gaps.rho_slope.empty()) rho_slope += outer * gaps.rho_slope[i];
   }
+  return weight;
+}
+
+Vector JointDensity::point_gradient(const BrightRows& z, const Gaps& gaps, double& rho_slope) const {
+  const std::vector<double> weight = outer_slopes(gaps, rho_slope);
   Vector out = Vector::Zero(dimension());
   add_slopes(z.fixed.x, weight, bound_.family().predictors(), out);
   return out;
@@ -122,8 +127,43 @@ Vector JointDensity::without_gaussian(const SplitFrame& frame, const Vector& b, 
   return frame.pull(gradient) + b - frame.centre;
 }
 
+// Of rows with codes, which have few entries: V'x of a dense row is itself a product with V.
+void JointDensity::see_lit_in_frame() {
+  const RowCopies& rows = bound_.on_the_way().x;
+  if (!frame_ || !store_.layout().coded() || rows.size() == 0) return;
+  if (static_cast<Index>(rows.size()) * bound_.family().predictors() > dimension()) return;
+  lit_in_frame_ = std::make_shared<const RowsInFrame>(*frame_, rows, bound_.family().predictors());
+}
+
+// In products of a number: n K cells D to make them and 2 n K D in each kick, instead of 2 D^2.
+std::optional<RowsInFrame> JointDensity::bright_in_frame(const BrightRows& z, int kicks) const {
+  if (!frame_ || !store_.layout().coded() || !prior_->quadratic()) return std::nullopt;
+  if (bound_.lit().size() > 0 && !lit_in_frame_) return std::nullopt;
+  const Index k = bound_.family().predictors(), columns = static_cast<Index>(z.fixed.size()) * k;
+  if (columns * (store_.layout().cells() + 2 * kicks) >= 2 * kicks * dimension()) return std::nullopt;
+  return RowsInFrame(*frame_, z.fixed.x, k);
+}
+
+Vector JointDensity::force_in_frame(const Vector& b, double rho, const BrightRows& z, const RowsInFrame& bright) const {
+  Gaps gaps;
+  gaps.delta.resize(z.fixed.eta_anchor.size());
+  bright.changes(b, gaps.delta);
+  bound_.gaps_of_changes(z.fixed, rho, true, gaps);
+  double rho_slope = 0.0;
+  const std::vector<double> slope = outer_slopes(gaps, rho_slope);
+  Vector force = frame_->rest(b, rho, rho_slope);
+  bright.pull(slope, force);
+  if (!lit_in_frame_) return force;
+  std::vector<double> delta(bound_.on_the_way().eta_anchor.size()), of_lit(delta.size());
+  lit_in_frame_->changes(b, delta);
+  bound_.on_the_way(delta, of_lit);
+  lit_in_frame_->pull(of_lit, force);
+  return force;
+}
+
 // Where nothing but the collapsed bound is left, rho need not be exact: O(D).
-RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightRows& z, Vector& force) const {
+RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightRows& z, Vector& force,
+                         const RowsInFrame* bright) const {
   const bool own = &frame == frame_.get();
   const std::size_t lit = bound_.lit().size();
   if (own && z.fixed.size() == 0 && lit == 0 && prior_->quadratic())
@@ -132,6 +172,11 @@ RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightR
       return 0;
     }
   RowId queries = z.set.bright_count();
+  if (own && bright != nullptr)
+    if (const double rho = frame.rho(b); rho <= bound_.radius()) {
+      force = force_in_frame(b, rho, z, *bright);
+      return queries + static_cast<RowId>(bound_.on_the_way().size());
+    }
   Gaps gaps;
   BoundPoint point;
   if (own) point = bound_.at_distance(frame.change(b), frame.rho(b));

@@ -54,11 +54,12 @@ void SplitHmc::push(double time, const Vector& force, Vector& p) const {
   p += (length > longest ? time * longest / length : time) * force;
 }
 
-void SplitHmc::kick_on_the_way(double time, const Vector& b, const BrightRows& z, Vector& p, Info& info) const {
+void SplitHmc::kick_on_the_way(double time, const Vector& b, const BrightRows& z, const RowsInFrame* bright, Vector& p,
+                               Info& info) const {
   ++info.evaluations;
   if (joint_) {
     Vector force;
-    info.queries += joint_->kick(*frame_, b, z, force);
+    info.queries += joint_->kick(*frame_, b, z, force, bright);
     push(time, force, p);
     return;
   }
@@ -83,9 +84,11 @@ Info SplitHmc::step(State& state, const Random& random) const {
 
   Vector b = state.at.b.size() > 0 ? state.at.b : frame_->position(state.theta);
   const Vector& centre = frame_->centre;
+  std::optional<RowsInFrame> bright;
+  if (joint_ && steps_ > 1) bright = joint_->bright_in_frame(state.z, steps_ - 1);
   kick(0.5 * turn, b, state.at, p);
   for (int i = 0; i < steps_; ++i) {
-    if (i > 0) kick_on_the_way(turn, b, state.z, p, info);
+    if (i > 0) kick_on_the_way(turn, b, state.z, bright ? &*bright : nullptr, p, info);
     for (Index j = 0; j < d; ++j) {
       const double from = b[j] - centre[j], push = p[j];
       b[j] = centre[j] + cosine * from + sine * push;

@@ -106,12 +106,18 @@ class Bound {
 
   // Gaps of rows at a point: one query each. Throws BoundViolation if a bound lies above its likelihood.
   void gaps(const BoundRows& rows, const BoundPoint& point, bool with_slopes, Gaps& out) const;
+  // The same where out.delta has their changes already, at distance rho in the zone.
+  void gaps_of_changes(const BoundRows& rows, double rho, bool with_slopes, Gaps& out) const;
   // What the lit rows have more than their quadratics, of either sign: one query each. If `gradient` is given, adds
   // that in the zone's point.
   double lit_sum(const BoundPoint& point, Vector* gradient = nullptr) const;
   // About the same by stand-ins, where there are any: a query for each of them. Adds the gradient.
   double stand_in_sum(const BoundPoint& point, Vector& gradient) const;
   const StandIns& stand_ins() const { return stand_ins_; }
+  // The rows that a trajectory sees of the lit ones: their stand-ins, if there are any. Slopes of what they add, for
+  // changes of their predictors.
+  const BoundRows& on_the_way() const { return stand_ins_.size() > 0 ? stand_ins_.rows : lit_.fixed; }
+  double on_the_way(std::span<const double> delta, std::span<double> slope) const;
   // How many times their expected size gaps are at a point, about; at least 1. A gap is (c + k rho - w) delta^2 / 2,
   // and delta is proportional to rho.
   double gap_growth(const BoundPoint& point) const;

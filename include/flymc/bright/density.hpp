@@ -2,7 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <vector>
 
+#include "flymc/bright/rows_in_frame.hpp"
 #include "flymc/bright/split_frame.hpp"
 #include "flymc/bright/state.hpp"
 
@@ -62,7 +65,9 @@ class JointDensity final : public Density {
         prior_(std::move(prior)),
         frame_(std::move(frame)),
         communicator_(communicator),
-        own_(own_rows(store, communicator)) {}
+        own_(own_rows(store, communicator)) {
+    see_lit_in_frame();
+  }
   Index dimension() const override { return bound_.anchor().size(); }
   RowId rows() const { return store_.rows(); }
   const Store& store() const { return store_; }
@@ -72,8 +77,11 @@ class JointDensity final : public Density {
   RowId evaluate(const Vector& theta, const BrightRows& z, bool with_gradient, Evaluation& out) const override;
 
   // The force by a frame's coordinates: the gradient in b of the density without its Gaussian part. One query per bright
-  // row.
-  RowId kick(const SplitFrame& frame, const Vector& b, const BrightRows& z, Vector& force) const;
+  // row. `bright` are the bright rows in the frame, if they were made.
+  RowId kick(const SplitFrame& frame, const Vector& b, const BrightRows& z, Vector& force,
+             const RowsInFrame* bright = nullptr) const;
+  // The bright rows in the density's frame, where so many kicks are the cheaper for it.
+  std::optional<RowsInFrame> bright_in_frame(const BrightRows& z, int kicks) const;
 
   // Whether a row is this rank's.
   bool owns(RowId row) const { return own_.contains(row); }
@@ -97,9 +105,13 @@ class JointDensity final : public Density {
   RowId flip(State& state, const Flips& flips) const;
 
  private:
+  void see_lit_in_frame();
+  // The force within the zone by rows in the frame.
+  Vector force_in_frame(const Vector& b, double rho, const BrightRows& z, const RowsInFrame& bright) const;
   void add_up(const BrightRows& z, bool with_gradient, Evaluation& at) const;
   // What does not depend on z, with its gradient in theta added to `gradient`, if given. Returns the queries.
   RowId base_at(const Vector& theta, const BoundPoint& point, double& base, Vector* gradient) const;
+  std::vector<double> outer_slopes(const Gaps& gaps, double& rho_slope) const;
   // The bright rows' part of the gradient: in the zone's point, with their slope in rho apart, and in theta.
   Vector point_gradient(const BrightRows& z, const Gaps& gaps, double& rho_slope) const;
   Vector bright_gradient(const BrightRows& z, const BoundPoint& point, const Gaps& gaps) const;
@@ -113,6 +125,7 @@ class JointDensity final : public Density {
   const Bound& bound_;
   std::shared_ptr<const Term> prior_;
   std::shared_ptr<const SplitFrame> frame_;
+  std::shared_ptr<const RowsInFrame> lit_in_frame_;  // or their stand-ins; none where they would cost more
   const Communicator& communicator_;
   RowRange own_;
   Threads one_{1};  // chains side by side share out the cores

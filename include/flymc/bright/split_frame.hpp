@@ -30,6 +30,10 @@ struct SplitFrame {
   Vector change(const Vector& b) const { return packed_to_theta_ * b; }
   // A gradient in theta as a gradient in b.
   Vector pull(const Vector& gradient) const { return packed_transposed_ * gradient; }
+  // The same of a gradient that has one entry.
+  void add_pulled(Index entry, double slope_there, double* out) const {
+    packed_transposed_.add_column(entry, slope_there, out);
+  }
   double rho(const Vector& b) const { return to_white.size() > 0 ? (packed_to_white_ * b).norm() : 0.0; }
   double rho_about(const Vector& b) const { return stretch * b.norm(); }
 

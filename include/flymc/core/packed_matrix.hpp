@@ -17,6 +17,10 @@ class PackedMatrix {
   Index columns() const { return columns_; }
   // out = this x.
   void multiply(const double* x, double* out) const;
+  // out += weight times column j.
+  void add_column(Index j, double weight, double* out) const {
+    add_scaled(weight, values_.get() + j * stride_, out, rows_);
+  }
   Vector operator*(const Vector& x) const {
     Vector out(rows_);
     multiply(x.data(), out.data());

@@ -24,7 +24,8 @@ class SplitHmc final : public Kernel {
   void kick(double time, const Vector& b, const Evaluation& at, Vector& p) const;
   // p += time times a gradient, shortened where that is long.
   void push(double time, const Vector& gradient, Vector& p) const;
-  void kick_on_the_way(double time, const Vector& b, const BrightRows& z, Vector& p, Info& info) const;
+  void kick_on_the_way(double time, const Vector& b, const BrightRows& z, const RowsInFrame* bright, Vector& p,
+                       Info& info) const;
 
   const Density* density_;
   const JointDensity* joint_;  // null for the full density
