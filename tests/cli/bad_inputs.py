@@ -136,7 +136,7 @@ CELLS = [
     fit("1200 levels", csv(numbers(1200, 1), id=[f"k{i}" for i in range(1200)]), "column 'id' has more than 1000 levels",
         "--exclude id", target="y"),
     fit("a word below 1200 numbers", csv(numbers(1200, 1), x=[*(i / 7 for i in range(1199)), "oops"]),
-        "column 'x' is read as text", "numbers", "--exclude x", target="y"),
+        "column 'x', row 1200: 'oops' is not a number", "--categorical x", target="y"),
     fit("times", parquet(when=days), "column 'when' holds neither numbers nor text", "--exclude", path="t.parquet"),
     fit("times in a CSV", csv(when=days), "column 'when' holds neither numbers nor text", "--exclude"),
     fit("one row", csv({name: cells[:1] for name, cells in good.items()}), "t.csv: there is one row only", "needs more"),

@@ -1,5 +1,6 @@
 // Fits a table in memory, without a run directory, and writes the draws to standard output as doubles, draw by draw.
 #include <cstdio>
+#include <sstream>
 #include <string>
 
 #include "flymc/data/files/encoding.hpp"
@@ -21,8 +22,8 @@ int main(int argc, char** argv) {
   settings.until_enough = false;
   EncodingOptions options;
   options.target = argv[2];
-  const std::string others = argv[3];
-  options.exclude = {others.substr(0, others.find(',')), others.substr(others.find(',') + 1)};
+  std::istringstream others(argv[3]);
+  for (std::string name; std::getline(others, name, ',');) options.exclude.push_back(name);
   options.target_kind = family_card(settings.family).target;
   options.standardise = true;
   const Table table = Table::open({argv[1]});

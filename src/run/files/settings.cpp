@@ -38,6 +38,9 @@ std::vector<Setting> make_settings() {
   all.push_back(number_setting(
       "merge-levels", "N", Group::rows, "levels of fewer than N rows become one, called other (default: 0)",
       [](auto& s) -> auto& { return s.merge_levels; }));
+  all.back().get = [](const Settings& s) {  // runs from before there was such a setting have none
+    return s.merge_levels == 0 ? Words{} : Words{fmt::format("{}", s.merge_levels)};
+  };
   all.push_back(column_setting(
       "weights", "COLUMN", Group::rows, "how many times a row counts (default: once)",
       [](auto& s) -> auto& { return s.weights; }));
@@ -60,8 +63,8 @@ std::vector<Setting> make_settings() {
       [](auto& s) -> auto& { return s.float32; }));
   // Model.
   all.push_back(text_setting(
-      "family", family_names("|"), Group::model,
-      fmt::format("the likelihood of a row (default: {})", Settings().family),
+      "family", "NAME", Group::model,
+      fmt::format("the likelihood of a row: {} (default: {})", family_names(", "), Settings().family),
       [](auto& s) -> auto& { return s.family; }));
   all.push_back(number_setting(
       "nu", "N", Group::model, "student_t: degrees of freedom (default: 4)", [](auto& s) -> auto& { return s.nu; }));
