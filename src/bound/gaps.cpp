@@ -91,11 +91,12 @@ void Bound::check_rounding(const BoundRows& rows, std::size_t i, const double* d
 void Bound::gaps(const BoundRows& rows, const BoundPoint& point, bool with_slopes, Gaps& out) const {
   out.delta.resize(rows.size() * static_cast<std::size_t>(family_->predictors()));
   rows.x.project(point.change, out.delta);
-  gaps_of_changes(rows, point.rho, with_slopes, out);
+  gaps_of_changes(rows, point.rho, Distance::exact, with_slopes, out);
 }
 
 // gap = remainder + value_drop + slope_drop'delta + delta'(c + k rho) delta / 2.
-void Bound::gaps_of_changes(const BoundRows& rows, double rho, bool with_slopes, Gaps& out) const {
+void Bound::gaps_of_changes(const BoundRows& rows, double rho, Distance distance, bool with_slopes, Gaps& out) const {
+  constexpr double next_to_nothing = 1e-12;
   const auto k = static_cast<std::size_t>(family_->predictors());
   const std::size_t n = rows.size();
   out.gap.resize(n);
@@ -126,7 +127,9 @@ void Bound::gaps_of_changes(const BoundRows& rows, double rho, bool with_slopes,
     if (!c.slope_drop.empty())
       for (std::size_t j = 0; j < k; ++j) add(c.slope_drop[i * k + j] * d[j], std::abs(c.slope_drop[i * k + j] * d[j]));
 
-    if (gap < 0.0) {
+    if (distance == Distance::about) {
+      gap = std::max(gap, next_to_nothing);
+    } else if (gap < 0.0) {
       check_rounding(rows, i, d, gap, size);
       gap = 0.0;
     }

@@ -148,7 +148,7 @@ Vector JointDensity::force_in_frame(const Vector& b, double rho, const BrightRow
   Gaps gaps;
   gaps.delta.resize(z.fixed.eta_anchor.size());
   bright.changes(b, gaps.delta);
-  bound_.gaps_of_changes(z.fixed, rho, true, gaps);
+  bound_.gaps_of_changes(z.fixed, rho, Bound::Distance::about, true, gaps);
   double rho_slope = 0.0;
   const std::vector<double> slope = outer_slopes(gaps, rho_slope);
   Vector force = frame_->rest(b, rho, rho_slope);
@@ -173,7 +173,7 @@ RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightR
     }
   RowId queries = z.set.bright_count();
   if (own && bright != nullptr)
-    if (const double rho = frame.rho(b); rho <= bound_.radius()) {
+    if (const double rho = frame.rho_about(b); rho <= bound_.radius()) {
       force = force_in_frame(b, rho, z, *bright);
       return queries + static_cast<RowId>(bound_.on_the_way().size());
     }

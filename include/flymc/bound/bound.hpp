@@ -106,8 +106,10 @@ class Bound {
 
   // Gaps of rows at a point: one query each. Throws BoundViolation if a bound lies above its likelihood.
   void gaps(const BoundRows& rows, const BoundPoint& point, bool with_slopes, Gaps& out) const;
-  // The same where out.delta has their changes already, at distance rho in the zone.
-  void gaps_of_changes(const BoundRows& rows, double rho, bool with_slopes, Gaps& out) const;
+  // The same where out.delta has their changes already, at distance rho in the zone. If rho is that of theta only
+  // about, as a force may have it, the bound may lie above a likelihood, and such a gap is next to nothing.
+  enum class Distance { exact, about };
+  void gaps_of_changes(const BoundRows& rows, double rho, Distance distance, bool with_slopes, Gaps& out) const;
   // What the lit rows have more than their quadratics, of either sign: one query each. If `gradient` is given, adds
   // that in the zone's point.
   double lit_sum(const BoundPoint& point, Vector* gradient = nullptr) const;
