@@ -1,7 +1,6 @@
 // Limbs of 32 bits in 64.
 #include "flymc/core/exact_sum.hpp"
 
-#include <bit>
 #include <limits>
 
 namespace flymc {
@@ -10,26 +9,6 @@ namespace {
 constexpr std::uint64_t low_half = 0xffffffffu;
 
 }  // namespace
-
-void ExactSum::add(double x) {
-  const auto bits = std::bit_cast<std::uint64_t>(x);
-  const std::uint64_t exponent = bits >> 52 & 0x7ffu;
-  if (exponent == 0x7ffu) {
-    finite_ = false;
-    return;
-  }
-  const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
-  const std::uint64_t mantissa = exponent == 0 ? fraction : fraction | std::uint64_t{1} << 52;
-  const std::uint64_t at = exponent == 0 ? 0 : exponent - 1;  // x = mantissa 2^(at - 1074)
-  const std::uint64_t shift = at & 31u;
-  const std::uint64_t low = (mantissa & low_half) << shift, high = (mantissa >> 32) << shift;
-  const std::int64_t sign = bits >> 63 ? -1 : 1;
-  std::int64_t* limb = limb_.data() + (at >> 5);
-  limb[0] += sign * static_cast<std::int64_t>(low & low_half);
-  limb[1] += sign * static_cast<std::int64_t>((low >> 32) + (high & low_half));
-  limb[2] += sign * static_cast<std::int64_t>(high >> 32);
-  if (++added_ == 1u << 29) carry();
-}
 
 // Every limb but the last to 0 ... 2^32 - 1: the one way to write the sum.
 void ExactSum::carry() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -34,5 +35,26 @@ class ExactSum {
   std::uint32_t added_ = 0;  // since the last carry
   bool finite_ = true;
 };
+
+inline void ExactSum::add(double x) {
+  constexpr std::uint64_t low_half = 0xffffffffu;
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  const std::uint64_t exponent = bits >> 52 & 0x7ffu;
+  if (exponent == 0x7ffu) {
+    finite_ = false;
+    return;
+  }
+  const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
+  const std::uint64_t mantissa = exponent == 0 ? fraction : fraction | std::uint64_t{1} << 52;
+  const std::uint64_t at = exponent == 0 ? 0 : exponent - 1;  // x = mantissa 2^(at - 1074)
+  const std::uint64_t shift = at & 31u;
+  const std::uint64_t low = (mantissa & low_half) << shift, high = (mantissa >> 32) << shift;
+  const std::int64_t sign = bits >> 63 ? -1 : 1;
+  std::int64_t* limb = limb_.data() + (at >> 5);
+  limb[0] += sign * static_cast<std::int64_t>(low & low_half);
+  limb[1] += sign * static_cast<std::int64_t>((low >> 32) + (high & low_half));
+  limb[2] += sign * static_cast<std::int64_t>(high >> 32);
+  if (++added_ == 1u << 29) carry();
+}
 
 }  // namespace flymc

@@ -46,13 +46,17 @@ struct NumberSums {
   double minimum = std::numeric_limits<double>::infinity(), maximum = -minimum;
   ExactSum sum, squares;
   ColumnHash hash;
-  void add(std::uint64_t row, double value, double weight = 1.0) {
+  void add(std::uint64_t row, double value, double weight) {
     count.add(weight);
-    minimum = std::min(minimum, value);
-    maximum = std::max(maximum, value);
     sum.add_product(weight, value);
     squares.add_product(weight * value, value);
-    hash.add(row, value);
+    add_to_rest(row, value);
+  }
+  // A number of weight 1; the count is left to the caller.
+  void add_uncounted(std::uint64_t row, double value) {
+    sum.add(value);
+    squares.add_product(value, value);
+    add_to_rest(row, value);
   }
   NumberSums& operator+=(const NumberSums& other) {
     count += other.count;
@@ -62,6 +66,11 @@ struct NumberSums {
     squares += other.squares;
     hash += other.hash;
     return *this;
+  }
+  void add_to_rest(std::uint64_t row, double value) {
+    minimum = std::min(minimum, value);
+    maximum = std::max(maximum, value);
+    hash.add(row, value);
   }
   double mean() const { return sum.value() / count.value(); }
   // sqrt((count squares - sum^2) / (count (count - 1))), where the difference is taken of three doubles of each: they

@@ -268,11 +268,15 @@ void EncodingLearner::add_numbers(const TableBatch& batch, std::size_t j, std::s
                                   std::span<const double> weights, NumberSums& sums,
                                   std::span<const double> offsets) const {
   const auto values = batch.numbers(j);
+  if (weights.empty()) sums.count.add(static_cast<double>(kept.size()));
   for (const Index row : kept) {
     const auto i = static_cast<std::size_t>(row);
     check_number(batch, row, names_[j], values[i]);
-    const double weight = weights.empty() ? 1.0 : weights[i];
-    if (weight > 0.0) sums.add(batch.key(row), values[i] - (offsets.empty() ? 0.0 : offsets[i]), weight);
+    const double value = values[i] - (offsets.empty() ? 0.0 : offsets[i]);
+    if (weights.empty())
+      sums.add_uncounted(batch.key(row), value);
+    else if (weights[i] > 0.0)
+      sums.add(batch.key(row), value, weights[i]);
   }
 }
 
