@@ -76,8 +76,8 @@ std::string describe_lit(const Bound* bound) {
   if (lit.all) return "\nall rows are lit, that is always evaluated, as in regular MCMC: no bound suits them";
   return fmt::format(
       "\n{} of {} rows are lit, that is always evaluated: the posterior is wide along their linear predictors "
-      "(variance above {:g})",
-      lit.size(), lit.of, lit.above);
+      "(variance above {:g}{})",
+      lit.size(), lit.of, lit.above, bound->family().unit() == 1.0 ? "" : " of the residuals' scale squared");
 }
 
 }  // namespace

@@ -26,7 +26,9 @@ double on_the_table(double queries, double stands_for, const Preparation& made, 
   if (looks_at_a_share(made.recipe)) return stands_for * queries;
   const auto lit = static_cast<double>(made.bound->lit().size());
   if (lit == 0.0) return queries;
-  const double evaluations = made.bound->stand_ins().size() > 0 ? 1.0 : queries / (lit + bright);
+  // The sweep looks at some ten rows per bright one.
+  const double evaluations =
+      made.bound->stand_ins().size() > 0 ? 1.0 : std::max(1.0, (queries - 10.0 * bright) / (lit + bright));
   return queries + (stands_for - 1.0) * lit * evaluations;
 }
 

@@ -15,18 +15,22 @@ namespace flymc {
 
 namespace {
 
-[[noreturn]] void refuse_identifiers(const Table& table, const std::string& column, const LevelSums& sums,
-                                     std::size_t more_than) {
+void refuse_numbers_as_text(const Table& table, const std::string& column, const LevelSums& sums) {
   if (std::ranges::all_of(sums.index, [](const auto& level) { return is_number(level.first); }))
     throw InputError(fmt::format(
         "{}: column '{}' is read as text, and yet its first {} values are numbers; if one further on is not "
         "(a word, a currency sign, a comma between thousands), correct it, or leave it empty if it is "
         "missing; if these are numbers of things, leave the column out ({})",
         table.files().front(), column, sums.index.size(), mention("exclude", column)));
+}
+
+[[noreturn]] void refuse_identifiers(const Table& table, const std::string& column, const LevelSums& sums) {
+  refuse_numbers_as_text(table, column, sums);
   throw InputError(fmt::format(
       "{}: column '{}' has more than {} levels, with few rows each, as names or numbers of things have; leave it out "
       "({}), or merge the rare ones into one level ({})",
-      table.files().front(), column, more_than, mention("exclude", column), mention("merge-levels", "100")));
+      table.files().front(), column, Encoding::many_levels, mention("exclude", column),
+      mention("merge-levels", "100")));
 }
 
 }  // namespace
@@ -35,13 +39,17 @@ void check_level_count(const Table& table, const EncodingOptions& options, const
                        const LevelSums& sums) {
   if (sums.hashes.size() <= Encoding::most_levels) return;
   check_spoilt_numbers(options, column, sums);
-  refuse_identifiers(table, column, sums, Encoding::most_levels);
+  refuse_numbers_as_text(table, column, sums);
+  throw InputError(
+      fmt::format("{}: column '{}' has more than {} levels, which is more than are read; leave it out ({}), "
+                  "or merge levels in the table",
+                  table.files().front(), column, Encoding::most_levels, mention("exclude", column)));
 }
 
 void check_identifiers(const Table& table, const std::string& column, const LevelSums& sums, RowId rows) {
   const auto levels = static_cast<RowId>(sums.hashes.size());
   if (sums.hashes.size() > Encoding::many_levels && rows < levels * Encoding::rows_of_a_level)
-    refuse_identifiers(table, column, sums, Encoding::many_levels);
+    refuse_identifiers(table, column, sums);
 }
 
 void check_spoilt_numbers(const EncodingOptions& options, const std::string& column, const LevelSums& sums) {

@@ -59,6 +59,7 @@ RowEncoder::RowEncoder(const Encoding& encoding, const Table& table, bool with_t
     slots_.emplace_back();
     for (std::size_t l = 0; l < column.levels.size(); ++l)
       slots_.back()[column.levels[l]] = static_cast<std::int64_t>(l);
+    for (const std::string& level : column.rare) slots_.back()[level] = slots_.back().at(column.merged);
     const std::size_t features = column.kind == ColumnKind::text ? column.levels.size() - 1 : 1;
     next.feature += features;
     next.cell += next.code ? 1 : features;
@@ -115,8 +116,6 @@ void RowEncoder::prepare(const TableBatch& batch) {
     for (std::size_t code = 0; code < texts.size(); ++code)
       if (const auto found = slots_[j].find(texts[code]); found != slots_[j].end())
         slot_of_code_[j][code] = found->second;
-      else if (j < encoding_.columns_.size() && !encoding_.columns_[j].merged.empty())
-        slot_of_code_[j][code] = slots_[j].at(encoding_.columns_[j].merged);
   }
 }
 

@@ -22,7 +22,7 @@ std::string Encoding::to_json() const {
   for (const auto& column : columns_) {
     nlohmann::ordered_json entry = {{"name", column.name}, {"kind", column.kind}};
     if (column.kind == ColumnKind::text)
-      entry.update({{"levels", column.levels}, {"merged", column.merged}});
+      entry.update({{"levels", column.levels}, {"merged", column.merged}, {"rare", column.rare}});
     else
       entry.update({{"minimum", column.minimum},
                     {"maximum", column.maximum},
@@ -87,6 +87,7 @@ Encoding Encoding::from_json(const std::string& text) {
       if (column.kind == ColumnKind::text) {
         entry.at("levels").get_to(column.levels);
         column.merged = entry.value("merged", "");
+        column.rare = entry.value("rare", std::vector<std::string>());
       } else {
         entry.at("minimum").get_to(column.minimum);
         entry.at("maximum").get_to(column.maximum);

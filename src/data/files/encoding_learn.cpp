@@ -28,27 +28,35 @@ void begin_with(const std::string& reference, EncodedColumn& column) {
   std::rotate(column.levels.begin(), found, found + 1);
 }
 
-// The levels of a column, those with fewer rows than `least` as one, which is called "other", or "(other)" where there
-// is one of that name. A single rare level stays what it is.
-void merge_rare(RowId least, EncodedColumn& column, LevelSums& sums) {
-  std::vector<std::size_t> rare;
-  for (const std::string& level : sums.sorted())
-    if (const std::size_t at = sums.index.at(level); sums.rows[at] < least)
-      rare.push_back(at);
-    else
-      column.levels.push_back(level);
-  if (rare.size() < 2) {
+// The levels of a column, those with fewer rows than `least` as one, which comes last and is called "other", or
+// "(other)" where another has that name. A single rare level stays what it is, and so does the one named as reference.
+void merge_rare(RowId least, const std::string* reference, EncodedColumn& column, LevelSums& sums) {
+  for (const std::string& level : sums.sorted()) {
+    const bool named = reference != nullptr && *reference == level;
+    (sums.rows[sums.index.at(level)] < least && !named ? column.rare : column.levels).push_back(level);
+  }
+  if (column.rare.size() < 2) {
     column.levels = sums.sorted();
+    column.rare.clear();
     return;
   }
-  column.merged = "other";
-  while (sums.index.contains(column.merged)) column.merged = "(" + column.merged + ")";
-  const std::size_t at = sums.level(column.merged);
-  for (const std::size_t one : rare) {
-    sums.hashes[at] += sums.hashes[one];
-    sums.rows[at] += sums.rows[one];
+  if (column.levels.empty())
+    throw InputError(
+        fmt::format("every level of column '{}' has fewer than {} rows; choose a smaller number ({}), or "
+                    "leave the column out ({})",
+                    column.name, least, mention("merge-levels"), mention("exclude", column.name)));
+  std::string& name = column.merged = "other";
+  while (std::ranges::find(column.levels, name) != column.levels.end()) name = "(" + name + ")";
+  ColumnHash hash;
+  RowId rows = 0;
+  for (const std::string& level : column.rare) {
+    hash += sums.hashes[sums.index.at(level)];
+    rows += sums.rows[sums.index.at(level)];
   }
-  column.levels.insert(std::ranges::lower_bound(column.levels, column.merged), column.merged);
+  const std::size_t at = sums.level(name);
+  sums.hashes[at] = hash;
+  sums.rows[at] = rows;
+  column.levels.push_back(name);
 }
 
 }  // namespace
@@ -160,9 +168,10 @@ void EncodingLearner::describe_columns() {
     EncodedColumn& column = encoding_.columns_[j];
     if (column.kind == ColumnKind::text) {
       check_spoilt_numbers(options_, names_[j], all_.levels[j]);
-      merge_rare(options_.merge_levels, column, all_.levels[j]);
-      if (column.merged.empty()) check_identifiers(table_, column.name, all_.levels[j], all_.rows);
-      if (const auto named = reference_.find(column.name); named != reference_.end()) begin_with(named->second, column);
+      const auto named = reference_.find(column.name);
+      merge_rare(options_.merge_levels, named == reference_.end() ? nullptr : &named->second, column, all_.levels[j]);
+      if (column.rare.empty()) check_identifiers(table_, column.name, all_.levels[j], all_.rows);
+      if (named != reference_.end()) begin_with(named->second, column);
       continue;
     }
     column.minimum = all_.numbers[j].minimum;

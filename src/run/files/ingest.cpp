@@ -105,6 +105,10 @@ void ingest(const Job& job) {
                                        static_cast<double>(table.rows().value_or(0)), "rows"});
   });
   check_fits(encoding, settings);
+  for (const EncodedColumn& column : encoding.columns())
+    if (!column.rare.empty())
+      job.monitor.say(fmt::format("        {}: {} levels of fewer than {} rows are '{}'", column.name,
+                                  column.rare.size(), settings.merge_levels, column.merged));
   const auto names = coefficient_names(encoding, settings);
   check_coefficient_names(names);
   make_model(settings, encoding);  // the prior may name what is not there

@@ -106,28 +106,37 @@ TEST(Encoding, RareLevelsAreMerged) {
   options.target = "y";
   options.merge_levels = 3;
   const Encoding encoding = Encoding::learn(table, options);
-  EXPECT_EQ(encoding.columns()[0].levels, (std::vector<std::string>{"oslo", "other", "rome"}));
+  EXPECT_EQ(encoding.columns()[0].levels, (std::vector<std::string>{"oslo", "rome", "other"}));
   EXPECT_EQ(encoding.columns()[0].merged, "other");
-  EXPECT_EQ(encoding.feature_names(), (std::vector<std::string>{"intercept", "town[other]", "town[rome]"}));
-  EXPECT_EQ(rows_of(encoding, table).substr(0, 50), "1 0 1 -> 0/1 0 0 -> 1/1 1 0 -> 0/1 0 1 -> 1/1 0 0 ");
+  EXPECT_EQ(encoding.feature_names(), (std::vector<std::string>{"intercept", "town[rome]", "town[other]"}));
+  EXPECT_EQ(rows_of(encoding, table).substr(0, 50), "1 1 0 -> 0/1 0 0 -> 1/1 0 1 -> 0/1 1 0 -> 1/1 0 0 ");
   const Encoding again = Encoding::from_json(encoding.to_json());
   EXPECT_EQ(again.columns(), encoding.columns());
   std::string seen;
-  again.encode_new(Table::open({folder.write("b.csv", "town\nrome\nparis\n")}), Missing::error,
+  again.encode_new(Table::open({folder.write("b.csv", "town\nrome\nt7\n")}), Missing::error,
                    [&](std::span<const double> x, const RowFacts&, const RowOrigin&) {
                      seen += fmt::format("{}{}{} ", x[0], x[1], x[2]);
                    });
-  EXPECT_EQ(seen, "101 110 ");
+  EXPECT_EQ(seen, "110 101 ");
+  // What the fit has not seen is refused as without merging.
+  EXPECT_TRUE(says(message_of<InputError>([&] {
+                     again.encode_new(Table::open({folder.write("d.csv", "town\nparis\n")}), Missing::error,
+                                      [](std::span<const double>, const RowFacts&, const RowOrigin&) {});
+                   }),
+                   {"the level 'paris' did not occur"}));
   // The name of the merged level may be taken, or be the reference; one rare level stays.
   options.reference = {"town=other"};
   EXPECT_EQ(Encoding::learn(table, options).feature_names(),
             (std::vector<std::string>{"intercept", "town[oslo]", "town[rome]"}));
+  options.reference = {"town=t7"};  // one that is named is not merged
+  EXPECT_EQ(Encoding::learn(table, options).feature_names(),
+            (std::vector<std::string>{"intercept", "town[oslo]", "town[rome]", "town[other]"}));
   options.reference = {};
   const auto levels_of = [&](const std::string& text) {
     return Encoding::learn(Table::open({folder.write("c.csv", text)}), options).columns()[0].levels;
   };
   EXPECT_EQ(levels_of("town,y\nother,1\nother,0\nother,1\na,1\nb,0\nc,1\nc,1\nc,0\n"),
-            (std::vector<std::string>{"(other)", "c", "other"}));
+            (std::vector<std::string>{"c", "other", "(other)"}));
   EXPECT_EQ(levels_of("town,y\na,1\na,0\na,1\nb,1\nc,0\nc,1\nc,1\n"), (std::vector<std::string>{"a", "b", "c"}));
 }
 

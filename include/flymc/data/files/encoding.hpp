@@ -52,8 +52,10 @@ struct RowOrigin {
 struct EncodedColumn {
   std::string name;
   ColumnKind kind = ColumnKind::numeric;
-  std::vector<std::string> levels = {};  // of text, the reference first, the others sorted by bytes
-  std::string merged = {};  // the level that stands for all that are not among them; none: they are refused
+  // Of text: the reference first, the others sorted by bytes, and last the one that stands for those that are rare.
+  std::vector<std::string> levels = {};
+  std::string merged = {};  // its name; none: all are levels of their own
+  std::vector<std::string> rare = {};
   // Of numbers and true/false, over the rows that were kept; the deviation is that of a sample.
   double minimum = 0.0, maximum = 0.0, mean = 0.0, deviation = 0.0;
   double shift = 0.0, scale = 1.0;  // the feature is (value - shift) / scale
