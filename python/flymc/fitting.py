@@ -30,6 +30,7 @@ def fit(
     exclude: Sequence[str] | None = None,
     categorical: Sequence[str] | None = None,
     reference: Mapping[str, str] | None = None,
+    merge_levels: int | None = None,
     weights: str | Sequence[float] | None = None,
     offset: str | None = None,
     positive: str | None = None,
@@ -72,6 +73,7 @@ def fit(
         columns: The columns that explain the target. Of an array X, their names.
         reference: Of columns of levels, the one that the others are compared with: `{"region": "west"}`. Of others it is
             the first level. In a formula write `C(region, contr.treatment("west"))`.
+        merge_levels: Levels of a column with fewer rows than this become one, called `other`. Not for formulas.
         weights: How many times each row counts: the name of a column, or a number per row if the data is not a path.
             The log-likelihood of a row is multiplied by its weight.
         offset: The name of a column of numbers that are added to the linear predictor. Tables to predict from need it

@@ -261,3 +261,13 @@ def test_tables_that_are_none(frame, quick):
         flymc.fit("clicked", pd.concat([frame, frame[["x"]]], axis=1), **quick)
     with pytest.raises(flymc.InputError, match="column 'odd' has values of several kinds"):
         flymc.fit("clicked", frame.assign(odd=[1, "a"] * (len(frame) // 2)), **quick)
+
+
+def test_rare_levels_are_merged():
+    rng = np.random.default_rng(3)
+    town = rng.choice(["oslo", "rome", "bern", "graz", "linz"], size=400, p=[0.5, 0.44, 0.02, 0.02, 0.02])
+    table = {"town": town, "x": rng.normal(size=400), "y": rng.integers(0, 2, size=400)}
+    fit = flymc.fit("y", pd.DataFrame(table), merge_levels=30, draws=50, progress=False)
+    assert fit.names == ["intercept", "town[rome]", "town[other]", "x"]
+    with pytest.raises(ValueError, match="merge_levels"):
+        flymc.fit("y ~ town", pd.DataFrame(table), merge_levels=30, progress=False)
