@@ -240,6 +240,7 @@ int guarded(const std::function<int()>& command, const std::filesystem::path& ru
 int main(int argc, char** argv) {
   CLI::App app("Draws from the exact posterior of a regression on a large table.");
   app.name("flymc");
+  app.formatter(std::make_shared<HelpFormatter>());  // commands that are added take it over
   app.set_version_flag("--version", FLYMC_VERSION);
   app.require_subcommand(1);
   app.footer(

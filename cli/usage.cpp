@@ -61,4 +61,11 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("{}\n`{} --help` shows what it takes, and an example", problem(command, name, error), name);
 }
 
+std::string HelpFormatter::make_group(std::string group, bool is_positional,
+                                      std::vector<const CLI::Option*> options) const {
+  const bool first = is_positional || group == "Options";
+  const std::string text = CLI::Formatter::make_group(std::move(group), is_positional, std::move(options));
+  return first ? text : text.substr(1);
+}
+
 }  // namespace flymc

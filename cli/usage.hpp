@@ -3,8 +3,15 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 namespace flymc {
+
+// Help with one empty line between its groups, where CLI11 has two.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_group(std::string group, bool is_positional, std::vector<const CLI::Option*> options) const override;
+};
 
 // What is wrong, and which help to ask for.
 std::string usage_problem(const CLI::App& app, const CLI::ParseError& error);

@@ -3,8 +3,12 @@
 
 #include "flymc/bound/laws.hpp"
 #include "flymc/core/error.hpp"
+#include "flymc/model/binomial.hpp"
+#include "flymc/model/cloglog.hpp"
 #include "flymc/model/logistic.hpp"
 #include "flymc/model/model.hpp"
+#include "flymc/model/poisson.hpp"
+#include "flymc/model/probit.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
 #include "flymc/run/fit.hpp"

@@ -320,7 +320,7 @@ class Fit:
                 names = self.settings["columns"] if self._design is None else None  # a formula's are of its own making
                 new = tables.table_of_arrays(new, None, names, "")
             if self._design is not None:
-                offset = "".join(self.settings["offset"])
+                offset = "".join(self.settings["offset"] or self.settings["exposure"])
                 tables.write(self._design.apply(tables.frame_of(new, delimiter), offset, missing), spool)
                 paths = [str(spool)]
             elif paths is None:

@@ -33,6 +33,8 @@ def fit(
     merge_levels: int | None = None,
     weights: str | Sequence[float] | None = None,
     offset: str | None = None,
+    exposure: str | None = None,
+    trials: str | None = None,
     positive: str | None = None,
     missing: str = "error",
     delimiter: str | None = None,
@@ -66,7 +68,8 @@ def fit(
         data: A path, a pattern or a list of them (Parquet, CSV, Arrow); a pandas, Polars (lazy too) or PyArrow table; a
             PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`.
             What streams is streamed, unless there is a formula, which is evaluated in memory.
-        family: `logistic`, `softmax` or `student_t`, which needs the scale `sigma` of the residuals.
+        family: `logistic`, `softmax`, `binomial` (with `trials`), `poisson`, or `student_t`, which needs the scale `sigma` of
+            the residuals.
         prior: One for all coefficients, or a dictionary from terms to priors, in which `None` stands for all others.
             A prior is per unit of a column, and the intercept's at the means of the columns. Coefficients of which
             nothing is said have a default that is scaled by the table: see the reference.
@@ -78,6 +81,10 @@ def fit(
             The log-likelihood of a row is multiplied by its weight.
         offset: The name of a column of numbers that are added to the linear predictor. Tables to predict from need it
             too.
+        exposure: Of counts (`family="poisson"`), the name of a column of positive numbers that the mean is in proportion
+            to, such as years insured. Its logarithm is the offset. Tables to predict from need it too.
+        trials: Of `family="binomial"`, the name of the column that says how many trials a row has. The target counts the
+            successes among them.
         draws: Draws per chain. `"auto"` is 1000, and if these are not enough (an ESS of 400, in bulk and tails, and an
             R-hat below 1.01 for every coefficient) up to 10 times as many.
         out: The folder of the run, which the command can read too. Without it the run is temporary, and is gone when
@@ -145,10 +152,11 @@ def _prepare(
         if not isinstance(reference, Mapping):
             raise TypeError("reference: give levels by column, such as {'region': 'west'}")
         settings["reference"] = [f"{column}={level}" for column, level in reference.items()]
-    if not isinstance(settings.get("offset"), str | None):
-        raise TypeError("offset: name a column of the table; tables to predict from need it too")
+    for name in ("offset", "exposure", "trials"):
+        if not isinstance(settings.get(name), str | None):
+            raise TypeError(f"{name}: name a column of the table" + ("; tables to predict from need it too" if name != "trials" else ""))
     # Columns that are read beside those that explain the target.
-    facts = [settings[name] for name in ("weights", "offset") if isinstance(settings.get(name), str)]
+    facts = [settings[name] for name in ("weights", "offset", "exposure", "trials") if isinstance(settings.get(name), str)]
     if isinstance(data, tuple):
         if len(data) != 2:
             raise TypeError(f"data: a tuple of {len(data)}; arrays are given as (X, y)")

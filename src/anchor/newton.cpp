@@ -46,13 +46,14 @@ Metric metric_of(const WeightedPosterior& posterior, const Expansion& here) {
 }
 
 Mode climb(WeightedPosterior& posterior, const AnchorOptions& options) {
-  Vector theta = options.start.value_or(Vector::Zero(posterior.model().coefficients(posterior.store())));
+  Vector theta =
+      options.start.value_or(posterior.model().prior().centre(posterior.model().coefficients(posterior.store())));
   Expansion here = posterior.expand(theta);
   Vector pivots;  // of the previous step
   for (int steps = 0;; ++steps) {
     if (!std::isfinite(here.value) || !here.precision.allFinite())
       throw InputError(
-          "the posterior is beyond double precision where all coefficients are 0; rescale the columns, or choose a "
+          "the posterior is beyond double precision at the centre of the prior; rescale the columns, or choose a "
           "prior that "
           "is wider or nearer to 0");
     Metric metric = metric_of(posterior, here);

@@ -66,6 +66,7 @@ Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, st
     Coefficients& c = fixed.coefficients;
     for (std::size_t i = 0; i < n; ++i) terms.value += value[i] - (c.value_drop.empty() ? 0.0 : c.value_drop[i]);
     if (!c.slope_drop.empty()) terms.slope -= Eigen::Map<const RowMatrix>(c.slope_drop.data(), block.rows(), k);
+    for (const std::size_t i : c.without) loose.add_without_bound(rows[i]);
     if (expects)
       for (std::size_t i = 0; i < n; ++i) {
         // tr((c + k rho - w) spread) / 2 at the typical rho, to second order in the change. That is nothing where the
@@ -81,7 +82,7 @@ Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, st
         const double gap = 0.5 * (std::max(0.0, twice) + (weight > 0.0 ? bend * bend / weight : 0.0));
         const double variance = largest_variance(fixed.spread.data() + i * entries, width, differences) / unit_squared;
         expected_gaps_.set(rows[i], gap);
-        loose.add(rows[i], variance);
+        if (!std::ranges::binary_search(c.without, i)) loose.add(rows[i], variance);
         terms.further += std::min(lighting.stands_for, ExpectedGaps::value(expected_gaps_.level(rows[i]))) * variance *
                          variance;  // as it is kept
       }
@@ -103,7 +104,11 @@ Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, st
   if (!std::isfinite(sums_.value) || !sums_.slope.allFinite() || !sums_.curvature.allFinite() ||
       !sums_.growth.allFinite())
     throw InputError("the likelihood at the anchor is not finite; rescale the columns");
-  if (expects) light(store, loose, sum.further, lighting, execution.communicator);
+  if (expects)
+    light(store, loose, sum.further, lighting, execution.communicator);
+  else if (!loose.gather_without_bound(execution.communicator).empty())
+    throw NoBound(
+        fmt::format("the {} bound has none for some rows, and without a metric they cannot be lit", rule_->name()));
 }
 
 Bound::Bound(std::shared_ptr<const BatchedFamily> family, std::shared_ptr<const BoundRule> rule, Vector anchor,

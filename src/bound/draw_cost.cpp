@@ -13,14 +13,29 @@ double product_cost(double d) { return 0.06 * d * d; }
 // The parts of an iteration that depend on no row: some vectors and products.
 double fixed_cost(double d) { return 2000.0 + 40.0 * d + 5.0 * product_cost(d); }
 
-// Three proposed rows per bright one, each with a product.
-double proposals_cost(double bright, double d) { return 3.0 * bright * (250.0 + product_cost(d)); }
+// Three proposed rows per bright one, each with a product; of a row with codes the spread is looked up instead, and one
+// in three becomes bright and takes its product.
+double proposals_cost(double bright, const TableShape& shape) {
+  const double product = product_cost(static_cast<double>(shape.coefficients));
+  if (shape.touched == 0) return 3.0 * bright * (250.0 + product);
+  const auto touched = static_cast<double>(shape.touched);
+  return bright * (3.0 * (250.0 + 25.0 * touched * touched) + product);
+}
+
+// A row at one theta. Coefficients that are looked up by codes take ten times as long as those that lie side by side.
+double row_cost(const TableShape& shape) {
+  return shape.touched == 0 ? 0.9 * static_cast<double>(shape.coefficients) : 10.0 * static_cast<double>(shape.touched);
+}
 
 }  // namespace
 
+TableShape shape_of(RowId rows, const Layout& layout, Index predictors) {
+  return {rows, layout.features() * predictors, layout.coded() ? layout.cells() * predictors : 0};
+}
+
 double evaluation_cost(const TableShape& shape) {
-  const auto n = static_cast<double>(shape.rows), d = static_cast<double>(shape.coefficients);
-  return 2000.0 + 40.0 * d + n * (50.0 + 0.9 * d);
+  return 2000.0 + 40.0 * static_cast<double>(shape.coefficients) +
+         static_cast<double>(shape.rows) * (50.0 + row_cost(shape));
 }
 
 double expected_bright(const TableShape& shape) {
@@ -32,15 +47,16 @@ double expected_bright(const TableShape& shape) {
 double expected_iteration_cost(const TableShape& shape) {
   const auto d = static_cast<double>(shape.coefficients);
   const double bright = expected_bright(shape), steps = 2.0 + 1.5 * std::sqrt(bright);
-  return fixed_cost(d) + 2.0 * steps * std::min(1.0, bright) * product_cost(d) + proposals_cost(bright, d) +
+  return fixed_cost(d) + 2.0 * steps * std::min(1.0, bright) * product_cost(d) + proposals_cost(bright, shape) +
          steps * bright * (150.0 + 2.0 * d);
 }
 
-// Bright rows are walls: with many of them, draws depend on each other. Regular MCMC takes about 1.6 evaluations of all
+// Bright rows are walls: with many of them for each coefficient, draws depend on each other. Regular MCMC takes about 1.6 evaluations of all
 // rows per effective draw of a posterior that is nearly normal.
 DrawCosts expected_costs(const TableShape& shape) {
-  return {expected_iteration_cost(shape) * (1.0 + 0.2 * expected_bright(shape)),
-          1.6 * (evaluation_cost(shape) + 5.0 * product_cost(static_cast<double>(shape.coefficients)))};
+  const auto d = static_cast<double>(shape.coefficients);
+  return {expected_iteration_cost(shape) * (1.0 + 10.0 * expected_bright(shape) / d),
+          1.6 * (evaluation_cost(shape) + 5.0 * product_cost(d))};
 }
 
 namespace {
@@ -54,10 +70,10 @@ constexpr double evaluations = 4.0;
 // rows are: the posterior is skewed along them. Slowness counts twice, since a run has a number of draws and not an
 // effective size; and where less than one draw in ten is effective, the chain hardly gets to the tails, and even long
 // runs miss them.
-double cost_with_bound(const Looseness& at, Index coefficients) {
-  const auto d = static_cast<double>(coefficients);
+double cost_with_bound(const Looseness& at, const TableShape& shape) {
+  const auto d = static_cast<double>(shape.coefficients);
   const double iteration =
-      fixed_cost(d) + proposals_cost(at.bright, d) + evaluations * (at.lit + at.bright) * (60.0 + 1.5 * d);
+      fixed_cost(d) + proposals_cost(at.bright, shape) + evaluations * (at.lit + at.bright) * (60.0 + 1.5 * d);
   const double slower = 1.0 + at.excess * (2.0 + 30.0 * at.spread_squared);
   constexpr double too_slow = 10.0;
   const double trust = std::max(1.0, slower / too_slow);

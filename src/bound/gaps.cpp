@@ -55,8 +55,22 @@ void Bound::complete(bool with_spread, BoundRows& out) const {
   if (with_spread) spread_->of(out.x, out.spread);
   rule_->coefficients(*family_, out.facts.spans(), out.eta_anchor,
                       rule_->uses_spread() ? out.spread : std::span<const double>{}, out.coefficients);
+  find_rows_without_bound(out);
   if (std::isfinite(rule_->radius()) && !(out.coefficients.value_drop.empty() && out.coefficients.slope_drop.empty()))
     throw InputError(fmt::format("the {} bound has a radius, so it must touch at the anchor: no drops", rule_->name()));
+}
+
+void Bound::find_rows_without_bound(BoundRows& rows) const {
+  const auto k = static_cast<std::size_t>(family_->predictors());
+  Coefficients& c = rows.coefficients;
+  c.without.clear();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto own = std::span(c.curvature).subspan(i * k * k, k * k);
+    if (std::ranges::all_of(own, [](double number) { return std::isfinite(number); })) continue;
+    c.without.push_back(i);
+    family_->likelihood(rows.facts.spans().row(i), std::span(rows.eta_anchor).subspan(i * k, k), {}, {}, own);
+    if (!c.growth.empty()) std::fill_n(c.growth.begin() + static_cast<std::ptrdiff_t>(i * k * k), k * k, 0.0);
+  }
 }
 
 void Bound::complete_as_lit(double share, BoundRows& out) const {

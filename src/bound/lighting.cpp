@@ -35,8 +35,8 @@ void Bound::take_out(const BoundRows& rows, const BoundRows& as_lit, BoundSums& 
   if (rule_->grows()) sums.growth -= rows.x.gram(rows.coefficients.growth, k);
 }
 
-double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Row>& loose, double bright_spread,
-                             const Lighting& lighting, const Communicator& communicator) {
+double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Row>& loose, std::size_t without_bound,
+                             double bright_spread, const Lighting& lighting, const Communicator& communicator) {
   const double typical = std::sqrt(static_cast<double>(anchor_.size()));
   constexpr double none = std::numeric_limits<double>::infinity();
   if (!rule_->grows()) return none;  // the likelihood's own curvature was not summed
@@ -49,6 +49,7 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
     return sum;
   };
   const double copies = lighting.stands_for;
+  const TableShape shape = shape_of(scaled(store.rows(), copies), store.layout(), family_->predictors());
   // Of this rank: the expected gaps of all rows that are not lit, and those of lit ones times the spread squared.
   double gaps = expected_bright(copies), squares = 0.0;
   const auto gap_of = [&](const LooseRows::Row& row) {
@@ -74,17 +75,17 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
       take_out(before, as_lit, sums);
     }
     Looseness at;
-    at.lit = copies * static_cast<double>(lit);
+    at.lit = copies * static_cast<double>(without_bound + lit);
     at.bright = std::max(0.0, over_ranks(gaps));
     at.spread_squared = at.bright > 0.0 ? std::max(0.0, bright_spread - over_ranks(squares)) / at.bright : 0.0;
     at.excess = largest_ratio(sums.curvature - sums.hessian + typical * sums.growth, *metric);
     // Rounded, so that a sum in another order on other ranks makes no other choice.
-    if (const auto cost = static_cast<double>(static_cast<float>(cost_with_bound(at, anchor_.size()))); cost < least) {
+    if (const auto cost = static_cast<double>(static_cast<float>(cost_with_bound(at, shape))); cost < least) {
       least = cost;
       cheapest = limit;
     }
   }
-  costs_ = {least, cost_of_regular({scaled(store.rows(), copies), anchor_.size()})};
+  costs_ = {least, cost_of_regular(shape)};
   return cheapest;
 }
 
@@ -198,15 +199,18 @@ double add_lit_beyond_quadratic(const Bound& bound, const Vector& theta, Vector&
 
 void Bound::light(const Store& store, LooseRows& collected, double bright_spread, const Lighting& lighting,
                   const Communicator& communicator) {
+  std::vector<RowId> rows = collected.gather_without_bound(communicator);
   const std::vector<LooseRows::Row> loose = collected.gather(communicator);
-  const double limit =
-      lighting.automatic ? cheapest_limit(store, loose, bright_spread, lighting, communicator) : lighting.above;
+  const double limit = lighting.automatic
+                           ? cheapest_limit(store, loose, rows.size(), bright_spread, lighting, communicator)
+                           : lighting.above;
   const double above = lighting.rows.empty() ? std::max(limit, collected.above()) : lighting.above;
-  std::vector<RowId> rows = lighting.rows;
+  rows.insert(rows.end(), lighting.rows.begin(), lighting.rows.end());
   for (const LooseRows::Row& row : loose)
     if (lighting.rows.empty() && row.spread > above) rows.push_back(row.row);
   if (rows.empty()) return;
   std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   BoundRows before;
   before.fetch(store, rows, communicator);
   lit_ = LitRows(before, above, store.rows());

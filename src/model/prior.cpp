@@ -252,6 +252,13 @@ Vector Prior::corner_curvature(const Vector& theta) const {
   return more;
 }
 
+Vector Prior::centre(Index coefficients) const {
+  Vector out = Vector::Zero(coefficients);
+  for (Index j = 0; j < coefficients; ++j)
+    if (marginal(j).kind != Kind::flat) out[j] = marginal(j).location;
+  return out;
+}
+
 double Prior::strain(Index j, double theta) const {
   const Marginal& of = marginal(j);
   return of.kind == Kind::normal ? std::abs(theta - of.location) / of.scale : 0.0;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "flymc/bound/bound.hpp"
 #include "flymc/core/error.hpp"
 
@@ -74,10 +76,13 @@ std::string describe_lit(const Bound* bound) {
   if (!bound || bound->lit().size() == 0) return "";
   const LitRows& lit = bound->lit();
   if (lit.all) return "\nall rows are lit, that is always evaluated, as in regular MCMC: no bound suits them";
+  const std::string above = std::isfinite(lit.above)
+                                ? fmt::format(" (variance above {:g}{})", lit.above,
+                                              bound->family().unit() == 1.0 ? "" : " of the residuals' scale squared")
+                                : "";
   return fmt::format(
-      "\n{} of {} rows are lit, that is always evaluated: the posterior is wide along their linear predictors "
-      "(variance above {:g}{})",
-      lit.size(), lit.of, lit.above, bound->family().unit() == 1.0 ? "" : " of the residuals' scale squared");
+      "\n{} of {} rows are lit, that is always evaluated: the posterior is wide along their linear predictors{}",
+      lit.size(), lit.of, above);
 }
 
 }  // namespace

@@ -25,19 +25,10 @@ double median_size(std::vector<Residual> residuals) {
   return residuals.back().size;
 }
 
-}  // namespace
+constexpr RowId fewest_rows = 400;
 
-// The median of |y - mean| of n rows is good to about 1.2 / sqrt(n), 3 % of 2,000 and 6 % of 400, and the limit lies
-// five standard errors of the ratio away. Residuals at the mode are smaller by sqrt(1 - D / N) than around the true
-// theta.
-std::vector<std::string> residual_warnings(const Model& model, const Store& store, const Vector& theta) {
-  constexpr RowId most_rows = 2000, fewest_rows = 400, rows_per_coefficient = 10;
-  constexpr double limit = 1.5;
-  const BatchedFamily& family = model.family();
-  const auto coefficients = static_cast<RowId>(theta.size());
-  if (family.target_classes() > 0 || store.rows() < std::max(fewest_rows, rows_per_coefficient * coefficients))
-    return {};
-  // Evenly spaced rows, closer together where many do not count.
+// Rows that count, evenly spaced: closer together where many do not.
+std::vector<RowId> rows_to_look_at(const Store& store, RowId most_rows) {
   std::vector<RowId> rows;
   for (RowId count = std::min(store.rows(), most_rows); rows.size() < static_cast<std::size_t>(fewest_rows);
        count = std::min(store.rows(), 8 * count)) {
@@ -46,13 +37,70 @@ std::vector<std::string> residual_warnings(const Model& model, const Store& stor
       if (const RowId row = i * store.rows() / count; store.facts(row).weight > 0.0) rows.push_back(row);
     if (count == store.rows()) break;
   }
+  return rows;
+}
+
+struct Fitted {
+  RowFacts facts;
+  double eta, mean;
+};
+
+Fitted fitted(const BatchedFamily& family, const Store& store, const Vector& theta, RowId row) {
+  Fitted out{store.facts(row), 0.0, 0.0};
+  store.predict({&row, 1}, by_predictor(theta, 1), {&out.eta, 1});
+  family.mean({&out.eta, 1}, {&out.mean, 1});
+  return out;
+}
+
+// Pearson's statistic: the mean of (y - mean)^2 / variance, 1 if the family is right. Of a count of variance v that ratio
+// has the variance 2 + 1 / v or less, by which single events among many zeros do not count as a surprise.
+std::vector<std::string> dispersion_warnings(const BatchedFamily& family, const Store& store, const Vector& theta) {
+  constexpr RowId most_rows = 20000;
+  constexpr double limit = 1.2, errors = 5.0;
+  const bool trials = family.weight_is_trials();
+  double sum = 0.0, square_errors = 0.0, weights = 0.0;
+  for (const RowId row : rows_to_look_at(store, most_rows)) {
+    const Fitted at = fitted(family, store, theta, row);
+    // How often the row was seen, how many trials it has each time, and the variance of their sum.
+    const double times = trials ? 1.0 : at.facts.weight, tries = trials ? at.facts.weight : 1.0;
+    const double variance = tries * *family.variance({&at.eta, 1}), residual = tries * (at.facts.target - at.mean);
+    if (!(variance > 0.0) || !std::isfinite(variance)) continue;
+    sum += times * residual * residual / variance;
+    square_errors += times * times * (2.0 + 1.0 / variance);
+    weights += times;
+  }
+  if (!(weights > 0.0)) return {};
+  const double shrinkage = 1.0 - static_cast<double>(theta.size()) / static_cast<double>(store.rows());
+  const double ratio = sum / weights / shrinkage, error = std::sqrt(square_errors) / weights;
+  if ((ratio < limit && ratio > 1.0 / limit) || std::abs(ratio - 1.0) < errors * error) return {};
+  return {fmt::format(
+      "targets vary {:.2g} times as much around their means as those of the {} family do, so that intervals "
+      "are too {}, by a factor of about {:.2g}; {}",
+      ratio, family.name(), ratio > 1.0 ? "narrow" : "wide", ratio > 1.0 ? std::sqrt(ratio) : 1.0 / std::sqrt(ratio),
+      ratio > 1.0 ? "columns that explain more of them would help, and widening the intervals by that factor "
+                    "is a rough remedy"
+                  : "the family may not be theirs")};
+}
+
+}  // namespace
+
+// The median of |y - mean| of n rows is good to about 1.2 / sqrt(n), 3 % of 2,000 and 6 % of 400, and the limit lies
+// five standard errors of the ratio away. Residuals at the mode are smaller by sqrt(1 - D / N) than around the true
+// theta.
+std::vector<std::string> residual_warnings(const Model& model, const Store& store, const Vector& theta) {
+  constexpr RowId most_rows = 2000, rows_per_coefficient = 10;
+  constexpr double limit = 1.5;
+  const BatchedFamily& family = model.family();
+  const auto coefficients = static_cast<RowId>(theta.size());
+  if (family.target_classes() > 0 || store.rows() < std::max(fewest_rows, rows_per_coefficient * coefficients))
+    return {};
+  const double origin = 0.0;
+  if (family.predictors() == 1 && family.variance({&origin, 1})) return dispersion_warnings(family, store, theta);
+  const std::vector<RowId> rows = rows_to_look_at(store, most_rows);
   double weights = 0.0, squares = 0.0;
   std::vector<Residual> found, expected;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const RowFacts facts = store.facts(rows[i]);
-    double eta = 0.0, mean = 0.0;
-    store.predict({&rows[i], 1}, by_predictor(theta, 1), {&eta, 1});
-    family.mean({&eta, 1}, {&mean, 1});
+    const auto [facts, eta, mean] = fitted(family, store, theta, rows[i]);
     const double drawn = family.simulate({&eta, 1}, PhiloxRandom(1, 0, static_cast<std::uint64_t>(i)), 0);
     found.push_back({std::abs(facts.target - mean), facts.weight});
     expected.push_back({std::abs(drawn - mean), facts.weight});

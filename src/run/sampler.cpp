@@ -78,7 +78,8 @@ std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficient
 
 Preparation prepare(const Store& store, const Model& model, const FitOptions& options, const Execution& execution) {
   Preparation out;
-  out.recipe = recipe_for(options, {scaled(store.rows(), options.lit.stands_for), model.coefficients(store)});
+  out.recipe =
+      recipe_for(options, shape_of(scaled(store.rows(), options.lit.stands_for), store.layout(), model.predictors()));
   // The subsample's random numbers do not depend on the seed of the chains: their bound is the same.
   constexpr std::uint64_t subsample_seed = 1;
   if (needs_anchor(out.recipe, options)) out.anchor = find_anchor_by_subsample(store, model, execution, subsample_seed);
@@ -93,9 +94,17 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
     if (const auto wider = Metric::from_precision(precision)) metric = wider;
   }
   const Index coefficients = model.coefficients(store);
-  out.bound.emplace(store, model.shared_family(), make_rule(model, coefficients, out.recipe.bound),
-                    tuned ? out.anchor->theta : Vector(Vector::Zero(coefficients)), execution, metric, options.lit,
-                    tuned ? model.prior_precision(out.anchor->theta) : Vector());
+  try {
+    out.bound.emplace(store, model.shared_family(), make_rule(model, coefficients, out.recipe.bound),
+                      tuned ? out.anchor->theta : Vector(Vector::Zero(coefficients)), execution, metric, options.lit,
+                      tuned ? model.prior_precision(out.anchor->theta) : Vector());
+  } catch (const NoBound&) {
+    if (!leaves_rows(options)) throw;
+    out.bound_queries = store.rows();
+    out.recipe.regular = true;
+    out.recipe.why = "the posterior is too wide for a bound";
+    return out;
+  }
   out.bound_queries = out.bound->queries();
   // Where all rows are lit, that is regular MCMC already, with stand-ins.
   const bool all_lit = out.bound->lit().all;
@@ -119,9 +128,15 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   const auto wider = Metric::from_precision(precision);
   if (!wider) return out;
   const Lighting same{.above = lit.above, .rows = lit.fixed.row};
-  out.bound.emplace(store, model.shared_family(), make_rule(model, coefficients, out.recipe.bound), out.anchor->theta,
-                    execution, wider, same, model.prior_precision(out.anchor->theta));
-  out.bound_queries += out.bound->queries();
+  try {
+    Bound again(store, model.shared_family(), make_rule(model, coefficients, out.recipe.bound), out.anchor->theta,
+                execution, wider, same, model.prior_precision(out.anchor->theta));
+    out.bound_queries += again.queries();
+    out.bound.emplace(std::move(again));
+  } catch (const NoBound&) {
+    // In the wider zone too many rows have none: the narrow one is exact, too.
+    out.bound_queries += store.rows();
+  }
   return out;
 }
 

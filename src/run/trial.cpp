@@ -33,8 +33,11 @@ double on_the_table(double queries, double stands_for, const Preparation& made, 
 }
 
 // A row costs in the table what it costs anywhere.
-double seconds_more(double queries, double more_queries, Index coefficients) {
-  const auto cost = [&](double rows) { return evaluation_cost({static_cast<RowId>(rows), coefficients}); };
+double seconds_more(double queries, double more_queries, TableShape shape) {
+  const auto cost = [&](double rows) {
+    shape.rows = static_cast<RowId>(rows);
+    return evaluation_cost(shape);
+  };
   return 1e-9 * (cost(more_queries) - cost(queries));
 }
 
@@ -75,8 +78,8 @@ Trial try_fit(const Store& sample, double stands_for, const Model& model, FitOpt
     if (iterations == 0) return false;
     const double here = static_cast<double>(queries) / static_cast<double>(iterations);
     queries_each = on_the_table(here, stands_for, made, report.bright_mean);
-    seconds_each =
-        seconds / static_cast<double>(iterations) + seconds_more(here, queries_each, model.coefficients(sample));
+    seconds_each = seconds / static_cast<double>(iterations) +
+                   seconds_more(here, queries_each, shape_of(sample.rows(), sample.layout(), model.predictors()));
     return true;
   };
   measure(report.warmup_iterations, report.warmup_queries, report.warmup_seconds, out.warmup_queries,

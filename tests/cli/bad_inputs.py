@@ -201,7 +201,7 @@ USAGE = [
     flags("sigma -1", ["--family", "student_t", "--sigma", "-1"], "sigma, must be positive"),
     flags("nu 0", ["--family", "student_t", "--sigma", "1", "--nu", "0"], "nu, must be positive"),
     flags("no sigma", ["--family", "student_t"], "student_t needs the scale of the residuals", "1.5 times"),
-    flags("family", ["--family", "probit"], "'probit' is none of logistic, softmax, student_t"),
+    flags("family", ["--family", "gompertz"], "'gompertz' is none of logistic, softmax, student_t"),
     flags("missing impute", ["--missing", "impute"], "'impute' is neither error nor drop"),
     flags("long delimiter", ["--delimiter", ";;"], "';;' is not one character"),
     flags("misspelt prior", ["--prior", "norml(0,1)"], "'norml(0,1)' is none of normal(location, scale)", "flat"),

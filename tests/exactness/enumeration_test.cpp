@@ -337,6 +337,7 @@ TEST_P(EverySweep, ByRowsAcceptsAsTheFormulaSays) {
 
 std::vector<Case> cases() {
   const auto m = problems::models();
+  const Model poisson(Poisson{}, Prior::normal(0.0, 1.0));
   const auto anchored = std::make_shared<AnchoredRule>();
   // Theta is at rho of 2 scale sqrt(dimension) or a little less: inside the radius, and in the last beyond it.
   const auto sharp = std::make_shared<SharpRule>(Zone{2.0, 5.0});
@@ -374,6 +375,10 @@ std::vector<Case> cases() {
           {"SoftmaxSharpFacts", m[1], sharp, 0.7, 0, Rows::facts},
           {"StudentTSharpFacts", m[2], sharp, 1.0, 0, Rows::facts},
           {"LogisticSharpOneLitFacts", m[0], sharp, 1.0, 1, Rows::facts},
+          {"PoissonSharp", poisson, sharp, 1.0},
+          {"PoissonSharpOutside", poisson, narrow, 1.0},
+          {"PoissonSharpOneLit", poisson, sharp, 1.0, 1},
+          {"PoissonSharpFacts", poisson, sharp, 1.0, 0, Rows::facts},
           {"LogisticSharpCodes", m[0], sharp, 1.0, 0, Rows::codes},
           {"SoftmaxSharpCodes", m[1], sharp, 0.7, 0, Rows::codes},
           {"StudentTSharpCodes", m[2], sharp, 1.0, 0, Rows::codes},

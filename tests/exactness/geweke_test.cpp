@@ -321,6 +321,9 @@ std::vector<Case> cases() {
   out.push_back({Target::student_t_sharp, Sweep::implicit, Move::random_walk, 600});
   for (const Target target : {Target::logistic_sharp, Target::softmax_sharp, Target::student_t_sharp})
     out.push_back({target, Sweep::rows, Move::split_framed, 600});
+  for (const Target target : {Target::poisson_sharp, Target::poisson_lit})
+    for (const Move move : {Move::split_framed, Move::mala}) out.push_back({target, Sweep::rows, move, 600});
+  out.push_back({Target::poisson_sharp, Sweep::implicit, Move::slice_direction, 600});
   // Lit rows, and theta beyond the radius.
   for (const Target target : {Target::logistic_lit, Target::softmax_lit, Target::student_t_lit})
     out.push_back({target, Sweep::rows, Move::split_framed, 600});

@@ -24,7 +24,7 @@ constexpr double least_effective_size = 2000.0;
 constexpr double most_r_hat = 1.05;
 constexpr int importance_draws = 3000;  // per replicate
 
-enum class FamilyKind { logistic, softmax, student_t };
+enum class FamilyKind { logistic, softmax, student_t, poisson, probit, cloglog };
 
 // Coefficients so large that bounds are loose where the posterior is, and so few rows that it is not normal.
 problems::Problem make_problem(FamilyKind family, Precision precision = Precision::float64) {
@@ -38,6 +38,12 @@ problems::Problem make_problem(FamilyKind family, Precision precision = Precisio
       return make(Model(Logistic{}, Prior::normal(0.0, 1.5)), 80, Vector{{-0.8, 2.0, -1.5}}, 11);
     case FamilyKind::softmax:
       return make(Model(Softmax{3}, Prior::normal(0.0, 1.0)), 60, Vector{{0.5, -0.8, 0.0, 1.0, -0.5, 0.3}}, 12);
+    case FamilyKind::poisson:
+      return make(Model(Poisson{}, Prior::normal(0.0, 1.0)), 50, Vector{{0.2, 0.7, -0.5}}, 14);
+    case FamilyKind::probit:
+      return make(Model(Probit{}, Prior::normal(0.0, 1.0)), 80, Vector{{-0.5, 1.2, -0.9}}, 15);
+    case FamilyKind::cloglog:
+      return make(Model(Cloglog{}, Prior::normal(0.0, 1.0)), 80, Vector{{-0.7, 0.9, -0.6}}, 16);
     case FamilyKind::student_t:
       break;
   }
@@ -197,7 +203,7 @@ int draws_of(MoveKind move) {
 }
 
 std::string name_of(const Case& c) {
-  const char* families[] = {"Logistic", "Softmax", "StudentT"};
+  const char* families[] = {"Logistic", "Softmax", "StudentT", "Poisson", "Probit", "Cloglog"};
   const char* moves[] = {"SplitHmc", "RandomWalk", "Mala", "SliceCoordinates", "SliceDirection"};
   return std::string(families[static_cast<std::size_t>(c.family)]) + "_" + moves[static_cast<std::size_t>(c.move)];
 }
@@ -206,7 +212,18 @@ void PrintTo(const Case& c, std::ostream* out) { *out << name_of(c); }
 
 // The spread that a third of the rows exceed, about.
 double loose_of(FamilyKind family) {
-  return family == FamilyKind::logistic ? 0.5 : (family == FamilyKind::softmax ? 0.5 : 0.07);
+  switch (family) {
+    case FamilyKind::student_t:
+      return 0.07;
+    case FamilyKind::poisson:
+      return 0.04;
+    case FamilyKind::probit:
+      return 0.2;
+    case FamilyKind::cloglog:
+      return 0.15;
+    default:
+      return 0.5;
+  }
 }
 
 class Moment : public ::testing::TestWithParam<Case> {};
@@ -224,15 +241,25 @@ TEST_P(Moment, AgreesWithRegularMcmc) {
                 {"some rows lit", BoundKind::sharp, SweepKind::rows, 0.05, {.above = loose_of(c.family)}},
                 {"anchored by rows", BoundKind::anchored, SweepKind::rows, 0.4},
                 {"untuned", BoundKind::untuned, SweepKind::implicit, 5.0}};
+  if (c.family >= FamilyKind::poisson) {  // of which only the probit has another bound than the sharp one
+    settings = {{"by rows", BoundKind::sharp, SweepKind::rows, 0.2},
+                {"implicit", BoundKind::sharp, SweepKind::implicit, 0.2},
+                {"explicit", BoundKind::sharp, SweepKind::without_replacement, 0.2},
+                {"some rows lit", BoundKind::sharp, SweepKind::rows, 0.02, {.above = loose_of(c.family)}}};
+  }
   expect_same_moments(make_problem(c.family), c.move, settings,
                       10 * static_cast<std::uint64_t>(c.family) + static_cast<std::uint64_t>(c.move), draws_of(c.move));
 }
 
 std::vector<Case> cases() {
   std::vector<Case> out;
-  for (const FamilyKind family : {FamilyKind::logistic, FamilyKind::softmax, FamilyKind::student_t})
+  for (const FamilyKind family :
+       {FamilyKind::logistic, FamilyKind::softmax, FamilyKind::student_t, FamilyKind::poisson})
     for (const MoveKind move : {MoveKind::random_walk, MoveKind::mala, MoveKind::slice_coordinates,
                                 MoveKind::slice_direction, MoveKind::split_hmc})
+      out.push_back({family, move});
+  for (const FamilyKind family : {FamilyKind::probit, FamilyKind::cloglog})
+    for (const MoveKind move : {MoveKind::random_walk, MoveKind::slice_direction, MoveKind::split_hmc})
       out.push_back({family, move});
   return out;
 }
@@ -282,7 +309,8 @@ double log_posterior(const Store& store, const Model& model, const Vector& theta
 // Whole weights: the posterior of a table in which rows are repeated, as a function and as draws. One weight is 0, and
 // there are offsets where the family takes them. False alarms: 1e-4 per family, shared by 3 x 9 (3 x 27) comparisons.
 TEST(Moments, OfWholeWeightsAreThoseOfRepeatedRows) {
-  for (const FamilyKind family : {FamilyKind::logistic, FamilyKind::softmax, FamilyKind::student_t}) {
+  for (const FamilyKind family :
+       {FamilyKind::logistic, FamilyKind::softmax, FamilyKind::student_t, FamilyKind::poisson}) {
     const problems::Problem once = make_problem(family);
     const Index rows = once.store.rows(), columns = once.store.features();
     RowMatrix x(rows, columns);

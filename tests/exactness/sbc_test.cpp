@@ -12,7 +12,7 @@ namespace flymc::exactness {
 namespace {
 
 // Rare: a logistic regression with a few ones among its rows, where the Laplace approximation is visibly wrong.
-enum class FamilyKind { logistic, softmax, student_t, rare };
+enum class FamilyKind { logistic, softmax, student_t, rare, poisson };
 
 // The defaults are the sharp bound, sweeps by rows and split HMC. The anchored bound goes with implicit sweeps and
 // MALA, the untuned one with implicit sweeps and split HMC.
@@ -30,7 +30,7 @@ int thin_of(const Case& c) {
 }
 
 std::string name_of(const Case& c) {
-  const char* families[] = {"Logistic", "Softmax", "StudentT", "RareEvents"};
+  const char* families[] = {"Logistic", "Softmax", "StudentT", "RareEvents", "Poisson"};
   const char* bounds[] = {"_Defaults", "_Anchored", "_Untuned"};
   return std::string(families[static_cast<std::size_t>(c.family)]) + bounds[static_cast<std::size_t>(c.bound)] +
          (std::isfinite(c.lit_above) ? "_Lit" : "");
@@ -46,6 +46,8 @@ Model make_model(FamilyKind family) {
       return Model(Softmax{3}, Prior::normal(0.0, 1.0));
     case FamilyKind::rare:
       return Model(Logistic{}, Prior::normal({-4.0, 0.0}, {0.7, 1.0}));
+    case FamilyKind::poisson:
+      return Model(Poisson{}, Prior::normal({0.0, 0.3}, {1.0, 0.7}));
     case FamilyKind::student_t:
       break;
   }
@@ -88,6 +90,8 @@ std::vector<Case> cases() {
       out.push_back({family, bound});
   out.push_back({FamilyKind::rare, BoundKind::sharp});
   out.push_back({FamilyKind::logistic, BoundKind::sharp, 0.9});
+  out.push_back({FamilyKind::poisson, BoundKind::sharp});
+  out.push_back({FamilyKind::poisson, BoundKind::sharp, 0.1});
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <numbers>
 #include <optional>
@@ -45,7 +46,8 @@ struct World {
   std::optional<Metric> metric;  // of the bound
   std::function<RowTerms(const RowView&)> terms;
   Lighting lighting = {};
-  double unit = 1.0;  // in which the spread of a row is measured
+  double unit = 1.0;                                                      // in which the spread of a row is measured
+  double without_bound_beyond = std::numeric_limits<double>::infinity();  // of reach times radius: such rows are lit
 
   Index dimension() const { return anchor.size(); }
 };
@@ -106,6 +108,10 @@ inline RowTerms student_t_anchored(const RowView& row) {
   return {log_likelihood(r), log_likelihood(r0) - 0.5 * (student_nu + 1.0) * (r * r - r0 * r0) / (scale + r0 * r0)};
 }
 
+inline RowTerms poisson(const RowView& row) {
+  return {row.y * row.eta[0] - std::exp(row.eta[0]) - std::lgamma(row.y + 1.0), 0.0};
+}
+
 // A quadratic about the anchor with curvature c + k rho. c and k are the family's: that they are right is for the laws
 // to judge. Here the point is that every part of the program uses the same ones.
 template <class F>
@@ -146,7 +152,9 @@ enum class Target {
   logistic_lit,
   softmax_lit,
   student_t_lit,
-  student_t_narrow
+  student_t_narrow,
+  poisson_sharp,
+  poisson_lit
 };
 
 // The median of |T|: P(|T| > t) = I_x(nu / 2, 1 / 2) at x = nu / (nu + t^2).
@@ -245,6 +253,24 @@ inline World make_world(Target target) {
       world.unit = student_sigma;
       world.lighting.above = 5.0 / (student_sigma * student_sigma);
       return world;
+    case Target::poisson_sharp:
+      world.name = "PoissonSharp";
+      world.location = Vector{{0.3, -0.2}};
+      world.scale = Vector{{0.7, 0.5}};
+      world.model = Model(Poisson{}, Prior::normal(list(world.location), list(world.scale)));
+      world.anchor = Vector{{-0.6, 0.6}};
+      world.metric = Metric::from_precision(Matrix{{3.0, 0.6}, {0.6, 4.0}});
+      sharpen(world, Poisson{}, zone, poisson);
+      return world;
+    // Two rows reach so far that they have no bound, and are lit for that reason alone.
+    case Target::poisson_lit:
+      world = make_world(Target::poisson_sharp);
+      world.name = "PoissonLit";
+      world.metric = Metric::from_precision(Matrix{{1.5, 0.3}, {0.3, 2.0}});
+      world.x(0, 1) = 9.0;
+      world.x(1, 1) = -9.0;
+      world.without_bound_beyond = 12.0;
+      return world;
     // So small a radius that theta is beyond it nine times of ten.
     case Target::student_t_narrow:
       world = make_world(Target::student_t_sharp);
@@ -297,8 +323,8 @@ inline std::vector<RowState> row_states(const World& world, const Vector& theta,
                           {spread.data(), static_cast<std::size_t>(spread.size())}});
     };
     const RowTerms decides = terms(zone);
-    out.push_back(
-        {terms(eta).log_likelihood, decides.log_likelihood - decides.log_bound, widest > world.lighting.above});
+    const bool lit = widest > world.lighting.above || reach * world.rule->radius() > world.without_bound_beyond;
+    out.push_back({terms(eta).log_likelihood, decides.log_likelihood - decides.log_bound, lit});
   }
   return out;
 }

@@ -61,6 +61,24 @@ struct WrongCurvature : Softmax {
 };
 TEST(BrokenLaws, CurvatureOfTheWrongSignOffTheDiagonal) { EXPECT_FALSE(check_laws(WrongCurvature(3), some).ok()); }
 
+// Where the mean grows a quadratic needs the more curvature the farther it goes.
+struct CountsTooFlat : Poisson {
+  Needed needed(double y, Predictor eta, double r) const {
+    const Needed right = Poisson::needed(y, eta, r);
+    return {right.curvature, 0.98 * right.growth};
+  }
+  void sharp(double y, Predictor eta, std::span<const double> spread, const Zone& zone, std::span<double> c,
+             std::span<double> k) const {
+    curvature(y, eta, c);
+    sharp_line(*this, y, eta, spread[0], zone, c[0], k[0]);
+  }
+};
+TEST(BrokenLaws, GrowthOfCountsTooSmall) {
+  expect_caught(check_laws(Model(CountsTooFlat{}, Prior::normal(0.0, 1.0)), std::make_shared<SharpRule>(Zone{2.0, 5.0}),
+                           {.pairs = 200000, .seed = 3}),
+                "below");
+}
+
 // Derivatives that are not numbers, and targets that the family itself refuses.
 struct NotANumber : Logistic {
   void curvature(double, Predictor, std::span<double> out) const { out[0] = std::nan(""); }

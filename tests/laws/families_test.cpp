@@ -40,6 +40,13 @@ TEST(Laws, StudentTTangent) {
       expect_lawful(Model(StudentT{nu, sigma}, any_prior), std::make_shared<AnchoredRule>());
 }
 
+// Targets between 0 and 1, which a single trial would not have.
+struct Shares : Binomial {
+  double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
+    return Binomial::simulate(eta, random, index) * random.uniform(Purpose::simulate, 2 * index + 1);
+  }
+};
+
 std::shared_ptr<const BoundRule> sharp(double typical, double radius) {
   return std::make_shared<SharpRule>(Zone{typical, radius});
 }
@@ -60,6 +67,28 @@ TEST(Laws, StudentTSharp) {
     for (const double sigma : {1e-3, 1.0, 1e4})
       for (const auto& rule : {sharp(0.05, 0.1), sharp(2.0, 5.0), sharp(7.0, 10.0)})
         expect_lawful(Model(StudentT{nu, sigma}, any_prior), rule);
+}
+
+TEST(Laws, Binomial) {
+  expect_lawful(Model(Shares{}, any_prior), std::make_shared<AnchoredRule>());
+  expect_lawful(Model(Shares{}, any_prior), std::make_shared<FixedJaakkolaJordanRule>(1.5));
+  expect_lawful(Model(Shares{}, any_prior), sharp(2.0, 5.0));
+}
+
+TEST(Laws, Probit) {
+  expect_lawful(Model(Probit{}, any_prior), std::make_shared<AnchoredRule>());
+  for (const auto& rule : {sharp(0.05, 0.1), sharp(2.0, 5.0), sharp(30.0, 1000.0)})
+    expect_lawful(Model(Probit{}, any_prior), rule);
+}
+
+TEST(Laws, CloglogSharp) {
+  for (const auto& rule : {sharp(0.05, 0.1), sharp(2.0, 5.0), sharp(30.0, 1000.0)})
+    expect_lawful(Model(Cloglog{}, any_prior), rule);
+}
+
+TEST(Laws, PoissonSharp) {
+  for (const auto& rule : {sharp(0.05, 0.1), sharp(2.0, 5.0), sharp(7.0, 10.0), sharp(30.0, 1000.0)})
+    expect_lawful(Model(Poisson{}, any_prior), rule);
 }
 
 // The logistic without its own sharp bound: what the library makes of derivatives alone.

@@ -7,7 +7,11 @@
 #include <vector>
 
 #include "flymc/core/error.hpp"
+#include "flymc/model/binomial.hpp"
+#include "flymc/model/cloglog.hpp"
 #include "flymc/model/logistic.hpp"
+#include "flymc/model/poisson.hpp"
+#include "flymc/model/probit.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
 #include "model/support.hpp"
@@ -53,6 +57,156 @@ TEST(LogisticFamily, KnowsItsTargets) {
   EXPECT_EQ(Logistic{}.target_problem(0.0), "");
   EXPECT_EQ(Logistic{}.target_problem(1.0), "");
   for (const double y : {-1.0, 0.5, 2.0, std::nan("")}) EXPECT_EQ(Logistic{}.target_problem(y), "0 or 1");
+}
+
+// m trials with k successes are k rows of one class of the logistic and m - k of the other.
+TEST(BinomialFamily, IsSoManyLogisticRows) {
+  const Binomial family;
+  const Logistic row;
+  for (const double eta : etas)
+    for (const double k : {0.0, 1.0, 3.0, 7.0}) {
+      SCOPED_TRACE(testing::Message() << "eta " << eta << ", " << k << " of 7");
+      const double ones = k == 0.0 ? 0.0 : k * row.log_likelihood(1.0, {&eta, 1}),
+                   zeros = k == 7.0 ? 0.0 : (7.0 - k) * row.log_likelihood(0.0, {&eta, 1});
+      expect_near(7.0 * family.log_likelihood(k / 7.0, {&eta, 1}), ones + zeros);
+      double slope = 0.0, one = 0.0, zero = 0.0;
+      family.slope(k / 7.0, {&eta, 1}, {&slope, 1});
+      row.slope(1.0, {&eta, 1}, {&one, 1});
+      row.slope(0.0, {&eta, 1}, {&zero, 1});
+      EXPECT_NEAR(7.0 * slope, k * one + (7.0 - k) * zero, 1e-14);
+    }
+  EXPECT_EQ(family.target_problem(0.3), "");
+  for (const double y : {-0.1, 1.1, std::nan("")}) EXPECT_NE(family.target_problem(y), "");
+}
+
+// The second derivative of l by its own formula in long double, and the remainder by a plain difference of it.
+void expect_family(const auto& family, double y, double eta, long double l, long double slope, long double curvature) {
+  SCOPED_TRACE(testing::Message() << "eta " << eta << ", y " << y);
+  double first, second;
+  family.slope(y, {&eta, 1}, {&first, 1});
+  family.curvature(y, {&eta, 1}, {&second, 1});
+  // A relative error of eta is one of eta^2 of exp(-eta^2 / 2).
+  const double relative = 1e-15 * (4.0 + eta * eta);
+  expect_near(family.log_likelihood(y, {&eta, 1}), l, relative);
+  expect_near(first, slope, 4.0 * relative);
+  expect_near(second, curvature, 40.0 * relative);
+}
+
+TEST(ProbitFamily, LikelihoodAndSlopesInLongDouble) {
+  const Probit family;
+  const auto log_phi = [](long double m) { return logl(0.5L * erfcl(-m / sqrtl(2.0L))); };
+  for (const double eta : {0.0, -1e-9, 0.3, -0.7, 2.0, -4.9999, -5.0001, 5.5, -12.0, 30.0, -30.0, -100.0})
+    for (const double y : {0.0, 1.0}) {
+      const long double m = y > 0.5 ? eta : -eta, pi = std::numbers::pi_v<long double>;
+      const long double l = m > 0.0L ? log1pl(-0.5L * erfcl(m / sqrtl(2.0L))) : log_phi(m);
+      const long double h = expl(-0.5L * m * m - l) / sqrtl(2.0L * pi);
+      expect_family(family, y, eta, l, (y > 0.5 ? 1 : -1) * h, h * (m + h));
+      for (const double delta : {-3.0, 0.8, 7.0}) {
+        const long double after = m + (y > 0.5 ? 1 : -1) * static_cast<long double>(delta);
+        if (fabsl(after) < 8.0L && fabsl(m) < 8.0L) {
+          EXPECT_NEAR(family.remainder(y, {&eta, 1}, {&delta, 1}),
+                      static_cast<double>(log_phi(after) - l - h * (after - m)), 1e-13 * (4.0 + eta * eta));
+        }
+      }
+    }
+}
+
+TEST(CloglogFamily, LikelihoodAndSlopesInLongDouble) {
+  const Cloglog family;
+  for (const double eta : {0.0, -1e-9, 0.3, -0.7, 2.0, -2.2, -2.4, -5.0, -20.0, -300.0, 3.0, 4.0}) {
+    const long double r = expl(eta), h = r / expm1l(r);
+    expect_family(family, 0.0, eta, -r, -r, r);
+    const long double more = r < 1e-3L ? r / 2 + r * r / 12 : r + h - 1;
+    expect_family(family, 1.0, eta,
+                  eta < -30.0 ? eta - r / 2
+                  : r < 1.0L  ? logl(-expm1l(-r))
+                              : log1pl(-expl(-r)),
+                  h, h * more);
+    for (const double delta : {-3.0, 0.8, 1.5}) {
+      const auto l = [](long double e) { return e < 0.0L ? logl(-expm1l(-expl(e))) : log1pl(-expl(-expl(e))); };
+      const long double after = static_cast<long double>(eta) + delta;
+      if (eta > -30.0) {
+        EXPECT_NEAR(family.remainder(1.0, {&eta, 1}, {&delta, 1}), static_cast<double>(l(after) - l(eta) - h * delta),
+                    1e-14 * (1 + std::abs(eta)));
+      }
+    }
+  }
+  for (const double y : {-1.0, 0.5, std::nan("")}) EXPECT_EQ(family.target_problem(y), "0 or 1");
+}
+
+TEST(PoissonFamily, LikelihoodAndSlopesInLongDouble) {
+  const Poisson family;
+  for (const double eta : {0.0, 1e-300, -1e-9, 0.3, -0.7, 2.0, -5.0, 20.0, -36.0, -700.0, 300.0})
+    for (const double y : {0.0, 1.0, 7.0, 255.0, 256.0, 1e6, 9007199254740992.0}) {
+      SCOPED_TRACE(testing::Message() << "eta " << eta << ", y " << y);
+      const long double mean = expl(eta), size = fabsl(y * static_cast<long double>(eta)) + mean + lgammal(y + 1.0L);
+      EXPECT_NEAR(family.log_likelihood(y, {&eta, 1}),
+                  static_cast<double>(y * static_cast<long double>(eta) - mean - lgammal(y + 1.0L)),
+                  static_cast<double>(4 * ulps * size));
+      double slope, curvature;
+      family.slope(y, {&eta, 1}, {&slope, 1});
+      family.curvature(y, {&eta, 1}, {&curvature, 1});
+      EXPECT_NEAR(slope, static_cast<double>(y - mean), static_cast<double>(ulps * (y + mean)));
+      expect_near(curvature, mean);
+      for (const double delta : {-1e-8, 1e-3, -0.5, 1.0, 8.0, -40.0})
+        expect_near(family.remainder(y, {&eta, 1}, {&delta, 1}), -mean * (expm1l(delta) - delta), 1e-7);
+    }
+}
+
+TEST(PoissonFamily, KnowsItsTargets) {
+  for (const double y : {0.0, 1.0, 1e15}) EXPECT_EQ(Poisson{}.target_problem(y), "");
+  for (const double y : {-1.0, 0.5, 1e17, HUGE_VAL, std::nan("")})
+    EXPECT_EQ(Poisson{}.target_problem(y), "a count: 0, 1, 2, ...");
+}
+
+// The curvature that a change needs is never more than what is said, nearly so at the edge, and (c* - w) / x rises.
+TEST(PoissonFamily, NeedsWhatTheSeriesSays) {
+  const Poisson family;
+  for (const double eta : {-3.0, 0.0, 5.0})
+    for (const double r : {1e-9, 1e-3, 0.4, 0.999999, 1.000001, 3.0, 11.9}) {
+      SCOPED_TRACE(testing::Message() << "eta " << eta << ", r " << r);
+      const Needed needed = family.needed(0.0, {&eta, 1}, r);
+      const long double w = expl(eta);
+      // g(r) - 1 by its series, in long double.
+      long double term = 1.0L, above = 0.0L;
+      for (int k = 1; k < 60; ++k) above += (term *= r / (k + 2.0L));
+      EXPECT_NEAR(needed.curvature, static_cast<double>(w * (1.0L + above)), 1e-14 * needed.curvature);
+      EXPECT_NEAR(needed.growth, static_cast<double>(w * above / r), 1e-13 * needed.growth);
+      EXPECT_LE(family.needed(0.0, {&eta, 1}, 0.5 * r).growth, needed.growth);
+    }
+  const double eta = 1.0;
+  EXPECT_EQ(family.needed(0.0, {&eta, 1}, 12.1).curvature, HUGE_VAL);
+  EXPECT_EQ(family.needed(0.0, {&eta, 1}, std::nan("")).curvature, HUGE_VAL);
+}
+
+// Frequencies of counts for small and large means, and mean and variance where they are too many to count.
+TEST(PoissonFamily, DrawsCounts) {
+  const Poisson family;
+  constexpr std::uint64_t draws = 40000;
+  for (const double mean : {0.01, 0.7, 3.2, 40.0}) {
+    const double eta = std::log(mean);
+    std::vector<double> frequency(200);
+    for (std::uint64_t i = 0; i < draws; ++i)
+      frequency.at(static_cast<std::size_t>(family.simulate({&eta, 1}, PhiloxRandom(5, 0, 0), i))) += 1.0 / draws;
+    for (std::size_t y = 0; y < frequency.size(); ++y) {
+      const double p = std::exp(family.log_likelihood(static_cast<double>(y), {&eta, 1}));
+      EXPECT_NEAR(frequency[y], p, sigmas * std::sqrt(p * (1.0 - p) / draws) + 1.0 / draws) << mean << ", " << y;
+    }
+  }
+  for (const double mean : {1000.0, 9e5, 1.1e6, 1e12}) {
+    const double eta = std::log(mean);
+    double sum = 0.0, squares = 0.0, cubes = 0.0;
+    for (std::uint64_t i = 0; i < draws; ++i) {
+      const double u = (family.simulate({&eta, 1}, PhiloxRandom(6, 0, 0), i) - mean) / std::sqrt(mean);
+      sum += u / draws, squares += u * u / draws, cubes += u * u * u / draws;
+    }
+    EXPECT_NEAR(sum, 0.0, sigmas / std::sqrt(draws)) << mean;
+    EXPECT_NEAR(squares, 1.0, sigmas * std::sqrt(2.0 / draws)) << mean;
+    EXPECT_NEAR(cubes, 1.0 / std::sqrt(mean), sigmas * std::sqrt(15.0 / draws)) << mean;
+  }
+  const double far = 1e4, near = -1e4;
+  EXPECT_EQ(family.target_problem(family.simulate({&far, 1}, PhiloxRandom(7, 0, 0), 0)), "");
+  EXPECT_EQ(family.simulate({&near, 1}, PhiloxRandom(7, 0, 0), 0), 0.0);
 }
 
 TEST(SoftmaxFamily, LikelihoodAndSlopesInLongDouble) {

@@ -6,8 +6,12 @@
 #include <vector>
 
 #include "flymc/bound/bound.hpp"
+#include "flymc/model/binomial.hpp"
+#include "flymc/model/cloglog.hpp"
 #include "flymc/model/logistic.hpp"
 #include "flymc/model/model.hpp"
+#include "flymc/model/poisson.hpp"
+#include "flymc/model/probit.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
 

@@ -33,6 +33,17 @@ TEST(Recipes, AreTheCheaperWay) {
   EXPECT_EQ(expected_bright({200, 301}), 200.0);
 }
 
+// All rows of codes cost little, and so do those that are proposed.
+TEST(Recipes, CountTheCellsOfRowsWithCodes) {
+  const auto regular = [](RowId rows, Index coefficients, Index touched) {
+    return recipe_for({}, {rows, coefficients, touched}).regular;
+  };
+  EXPECT_FALSE(regular(10000000, 2992, 11));
+  EXPECT_FALSE(regular(3000000, 492, 7));
+  EXPECT_TRUE(regular(10000, 492, 7));
+  EXPECT_LT(15.0 * evaluation_cost({100000, 2992, 11}), evaluation_cost({100000, 2992}));
+}
+
 // A table for which both ways cost the same exists, and only one: more rows are never a reason for regular MCMC.
 TEST(Recipes, ChangeOnceAsTheTableGrows) {
   for (const Index coefficients : {1, 5, 51, 500, 3000}) {

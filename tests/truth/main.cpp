@@ -119,6 +119,7 @@ struct Line {
 std::string family_of(const TruthModel& model) {
   return model.family == FamilyKind::logistic    ? "logistic"
          : model.family == FamilyKind::student_t ? "Student-t"
+         : model.family == FamilyKind::poisson   ? "Poisson"
                                                  : "softmax";
 }
 

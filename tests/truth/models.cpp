@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "flymc/model/logistic.hpp"
+#include "flymc/model/poisson.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
 
@@ -69,6 +70,17 @@ Rows regular_logistic() {
   return rows;
 }
 
+// Means of about exp(0.5 + 0.4 x).
+Rows regular_poisson() {
+  const std::int64_t counts[4][6] = {
+      {164, 147, 66, 19, 4, 0}, {77, 127, 105, 57, 24, 10}, {33, 82, 102, 86, 55, 42}, {10, 37, 69, 85, 78, 121}};
+  Rows rows;
+  for (int i = 0; i < 4; ++i)
+    for (int y = 0; y < 6; ++y)
+      if (counts[i][y] > 0) rows.push_back({{1.0, i - 1.0}, 1.0 * y, counts[i][y]});
+  return rows;
+}
+
 // Around 1 + x / 2.
 Rows regular_student_t() {
   const RowCount errors[] = {{{}, -3.0, 20}, {{}, -1.0, 80}, {{}, -0.6, 150},
@@ -81,6 +93,10 @@ Rows regular_student_t() {
 
 TruthModel logistic(std::string name, std::string title, PriorSpec prior, Rows rows, std::vector<Axis> axes) {
   return {std::move(name), std::move(title), FamilyKind::logistic, prior, std::move(rows), std::move(axes)};
+}
+
+TruthModel counts(std::string name, std::string title, PriorSpec prior, Rows rows, std::vector<Axis> axes) {
+  return {std::move(name), std::move(title), FamilyKind::poisson, prior, std::move(rows), std::move(axes)};
 }
 
 TruthModel robust(std::string name, std::string title, PriorSpec prior, Rows rows, std::vector<Axis> axes) {
@@ -141,6 +157,20 @@ std::vector<TruthModel> make_models() {
              {{{1}, 399, 300}, {{1}, 400, 400}, {{1}, 401, 300}}, {{-20, 420, 400}}),
       robust("outliers_of_a_slope", "90 rows on a line, 10 far off it", normal(5),
              {{{1, 0}, 0.0, 30}, {{1, 1}, 1.0, 30}, {{1, 2}, 2.1, 30}, {{1, 3}, 30.0, 10}}, {{-3, 3}, {-3, 14}}),
+      counts("regular_poisson", "2,000 rows, a slope", normal(2.5), regular_poisson(), {{0.1, 0.9}, {0.1, 0.7}}),
+      counts("one_count_in_2000", "one event in 2,000 rows", normal(10), {{{1}, 1, 1}, {{1}, 0, 1999}}, {{-60, 6}}),
+      counts("no_count_in_2000", "no event in 2,000 rows", normal(10), {{{1}, 0, 2000}}, {{-95, 6}}),
+      counts("counts_level_20_of_1000", "a level of 20 rows without an event among 1,000", normal(2.5),
+             {{{1, 0}, 0, 600}, {{1, 0}, 1, 300}, {{1, 0}, 2, 80}, {{1, 1}, 0, 20}}, {{-1.1, -0.3}, {-16, 4}}),
+      counts("counts_level_200_of_20000_t", "a level of 200 rows with one event among 20,000, Student-t prior",
+             student_t(4, 2.5), {{{1, 0}, 0, 17800}, {{1, 0}, 1, 2000}, {{1, 1}, 0, 199}, {{1, 1}, 1, 1}},
+             {{-2.4, -2.0}, {-14, 3}}),
+      counts("large_counts", "counts around 20,000 and one row far off", normal(10),
+             {{{1, 0}, 19900, 30}, {{1, 0}, 20100, 30}, {{1, 1}, 20500, 2}, {{1, 6}, 21000, 1}},
+             {{9.89, 9.92}, {-0.01, 0.03}}),
+      counts("counts_leverage_100", "one row of x = 100 among 2,000", normal(2.5),
+             {{{1, 0}, 0, 990}, {{1, 0}, 1, 800}, {{1, 0}, 2, 200}, {{1, 1}, 1, 9}, {{1, 100}, 3, 1}},
+             {{-0.8, -0.2}, {-0.4, 0.05}}),
       softmax("regular_softmax", "three classes, 2,000 rows", 3, normal(2.5),
               {{{1}, 0, 700}, {{1}, 1, 800}, {{1}, 2, 500}}, {{-0.4, 0.7}, {-0.9, 0.2}}),
       softmax("softmax_class_of_two", "three classes, one of two rows among 1,000", 3, normal(5),
@@ -190,6 +220,8 @@ Model make_model(const TruthModel& model) {
       return Model(Logistic{}, prior);
     case FamilyKind::student_t:
       return Model(StudentT{model.nu, model.sigma}, prior);
+    case FamilyKind::poisson:
+      return Model(Poisson{}, prior);
     case FamilyKind::softmax:
       break;
   }

@@ -11,7 +11,7 @@
 
 namespace flymc::truth {
 
-enum class FamilyKind { logistic, student_t, softmax };
+enum class FamilyKind { logistic, student_t, softmax, poisson };
 enum class PriorKind { normal, laplace, student_t };
 
 // Of every coefficient; centred at 0.

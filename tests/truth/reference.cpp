@@ -55,6 +55,10 @@ double log_likelihood(const TruthModel& model, const RowCount& row, std::span<co
       const double r = (row.y - predictor(row.x, theta.data())) / model.sigma;
       return -0.5 * (model.nu + 1.0) * std::log1p(r * r / model.nu);
     }
+    case FamilyKind::poisson: {
+      const double eta = predictor(row.x, theta.data());
+      return row.y * eta - std::exp(eta);
+    }
     case FamilyKind::softmax:
       break;
   }

@@ -31,7 +31,7 @@ struct AnchorOptions {
   // sqrt(D) of them, so a rough anchor costs a few bright rows and nothing else.
   double tolerance = 0.01;
   int most_steps = 50;
-  std::optional<Vector> start = {};  // where the search begins; 0 if not given
+  std::optional<Vector> start = {};  // where the search begins; the prior's centre if not given
 };
 
 // Maximises the log posterior, with a smooth surrogate for priors that are not. Every step is one pass, and every
@@ -40,7 +40,7 @@ struct AnchorOptions {
 //
 // A family that can be eased (family.hpp) may have several modes. Its search begins from several places, and the
 // highest mode counts:
-// - options.start, or 0;
+// - options.start, or the centre of the prior;
 // - least squares, followed while the scale shrinks to the family's own: each time the scale is halved, one step of
 //   iteratively reweighted least squares. Rows far away lose their weight little by little, however many they are;
 // - the same of the rows alone that curve the wrong way at the best mode so far: what that mode takes for outliers.

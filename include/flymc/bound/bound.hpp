@@ -129,18 +129,20 @@ class Bound {
   // Throws InputError unless rule, anchor and metric fit each other; then prepares for spread.
   void check_parts(Index dimension);
   void complete(bool with_spread, BoundRows& rows) const;
+  // Rows without a bound stand in the sums with the likelihood's own curvature, until they are lit.
+  void find_rows_without_bound(BoundRows& rows) const;
   // With a share of the likelihood's own curvature at the anchor.
   void complete_as_lit(double share, BoundRows& rows) const;
   void collapse_lit();
   // Whether the stand-ins' sum is as good as the lit rows' over the posterior.
   bool stand_ins_are_good(const Metric& posterior) const;
-  // Lights those of the loose rows that should be: they leave the sums of the rule's curvatures, with a share of their
+  // Lights the rows without a bound, and those of the loose ones that should be: they leave the sums of the rule's curvatures, with a share of their
   // own in its place, and are never proposed. `bright_spread` is the sum over all rows of (expected gap) (spread)^2.
   void light(const Store& store, LooseRows& loose, double bright_spread, const Lighting& lighting,
              const Communicator& communicator);
-  // The limit of spread at which a draw costs least.
-  double cheapest_limit(const Store& store, const std::vector<LooseRows::Row>& loose, double bright_spread,
-                        const Lighting& lighting, const Communicator& communicator);
+  // The limit of spread at which a draw costs least. So many rows have no bound and are lit at any limit.
+  double cheapest_limit(const Store& store, const std::vector<LooseRows::Row>& loose, std::size_t without_bound,
+                        double bright_spread, const Lighting& lighting, const Communicator& communicator);
   // Takes what rows have more than they have when lit out of sums.
   void take_out(const BoundRows& rows, const BoundRows& as_lit, BoundSums& sums) const;
   // How many rows of this rank are bright on average, about, where each is so many rows in one.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "flymc/core/linear.hpp"
+#include "flymc/data/layout.hpp"
 
 namespace flymc {
 
@@ -13,7 +14,10 @@ namespace flymc {
 struct TableShape {
   RowId rows = 0;
   Index coefficients = 0;
+  Index touched = 0;  // by a row with codes, which has to do with few of them; 0: a row of numbers touches all
 };
+// Of so many rows that look like this, with so many linear predictors each.
+TableShape shape_of(RowId rows, const Layout& layout, Index predictors);
 // The rows of a table of which each row of a sample stands for this many.
 inline RowId scaled(RowId rows, double stands_for) {
   return static_cast<RowId>(std::llround(static_cast<double>(rows) * stands_for));
@@ -41,7 +45,7 @@ double expected_iteration_cost(const TableShape& shape);
 DrawCosts expected_costs(const TableShape& shape);
 
 // After it.
-double cost_with_bound(const Looseness& at, Index coefficients);
+double cost_with_bound(const Looseness& at, const TableShape& shape);
 double cost_of_regular(const TableShape& shape);
 
 }  // namespace flymc

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <limits>
 #include <mutex>
 #include <unordered_set>
 #include <vector>
 
 #include "flymc/bound/bound_rows.hpp"
+#include "flymc/core/error.hpp"
 #include "flymc/core/metric.hpp"
 
 namespace flymc {
@@ -58,6 +60,12 @@ struct LitRows {
 // The largest v'M v over v'A v = 1, for A = L L' and M with its lower triangle, by power iteration.
 double largest_ratio(const Matrix& m, const Metric& a);
 
+// There are more rows without a bound than can be lit.
+class NoBound : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 // Rows with the largest spreads, collected from several threads while a pass goes on.
 class LooseRows {
  public:
@@ -68,10 +76,14 @@ class LooseRows {
   // As many as may be lit; where the limit is to be chosen, all that it may be chosen from.
   LooseRows(const Lighting& lighting, Index features);
   void add(RowId row, double spread);
+  // A row for which there is no bound, whatever its spread is.
+  void add_without_bound(RowId row);
   // The limit that the rows exceed, which is higher than asked for where there were too many.
   double above() const { return above_; }
   // Those of all ranks, the loosest first; which ones depends on neither threads nor ranks.
   std::vector<Row> gather(const Communicator& communicator);
+  // Those without a bound, of all ranks and in order. Throws NoBound if they are too many to be lit.
+  std::vector<RowId> gather_without_bound(const Communicator& communicator);
 
  private:
   // The limit is doubled while there are too many: in the end it is the smallest that leaves few enough, in whatever
@@ -82,6 +94,9 @@ class LooseRows {
   std::atomic<double> above_;
   std::size_t most_;
   std::vector<Row> rows_;
+  std::size_t most_without_;
+  std::uint64_t count_without_ = 0;
+  std::vector<RowId> without_;  // as many as may be lit
 };
 
 }  // namespace flymc

@@ -23,6 +23,8 @@ struct Coefficients {
   std::vector<double> slope_drop;
   std::vector<double> curvature;
   std::vector<double> growth;
+  // Of the batch, the rows for which the rule has no bound. They must be lit.
+  std::vector<std::size_t> without;
 };
 
 class BoundRule {
@@ -41,7 +43,8 @@ class BoundRule {
   virtual bool uses_spread() const { return false; }
   // Whether the rule gives growth.
   virtual bool grows() const { return false; }
-  // The coefficients of a batch, a function of the row and of constants alone. `spread` is empty unless used.
+  // The coefficients of a batch, a function of the row and of constants alone. `spread` is empty unless used. An infinite
+  // curvature says that the rule has no bound for a row.
   virtual void coefficients(const BatchedFamily& family, const FactSpans& rows, std::span<const double> eta_anchor,
                             std::span<const double> spread, Coefficients& out) const = 0;
 };

@@ -40,7 +40,9 @@ using Predictor = std::span<const double>;
 //   sharp(y, eta, spread, zone, c, k)   K x K numbers each: c + k rho such that -remainder(y, eta, delta) <=
 //                                     delta'(c + k rho) delta / 2 for every delta that a theta at distance rho <=
 //                                     zone.radius can give the row; spread is the covariance of delta, K x K, for theta
-//                                     normal with the metric's precision. model/sharp.hpp has parts to make it of
+//                                     normal with the metric's precision. model/sharp.hpp has parts to make it of. An
+//                                     infinite c says that the zone is too wide for the row, which is then evaluated
+//                                     always
 //   largest_third_derivative()        of one predictor: at least |l'''(eta)|, for every y and eta. The absolute value:
 //                                     where l''' is negative, -remainder exceeds w delta^2 / 2 for positive delta, and
 //                                     where it is positive, for negative delta
@@ -51,6 +53,13 @@ using Predictor = std::span<const double>;
 // the classes 0 ... C - 1 says so by a member target_classes() that returns C: a subsample of the rows then takes care
 // that no class is missing. One whose eta has a unit, as that of a location has, says by a member unit() over which
 // change of eta its likelihood takes another shape; others have 1. It decides which rows are loose (bound/lit_rows.hpp).
+//
+// A family whose l' is a difference of numbers that may be large, as that of counts, gives l'(eta + delta) - l'(eta) by a
+// member remainder_slope(y, eta, delta, out).
+//
+// A family whose targets have a variance that their mean determines, as counts have, gives it by a member
+// variance(eta): data that vary more are noticed (run/residuals.hpp). If the target is a mean over as many trials as the
+// row's weight says, that is the variance of one of them, and a member weight_is_trials() returns true.
 //
 // A family whose rows are log sigmoid(eta) or log sigmoid(-eta) says so by a member takes_fixed_xi() that returns true:
 // Jaakkola and Jordan's bound with one xi for all rows is below them, and is the family's untuned bound. That of others

@@ -34,6 +34,10 @@ class BatchedFamily {
   virtual Index target_classes() const = 0;
   // Whether Jaakkola and Jordan's bound with one xi for all rows is below them.
   virtual bool takes_fixed_xi() const = 0;
+  // Of a target at the predictors of one row; none if the family does not say, or has a scale of its own.
+  virtual std::optional<double> variance(Predictor eta) const = 0;
+  // Whether the target is a mean over as many trials as the row's weight says, each of that variance.
+  virtual bool weight_is_trials() const = 0;
   // At `factor` times its scale, where the likelihood is concave further out; none if the family has no such form.
   virtual std::shared_ptr<const BatchedFamily> eased(double factor) const = 0;
   virtual std::string target_problem(double y) const = 0;
@@ -61,7 +65,8 @@ class BatchedFamily {
   void scale_curvature(const FactSpans& rows, std::span<const double> eta, std::span<double> curvature) const;
   // At least |l'''| of one predictor; none if the family does not say.
   virtual std::optional<double> largest_third_derivative() const = 0;
-  // c and k of the sharp bound, K x K per row each; no query.
+  // c and k of the sharp bound, K x K per row each; no query. An infinite c: no such quadratic is below the row in this
+  // zone, and it must be lit.
   virtual void sharp(const FactSpans& rows, std::span<const double> eta, std::span<const double> spread,
                      const Zone& zone, std::span<double> curvature, std::span<double> growth) const = 0;
 };
@@ -90,6 +95,14 @@ class BatchedAdapter final : public BatchedFamily {
   }
   bool takes_fixed_xi() const override {
     if constexpr (requires { family_.takes_fixed_xi(); }) return family_.takes_fixed_xi();
+    return false;
+  }
+  std::optional<double> variance([[maybe_unused]] Predictor eta) const override {
+    if constexpr (requires { family_.variance(eta); }) return family_.variance(eta);
+    return std::nullopt;
+  }
+  bool weight_is_trials() const override {
+    if constexpr (requires { family_.weight_is_trials(); }) return family_.weight_is_trials();
     return false;
   }
   std::shared_ptr<const BatchedFamily> eased([[maybe_unused]] double factor) const override {
@@ -144,6 +157,10 @@ class BatchedAdapter final : public BatchedFamily {
       value[i] = family_.remainder(y[i], e, d);
       if (slope.empty()) continue;
       const std::span<double> after = slope.subspan(i * k, k);
+      if constexpr (requires { family_.remainder_slope(y[i], e, d, after); }) {
+        family_.remainder_slope(y[i], e, d, after);
+        continue;
+      }
       for (std::size_t j = 0; j < k; ++j) moved[j] = e[j] + d[j];
       family_.slope(y[i], moved, after);
       family_.slope(y[i], e, before);
@@ -205,7 +222,9 @@ class BatchedAdapter final : public BatchedFamily {
   static void weigh(const FactSpans& rows, std::span<double> numbers) {
     if (rows.weight.empty() || numbers.empty()) return;
     const std::size_t each = numbers.size() / rows.size();
-    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] *= rows.weight[i / each];
+    // A row of weight 0 is not there, also where its numbers are not finite.
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = rows.weight[i / each] > 0.0 ? rows.weight[i / each] * numbers[i] : 0.0;
   }
   F family_;
 };

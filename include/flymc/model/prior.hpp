@@ -53,6 +53,9 @@ class Prior final : public Term {
   // Laplace, where the curvature says that the prior is ten times as narrow as it is. Zero for the others.
   Vector corner_curvature(const Vector& theta) const;
 
+  // The locations; 0 of flat ones.
+  Vector centre(Index coefficients) const;
+
   // How many of its standard deviations a normal prior's centre is away from coefficient j; 0 for others, whose tails
   // give way.
   double strain(Index j, double theta) const;

@@ -45,6 +45,26 @@ inline void check_weight(const TableBatch& batch, Index i, const std::string& co
     throw InputError(fmt::format("{}: a weight is 0 or more, not {}; correct it", cell_name(batch, i, column), value));
 }
 
+// The share of successes among trials. Throws InputError if they are no such numbers.
+inline double share_of(const TableBatch& batch, Index i, const std::string& column, double successes, double trials) {
+  const bool whole = successes == std::floor(successes) && trials == std::floor(trials);
+  if (!whole || successes < 0.0 || successes > trials)
+    throw InputError(
+        fmt::format("{}: {} successes of {} trials; both must be whole numbers, and successes no more than trials",
+                    cell_name(batch, i, column), successes, trials));
+  return trials > 0.0 ? successes / trials : 0.0;
+}
+
+// The offset that a cell stands for: its number, or that of an exposure. Throws InputError if it cannot be one.
+inline double offset_of(const TableBatch& batch, Index i, const std::string& column, double value, bool exposure) {
+  check_number(batch, i, column, value);
+  if (!exposure) return value;
+  if (!(value > 0.0))
+    throw InputError(fmt::format("{}: an exposure is more than 0, not {}; correct it, or leave the row out",
+                                 cell_name(batch, i, column), value));
+  return std::log(value);
+}
+
 // Throws InputError if a text cannot be a level. A quote that is never closed makes one cell of all lines below it, and
 // if it stands in the last column nothing else shows that.
 inline void check_level(const TableBatch& batch, Index i, const std::string& column, std::string_view text) {

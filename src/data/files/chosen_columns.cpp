@@ -20,10 +20,19 @@ const TableColumn& known(const Table& table, const std::string& name, const char
   return *column;
 }
 
+// What the columns of facts are called.
+struct Roles {
+  const char *offset, *weights;
+};
+Roles roles(const EncodingOptions& options) {
+  return {options.exposure ? "the exposure" : "the offset", options.trials ? "the trials" : "the weights"};
+}
+
 // The columns of offset and weights, which are no features.
 std::vector<std::string> check_facts(const Table& table, const EncodingOptions& options) {
   std::vector<std::string> facts;
-  for (const auto& [name, role] : {std::pair(options.offset, "the offset"), {options.weights, "the weights"}}) {
+  const auto [offset, weights] = roles(options);
+  for (const auto& [name, role] : {std::pair(options.offset, offset), {options.weights, weights}}) {
     if (name.empty()) continue;
     const ColumnKind kind = known(table, name, role).kind;
     if (name == options.target)
@@ -36,8 +45,8 @@ std::vector<std::string> check_facts(const Table& table, const EncodingOptions& 
     facts.push_back(name);
   }
   if (!options.offset.empty() && options.offset == options.weights)
-    throw InputError(fmt::format("'{}' cannot be both the weights and the offset; name another column for one of them",
-                                 options.offset));
+    throw InputError(fmt::format("'{}' cannot be both {} and {}; name another column for one of them", options.offset,
+                                 weights, offset));
   return facts;
 }
 
@@ -50,8 +59,9 @@ void check_named(const Table& table, const EncodingOptions& options) {
       throw InputError(
           fmt::format("'{}' is the target and cannot be a feature too; leave it out of {}", name, mention("columns")));
     if (name == options.offset || name == options.weights)
-      throw InputError(fmt::format("'{}' is a weight or an offset and cannot be a feature too; leave it out of {}",
-                                   name, mention("columns")));
+      throw InputError(fmt::format("'{}' is {} and cannot be a feature too; leave it out of {}", name,
+                                   name == options.weights ? roles(options).weights : roles(options).offset,
+                                   mention("columns")));
     if (!chosen.insert(name).second)
       throw InputError(fmt::format("the column '{}' is named twice; name it once", name));
   }

@@ -193,12 +193,13 @@ RowFacts RowEncoder::facts_of(const TableBatch& batch, Index i) const {
   RowFacts facts(with_target_ ? class_of(batch, i) : 0.0);
   std::size_t j = encoding_.columns_.size();
   if (!encoding_.offset_.empty()) {
-    facts.offset = batch.numbers(j)[static_cast<std::size_t>(i)];
-    check_number(batch, i, names_[j++], facts.offset);
+    facts.offset = offset_of(batch, i, names_[j], batch.numbers(j)[static_cast<std::size_t>(i)], encoding_.exposure_);
+    ++j;
   }
   if (with_target_ && !encoding_.weights_.empty()) {
     facts.weight = batch.numbers(j)[static_cast<std::size_t>(i)];
     check_weight(batch, i, names_[j], facts.weight);
+    if (encoding_.trials_) facts.target = share_of(batch, i, names_.back(), facts.target, facts.weight);
   }
   return facts;
 }

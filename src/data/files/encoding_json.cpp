@@ -35,7 +35,10 @@ std::string Encoding::to_json() const {
   nlohmann::ordered_json facts = nlohmann::ordered_json::object();
   if (!weights_.empty()) facts["weights"] = weights_;
   if (!weights_.empty()) facts["total"] = total_weight_, facts["whole"] = whole_weights_;
+  if (trials_) facts["trials"] = true;
   if (!offset_.empty()) facts["offset"] = offset_;
+  if (exposure_) facts["exposure"] = true;
+  if (mean_exposure_ != 1.0) facts["mean_exposure"] = mean_exposure_;
   return nlohmann::ordered_json{{"version", version_},
                                 {"facts", std::move(facts)},
                                 {"target",
@@ -73,7 +76,10 @@ Encoding Encoding::from_json(const std::string& text) {
     encoding.target_deviation_ = target.value("deviation", 0.0);
     const auto facts = json.value("facts", nlohmann::json::object());  // which earlier versions did not know
     encoding.weights_ = facts.value("weights", "");
+    encoding.trials_ = facts.value("trials", false);
     encoding.offset_ = facts.value("offset", "");
+    encoding.exposure_ = facts.value("exposure", false);
+    encoding.mean_exposure_ = facts.value("mean_exposure", 1.0);
     encoding.total_weight_ = facts.value("total", 0.0);
     encoding.whole_weights_ = facts.value("whole", true);
     json.at("intercept").get_to(encoding.intercept_);

@@ -102,6 +102,8 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
   encoding_.target_ = options_.target;
   encoding_.weights_ = options_.weights;
   encoding_.offset_ = options_.offset;
+  encoding_.exposure_ = options_.exposure;
+  encoding_.trials_ = options_.trials;
   encoding_.target_kind_ = options_.target_kind;
   encoding_.target_column_ = table_.find(options_.target)->kind;
   scan(execution, read);
@@ -120,6 +122,8 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
   encoding_.dropped_ = all_.dropped;
   encoding_.total_weight_ = options_.weights.empty() ? static_cast<double>(all_.rows) : all_.weight.value();
   encoding_.whole_weights_ = all_.whole_weights;
+  if (options_.log_link && !options_.offset.empty() && encoding_.total_weight_ > 0.0)
+    encoding_.mean_exposure_ = all_.exposure.value() / encoding_.total_weight_;
   encoding_.derive_features();
   return std::move(encoding_);
 }
@@ -159,8 +163,8 @@ void EncodingLearner::check_what_is_left() const {
                           "out the columns that are mostly empty ({}); missing: {}",
                           table_.files().front(), all_.dropped, mention("exclude"), missing_counts(names_, all_)));
   if (!options_.weights.empty() && !(all_.weight.value() > 0.0))
-    throw InputError(fmt::format("{}: all weights in column '{}' are 0; name another column", table_.files().front(),
-                                 options_.weights));
+    throw InputError(fmt::format("{}: all {} in column '{}' are 0; name another column", table_.files().front(),
+                                 options_.trials ? "trials" : "weights", options_.weights));
 }
 
 void EncodingLearner::describe_columns() {
@@ -218,6 +222,7 @@ void EncodingLearner::add(const Tally& next) {
   all_.target_numbers += next.target_numbers;
   all_.weight += next.weight;
   all_.whole_weights = all_.whole_weights && next.whole_weights;
+  all_.exposure += next.exposure;
   all_.rows += next.rows;
   all_.dropped += next.dropped;
 }
@@ -246,28 +251,38 @@ void EncodingLearner::add_batch(const TableBatch& batch, Tally& tally) const {
       add_numbers(batch, j, kept, weights, tally.numbers[j]);
   for (const Index i : kept) tally.target->add(batch, names_.size() - 1, i);
   // Less the offset: that is what the coefficients are to explain, and what a default prior is scaled by.
+  const bool less_offset = !options_.offset.empty() && !options_.log_link;
   if (options_.target_kind == TargetKind::number)
     add_numbers(batch, names_.size() - 1, kept, weights, tally.target_numbers,
-                options_.offset.empty() ? std::span<const double>() : batch.numbers(encoding_.columns_.size()));
+                less_offset ? batch.numbers(encoding_.columns_.size()) : std::span<const double>());
   tally.rows += static_cast<RowId>(kept.size());
 }
 
 std::span<const double> EncodingLearner::add_facts(const TableBatch& batch, std::span<const Index> kept,
                                                    Tally& tally) const {
-  std::size_t fact = encoding_.columns_.size();
-  if (!options_.offset.empty()) {
-    for (const Index i : kept) check_number(batch, i, names_[fact], batch.numbers(fact)[static_cast<std::size_t>(i)]);
-    ++fact;
-  }
+  const std::size_t offset = encoding_.columns_.size(), weight_at = offset + (options_.offset.empty() ? 0 : 1);
   std::span<const double> weights;
   if (!options_.weights.empty()) {
-    weights = batch.numbers(fact);
+    weights = batch.numbers(weight_at);
     for (const Index i : kept) {
       const double weight = weights[static_cast<std::size_t>(i)];
-      check_weight(batch, i, names_[fact], weight);
+      check_weight(batch, i, names_[weight_at], weight);
       tally.weight.add(weight);
       tally.whole_weights = tally.whole_weights && weight == std::floor(weight);
     }
+  }
+  if (options_.offset.empty()) return weights;
+  constexpr double largest_logarithm = 700.0;
+  for (const Index row : kept) {
+    const auto i = static_cast<std::size_t>(row);
+    const double value = offset_of(batch, row, names_[offset], batch.numbers(offset)[i], options_.exposure);
+    if (!options_.log_link) continue;
+    if (value > largest_logarithm)
+      throw InputError(
+          fmt::format("{}: an offset of {} is an exposure of exp({}), beyond double precision; name a column of "
+                      "exposures by {}, or take logarithms",
+                      cell_name(batch, row, names_[offset]), value, value, mention("exposure")));
+    tally.exposure.add(std::exp(value) * (weights.empty() ? 1.0 : weights[i]));
   }
   return weights;
 }

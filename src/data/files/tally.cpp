@@ -15,6 +15,7 @@ std::vector<std::byte> to_bytes(Tally& tally) {
                 {"fact_missing_first", tally.fact_missing_first},
                 {"weight", tally.weight.parts()},
                 {"whole_weights", tally.whole_weights},
+                {"exposure", tally.exposure.parts()},
                 {"rows", tally.rows},
                 {"dropped", tally.dropped},
                 {"target", tally.target->to_json()}};
@@ -58,6 +59,7 @@ void from_bytes(std::span<const std::byte> bytes, Tally& tally) {
   value["fact_missing_first"].get_to(tally.fact_missing_first);
   tally.weight = sum_of(value["weight"], true);
   value["whole_weights"].get_to(tally.whole_weights);
+  tally.exposure = sum_of(value["exposure"], true);
   value["rows"].get_to(tally.rows);
   value["dropped"].get_to(tally.dropped);
   tally.target->from_json(value["target"]);

@@ -20,13 +20,24 @@ inline TableOptions table_options(const Settings& settings) {
   return {settings.categorical, delimiter_of(settings.delimiter)};
 }
 
+// Those that need no other column beside the target.
+inline std::string mention_families(TargetKind target) {
+  std::string out;
+  for (const FamilyCard& card : all_families())
+    if (card.target == target && !card.trials) out += (out.empty() ? "" : " or ") + mention("family", card.name);
+  return out;
+}
+
 inline EncodingOptions encoding_options(const Settings& settings) {
   EncodingOptions options;
   options.target = settings.target;
   options.columns = settings.columns;
   options.exclude = settings.exclude;
-  options.weights = settings.weights;
-  options.offset = settings.offset;
+  options.trials = !settings.trials.empty();
+  options.weights = options.trials ? settings.trials : settings.weights;
+  options.exposure = !settings.exposure.empty();
+  options.offset = options.exposure ? settings.exposure : settings.offset;
+  options.log_link = family_card(settings.family).log_link;
   options.categorical = settings.categorical;
   options.reference = settings.reference;
   options.merge_levels = settings.merge_levels;
@@ -35,8 +46,7 @@ inline EncodingOptions encoding_options(const Settings& settings) {
   options.missing = settings.missing == "drop" ? Missing::drop : Missing::error;
   options.target_kind = family_card(settings.family).target;
   options.other_kinds = fmt::format("choose a family for more classes ({}) or for numbers ({})",
-                                    mention("family", family_names("|", TargetKind::classes)),
-                                    mention("family", family_names("|", TargetKind::number)));
+                                    mention_families(TargetKind::classes), mention_families(TargetKind::number));
   options.positive = settings.positive;
   return options;
 }

@@ -8,7 +8,11 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
+#include "flymc/model/binomial.hpp"
+#include "flymc/model/cloglog.hpp"
 #include "flymc/model/logistic.hpp"
+#include "flymc/model/poisson.hpp"
+#include "flymc/model/probit.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
 
@@ -34,6 +38,21 @@ const std::vector<FamilyCard>& all_families() {
                        "residuals of a least-squares fit, perhaps of some of the rows, is a start"}},
        .in_units_of_target = true,
        .make = [](const Settings& s, int, Prior prior) { return Model(StudentT(s.nu, s.sigma), std::move(prior)); }},
+      {.name = "probit",
+       .target = TargetKind::two_classes,
+       .make = [](const Settings&, int, Prior prior) { return Model(Probit{}, std::move(prior)); }},
+      {.name = "cloglog",
+       .target = TargetKind::two_classes,
+       .make = [](const Settings&, int, Prior prior) { return Model(Cloglog{}, std::move(prior)); }},
+      {.name = "binomial",
+       .target = TargetKind::number,
+       .odds_ratios = true,
+       .trials = true,
+       .make = [](const Settings&, int, Prior prior) { return Model(Binomial{}, std::move(prior)); }},
+      {.name = "poisson",
+       .target = TargetKind::number,
+       .log_link = true,
+       .make = [](const Settings&, int, Prior prior) { return Model(Poisson{}, std::move(prior)); }},
   };
   return all;
 }

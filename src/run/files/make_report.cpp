@@ -12,8 +12,10 @@ namespace {
 void say_facts(const Encoding& encoding, RunReport& report) {
   const auto rows = static_cast<double>(encoding.rows());
   if (!encoding.weights().empty())
-    report.choices += fmt::format("\nweights '{}', which sum to {:.6g}", encoding.weights(), encoding.total_weight());
-  if (!encoding.offset().empty()) report.choices += fmt::format("\noffset '{}'", encoding.offset());
+    report.choices += fmt::format("\n{} '{}', which sum to {:.9g}", encoding.trials() ? "trials" : "weights",
+                                  encoding.weights(), encoding.total_weight());
+  if (!encoding.offset().empty())
+    report.choices += fmt::format("\n{} '{}'", encoding.exposure() ? "exposure" : "offset", encoding.offset());
   if (!encoding.weights().empty() && !encoding.whole_weights() && encoding.total_weight() > 3.0 * rows)
     report.warnings.push_back(
         fmt::format("the weights sum to {:.3g}, which is {:.3g} times the number of rows, and intervals are as narrow "

@@ -166,7 +166,8 @@ Plan make_plan(const Settings& settings) {
   plan.features = static_cast<Index>(encoding.feature_names().size());
   plan.coefficients = plan.features * predictors;
 
-  const TableShape shape{plan.rows, plan.coefficients};
+  const Layout layout = encoding.layout(settings.float32 ? Precision::float32 : Precision::float64);
+  const TableShape shape = shape_of(plan.rows, layout, predictors);
   const Trial guess = guess_fit(shape, settings.fit);
   Trial trial = guess;
   bool too_thin = false;
@@ -185,10 +186,9 @@ Plan make_plan(const Settings& settings) {
   plan.tried_rows = trial.rows;
   plan.lit_rows = trial.lit;
 
-  const auto d = static_cast<double>(plan.features), p = static_cast<double>(plan.coefficients);
+  const auto p = static_cast<double>(plan.coefficients);
   const auto chains = static_cast<double>(settings.fit.chains);
   const double threads = static_cast<double>(cores.count());
-  const Layout layout = encoding.layout(settings.float32 ? Precision::float32 : Precision::float64);
   plan.store_bytes = rows * (static_cast<double>(layout.row_bytes()) +
                              8.0 * (1.0 + encoding.fact_kinds().weight + encoding.fact_kinds().offset));
   const bool by_rows = recipe.sweep == SweepKind::rows && !recipe.regular;
@@ -209,7 +209,7 @@ Plan make_plan(const Settings& settings) {
   // A byte per row says how often it is looked at, and a little more finds it; or two numbers of 4 bytes per row and
   // chain say which rows are bright. Then the subsample, lit rows and a few matrices of the coefficients.
   const double fit_bytes = (recipe.regular ? 0.0 : (by_rows ? 1.4 : 8.0 * chains)) * rows +
-                           8.0 * d * ((small ? 0.0 : subsample) + 2.0 * trial.lit) +
+                           static_cast<double>(layout.row_bytes()) * ((small ? 0.0 : subsample) + 2.0 * trial.lit) +
                            8.0 * p * p * (8.0 + threads * 5.0) + 8.0 * p * chains * draws;
   plan.memory_bytes = program_bytes + std::max(ingest_bytes, fit_bytes);
   // The scan that was made here, a second one that has less to do, and rows to write.

@@ -166,6 +166,11 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
   const Settings& settings = directory.settings();
   read_report(directory);  // the run must be finished
   const Encoding encoding = Encoding::from_json(open_unverified(directory).metadata.at("encoding"));
+  if (encoding.trials() && options.kind == "target")
+    throw InputError(
+        fmt::format("{}: how many trials new rows have is not known; the mean is the probability of a "
+                    "success ({})",
+                    mention("kind"), mention("kind", "mean")));
   const RowPredictor predictor(make_model(settings, static_cast<int>(encoding.classes().size())), encoding,
                                read_draws(DrawsFile(directory.draws()), options.draws), settings.fit.seed, options);
 

@@ -20,7 +20,7 @@ void make_anew(const Job& job, const RunParts& parts) {
   const FitOptions& options = job.settings().fit;
   const Store& store = parts.rows.store;
   const auto began = Clock::now();
-  job.monitor.say(recipe_for(options, {store.rows(), parts.model.coefficients(store)}).regular
+  job.monitor.say(recipe_for(options, shape_of(store.rows(), store.layout(), parts.model.predictors())).regular
                       ? "prepare: anchor"
                       : "prepare: anchor and bound");
   parts.rows.expect(Access::in_order);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "flymc/core/error.hpp"
 #include "flymc/model/prior_terms.hpp"
 #include "flymc/run/files/families.hpp"
@@ -18,7 +20,15 @@ struct Units {
 };
 
 Units units_of(const Settings& settings, const Encoding& encoding) {
-  if (!family_card(settings.family).in_units_of_target) return {0.0, usual_width};
+  const FamilyCard& card = family_card(settings.family);
+  if (card.log_link) {
+    const double rate = encoding.target_mean() / encoding.mean_exposure();
+    if (!(rate > 0.0) || !std::isfinite(rate))
+      throw InputError(fmt::format("the target '{}' has a mean of {}, and the {} family needs one that is positive",
+                                   encoding.target(), encoding.target_mean(), card.name));
+    return {std::log(rate), usual_width};
+  }
+  if (!card.in_units_of_target) return {0.0, usual_width};
   const double deviation = encoding.target_deviation();
   return {encoding.target_mean(), usual_width * (deviation > 0.0 ? deviation : 1.0)};
 }
@@ -58,7 +68,7 @@ std::string explain_prior(const Settings& settings, const Encoding& encoding) {
   const Units units = units_of(settings, encoding);
   std::string by_default =
       fmt::format("normal(0, {:.4g}) per standard deviation of a column or per level", units.width);
-  if (encoding.intercept() && family_card(settings.family).in_units_of_target)
+  if (encoding.intercept() && units.centre != 0.0)
     by_default += fmt::format(", intercept normal({:.4g}, {:.4g})", units.centre, units.width);
   const std::string at = encoding.intercept() ? "; the intercept's is at the means of the columns" : "";
   if (terms.only_default()) return fmt::format("prior (default) {}{}", by_default, at);

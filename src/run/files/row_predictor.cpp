@@ -51,7 +51,8 @@ RowPredictor::RowPredictor(Model model, const Encoding& encoding, const RowMatri
     : model_(std::move(model)),
       target_(encoding.target_kind()),
       seed_(seed),
-      new_targets_(options.kind.empty() ? target_ == TargetKind::number : options.kind == "target"),
+      new_targets_(options.kind.empty() ? target_ == TargetKind::number && !encoding.trials()
+                                        : options.kind == "target"),
       tail_((1.0 - options.interval) / 2.0),
       lower_(tail_, static_cast<std::size_t>(theta.rows())),
       upper_(1.0 - tail_, static_cast<std::size_t>(theta.rows())),

@@ -47,6 +47,12 @@ std::vector<Setting> make_settings() {
   all.push_back(column_setting(
       "offset", "COLUMN", Group::rows, "a number that is added to the row's linear predictor",
       [](auto& s) -> auto& { return s.offset; }));
+  all.push_back(column_setting(
+      "exposure", "COLUMN", Group::rows, "poisson: what a count is in proportion to; its logarithm is the offset",
+      [](auto& s) -> auto& { return s.exposure; }));
+  all.push_back(column_setting(
+      "trials", "COLUMN", Group::rows, "binomial: how many trials a row has, of which the target counts the successes",
+      [](auto& s) -> auto& { return s.trials; }));
   all.push_back(text_setting(
       "positive", "LEVEL", Group::rows, "logistic: the target's level that counts as 1",
       [](auto& s) -> auto& { return s.positive; }));
@@ -64,7 +70,7 @@ std::vector<Setting> make_settings() {
   // Model.
   all.push_back(text_setting(
       "family", "NAME", Group::model,
-      fmt::format("the likelihood of a row: {} (default: {})", family_names(", "), Settings().family),
+      Settings().family + " (default)" + family_names(", ").substr(Settings().family.size()),
       [](auto& s) -> auto& { return s.family; }));
   all.push_back(number_setting(
       "nu", "N", Group::model, "student_t: degrees of freedom (default: 4)", [](auto& s) -> auto& { return s.nu; }));

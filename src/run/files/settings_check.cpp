@@ -35,6 +35,36 @@ void check_parameters(const Settings& settings, const FamilyCard& own) {
       throw InputError(fmt::format("{}: {}", mention(parameter.name), parameter.needed));
 }
 
+std::string names_of(bool FamilyCard::*has) {
+  std::string names;
+  for (const FamilyCard& card : all_families())
+    if (card.*has) names += (names.empty() ? "" : " or ") + card.name;
+  return names;
+}
+
+// Columns of facts that only some families have.
+void check_facts(const Settings& settings, const FamilyCard& card) {
+  if (!settings.exposure.empty() && !card.log_link)
+    throw InputError(fmt::format("{}: only for counts ({}); other families take an offset ({})", mention("exposure"),
+                                 names_of(&FamilyCard::log_link), mention("offset")));
+  if (!settings.exposure.empty() && !settings.offset.empty())
+    throw InputError(
+        fmt::format("{}: the logarithm of the exposure is the offset already; add what the offset has to "
+                    "it, and name one of them",
+                    mention("offset")));
+  if (!settings.trials.empty() && !card.trials)
+    throw InputError(fmt::format("{}: only for the {} family, and this is {}", mention("trials"),
+                                 names_of(&FamilyCard::trials), card.name));
+  if (settings.trials.empty() && card.trials)
+    throw InputError(
+        fmt::format("{}: the {} family needs the column that says how many trials a row has; for a target "
+                    "of 0 and 1 choose {}",
+                    mention("trials"), card.name, mention("family", family_names("|", TargetKind::two_classes))));
+  if (!settings.trials.empty() && !settings.weights.empty())
+    throw InputError(
+        fmt::format("{}: a row counts as many times as it has trials already; leave it out", mention("weights")));
+}
+
 }  // namespace
 
 void check(const Settings& settings) {
@@ -48,6 +78,7 @@ void check(const Settings& settings) {
   if (!settings.positive.empty() && card.target != TargetKind::two_classes)
     throw InputError(fmt::format("{}: only the {} family has a level that counts as 1", mention("positive"),
                                  family_names(" or ", TargetKind::two_classes)));
+  check_facts(settings, card);
   check_parameters(settings, card);
   if (!(settings.target_ess >= 0.0)) throw InputError(mention("target-ess") + " must be 0 or more");
   if (!(settings.checkpoint_seconds >= 0.0)) throw InputError(mention("checkpoint-seconds") + " must be 0 or more");

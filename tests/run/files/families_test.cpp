@@ -21,6 +21,7 @@ Settings settings_of(const FamilyCard& card) {
   settings.family = card.name;
   for (const FamilyParameter& parameter : card.parameters)
     if (!parameter.needed.empty()) settings.*parameter.value = 1.5;
+  if (card.trials) settings.trials = "tries";
   return settings;
 }
 

@@ -27,6 +27,9 @@ struct EncodingOptions {
   std::vector<std::string> columns = {};  // of features; none: all but the target and `exclude`
   std::vector<std::string> exclude = {};  // columns that are no features
   std::string weights = {}, offset = {};  // columns of numbers that are facts of rows and no features; none: 1 and 0
+  bool trials = false;    // whether the weights are numbers of trials, of which the target counts the successes
+  bool exposure = false;  // whether the column of offsets holds exposures, of which the logarithm is the offset
+  bool log_link = false;  // whether exp(linear predictor) is the target's mean, to which exp(offset) is an exposure
   // Columns whose values are levels; the table has to be opened with the same list, which is checked here.
   std::vector<std::string> categorical = {};
   std::vector<std::string> reference = {};  // "column=level": the levels that others are compared with
@@ -94,9 +97,12 @@ class Encoding {
   TargetKind target_kind() const { return target_kind_; }
   // The classes, by index; of two classes the second is the positive one. Empty if the target is a number.
   const std::vector<std::string>& classes() const { return classes_; }
-  // Of a target that is a number, less the offset, over the rows that were kept, by their weights.
+  // Of a target that is a number, less the offset unless the link is a logarithm, over the rows that were kept, by their
+  // weights.
   double target_mean() const { return target_mean_; }
   double target_deviation() const { return target_deviation_; }
+  // Where the link is a logarithm: the mean of exp(offset).
+  double mean_exposure() const { return mean_exposure_; }
   bool intercept() const { return intercept_; }
   FactKinds fact_kinds() const { return {!weights_.empty(), !offset_.empty()}; }
   RowId rows() const { return rows_; }
@@ -105,7 +111,9 @@ class Encoding {
   double total_weight() const { return total_weight_; }
   bool whole_weights() const { return whole_weights_; }
   const std::string& weights() const { return weights_; }
+  bool trials() const { return trials_; }
   const std::string& offset() const { return offset_; }
+  bool exposure() const { return exposure_; }
   // The columns that are read as text: what TableOptions::categorical has to hold when new data is opened.
   std::vector<std::string> categorical() const;
 
@@ -155,7 +163,8 @@ class Encoding {
   ColumnKind target_column_ = ColumnKind::numeric;
   std::vector<std::string> classes_;
   std::vector<double> class_values_;  // of a numeric or boolean target, by class
-  double target_mean_ = 0.0, target_deviation_ = 0.0;
+  double target_mean_ = 0.0, target_deviation_ = 0.0, mean_exposure_ = 1.0;
+  bool exposure_ = false, trials_ = false;
   int version_ = present_version;
   RowId rows_ = 0, dropped_ = 0, own_rows_ = 0;
   double total_weight_ = 0.0;

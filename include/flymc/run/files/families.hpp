@@ -29,6 +29,8 @@ struct FamilyCard {
   // Whether what a summary reports (run/reported.hpp) are logarithms of odds, so that exp of them are odds ratios.
   bool odds_ratios = false;
   std::vector<FamilyParameter> parameters = {};
+  bool trials = false;              // whether the target counts the successes of trials
+  bool log_link = false;            // whether exp(linear predictor) is the mean of the target: exposures multiply it
   bool in_units_of_target = false;  // whether coefficients are: then the default prior is scaled by the target's
   Model (*make)(const Settings& settings, int classes, Prior prior) = nullptr;
 };

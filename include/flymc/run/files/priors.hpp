@@ -6,7 +6,8 @@
 //
 // By default a coefficient is normal(0, 2.5 u / sd) with sd the standard deviation of its column, or 1 for true/false
 // and levels, and u the standard deviation of the target, less the offset, where coefficients are in its units, else 1; the intercept is
-// normal(m, 2.5 u), with m the mean of the target where it is in its units, else 0. Much as rstanarm has it.
+// normal(m, 2.5 u), with m the mean of the target where it is in its units, the logarithm of the mean per exposure where
+// the link is one, else 0. Much as rstanarm and brms have it.
 #pragma once
 
 #include <string>
