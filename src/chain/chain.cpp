@@ -32,7 +32,7 @@ void check_start(const Density& density, const Vector& theta) {
 
 void check(const State& state) {
   if (!std::isfinite(state.at.log_density))
-    throw InputError("the density at the chain's start cannot be computed; start nearer to the anchor");
+    throw StartError("the density at the chain's start cannot be computed; start nearer to the anchor");
 }
 
 }  // namespace

@@ -181,7 +181,14 @@ Sampler::Sampler(const Store& store, const Model& model, const Preparation& prep
                    : std::make_shared<const Proposals>(preparation.bound->expected_gaps(), options_.s, communicator);
 }
 
-Vector Sampler::start_theta(ChainId id) const {
+State Sampler::start(ChainId id, double share, RowId& queries) const {
+  if (!joint_) return start_full(*full_, start_theta(id, share), queries);
+  // A sweep by rows reaches every row that is likely to be bright at once; the others need a pass to begin with.
+  if (proposals_) return start_dark(*joint_, start_theta(id, share), queries);
+  return start_joint(*joint_, start_theta(id, share), id, queries);
+}
+
+Vector Sampler::start_theta(ChainId id, double share) const {
   const PhiloxRandom random(id.seed, id.chain, 0);
   if (options_.start_from_prior) return model_.prior().simulate(metric_->dimension(), random, Purpose::start);
   // Wider than the posterior, so that R-hat can tell whether chains have met, but where the bound is sharp.
@@ -189,7 +196,7 @@ Vector Sampler::start_theta(ChainId id) const {
   random.normals(Purpose::start, 0, {z.data(), static_cast<std::size_t>(z.size())});
   const double radius = joint_ ? joint_->bound().radius() : HUGE_VAL;
   const Anchor& centre = preparation_.centre();
-  return centre.theta + std::min(2.0, 0.95 * radius / z.norm()) * centre.metric.unwhiten(z);
+  return centre.theta + share * std::min(2.0, 0.95 * radius / z.norm()) * centre.metric.unwhiten(z);
 }
 
 Tuners Sampler::kernels() const {
@@ -209,11 +216,14 @@ Tuners Sampler::kernels() const {
 
 ChainPlan Sampler::plan() const {
   return {[this](ChainId id, RowId& queries) {
-            if (!joint_) return start_full(*full_, start_theta(id), queries);
-            // A sweep by rows reaches every row that is likely to be bright at once; the others need a pass to begin
-            // with.
-            if (proposals_) return start_dark(*joint_, start_theta(id), queries);
-            return start_joint(*joint_, start_theta(id), id, queries);
+            // Where the posterior has a long tail to one side, a place as far out on the other may be beyond double
+            // precision, as counts of mean exp(50) are.
+            constexpr int most_halvings = 12;
+            for (int halvings = 0;; ++halvings) try {
+                return start(id, std::ldexp(1.0, -halvings), queries);
+              } catch (const StartError&) {
+                if (halvings == most_halvings || options_.start_from_prior) throw;
+              }
           },
           [this](const Place& place, RowId& queries) {
             return joint_ ? restore_joint(*joint_, place, queries) : restore_full(*full_, place, queries);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "flymc/core/error.hpp"
 #include "flymc/kernel/kernel.hpp"
 
 namespace flymc {
@@ -61,6 +62,12 @@ struct Place {
   bool with_gradient = false;
 };
 Place place_of(const State& state);
+
+// Theta is so far out that its density cannot be computed.
+class StartError : public InputError {
+ public:
+  using InputError::InputError;
+};
 
 // A state at theta with z drawn from its exact conditional: one pass, N queries. Adds them to `queries`.
 State start_joint(const JointDensity& density, Vector theta, ChainId id, RowId& queries);

@@ -44,7 +44,9 @@ class Sampler {
   ChainPlan plan() const;
 
  private:
-  Vector start_theta(ChainId id) const;
+  // At a share of the distance from the centre that chains usually begin at.
+  State start(ChainId id, double share, RowId& queries) const;
+  Vector start_theta(ChainId id, double share) const;
   Tuners kernels() const;
 
   Model model_;

@@ -56,12 +56,18 @@ void write_part(const Job& job, const Table& table, const Encoding& encoding, Ro
   std::map<std::string, std::int64_t, std::less<>> numbers;  // of the files
   const std::vector<std::string> files = table.files();
   for (std::size_t i = 0; i < files.size(); ++i) numbers.emplace(files[i], static_cast<std::int64_t>(i));
+  const Model model = make_model(settings, encoding);
+  const BatchedFamily& family = model.family();
   constexpr RowId now_and_then = 1 << 16;
   RowId written = 0;
   encoding.encode(table, execution, [&](std::span<const double> x, const RowFacts& facts, const RowOrigin& from) {
     if (++written % now_and_then == 0)
       job.monitor.progress(StageProgress{"writing rows", static_cast<double>(written),
                                          static_cast<double>(encoding.own_rows()), "rows"});
+    if (family.first_problem({&facts.target, 1}) == 0)
+      throw InputError(fmt::format("{}, column '{}', row {}: {} does not fit the {} family, which needs {}", from.file,
+                                   encoding.target(), from.row, facts.target, family.name(),
+                                   family.target_problem(facts.target)));
     const std::int64_t file = numbers.find(from.file)->second;
     if (to_give == 0) return writer.append(x, facts, file, from.row);
     given.insert(given.end(), x.begin(), x.end());

@@ -22,11 +22,10 @@ struct Units {
 Units units_of(const Settings& settings, const Encoding& encoding) {
   const FamilyCard& card = family_card(settings.family);
   if (card.log_link) {
-    const double rate = encoding.target_mean() / encoding.mean_exposure();
-    if (!(rate > 0.0) || !std::isfinite(rate))
-      throw InputError(fmt::format("the target '{}' has a mean of {}, and the {} family needs one that is positive",
-                                   encoding.target(), encoding.target_mean(), card.name));
-    return {std::log(rate), usual_width};
+    // Where there is no event at all, half of one.
+    const double mean = encoding.target_mean() > 0.0 ? encoding.target_mean() : 0.5 / encoding.total_weight();
+    const double centre = std::log(mean) - std::log(encoding.mean_exposure());
+    return {std::isfinite(centre) ? centre : 0.0, usual_width};
   }
   if (!card.in_units_of_target) return {0.0, usual_width};
   const double deviation = encoding.target_deviation();
