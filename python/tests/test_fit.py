@@ -395,10 +395,30 @@ def test_weights_are_repeated_rows(frame, quick):
         flymc.fit("clicked", "table.csv", weights=[1.0] * 5, **quick)
 
 
+def test_counts_and_trials(quick):
+    random = np.random.default_rng(5)
+    age, years, tries = random.normal(40, 10, 4000), random.uniform(0.1, 2, 4000), random.integers(0, 9, 4000)
+    table = pd.DataFrame({"age": age, "years": years, "claims": random.poisson(years * np.exp(0.02 * (age - 40)))})
+    by_name = flymc.fit("claims", table, family="poisson", exposure="years", **quick)
+    by_formula = flymc.fit("claims ~ age", table, family="poisson", exposure="years", **quick)
+    for fit in (by_name, by_formula):
+        assert fit.summary().loc["age", "mean"] == pytest.approx(0.02, abs=0.01)
+        new = pd.DataFrame({"age": [40.0, 40.0], "years": [1.0, 2.0]})
+        one, two = fit.predict(new, kind="mean")["mean"]
+        assert two == pytest.approx(2 * one) and one == pytest.approx(1.0, abs=0.1)
+    hits = table.assign(tries=tries, hits=random.binomial(tries, 0.7)).drop(columns=["claims", "years"])
+    fit = flymc.fit("hits ~ age", hits, family="binomial", trials="tries", **quick)
+    assert fit.predict({"age": [40.0]})["mean"][0] == pytest.approx(0.7, abs=0.02)
+    with pytest.raises(flymc.InputError, match="exposure: only for counts"):
+        flymc.fit("claims", table, exposure="years", **quick)
+    with pytest.raises(TypeError, match="exposure: name a column"):
+        flymc.fit("claims", table, family="poisson", exposure=years, **quick)
+
+
 def test_weights_say_what_they_are(frame, quick):
     table = frame[["x", "clicked"]].assign(w=0.5 + 100.0 * np.arange(len(frame)))
     fit = flymc.fit("clicked", table, weights="w", **quick)
-    assert "weights 'w', which sum to 4.4985" in str(fit)
+    assert "weights 'w', which sum to 449851500" in str(fit)
     assert any("times the number of rows" in warning for warning in fit.report["warnings"])
     counted = flymc.fit("clicked", table.assign(w=100), weights="w", **quick)
     assert not any("times the number of rows" in warning for warning in counted.report["warnings"])
