@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "encoding_options.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/model/prior_terms.hpp"
@@ -59,7 +60,7 @@ void check_facts(const Settings& settings, const FamilyCard& card) {
     throw InputError(
         fmt::format("{}: the {} family needs the column that says how many trials a row has; for a target "
                     "of 0 and 1 choose {}",
-                    mention("trials"), card.name, mention("family", family_names("|", TargetKind::two_classes))));
+                    mention("trials"), card.name, mention_families(TargetKind::two_classes)));
   if (!settings.trials.empty() && !settings.weights.empty())
     throw InputError(
         fmt::format("{}: a row counts as many times as it has trials already; leave it out", mention("weights")));
