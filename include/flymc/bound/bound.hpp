@@ -136,8 +136,9 @@ class Bound {
   void collapse_lit();
   // Whether the stand-ins' sum is as good as the lit rows' over the posterior.
   bool stand_ins_are_good(const Metric& posterior) const;
-  // Lights the rows without a bound, and those of the loose ones that should be: they leave the sums of the rule's curvatures, with a share of their
-  // own in its place, and are never proposed. `bright_spread` is the sum over all rows of (expected gap) (spread)^2.
+  // Lights the rows without a bound, and those of the loose ones that should be: they leave the sums of the rule's
+  // curvatures, with a share of their own in its place, and are never proposed. `bright_spread` is the sum over all rows
+  // of (expected gap) (spread)^2.
   void light(const Store& store, LooseRows& loose, double bright_spread, const Lighting& lighting,
              const Communicator& communicator);
   // The limit of spread at which a draw costs least. So many rows have no bound and are lit at any limit.
