@@ -61,11 +61,10 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("{}\n`{} --help` shows what it takes, and an example", problem(command, name, error), name);
 }
 
-std::string HelpFormatter::make_group(std::string group, bool is_positional,
-                                      std::vector<const CLI::Option*> options) const {
-  const bool first = is_positional || group == "Options";
-  const std::string text = CLI::Formatter::make_group(std::move(group), is_positional, std::move(options));
-  return first ? text : text.substr(1);
+std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const {
+  std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
+  for (std::size_t at; (at = text.find("\n\n\n")) != std::string::npos;) text.erase(at, 1);
+  return text;
 }
 
 }  // namespace flymc

@@ -10,7 +10,7 @@ namespace flymc {
 // Help with one empty line between its groups, where CLI11 has two.
 class HelpFormatter : public CLI::Formatter {
  public:
-  std::string make_group(std::string group, bool is_positional, std::vector<const CLI::Option*> options) const override;
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 };
 
 // What is wrong, and which help to ask for.

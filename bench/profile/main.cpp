@@ -237,7 +237,7 @@ Problem::Problem(RowId rows, std::uint64_t seed) : store(simulate(rows, seed)) {
   anchor_seconds = lap();
   bound.emplace(store, model.shared_family(), std::make_shared<AnchoredRule>(), anchor->theta, execution);
   bound_seconds = lap();
-  density.emplace(store, *bound, model.shared_prior());
+  density.emplace(store, *bound, model.shared_term());
   RowId queries = anchor->queries + bound->queries();
   const State state = start_joint(*density, anchor->theta, {data_seed, 0}, queries);
   start_seconds = lap();

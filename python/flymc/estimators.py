@@ -51,6 +51,8 @@ class _Estimator(BaseEstimator):
         except InputError as error:
             raise InputError(_spoken(tables.left_out(str(error), "X"), said)) from None
         theta = found.array().reshape(-1, len(found.names))
+        if "sigma" in found.names[X.shape[1] + 1 :]:  # a residual scale that was drawn
+            theta, self.sigma_ = theta[:, :-1], float(theta[:, -1].mean())
         self.draws_ = theta.reshape(len(theta), -1, X.shape[1] + 1)  # draw, predictor, intercept and columns
         if found.report["differences"]:
             # The data know differences between classes alone. As scikit-learn's, coefficients sum to 0 over classes.
@@ -169,10 +171,11 @@ class FlyMCClassifier(ClassifierMixin, _Estimator):
 
 
 class FlyMCRegressor(RegressorMixin, _Estimator):
-    """Regression with Student-t residuals of `nu` degrees of freedom: outliers pull less than with least squares.
+    """Regression with Student-t residuals of `nu` degrees of freedom (4 by default): outliers pull less than with least squares.
 
-    The residuals' scale is not drawn but given. `sigma=None` takes the one that fits best, by at most 10,000
-    of the rows. The prior `None` is the default, scaled by y and by the columns.
+    `family="gaussian"` is linear regression with normal residuals. The residuals' scale is drawn with the coefficients,
+    unless it is known and given as `sigma`; `sigma_` is its posterior mean. The prior `None` is the default, scaled by y
+    and by the columns.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
@@ -186,7 +189,8 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
     def __init__(
         self,
         *,
-        nu: float = 4.0,
+        family: str = "student_t",
+        nu: float | None = None,
         sigma: float | None = None,
         prior: Priors | None = None,
         chains: int = 4,
@@ -197,6 +201,7 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
         threads: int = 0,
         progress: bool = False,
     ):
+        self.family = family
         self.nu = nu
         self.sigma = sigma
         self.prior = prior
@@ -212,10 +217,12 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
         """Draws from the posterior. A row counts as many times as its weight says."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         y = y.astype(np.float64)
-        weights = _weights(sample_weight, X)
-        counts = np.ones(len(y)) if weights is None else weights
-        self.sigma_ = self.sigma if self.sigma is not None else _residual_scale(X, y, counts, self.nu)
-        self._sample(X, y, weights=weights, family="student_t", nu=self.nu, sigma=self.sigma_, prior=self.prior)
+        settings = {"family": self.family, "sigma": self.sigma, "prior": self.prior}
+        if self.nu is not None:
+            settings["nu"] = self.nu
+        if self.sigma is not None:
+            self.sigma_ = self.sigma
+        self._sample(X, y, weights=_weights(sample_weight, X), **settings)
         self.coef_, self.intercept_ = self.coef_[0], self.intercept_[0]
         return self
 
@@ -232,38 +239,3 @@ def _weights(sample_weight: Any, X: np.ndarray) -> np.ndarray | None:
     if not weights.any():
         raise ValueError("sample_weight: all weights are 0; some row must count")
     return weights
-
-
-def _residual_scale(X: np.ndarray, y: np.ndarray, counts: np.ndarray, nu: float) -> float:
-    """The scale of t residuals that fits best, by expectation and maximisation from least squares.
-
-    Of a perfect fit, which has no residuals, a hundredth of y's standard deviation.
-    """
-    most = 10_000
-    rows = np.flatnonzero(counts)
-    if len(rows) > most:
-        rows = np.random.default_rng(1).choice(rows, most, replace=False)
-    if len(rows) < len(y):
-        X, y, counts = X[rows], y[rows], counts[rows]
-    if counts.sum() < len(y):  # not counts of rows: as many rows of equal weight would know as much
-        counts = counts * (counts.sum() / np.square(counts).sum())
-    mean = np.average(y, weights=counts)
-    deviation = float(np.sqrt(np.average((y - mean) ** 2, weights=counts)))
-    with_ones = np.column_stack([np.ones(len(X)), X])
-    free = counts.sum() - with_ones.shape[1]  # what the coefficients leave
-    without_residuals = 0.01 * (deviation or 1.0)
-    if free < 1:
-        return without_residuals
-    weight = counts.copy()
-    scale = 0.0
-    for _ in range(200):
-        root = np.sqrt(weight)
-        theta = np.linalg.lstsq(root[:, None] * with_ones, root * y, rcond=None)[0]
-        squares = (y - with_ones @ theta) ** 2
-        before, scale = scale, float(np.sqrt(np.sum(weight * squares) / free))
-        if scale < 1e-4 * without_residuals:
-            return without_residuals
-        if abs(scale - before) < 1e-4 * scale:
-            break
-        weight = counts * (nu + 1) / (nu + squares / scale**2)
-    return scale

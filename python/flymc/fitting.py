@@ -68,8 +68,8 @@ def fit(
         data: A path, a pattern or a list of them (Parquet, CSV, Arrow); a pandas, Polars (lazy too) or PyArrow table; a
             PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`.
             What streams is streamed, unless there is a formula, which is evaluated in memory.
-        family: `logistic`, `probit`, `cloglog`, `softmax`, `binomial` (with `trials`), `poisson`, or `student_t`, which needs
-            the scale `sigma` of the residuals.
+        family: `logistic`, `probit`, `cloglog`, `softmax`, `binomial` (with `trials`), `poisson`, `gaussian` or `student_t`.
+            Of the last two the residual scale `sigma` is drawn with the coefficients, unless it is known and given.
         prior: One for all coefficients, or a dictionary from terms to priors, in which `None` stands for all others.
             A prior is per unit of a column, and the intercept's at the means of the columns. Coefficients of which
             nothing is said have a default that is scaled by the table: see the reference.

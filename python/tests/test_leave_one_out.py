@@ -1,12 +1,14 @@
 """Leave-one-out by a sample of rows against all rows, and fits compared on the rows that both have."""
 
 import sys
+from functools import partial
 
 import arviz
 import flymc
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from flymc import _core, leave_one_out
 from scipy.special import expit
 
@@ -89,6 +91,20 @@ def test_other_families(family, frame, quick):
     wide = flymc.fit(target, frame[["x", target]], family=family, **{**quick, "draws": 300}, **settings)
     found = flymc.compare({"more": fit, "less": wide})
     assert found.rows == 3000 and found.table["subsampling_se_diff"].max() < 0.1
+
+
+@pytest.mark.parametrize("family", ["gaussian", "student_t"])
+def test_a_drawn_scale_is_in_the_likelihood(family, frame, quick):
+    """Of each row and draw as SciPy has it; and the estimate of all rows from some of them."""
+    density = scipy.stats.norm.logpdf if family == "gaussian" else partial(scipy.stats.t.logpdf, df=4)
+    fit = flymc.fit("w", frame[["x", "clicked", "w"]], family=family, **{**quick, "draws": 300})
+    assert fit.names == ["intercept", "x", "clicked", "sigma"]
+    theta, rows = fit.array().reshape(-1, 4), [0, 5, 2999]
+    for i, row in enumerate(rows):
+        location = theta[:, 0] + theta[:, 1] * frame["x"][row] + theta[:, 2] * frame["clicked"][row]
+        np.testing.assert_allclose(fit.log_likelihood(rows)[:, i], density(frame["w"][row], loc=location, scale=theta[:, 3]), rtol=1e-9)
+    every, some = fit.loo(rows=3000), fit.loo(rows=300)
+    assert abs(some.elpd - every.elpd) < 4 * some.subsampling_se < 0.2
 
 
 def test_more_coefficients_than_directions(quick):

@@ -47,7 +47,7 @@ Metric metric_of(const WeightedPosterior& posterior, const Expansion& here) {
 
 Mode climb(WeightedPosterior& posterior, const AnchorOptions& options) {
   Vector theta =
-      options.start.value_or(posterior.model().prior().centre(posterior.model().coefficients(posterior.store())));
+      options.start.value_or(posterior.model().term().centre(posterior.model().coefficients(posterior.store())));
   Expansion here = posterior.expand(theta);
   Vector pivots;  // of the previous step
   for (int steps = 0;; ++steps) {
@@ -87,6 +87,7 @@ Mode climb(WeightedPosterior& posterior, const AnchorOptions& options) {
       if (std::isfinite(there.value) && there.value >= here.value + promised) {
         theta += fraction * step;
         here = std::move(there);
+        posterior.model().check_scale(theta);
         break;
       }
       if (fraction < 1e-12) throw InputError("no step improves the log posterior; rescale the columns");

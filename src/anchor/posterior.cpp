@@ -47,7 +47,7 @@ Expansion WeightedPosterior::expand(const Vector& theta) {
   Collapsed sums = sum(theta, 2);
   Expansion out{sums.value, std::move(sums.slope), {}, {}};
   Vector prior_curvature = Vector::Zero(theta.size());
-  out.value += model_.prior().surrogate(theta, out.gradient, prior_curvature);
+  out.value += model_.term().surrogate(theta, out.gradient, prior_curvature);
   for (Matrix& m : sums.curvature) m = Matrix(m.selfadjointView<Eigen::Lower>());
   out.precision = std::move(sums.curvature[0]);
   out.precision.diagonal() += prior_curvature;
@@ -64,7 +64,7 @@ Slope WeightedPosterior::slope(const Vector& theta) {
   Collapsed sums = sum(theta, 0);
   Slope out{sums.value, std::move(sums.slope)};
   Vector unused = Vector::Zero(theta.size());
-  out.value += model_.prior().surrogate(theta, out.gradient, unused);
+  out.value += model_.term().surrogate(theta, out.gradient, unused);
   return out;
 }
 
@@ -108,7 +108,7 @@ std::optional<EasedStep> WeightedPosterior::ease(const Vector& theta, double fac
     terms.curvature[0] = std::move(curvature);
   });
   Vector bend = Vector::Zero(theta.size());
-  model_.prior().surrogate(theta, sums.slope, bend);
+  model_.term().surrogate(theta, sums.slope, bend);
   Matrix precision = sums.curvature[0].selfadjointView<Eigen::Lower>();
   precision.diagonal() += bend;
   const auto metric = Metric::from_precision(precision);

@@ -15,6 +15,9 @@ std::optional<SplitFrame> collapsed_frame(const Bound& bound, const Term& term) 
   frame.prior_slope = Vector::Zero(d);
   frame.prior_curvature = Vector::Zero(d);
   term.surrogate(frame.origin, frame.prior_slope, frame.prior_curvature);
+  // At the corner of a Laplace prior the surrogate is ten times as narrow as the prior. A frame as narrow as that has to
+  // be undone by forces that grow with the distance, and chains stick where these are too large for a step.
+  frame.prior_curvature -= term.corner_curvature(frame.origin);
   Matrix precision = whole(sums.curvature);
   precision.diagonal() += frame.prior_curvature;
   const auto metric = Metric::from_precision(precision);

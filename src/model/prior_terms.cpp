@@ -77,7 +77,8 @@ const PriorTerms::NamedPrior* PriorTerms::term_about(const std::string& coeffici
   return best;
 }
 
-Prior PriorTerms::of(std::span<const std::string> coefficients, const Prior& usual, const Vector& scale) const {
+Prior PriorTerms::of(std::span<const std::string> coefficients, const Prior& usual, const Vector& scale,
+                     std::size_t apart) const {
   for (const auto& [name, prior] : terms_)
     if (std::ranges::none_of(coefficients, [&](const std::string& other) { return is_about(name, other); }))
       throw prior_error(fmt::format("'{}' is the name of no coefficient{}", name,
@@ -85,7 +86,7 @@ Prior PriorTerms::of(std::span<const std::string> coefficients, const Prior& usu
   std::vector<Prior> priors;
   for (std::size_t j = 0; j < coefficients.size(); ++j) {
     const NamedPrior* const term = term_about(coefficients[j]);
-    const Said& said = term == nullptr ? others_ : term->second;
+    const Said said = term != nullptr ? term->second : j + apart < coefficients.size() ? others_ : std::nullopt;
     const auto at = static_cast<Index>(j);
     priors.push_back(said ? said->scaled(scale.segment(at, 1)) : usual.one(at));
   }

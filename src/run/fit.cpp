@@ -10,6 +10,23 @@
 
 namespace flymc {
 
+namespace {
+
+// Keeps parameters where chains draw theta.
+class ParameterSink final : public Sink {
+ public:
+  ParameterSink(const Model& model, Sink& to) : model_(model), to_(to) {}
+  void write(std::size_t chain, const Vector& theta, const DrawStats& stats) override {
+    to_.write(chain, model_.parameters(theta), stats);
+  }
+
+ private:
+  const Model& model_;
+  Sink& to_;
+};
+
+}  // namespace
+
 Fit fit(const Store& store, const Model& model, const FitOptions& options, const Communicator& communicator) {
   check(options);
   const Threads threads(options.threads);
@@ -25,8 +42,9 @@ Fit fit(const Store& store, const Model& model, const FitOptions& options, const
   out.draws_per_chain = options.draws;
   std::vector<std::uint64_t> chains(static_cast<std::size_t>(options.chains));
   std::iota(chains.begin(), chains.end(), 0u);
+  ParameterSink sink(model, out.draws);
   out.chains = run_chains(chains, sampler.plan(), {options.warmup, options.draws, options.thin, options.seed},
-                          {threads, communicator}, out.draws);
+                          {threads, communicator}, sink);
   return out;
 }
 

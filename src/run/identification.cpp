@@ -105,7 +105,7 @@ std::vector<std::string> separated_classes(const Store& store, const Model& mode
   if (model.family().target_classes() == 0 || laplace.rows.size() == 0) return {};
   const Index features = store.features();
   Vector pull = Vector::Zero(laplace.mean.size()), unused = pull;
-  model.prior().surrogate(laplace.mean, pull, unused);
+  model.term().surrogate(laplace.mean, pull, unused);
   std::vector<std::pair<double, Index>> candidates;  // how hard, and the column
   for (Index j = 0; j < features; ++j) {
     double hardest = 0.0;

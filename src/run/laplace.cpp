@@ -24,7 +24,7 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
     rows = bound->sums().hessian.selfadjointView<Eigen::Lower>();
   } else {
     Vector slope = Vector::Zero(d), stand_in = Vector::Zero(d);
-    model.prior().surrogate(anchor.theta, slope, stand_in);
+    model.term().surrogate(anchor.theta, slope, stand_in);
     rows = anchor.metric.precision();
     rows.diagonal() -= stand_in;
   }
@@ -49,14 +49,14 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
   // down.
   const auto value_at = [&](const Vector& theta) {
     Vector unused = Vector::Zero(d), bend = unused;
-    return at(theta).value + model.prior().surrogate(theta, unused, bend);
+    return at(theta).value + model.term().surrogate(theta, unused, bend);
   };
   constexpr double far = 0.05;  // standard deviations of the posterior
   constexpr int most_steps = 100;
   for (int i = 0; has_slope && i < most_steps; ++i) {
     At here = at(out.mean);
     Vector curvature = Vector::Zero(d);
-    const double value = here.value + model.prior().surrogate(out.mean, here.slope, curvature);
+    const double value = here.value + model.term().surrogate(out.mean, here.slope, curvature);
     here.rows.diagonal() += curvature;
     const auto metric = Metric::from_precision(Matrix(here.rows.selfadjointView<Eigen::Lower>()));
     if (!metric) return std::nullopt;
@@ -70,7 +70,7 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
   }
   Matrix precision = has_slope ? Matrix(at(out.mean).rows.selfadjointView<Eigen::Lower>()) : rows;
   out.rows = precision;
-  precision.diagonal() += model.prior().surrogate_bend(out.mean);
+  precision.diagonal() += model.term().surrogate_bend(out.mean);
   const auto metric = Metric::from_precision(precision);
   if (!metric) return std::nullopt;
   out.factor = metric->lower().transpose().triangularView<Eigen::Upper>().solve(Matrix::Identity(d, d));

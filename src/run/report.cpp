@@ -131,20 +131,21 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
   report.bound_queries = preparation.bound_queries;
   report.choices = describe(preparation, options);
   if (preparation.bound) report.radius = preparation.bound->radius();
+  const auto at = [&](const Vector& theta) { return shown.original(model.parameters(theta)); };
   const auto warn = [&](std::vector<std::string> more) {
     for (std::string& warning : more) report.warnings.push_back(std::move(warning));
   };
   if (const auto& anchor = preparation.anchor) {
     report.anchor_queries = anchor->queries;
-    if (anchor->other)
-      warn(mode_warnings(*anchor, shown.names, shown.original(anchor->theta), shown.original(anchor->other->theta)));
+    if (anchor->other) warn(mode_warnings(*anchor, shown.names, at(anchor->theta), at(anchor->other->theta)));
   }
   if (const auto laplace = laplace_of(model, preparation)) {
     report.anchor_queries += laplace->queries;
     Matrix factor = laplace->factor;
-    for (Index j = 0; j < factor.cols(); ++j) factor.col(j) = shown.original(laplace->factor.col(j));
+    for (Index j = 0; j < factor.cols(); ++j)
+      factor.col(j) = shown.original(model.parameter_change(laplace->mean, laplace->factor.col(j)));
     const Reported reported = report.reported();
-    report.laplace_mean = as_list(reported.at(shown.original(laplace->mean)));
+    report.laplace_mean = as_list(reported.at(at(laplace->mean)));
     report.laplace_sd = as_list(reported.sd(factor));
     for (std::size_t k = 1; report.differences && k < report.classes.size(); ++k)
       report.laplace_sd_of_others.push_back(as_list(Reported(report.coefficients, report.classes, k).sd(factor)));
@@ -155,11 +156,11 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
       prior.col(j) = shown.original(column);
     }
     warn(unknown_parameters(reported.names(), reported.sd(factor), reported.sd(prior)));
-    const Index features = store.features();
+    const Index features = store.features() - (model.draws_scale() ? 1 : 0);  // the last one is the target
     warn(dependent_columns(store.columns(), laplace->rows.topLeftCorner(features, features)));
     // A prior also strains where classes are separated, and a wider one would do no good there.
     const auto separated = separated_classes(store, model, *laplace, shown.classes);
-    warn(separated.empty() ? prior_warnings(model.prior(), shown.names, laplace->mean) : separated);
+    warn(separated.empty() ? prior_warnings(model.prior(), shown.names, model.parameters(laplace->mean)) : separated);
   }
   if (preparation.anchor) warn(residual_warnings(model, store, preparation.centre().theta));
   return report;

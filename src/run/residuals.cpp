@@ -5,22 +5,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "flymc/core/random.hpp"
 
 namespace flymc {
 namespace {
 
-struct Residual {
+struct Sized {
   double size, weight;
 };
 
 // Half of the weight has larger residuals.
-double median_size(std::vector<Residual> residuals) {
-  std::ranges::sort(residuals, {}, &Residual::size);
+double median_size(std::vector<Sized> residuals) {
+  std::ranges::sort(residuals, {}, &Sized::size);
   double half = 0.0;
-  for (const Residual& r : residuals) half += 0.5 * r.weight;
-  for (const Residual& r : residuals)
+  for (const Sized& r : residuals) half += 0.5 * r.weight;
+  for (const Sized& r : residuals)
     if ((half -= r.weight) <= 0.0) return r.size;
   return residuals.back().size;
 }
@@ -82,6 +83,18 @@ std::vector<std::string> dispersion_warnings(const BatchedFamily& family, const 
                   : "the family may not be theirs")};
 }
 
+// A scale that is drawn fits the residuals as a whole, but not if they have another shape: a few that are huge set it,
+// and most are then much smaller than they should be. (That most are larger says little where targets are rounded.)
+std::vector<std::string> shape_warnings(const BatchedFamily& family, double size, double usual) {
+  constexpr double limit = 1.0 / 1.5;
+  if (size > limit * usual) return {};
+  return {fmt::format(
+      "the residuals do not look like those of the {} family: half of them are smaller than {:.3g} sigma, where {:.3g} "
+      "is to be expected, so that a few large ones set the width of intervals; find these, or choose a family with "
+      "heavier tails",
+      family.name(), size, usual)};
+}
+
 }  // namespace
 
 // The median of |y - mean| of n rows is good to about 1.2 / sqrt(n), 3 % of 2,000 and 6 % of 400, and the limit lies
@@ -98,9 +111,10 @@ std::vector<std::string> residual_warnings(const Model& model, const Store& stor
   if (family.predictors() == 1 && family.variance({&origin, 1})) return dispersion_warnings(family, store, theta);
   const std::vector<RowId> rows = rows_to_look_at(store, most_rows);
   double weights = 0.0, squares = 0.0;
-  std::vector<Residual> found, expected;
+  std::vector<Sized> found, expected;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto [facts, eta, mean] = fitted(family, store, theta, rows[i]);
+    auto [facts, eta, mean] = fitted(family, store, theta, rows[i]);
+    if (model.draws_scale()) facts.target = std::exchange(eta, mean = 0.0);
     const double drawn = family.simulate({&eta, 1}, PhiloxRandom(1, 0, static_cast<std::uint64_t>(i)), 0);
     found.push_back({std::abs(facts.target - mean), facts.weight});
     expected.push_back({std::abs(drawn - mean), facts.weight});
@@ -112,6 +126,7 @@ std::vector<std::string> residual_warnings(const Model& model, const Store& stor
   const double shrinkage = std::sqrt(1.0 - static_cast<double>(coefficients) / static_cast<double>(store.rows()));
   const double size = median_size(std::move(found)), usual = shrinkage * median_size(std::move(expected)),
                ratio = size / usual;
+  if (model.draws_scale()) return shape_warnings(family, size, usual);
   if (ratio < limit && ratio > 1.0 / limit) return {};
   return {
       fmt::format("the scale of the residuals does not fit: half of them are larger than {:.3g}, where {:.3g} is to be "

@@ -54,6 +54,14 @@ std::unique_ptr<Tuner> make_move(const Density& density, const std::shared_ptr<c
   throw InputError("unknown move");
 }
 
+// The corner of a Laplace prior, where its surrogate is ten times as narrow, makes the posterior look narrow.
+Metric as_wide_as_the_posterior(const Model& model, const Anchor& anchor) {
+  if (model.term().quadratic()) return anchor.metric;
+  Matrix precision = anchor.metric.precision();
+  precision.diagonal() -= model.term().corner_curvature(anchor.theta);
+  return Metric::from_precision(precision).value_or(anchor.metric);
+}
+
 bool needs_anchor(const Recipe& recipe, const FitOptions& options) {
   // Untuned and regular runs need the anchor for nothing but their metric and their start.
   const bool tuned = recipe.bound != BoundKind::untuned && !recipe.regular;
@@ -85,14 +93,8 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   if (needs_anchor(out.recipe, options)) out.anchor = find_anchor_by_subsample(store, model, execution, subsample_seed);
   if (out.recipe.regular) return out;
   const bool tuned = out.recipe.bound != BoundKind::untuned;
-  // The bound's zone is to be as wide as the posterior, which the corner of a Laplace prior makes look narrow.
   std::optional<Metric> metric;
-  if (tuned) metric = out.anchor->metric;
-  if (tuned && !model.prior().quadratic()) {
-    Matrix precision = out.anchor->metric.precision();
-    precision.diagonal() -= model.prior().corner_curvature(out.anchor->theta);
-    if (const auto wider = Metric::from_precision(precision)) metric = wider;
-  }
+  if (tuned) metric = as_wide_as_the_posterior(model, *out.anchor);
   const Index coefficients = model.coefficients(store);
   try {
     out.bound.emplace(store, model.shared_family(), make_rule(model, coefficients, out.recipe.bound),
@@ -124,7 +126,7 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   const auto posterior = out.bound->posterior_metric();
   if (!posterior || largest_ratio(lit.curvature, *posterior) < most * LitRows::share) return out;
   Matrix precision = posterior->precision() - Matrix(lit.curvature.selfadjointView<Eigen::Lower>()) / LitRows::share;
-  if (!model.prior().quadratic()) precision.diagonal() -= model.prior().corner_curvature(out.anchor->theta);
+  if (!model.term().quadratic()) precision.diagonal() -= model.term().corner_curvature(out.anchor->theta);
   const auto wider = Metric::from_precision(precision);
   if (!wider) return out;
   const Lighting same{.above = lit.above, .rows = lit.fixed.row};
@@ -155,23 +157,25 @@ Sampler::Sampler(const Store& store, const Model& model, const Preparation& prep
                  const Communicator& communicator)
     : model_(model), preparation_(preparation), options_(options), recipe_(recipe_of(preparation, options)) {
   const Index dimension = model.coefficients(store);
-  metric_ = std::make_shared<const Metric>(options.whiten ? preparation.centre().metric : Metric::identity(dimension));
+  if (preparation.anchor) centre_ = preparation.centre();
+  if (centre_) centre_->metric = as_wide_as_the_posterior(model, *centre_);
+  metric_ = std::make_shared<const Metric>(options.whiten ? centre_->metric : Metric::identity(dimension));
   const bool splits = recipe_.move == MoveKind::split_hmc;
   if (recipe_.regular) {
     full_.emplace(store, model, communicator);
-    if (splits) frame_ = std::make_shared<const SplitFrame>(laplace_frame(preparation.centre()));
+    if (splits) frame_ = std::make_shared<const SplitFrame>(laplace_frame(*centre_));
     return;
   }
   // Where the collapsed bound is not Gaussian (rows that curve the wrong way, a prior that is nearly flat), the
   // anchor's metric is a frame of its own, of which the density knows nothing.
-  auto own = splits ? collapsed_frame(*preparation.bound, model.prior()) : std::nullopt;
+  auto own = splits ? collapsed_frame(*preparation.bound, model.term()) : std::nullopt;
   if (own) frame_ = std::make_shared<const SplitFrame>(*std::move(own));
-  joint_.emplace(store, *preparation.bound, model.shared_prior(), frame_, communicator);
+  joint_.emplace(store, *preparation.bound, model.shared_term(), frame_, communicator);
   if (splits && !frame_) {
     if (!preparation.anchor)
       throw InputError(mention("move", "split_hmc") + " needs a collapsed bound that is Gaussian, or an anchor; use " +
                        mention("move", "mala"));
-    frame_ = std::make_shared<const SplitFrame>(laplace_frame(preparation.centre()));
+    frame_ = std::make_shared<const SplitFrame>(laplace_frame(*centre_));
   }
   if (recipe_.sweep == SweepKind::rows)
     proposals_ = std::make_shared<const Proposals>(preparation.bound->expected_gaps(), options_.s, communicator);
@@ -190,13 +194,13 @@ State Sampler::start(ChainId id, double share, RowId& queries) const {
 
 Vector Sampler::start_theta(ChainId id, double share) const {
   const PhiloxRandom random(id.seed, id.chain, 0);
-  if (options_.start_from_prior) return model_.prior().simulate(metric_->dimension(), random, Purpose::start);
+  if (options_.start_from_prior) return model_.term().simulate(metric_->dimension(), random, Purpose::start);
   // Wider than the posterior, so that R-hat can tell whether chains have met, but where the bound is sharp.
   Vector z(metric_->dimension());
   random.normals(Purpose::start, 0, {z.data(), static_cast<std::size_t>(z.size())});
   const double radius = joint_ ? joint_->bound().radius() : HUGE_VAL;
-  const Anchor& centre = preparation_.centre();
-  return centre.theta + share * std::min(2.0, 0.95 * radius / z.norm()) * centre.metric.unwhiten(z);
+  const double length = share * std::min(2.0, 0.95 * radius / z.norm());
+  return model_.term().away(centre_->theta, length * centre_->metric.unwhiten(z));
 }
 
 Tuners Sampler::kernels() const {

@@ -67,7 +67,7 @@ TEST(BeyondTheRadius, TheDensityIsContinuous) {
     for (const bool framed : {false, true}) {
       const auto frame =
           framed ? std::make_shared<const SplitFrame>(*collapsed_frame(world.bound, world.model.prior())) : nullptr;
-      const JointDensity joint(world.store, world.bound, world.model.shared_prior(), frame);
+      const JointDensity joint(world.store, world.bound, world.model.shared_term(), frame);
       for (std::uint64_t number = 0; number < 5; ++number)
         for (const RowId nth : {0, 4, 1}) {
           const State state = world.state(world.at_rho(2.0, number), nth);
@@ -90,7 +90,7 @@ TEST(BeyondTheRadius, TheGradientIsThatOfDifferences) {
     for (const bool framed : {false, true}) {
       const auto frame =
           framed ? std::make_shared<const SplitFrame>(*collapsed_frame(world.bound, world.model.prior())) : nullptr;
-      const JointDensity joint(world.store, world.bound, world.model.shared_prior(), frame);
+      const JointDensity joint(world.store, world.bound, world.model.shared_term(), frame);
       for (const double times : {0.6, 1.003, 1.4, 5.0})
         for (const RowId nth : {0, 4, 1}) {
           if (framed && times < 1.0) continue;  // a frame's kicks are approximate there
@@ -141,7 +141,7 @@ TEST(LitRows, SumOverZIsTheFullDensity) {
     for (const bool framed : {false, true}) {
       const auto frame = collapsed_frame(world.bound, world.model.prior());
       if (framed && !frame) continue;
-      const JointDensity joint(world.store, world.bound, world.model.shared_prior(),
+      const JointDensity joint(world.store, world.bound, world.model.shared_term(),
                                framed ? std::make_shared<const SplitFrame>(*frame) : nullptr);
       for (const double times : {0.2, 0.8, 1.5, 4.0}) {
         const Vector theta = world.at_rho(times * radius, 1);

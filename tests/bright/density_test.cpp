@@ -237,7 +237,7 @@ TEST(JointDensity, QueriesOfLitRowsAndBeyondTheRadius) {
     for (const bool framed : {false, true}) {
       const World world(Softmax{3}, some_prior, 50, 2, 15, std::make_shared<SharpRule>(Zone{2.4, 5.0}), lighting);
       const auto frame = std::make_shared<const SplitFrame>(*collapsed_frame(world.bound, world.model.prior()));
-      const JointDensity joint(world.store, world.bound, world.model.shared_prior(), framed ? frame : nullptr);
+      const JointDensity joint(world.store, world.bound, world.model.shared_term(), framed ? frame : nullptr);
       const auto lit = static_cast<RowId>(world.bound.lit().size());
       EXPECT_EQ(lit > 0, std::isfinite(lighting.above));
       const State state = world.state(world.at_rho(2.0), 2);
@@ -443,7 +443,7 @@ TEST(JointDensity, SaysWhereRoundingWouldDecide) {
   const problems::Machine machine;
   const Bound bound(problem.store, model.shared_family(), std::make_shared<AnchoredRule>(), Vector::Zero(2),
                     machine.execution());
-  const JointDensity joint(problem.store, bound, model.shared_prior());
+  const JointDensity joint(problem.store, bound, model.shared_term());
   const BrightRows dark(problem.store.rows());
   Evaluation at;
   joint.evaluate(Vector::Constant(2, 1e3), dark, false, at);
@@ -473,7 +473,7 @@ TEST(JointDensity, ClassesThatMoveTogetherLeaveNothingThatCancels) {
       if (framed && wide > 1e5) continue;  // beside the data such a prior is not seen, and the frame says so
       const World world(Softmax{3}, Prior::normal(0.0, wide), 3000, 2, 25, std::make_shared<SharpRule>(Zone{3.0, 6.0}));
       const JointDensity density(
-          world.store, world.bound, world.model.shared_prior(),
+          world.store, world.bound, world.model.shared_term(),
           framed ? std::make_shared<const SplitFrame>(*collapsed_frame(world.bound, world.model.prior())) : nullptr);
       const Vector theta = world.theta(0.01).array() + wide;
       Evaluation full;

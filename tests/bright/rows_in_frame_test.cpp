@@ -48,7 +48,7 @@ TEST(RowsInFrame, GiveTheForceOfTheFrame) {
                         machine.execution(), anchor.metric, Lighting{.rows = lit}, model.prior_precision(anchor.theta));
       ASSERT_EQ(bound.lit().size(), lit.size());
       const auto frame = std::make_shared<const SplitFrame>(*collapsed_frame(bound, model.prior()));
-      const JointDensity joint(store, bound, model.shared_prior(), frame);
+      const JointDensity joint(store, bound, model.shared_term(), frame);
       State state(anchor.theta, store.rows());
       const PhiloxRandom random(3, 0, 0);
       double worst = 0.0;
@@ -93,7 +93,7 @@ TEST(RowsInFrame, AreNotMadeOfNumbers) {
                     std::make_shared<SharpRule>(SharpRule::usual_zone(20)), anchor.theta, machine.execution(),
                     anchor.metric);
   const auto frame = std::make_shared<const SplitFrame>(*collapsed_frame(bound, problem.model.prior()));
-  const JointDensity joint(problem.store, bound, problem.model.shared_prior(), frame);
+  const JointDensity joint(problem.store, bound, problem.model.shared_term(), frame);
   EXPECT_FALSE(joint.bright_in_frame(BrightRows(500), 16).has_value());
 }
 

@@ -80,7 +80,7 @@ TEST(StandIns, GiveForcesAndNoDensity) {
     std::optional<double> constant;
     for (const bool framed : {false, true})
       for (std::uint64_t number = 0; number < 10; ++number) {
-        const JointDensity joint(*kinds.store, *kinds.bound, kinds.model.shared_prior(), framed ? frame : nullptr);
+        const JointDensity joint(*kinds.store, *kinds.bound, kinds.model.shared_term(), framed ? frame : nullptr);
         const Vector theta = kinds.anchor->theta + kinds.offset(2.0, number);
         Evaluation at, posterior;
         EXPECT_EQ(joint.evaluate(theta, none, true, at), 600);

@@ -81,7 +81,7 @@ struct World {
         metric(std::make_shared<const Metric>(anchor.metric)),
         bound(store, model.shared_family(), std::move(rule), anchor.theta, machine.execution(), anchor.metric, lighting,
               model.prior_precision(anchor.theta)),
-        joint(store, bound, model.shared_prior()),
+        joint(store, bound, model.shared_term()),
         full(store, model) {
     count();
   }

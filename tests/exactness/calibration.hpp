@@ -12,7 +12,7 @@
 
 namespace flymc::exactness {
 
-// theta from the prior, y given theta, draws given y: all of them and theta are exchangeable, so that the rank of
+// theta, the parameters, from the prior, y given theta, draws given y: all of them and theta are exchangeable, so that the rank of
 // f(theta, y) among the f(draw, y) is uniform on 0 ... draws, for every f. The log-likelihood is among the f because it
 // looks at the data (Modrak and others 2023): a sampler that ignores y and draws from the prior leaves theta_j's ranks
 // uniform.
@@ -24,11 +24,13 @@ constexpr int simulations = 1500;
 // over all simulations has a standard error of 2.3 %. With r = 0.05 the draws are worth 57 independent ones.
 constexpr double most_autocorrelation = 0.05;
 
-inline double log_likelihood(const Model& model, const Store& store, const Vector& theta) {
+inline double log_likelihood(const Model& model, const Store& store, const Vector& parameters) {
   const FullDensity density(store, model);
+  const Vector theta = model.theta(parameters);
   Evaluation at;
   density.evaluate(theta, BrightRows(0), false, at);
-  return at.log_density - model.prior().log_density(theta);
+  return at.log_density - model.term().log_density(theta) +
+         static_cast<double>(store.rows()) * model.log_likelihood_of_scale(parameters);
 }
 
 // Ranks of one quantity over the simulations, against the uniform distribution on 0 ... draws.
@@ -96,7 +98,7 @@ struct Seen {
 // coefficient and of the log-likelihood. The options' chains, draws and seeds are set here. False alarms:
 // false_alarm_per_case (1e-4), shared by three statistics per coefficient and three of the log-likelihood.
 inline Seen calibrate(const Model& model, const RowMatrix& x, FitOptions options, std::uint64_t seed) {
-  const Index dimension = x.cols() * model.predictors();
+  const Index dimension = x.cols() * model.predictors() + (model.draws_scale() ? 1 : 0);
   const auto quantities = static_cast<std::size_t>(dimension) + 1;
   std::vector<Ranks> ranks(quantities);
   std::vector<Neighbours> neighbours(quantities);
@@ -108,8 +110,10 @@ inline Seen calibrate(const Model& model, const RowMatrix& x, FitOptions options
   options.draws = draws;
   for (int s = 0; s < simulations; ++s) {
     const std::uint64_t own = 10000 * seed + static_cast<std::uint64_t>(s);
-    const Vector theta = model.prior().simulate(dimension, PhiloxRandom(own, 2000, 0), Purpose::simulate);
-    const Store store = Store::from_matrix(x, problems::targets(model, x, theta, own));
+    const Vector theta =
+        model.parameters(model.term().simulate(dimension, PhiloxRandom(own, 2000, 0), Purpose::simulate));
+    const Store store = model.draws_scale() ? problems::rows_with_targets(model, x, theta, own)
+                                            : Store::from_matrix(x, problems::targets(model, x, theta, own));
     options.seed = own;
     if (s < 50 && options.bound != BoundKind::untuned)
       seen.lit += static_cast<double>(prepare(store, model, options, {one}).bound->lit().size()) / 50.0;

@@ -44,7 +44,7 @@ struct Tiny {
     for (std::size_t i = 0; i < lights; ++i) lit |= std::size_t{1} << spread[i].second;
     bound = std::make_unique<Bound>(problem.store, model.shared_family(), std::move(rule), anchor, machine.execution(),
                                     Metric::from_precision(4.0 * Matrix::Identity(dimension, dimension)), lighting);
-    density = std::make_unique<JointDensity>(problem.store, *bound, model.shared_prior());
+    density = std::make_unique<JointDensity>(problem.store, *bound, model.shared_term());
   }
 
   static Store with_facts(const Store& plain, bool offsets) {

@@ -225,7 +225,7 @@ Means successive_conditional(const World& world, const Case& c, std::uint64_t re
                         world.lighting);
       const bool splits = c.move == Move::split_hmc || c.move == Move::split_framed;
       const Frame frame = splits ? make_frame(store, bound, world, machine.execution()) : Frame{nullptr, false};
-      const JointDensity density(store, bound, world.model.shared_prior(),
+      const JointDensity density(store, bound, world.model.shared_term(),
                                  c.move == Move::split_framed && frame.own ? frame.frame : nullptr);
       const Kernels sweep = make_sweep(density, c.sweep);
       Kernels moves = make_moves(density, metric, c.move);

@@ -12,7 +12,7 @@ namespace flymc::exactness {
 namespace {
 
 // Rare: a logistic regression with a few ones among its rows, where the Laplace approximation is visibly wrong.
-enum class FamilyKind { logistic, softmax, student_t, rare, poisson };
+enum class FamilyKind { logistic, softmax, student_t, rare, poisson, gaussian_scale, student_t_scale };
 
 // The defaults are the sharp bound, sweeps by rows and split HMC. The anchored bound goes with implicit sweeps and
 // MALA, the untuned one with implicit sweeps and split HMC.
@@ -26,17 +26,23 @@ struct Case {
 // need more.
 int thin_of(const Case& c) {
   if (c.family == FamilyKind::rare) return 12;
+  if (c.family >= FamilyKind::gaussian_scale) return 30;
   return c.bound == BoundKind::sharp && c.family != FamilyKind::student_t ? 8 : (c.bound == BoundKind::sharp ? 30 : 20);
 }
 
 std::string name_of(const Case& c) {
-  const char* families[] = {"Logistic", "Softmax", "StudentT", "RareEvents", "Poisson"};
+  const char* families[] = {"Logistic", "Softmax",       "StudentT",     "RareEvents",
+                            "Poisson",  "GaussianScale", "StudentTScale"};
   const char* bounds[] = {"_Defaults", "_Anchored", "_Untuned"};
   return std::string(families[static_cast<std::size_t>(c.family)]) + bounds[static_cast<std::size_t>(c.bound)] +
          (std::isfinite(c.lit_above) ? "_Lit" : "");
 }
 
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of(c); }
+
+Prior scaled_prior() {
+  return Prior::each({Prior::normal(0.5, 1.5), Prior::laplace(0.0, 1.0), Prior::student_t(5.0, 0.0, 2.0)});
+}
 
 Model make_model(FamilyKind family) {
   switch (family) {
@@ -48,6 +54,11 @@ Model make_model(FamilyKind family) {
       return Model(Logistic{}, Prior::normal({-4.0, 0.0}, {0.7, 1.0}));
     case FamilyKind::poisson:
       return Model(Poisson{}, Prior::normal({0.0, 0.3}, {1.0, 0.7}));
+    // With sigma drawn, and a prior of it that is half a Student-t.
+    case FamilyKind::gaussian_scale:
+      return Model(Residual(Gaussian{1.0}), scaled_prior(), {.total_weight = 15.0});
+    case FamilyKind::student_t_scale:
+      return Model(Residual(StudentT{4.0, 1.0}), scaled_prior(), {.total_weight = 15.0});
     case FamilyKind::student_t:
       break;
   }
@@ -80,6 +91,7 @@ TEST_P(Calibration, RanksAreUniform) {
     EXPECT_GT(seen.lit, 2.0);
     EXPECT_LT(seen.lit, 0.7 * static_cast<double>(rows));
   }
+  if (c.family == FamilyKind::gaussian_scale) return;  // which has none
   EXPECT_GT(seen.bright, std::isfinite(c.lit_above) ? 0.05 : least) << "too few bright rows to say much about z";
 }
 
@@ -92,6 +104,9 @@ std::vector<Case> cases() {
   out.push_back({FamilyKind::logistic, BoundKind::sharp, 0.9});
   out.push_back({FamilyKind::poisson, BoundKind::sharp});
   out.push_back({FamilyKind::poisson, BoundKind::sharp, 0.1});
+  out.push_back({FamilyKind::gaussian_scale, BoundKind::sharp});
+  out.push_back({FamilyKind::student_t_scale, BoundKind::sharp});
+  out.push_back({FamilyKind::student_t_scale, BoundKind::sharp, 0.3});
   return out;
 }
 

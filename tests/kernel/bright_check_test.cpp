@@ -57,7 +57,7 @@ TEST(BrightCheck, LeavesLitRowsOut) {
                     world.anchor.theta, world.machine.execution(), world.anchor.metric, {.above = 0.06});
   ASSERT_GT(bound.lit().size(), 5u);
   ASSERT_LT(bound.lit().size(), 295u);
-  const JointDensity density(world.store, bound, world.model.shared_prior());
+  const JointDensity density(world.store, bound, world.model.shared_term());
   const auto proposals = std::make_shared<const Proposals>(bound.expected_gaps(), 3.0);
   State state(world.theta(1.5), world.store.rows());
   density.evaluate(state.theta, state.z, true, state.at);

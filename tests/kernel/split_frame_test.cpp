@@ -98,7 +98,7 @@ TEST(SplitFrame, GivesADensityTheSameValuesAndItsKicks) {
   for (const auto& world : worlds()) {
     SCOPED_TRACE(describe(*world));
     const auto frame = collapsed(*world);
-    const JointDensity quick(world->store, world->bound, world->model.shared_prior(), frame);
+    const JointDensity quick(world->store, world->bound, world->model.shared_term(), frame);
     for (const RowId nth : {0, 9, 3})
       for (const double spread : {0.0, 0.5, 1.5, 4.0}) {
         const State state = world->state(world->theta(spread, 5), nth);

@@ -56,7 +56,7 @@ void expect_trajectories(bool own) {
   for (const auto& world : worlds()) {
     SCOPED_TRACE(describe(*world));
     const auto frame = collapsed(*world);
-    const JointDensity density(world->store, world->bound, world->model.shared_prior(), own ? frame : nullptr);
+    const JointDensity density(world->store, world->bound, world->model.shared_term(), own ? frame : nullptr);
     const Index d = frame->origin.size();
     for (const int steps : {1, 2, 5})
       for (const RowId nth : {0, 9, 3})
@@ -110,7 +110,7 @@ TEST(SplitHmc, LeadsBackWithTheInverseRatio) {
     for (const auto& world : worlds()) {
       SCOPED_TRACE(describe(*world));
       const auto frame = collapsed(*world);
-      const JointDensity density(world->store, world->bound, world->model.shared_prior(), own ? frame : nullptr);
+      const JointDensity density(world->store, world->bound, world->model.shared_term(), own ? frame : nullptr);
       const Index d = frame->origin.size();
       for (const int steps : {1, 3, 6})
         for (std::uint64_t number = 0; number < 12; ++number) {
@@ -148,7 +148,7 @@ TEST(SplitHmc, AKickIsAtMostThreeLong) {
   const World world(Logistic{}, some_prior, 80, 3, 102, sharp(4.7));
   const auto frame = collapsed(world);
   for (const bool own : {false, true}) {
-    const JointDensity density(world.store, world.bound, world.model.shared_prior(), own ? frame : nullptr);
+    const JointDensity density(world.store, world.bound, world.model.shared_term(), own ? frame : nullptr);
     for (const RowId row : {0, 17, 44}) {
       // At an offset of 1e-5 of the row's own predictor.
       Vector x(3);

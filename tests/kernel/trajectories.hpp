@@ -122,6 +122,7 @@ inline Vector own_rest(const World& world, const SplitFrame& frame, const Bright
     Vector slope = Vector::Zero(d), stand_in = Vector::Zero(d), bend = Vector::Zero(d);
     prior.log_density(theta, &slope);
     prior.surrogate(frame.origin, stand_in, bend);
+    bend -= prior.corner_curvature(frame.origin);
     out += frame.to_theta.transpose() * (slope - stand_in + bend.cwiseProduct(theta - frame.origin));
   }
   return out;

@@ -69,6 +69,24 @@ TEST(Laws, StudentTSharp) {
         expect_lawful(Model(StudentT{nu, sigma}, any_prior), rule);
 }
 
+TEST(Laws, Gaussian) {
+  for (const double sigma : {1e-3, 1.0, 1e4}) {
+    expect_lawful(Model(Gaussian{sigma}, any_prior), std::make_shared<AnchoredRule>());
+    expect_lawful(Model(Gaussian{sigma}, any_prior), sharp(2.0, 5.0));
+  }
+}
+
+// Rows that end with their targets: the family's own says no word.
+TEST(Laws, ResidualsOfADrawnScale) {
+  const ScaledTarget target{.total_weight = 1e9};
+  expect_lawful(Model(Residual(Gaussian{1.0}), any_prior, target), sharp(2.0, 5.0));
+  for (const double nu : {1.0, 4.0, 300.0}) {
+    expect_lawful(Model(Residual(StudentT{nu, 1.0}), any_prior, target), std::make_shared<AnchoredRule>());
+    for (const auto& rule : {sharp(0.05, 0.1), sharp(2.0, 5.0), sharp(7.0, 10.0)})
+      expect_lawful(Model(Residual(StudentT{nu, 1.0}), any_prior, target), rule);
+  }
+}
+
 TEST(Laws, Binomial) {
   expect_lawful(Model(Shares{}, any_prior), std::make_shared<AnchoredRule>());
   expect_lawful(Model(Shares{}, any_prior), std::make_shared<FixedJaakkolaJordanRule>(1.5));

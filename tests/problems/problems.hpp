@@ -8,10 +8,12 @@
 #include "flymc/bound/bound.hpp"
 #include "flymc/model/binomial.hpp"
 #include "flymc/model/cloglog.hpp"
+#include "flymc/model/gaussian.hpp"
 #include "flymc/model/logistic.hpp"
 #include "flymc/model/model.hpp"
 #include "flymc/model/poisson.hpp"
 #include "flymc/model/probit.hpp"
+#include "flymc/model/residual.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
 
@@ -44,10 +46,24 @@ inline Vector targets(const Model& model, const RowMatrix& x, const Vector& thet
   return y;
 }
 
+// The same where the model draws its residual scale, and the parameters are coefficients and sigma: rows end with their
+// target.
+inline Store rows_with_targets(const Model& model, const RowMatrix& x, const Vector& parameters, std::uint64_t seed) {
+  const Index d = x.cols();
+  const double at_zero = 0.0;
+  RowMatrix extended(x.rows(), d + 1);
+  extended.leftCols(d) = x;
+  for (Index i = 0; i < x.rows(); ++i)
+    extended(i, d) = x.row(i).dot(parameters.head(d)) +
+                     parameters[d] * model.family().simulate({&at_zero, 1}, PhiloxRandom(seed, 1001, 0),
+                                                             static_cast<std::uint64_t>(i));
+  return Store::from_matrix(extended, extended.col(d));
+}
+
 struct Problem {
   Model model;
   Store store;
-  Vector theta;  // the coefficients that the targets were drawn at
+  Vector theta;  // the parameters that the targets were drawn at
 };
 
 // theta from a normal of standard deviation 0.7, then features and targets.

@@ -60,7 +60,7 @@ std::vector<std::string> warnings_of(const Setting& given, bool stale, bool wall
   const Bound bound(given.store, given.model.shared_family(), given.rule, given.anchor, machine.execution(),
                     given.metric);
   const auto frame = std::make_shared<const SplitFrame>(*collapsed_frame(bound, given.model.prior()));
-  const JointDensity density(given.store, bound, given.model.shared_prior(), frame);
+  const JointDensity density(given.store, bound, given.model.shared_term(), frame);
   // Stale ones are made for gaps near the anchor, of a bound that is sharp there.
   const Bound sharp(given.store, given.model.shared_family(),
                     std::make_shared<SharpRule>(SharpRule::usual_zone(given.anchor.size())), given.anchor,

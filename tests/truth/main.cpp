@@ -120,6 +120,7 @@ std::string family_of(const TruthModel& model) {
   return model.family == FamilyKind::logistic    ? "logistic"
          : model.family == FamilyKind::student_t ? "Student-t"
          : model.family == FamilyKind::poisson   ? "Poisson"
+         : model.family == FamilyKind::gaussian  ? "gaussian"
                                                  : "softmax";
 }
 

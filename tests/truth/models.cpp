@@ -4,8 +4,10 @@
 #include <cmath>
 #include <numbers>
 
+#include "flymc/model/gaussian.hpp"
 #include "flymc/model/logistic.hpp"
 #include "flymc/model/poisson.hpp"
+#include "flymc/model/residual.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
 
@@ -91,6 +93,14 @@ Rows regular_student_t() {
   return rows;
 }
 
+// An intercept, and targets as a Cauchy distribution has them.
+Rows cauchy_targets() {
+  constexpr int n = 1500;
+  Rows rows;
+  for (int i = 0; i < n; ++i) rows.push_back({{1.0}, std::tan(std::numbers::pi * ((i + 0.5) / n - 0.5))});
+  return rows;
+}
+
 TruthModel logistic(std::string name, std::string title, PriorSpec prior, Rows rows, std::vector<Axis> axes) {
   return {std::move(name), std::move(title), FamilyKind::logistic, prior, std::move(rows), std::move(axes)};
 }
@@ -101,6 +111,15 @@ TruthModel counts(std::string name, std::string title, PriorSpec prior, Rows row
 
 TruthModel robust(std::string name, std::string title, PriorSpec prior, Rows rows, std::vector<Axis> axes) {
   return {std::move(name), std::move(title), FamilyKind::student_t, prior, std::move(rows), std::move(axes)};
+}
+
+// With sigma drawn; nu = 0 for the gaussian.
+TruthModel scaled(std::string name, std::string title, double nu, PriorSpec prior, Rows rows, std::vector<Axis> axes) {
+  TruthModel out{std::move(name), std::move(title), nu > 0.0 ? FamilyKind::student_t : FamilyKind::gaussian,
+                 prior,           std::move(rows),  std::move(axes)};
+  out.nu = nu;
+  out.draws_scale = true;
+  return out;
 }
 
 TruthModel softmax(std::string name, std::string title, int classes, PriorSpec prior, Rows rows,
@@ -171,6 +190,37 @@ std::vector<TruthModel> make_models() {
       counts("counts_leverage_100", "one row of x = 100 among 2,000", normal(2.5),
              {{{1, 0}, 0, 1100}, {{1, 0}, 1, 650}, {{1, 0}, 2, 200}, {{1, 0}, 3, 40}, {{1, 1}, 1, 9}, {{1, 100}, 3, 1}},
              {{-0.8, -0.2}, {-0.4, 0.05}}),
+      scaled("scale_gaussian", "2,000 rows, a slope, sigma drawn", 0, normal(5), regular_student_t(),
+             {{0.7, 1.3}, {0.2, 0.8}, {0.8, 1.4}}),
+      scaled("scale_gaussian_six_rows", "six rows, sigma drawn", 0, normal(10),
+             {{{1}, -1.0}, {{1}, 0.2}, {{1}, 0.5}, {{1}, 1.1}, {{1}, 2.0}, {{1}, 3.5}}, {{-15, 17}, {0.2, 20}}),
+      scaled("scale_gaussian_far", "2,000 rows around 300, narrow Laplace prior, sigma drawn", 0, laplace(20),
+             {{{1}, 298, 100}, {{1}, 299, 500}, {{1}, 300, 800}, {{1}, 301, 500}, {{1}, 302, 100}},
+             {{299, 301}, {0.8, 1.2}}),
+      scaled("scale_student_t", "2,000 rows, a slope, sigma drawn", 4, normal(5), regular_student_t(),
+             {{0.7, 1.3}, {0.2, 0.8}, {0.5, 1.1}}),
+      scaled("scale_level_20", "a level of 20 rows among 2,000, Student-t prior, sigma drawn", 3, student_t(4, 2.5),
+             {{{1, 0}, -1.5, 300},
+              {{1, 0}, -0.4, 690},
+              {{1, 0}, 0.4, 690},
+              {{1, 0}, 1.5, 280},
+              {{1, 0}, 40.0, 20},
+              {{1, 1}, 1.0, 8},
+              {{1, 1}, 2.0, 7},
+              {{1, 1}, 6.0, 5}},
+             {{-0.3, 0.3}, {-1, 6}, {0.4, 1.2}}),
+      scaled("scale_outliers_of_a_slope", "90 rows on a line, 10 far off it, sigma drawn", 4, normal(5),
+             {{{1, 0}, -0.3, 15},
+              {{1, 0}, 0.3, 15},
+              {{1, 1}, 1.0, 30},
+              {{1, 2}, 1.7, 15},
+              {{1, 2}, 2.5, 15},
+              {{1, 3}, 30.0, 10}},
+             {{-3, 3}, {-3, 14}, {0.05, 6}}),
+      scaled("scale_two_groups_14", "groups of 10 and 4 rows, 12 apart, sigma drawn", 4, normal(10),
+             {{{1}, 0.0, 5}, {{1}, 0.4, 5}, {{1}, 12.0, 2}, {{1}, 12.4, 2}}, {{-20, 30}, {0.05, 25}}),
+      scaled("scale_cauchy_1500", "1,500 rows as of a Cauchy distribution, nu = 1, sigma drawn", 1, normal(10),
+             cauchy_targets(), {{-0.4, 0.4}, {0.7, 1.3}}),
       softmax("regular_softmax", "three classes, 2,000 rows", 3, normal(2.5),
               {{{1}, 0, 700}, {{1}, 1, 800}, {{1}, 2, 500}}, {{-0.4, 0.7}, {-0.9, 0.2}}),
       softmax("softmax_class_of_two", "three classes, one of two rows among 1,000", 3, normal(5),
@@ -193,7 +243,8 @@ std::int64_t TruthModel::table_rows() const {
 }
 
 std::size_t TruthModel::identified() const {
-  return family == FamilyKind::softmax ? static_cast<std::size_t>(classes - 1) * features() : features();
+  if (family == FamilyKind::softmax) return static_cast<std::size_t>(classes - 1) * features();
+  return features() + (draws_scale ? 1 : 0);
 }
 
 const std::vector<TruthModel>& models() {
@@ -204,9 +255,13 @@ const std::vector<TruthModel>& models() {
 Store make_store(const TruthModel& model) {
   std::vector<std::string> columns;
   for (std::size_t j = 0; j < model.features(); ++j) columns.push_back("x" + std::to_string(j));
+  if (model.draws_scale) columns.push_back("sigma");
   StoreBuilder builder(columns);
-  for (const RowCount& row : model.rows)
-    for (std::int64_t i = 0; i < row.count; ++i) builder.append(row.x, row.y);
+  for (const RowCount& row : model.rows) {
+    std::vector<double> x = row.x;
+    if (model.draws_scale) x.push_back(row.y);
+    for (std::int64_t i = 0; i < row.count; ++i) builder.append(x, row.y);
+  }
   return builder.finish();
 }
 
@@ -215,10 +270,14 @@ Model make_model(const TruthModel& model) {
   const Prior prior = p.kind == PriorKind::normal    ? Prior::normal(0.0, p.scale)
                       : p.kind == PriorKind::laplace ? Prior::laplace(0.0, p.scale)
                                                      : Prior::student_t(p.nu, 0.0, p.scale);
+  const ScaledTarget target{.total_weight = static_cast<double>(model.table_rows())};
   switch (model.family) {
     case FamilyKind::logistic:
       return Model(Logistic{}, prior);
+    case FamilyKind::gaussian:
+      return Model(Residual(Gaussian{1.0}), prior, target);
     case FamilyKind::student_t:
+      if (model.draws_scale) return Model(Residual(StudentT{model.nu, 1.0}), prior, target);
       return Model(StudentT{model.nu, model.sigma}, prior);
     case FamilyKind::poisson:
       return Model(Poisson{}, prior);

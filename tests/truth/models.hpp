@@ -11,10 +11,10 @@
 
 namespace flymc::truth {
 
-enum class FamilyKind { logistic, student_t, softmax, poisson };
+enum class FamilyKind { logistic, student_t, softmax, poisson, gaussian };
 enum class PriorKind { normal, laplace, student_t };
 
-// Of every coefficient; centred at 0.
+// Of every coefficient, and of a scale that is drawn; centred at 0.
 struct PriorSpec {
   PriorKind kind = PriorKind::normal;
   double scale = 1.0;
@@ -37,11 +37,12 @@ struct TruthModel {
   std::vector<Axis> axes;        // where the quadrature looks first, for each identified coefficient
   int classes = 2;               // of a softmax
   double nu = 4.0, sigma = 1.0;  // of a Student-t likelihood
+  bool draws_scale = false;      // of a gaussian or Student-t likelihood: sigma is the last parameter
   bool large = false;            // only run when it is asked for by its whole name, or in long runs
 
   std::size_t features() const { return rows.front().x.size(); }
   std::int64_t table_rows() const;
-  // What the likelihood knows: every coefficient, or for a softmax the differences of the other classes from class 0,
+  // What the likelihood knows: every coefficient and the scale, or for a softmax the differences of the other classes from class 0,
   // class after class.
   std::size_t identified() const;
 };

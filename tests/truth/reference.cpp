@@ -51,9 +51,14 @@ double log_likelihood(const TruthModel& model, const RowCount& row, std::span<co
       const double eta = predictor(row.x, theta.data());
       return row.y == 1.0 ? -log_one_plus_exp(-eta) : -log_one_plus_exp(eta);
     }
+    case FamilyKind::gaussian: {
+      const double sigma = theta.back(), r = (row.y - predictor(row.x, theta.data())) / sigma;
+      return -0.5 * r * r - std::log(sigma);
+    }
     case FamilyKind::student_t: {
-      const double r = (row.y - predictor(row.x, theta.data())) / model.sigma;
-      return -0.5 * (model.nu + 1.0) * std::log1p(r * r / model.nu);
+      const double sigma = model.draws_scale ? theta.back() : model.sigma;
+      const double r = (row.y - predictor(row.x, theta.data())) / sigma;
+      return -0.5 * (model.nu + 1.0) * std::log1p(r * r / model.nu) - std::log(sigma);
     }
     case FamilyKind::poisson: {
       const double eta = predictor(row.x, theta.data());
@@ -78,6 +83,7 @@ double log_likelihood(const TruthModel& model, const RowCount& row, std::span<co
 }  // namespace
 
 double log_posterior(const TruthModel& model, std::span<const double> theta) {
+  if (model.draws_scale && !(theta.back() > 0.0)) return -HUGE_VAL;
   double out = 0.0;
   if (model.family == FamilyKind::softmax)
     out = log_prior_of_differences(model, theta);

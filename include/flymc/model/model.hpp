@@ -14,6 +14,7 @@
 #include "flymc/data/store.hpp"
 #include "flymc/model/family.hpp"
 #include "flymc/model/prior.hpp"
+#include "flymc/model/sampled_scale.hpp"
 #include "flymc/model/sharp.hpp"
 
 namespace flymc {
@@ -239,18 +240,48 @@ class Model {
   template <Family F>
   Model(F family, Prior prior)
       : family_(std::make_shared<const BatchedAdapter<F>>(std::move(family))),
-        prior_(std::make_shared<const Prior>(std::move(prior))) {}
+        prior_(std::make_shared<const Prior>(std::move(prior))),
+        term_(prior_) {}
+  // With a residual scale that is drawn: the family is one of standardised residuals (model/residual.hpp), the last
+  // number of a row is its target, and the last parameter, of which the prior speaks as well, is sigma.
+  template <Family F>
+  Model(F of_residuals, Prior prior, const ScaledTarget& target)
+      : family_(std::make_shared<const BatchedAdapter<F>>(std::move(of_residuals))),
+        prior_(std::make_shared<const Prior>(std::move(prior))),
+        scale_(std::make_shared<const SampledScale>(*prior_, target)),
+        term_(scale_) {}
 
   const BatchedFamily& family() const { return *family_; }
+  // Of the parameters.
   const Prior& prior() const { return *prior_; }
+  // What the log density of theta has besides the rows: the prior, and more where a scale is drawn.
+  const Term& term() const { return *term_; }
   // For those that keep one of the two and not the model: a bound, a density.
   const std::shared_ptr<const BatchedFamily>& shared_family() const { return family_; }
-  const std::shared_ptr<const Prior>& shared_prior() const { return prior_; }
+  const std::shared_ptr<const Term>& shared_term() const { return term_; }
   Index predictors() const { return family_->predictors(); }
-  // Of the quadratic that stands for the prior at theta.
+
+  // Chains move in theta, which rows multiply. What people speak of are the parameters: theta itself, unless a scale is
+  // drawn. Here is one from the other, and how parameters change with theta, to first order.
+  bool draws_scale() const { return scale_ != nullptr; }
+  Vector parameters(const Vector& theta) const { return scale_ ? scale_->parameters(theta) : theta; }
+  Vector theta(const Vector& parameters) const { return scale_ ? scale_->theta(parameters) : parameters; }
+  Vector parameter_change(const Vector& theta, const Vector& direction) const {
+    return scale_ ? scale_->change(theta, direction) : direction;
+  }
+  // Throws InputError if theta is on its way to a scale of 0.
+  void check_scale(const Vector& theta) const {
+    if (scale_) scale_->check_scale(theta);
+  }
+  // What the log-likelihood of each row has, times its weight, besides that of the family.
+  double log_likelihood_of_scale(const Vector& parameters) const {
+    return scale_ ? -std::log(parameters[parameters.size() - 1]) : 0.0;
+  }
+
+  // Of the quadratic that stands for the term at theta.
   Vector prior_precision(const Vector& theta) const {
     Vector slope = Vector::Zero(theta.size()), out = slope;
-    prior_->surrogate(theta, slope, out);
+    term_->surrogate(theta, slope, out);
     return out;
   }
   // Number of coefficients: theta holds one vector of feature weights per predictor, one after the other.
@@ -262,6 +293,8 @@ class Model {
  private:
   std::shared_ptr<const BatchedFamily> family_;
   std::shared_ptr<const Prior> prior_;
+  std::shared_ptr<const SampledScale> scale_;  // none: theta is what people speak of
+  std::shared_ptr<const Term> term_;
 };
 
 // theta as one column of feature weights per predictor.

@@ -46,15 +46,12 @@ class Prior final : public Term {
   // over the corner. The curvature of the Laplace and the t is that of the quadratic which touches there and lies below
   // (their Gaussian scale mixture's), never negative.
   double surrogate(const Vector& theta, Vector& gradient, Vector& curvature) const override;
-  // The surrogate's own curvature, minus its second derivative: negative in the tails of a t.
-  Vector surrogate_bend(const Vector& theta) const;
-
-  // By how much the surrogate's curvature exceeds that of the normal with the prior's variance: at the corner of a
-  // Laplace, where the curvature says that the prior is ten times as narrow as it is. Zero for the others.
-  Vector corner_curvature(const Vector& theta) const;
+  // Negative in the tails of a t.
+  Vector surrogate_bend(const Vector& theta) const override;
+  Vector corner_curvature(const Vector& theta) const override;
 
   // The locations; 0 of flat ones.
-  Vector centre(Index coefficients) const;
+  Vector centre(Index coefficients) const override;
 
   // How many of its standard deviations a normal prior's centre is away from coefficient j; 0 for others, whose tails
   // give way.
@@ -63,8 +60,7 @@ class Prior final : public Term {
   // The standard deviation of coefficient j; infinity where there is none.
   double deviation(Index j) const;
 
-  // A draw from a proper prior, from addresses (purpose, 0 ... 2 coefficients).
-  Vector simulate(Index coefficients, const Random& random, Purpose purpose) const;
+  Vector simulate(Index coefficients, const Random& random, Purpose purpose) const override;
 
  private:
   enum class Kind { normal, laplace, student_t, flat };

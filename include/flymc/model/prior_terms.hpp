@@ -31,8 +31,10 @@ class PriorTerms {
   // Whether `default` is said of something.
   bool has_default() const;
   // The prior of these coefficients, as it is said and not by default times `scale` (Prior::scaled). `usual` is that by
-  // default of each, which is not scaled. Throws InputError if a term is about none of them.
-  Prior of(std::span<const std::string> coefficients, const Prior& usual, const Vector& scale) const;
+  // default of each, which is not scaled. The last `apart` of them are no coefficients, and have their default unless a
+  // term names them. Throws InputError if a term is about none of them.
+  Prior of(std::span<const std::string> coefficients, const Prior& usual, const Vector& scale,
+           std::size_t apart = 0) const;
 
  private:
   using Said = std::optional<Prior>;  // none: the default

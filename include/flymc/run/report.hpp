@@ -47,8 +47,8 @@ struct Report {
 struct Presentation {
   std::vector<std::string> names;
   std::vector<std::string> classes = {};  // of the target
-  // From the scale of the features to that of the table: a linear map.
-  std::function<Vector(const Vector&)> original = [](const Vector& theta) { return theta; };
+  // Of parameters, from the scale of the features to that of the table: a linear map.
+  std::function<Vector(const Vector&)> original = [](const Vector& parameters) { return parameters; };
 };
 
 // All that is known before the chains have run.

@@ -53,6 +53,7 @@ class Sampler {
   const Preparation& preparation_;
   FitOptions options_;
   Recipe recipe_;
+  std::optional<Anchor> centre_;  // with a metric that is as wide as the posterior
   std::shared_ptr<const Metric> metric_;
   std::optional<FullDensity> full_;
   std::optional<JointDensity> joint_;

@@ -185,7 +185,13 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
       const auto feature = static_cast<Index>(places_[j].feature);
       x[places_[j].cell] = (value - encoding_.shift_[feature]) / encoding_.scale_[feature];
     }
-    visit(std::span<const double>(x), facts_of(batch, i), origin);
+    RowFacts facts = facts_of(batch, i);
+    if (encoding_.target_is_feature()) {
+      // Of a new row, whose target is not known, 0: its predictor is then its location alone.
+      if (with_target_) x.back() = (facts.target - facts.offset - encoding_.target_shift()) / encoding_.target_unit();
+      if (with_target_) facts.offset = 0.0;
+    }
+    visit(std::span<const double>(x), facts, origin);
   }
 }
 

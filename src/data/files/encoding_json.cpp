@@ -39,6 +39,7 @@ std::string Encoding::to_json() const {
   if (!offset_.empty()) facts["offset"] = offset_;
   if (exposure_) facts["exposure"] = true;
   if (mean_exposure_ != 1.0) facts["mean_exposure"] = mean_exposure_;
+  if (target_is_feature()) facts["scale"] = scale_name_;
   return nlohmann::ordered_json{{"version", version_},
                                 {"facts", std::move(facts)},
                                 {"target",
@@ -80,7 +81,8 @@ Encoding Encoding::from_json(const std::string& text) {
     encoding.offset_ = facts.value("offset", "");
     encoding.exposure_ = facts.value("exposure", false);
     encoding.mean_exposure_ = facts.value("mean_exposure", 1.0);
-    encoding.total_weight_ = facts.value("total", 0.0);
+    encoding.scale_name_ = facts.value("scale", "");
+    encoding.total_weight_ = facts.value("total", json.at("rows").get<double>());
     encoding.whole_weights_ = facts.value("whole", true);
     json.at("intercept").get_to(encoding.intercept_);
     json.at("missing").get_to(encoding.missing_);

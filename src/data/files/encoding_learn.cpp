@@ -104,6 +104,7 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
   encoding_.offset_ = options_.offset;
   encoding_.exposure_ = options_.exposure;
   encoding_.trials_ = options_.trials;
+  encoding_.scale_name_ = options_.scale;
   encoding_.target_kind_ = options_.target_kind;
   encoding_.target_column_ = table_.find(options_.target)->kind;
   scan(execution, read);
@@ -118,6 +119,11 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
     encoding_.target_mean_ = all_.target_numbers.mean();
     encoding_.target_deviation_ = all_.target_numbers.deviation();
   }
+  if (encoding_.target_is_feature() && !(encoding_.target_deviation_ > 0.0))
+    throw InputError(
+        fmt::format("the target '{}' is {:.6g} in every row{}, so that there is no residual scale to draw; choose "
+                    "another target",
+                    options_.target, encoding_.target_mean_, options_.offset.empty() ? "" : " less the offset"));
   encoding_.rows_ = all_.rows;
   encoding_.dropped_ = all_.dropped;
   encoding_.total_weight_ = options_.weights.empty() ? static_cast<double>(all_.rows) : all_.weight.value();

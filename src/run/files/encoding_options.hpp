@@ -38,6 +38,7 @@ inline EncodingOptions encoding_options(const Settings& settings) {
   options.exposure = !settings.exposure.empty();
   options.offset = options.exposure ? settings.exposure : settings.offset;
   options.log_link = family_card(settings.family).log_link;
+  if (draws_scale(settings)) options.scale = scale_name;
   options.categorical = settings.categorical;
   options.reference = settings.reference;
   options.merge_levels = settings.merge_levels;

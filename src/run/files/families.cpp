@@ -10,9 +10,11 @@
 #include "flymc/core/names.hpp"
 #include "flymc/model/binomial.hpp"
 #include "flymc/model/cloglog.hpp"
+#include "flymc/model/gaussian.hpp"
 #include "flymc/model/logistic.hpp"
 #include "flymc/model/poisson.hpp"
 #include "flymc/model/probit.hpp"
+#include "flymc/model/residual.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
 
@@ -23,36 +25,54 @@ const std::vector<FamilyCard>& all_families() {
       {.name = "logistic",
        .target = TargetKind::two_classes,
        .odds_ratios = true,
-       .make = [](const Settings&, int, Prior prior) { return Model(Logistic{}, std::move(prior)); }},
+       .make = [](const Settings&, int, Prior prior,
+                  const ScaledTarget*) { return Model(Logistic{}, std::move(prior)); }},
       {.name = "softmax",
        .target = TargetKind::classes,
        .predictors = [](Index classes) { return classes; },
        .most_classes = Softmax::most_classes,
        .odds_ratios = true,
-       .make = [](const Settings&, int classes, Prior prior) { return Model(Softmax(classes), std::move(prior)); }},
+       .make = [](const Settings&, int classes, Prior prior,
+                  const ScaledTarget*) { return Model(Softmax(classes), std::move(prior)); }},
+      {.name = "gaussian",
+       .target = TargetKind::number,
+       .parameters = {{"sigma", &Settings::sigma}},
+       .in_units_of_target = true,
+       .scale = true,
+       .make =
+           [](const Settings& s, int, Prior prior, const ScaledTarget* target) {
+             return target ? Model(Residual(Gaussian(1.0)), std::move(prior), *target)
+                           : Model(Gaussian(s.sigma), std::move(prior));
+           }},
       {.name = "student_t",
        .target = TargetKind::number,
-       .parameters = {{"nu", &Settings::nu},
-                      {"sigma", &Settings::sigma,
-                       "student_t needs the scale of the residuals, which is not drawn; 1.5 times the median size of "
-                       "residuals of a least-squares fit, perhaps of some of the rows, is a start"}},
+       .parameters = {{"nu", &Settings::nu}, {"sigma", &Settings::sigma}},
        .in_units_of_target = true,
-       .make = [](const Settings& s, int, Prior prior) { return Model(StudentT(s.nu, s.sigma), std::move(prior)); }},
+       .scale = true,
+       .make =
+           [](const Settings& s, int, Prior prior, const ScaledTarget* target) {
+             return target ? Model(Residual(StudentT(s.nu, 1.0)), std::move(prior), *target)
+                           : Model(StudentT(s.nu, s.sigma), std::move(prior));
+           }},
       {.name = "probit",
        .target = TargetKind::two_classes,
-       .make = [](const Settings&, int, Prior prior) { return Model(Probit{}, std::move(prior)); }},
+       .make = [](const Settings&, int, Prior prior,
+                  const ScaledTarget*) { return Model(Probit{}, std::move(prior)); }},
       {.name = "cloglog",
        .target = TargetKind::two_classes,
-       .make = [](const Settings&, int, Prior prior) { return Model(Cloglog{}, std::move(prior)); }},
+       .make = [](const Settings&, int, Prior prior,
+                  const ScaledTarget*) { return Model(Cloglog{}, std::move(prior)); }},
       {.name = "binomial",
        .target = TargetKind::number,
        .odds_ratios = true,
        .trials = true,
-       .make = [](const Settings&, int, Prior prior) { return Model(Binomial{}, std::move(prior)); }},
+       .make = [](const Settings&, int, Prior prior,
+                  const ScaledTarget*) { return Model(Binomial{}, std::move(prior)); }},
       {.name = "poisson",
        .target = TargetKind::number,
        .log_link = true,
-       .make = [](const Settings&, int, Prior prior) { return Model(Poisson{}, std::move(prior)); }},
+       .make = [](const Settings&, int, Prior prior,
+                  const ScaledTarget*) { return Model(Poisson{}, std::move(prior)); }},
   };
   return all;
 }
@@ -63,6 +83,10 @@ const FamilyCard& family_card(const std::string& name) {
   if (found == all.end())
     throw InputError(fmt::format("{}: '{}' is none of {}", mention("family"), on_one_line(name), family_names(", ")));
   return *found;
+}
+
+bool draws_scale(const Settings& settings) {
+  return family_card(settings.family).scale && settings.sigma == Settings().sigma;
 }
 
 std::vector<std::string> coefficient_names(const Encoding& encoding, const Settings& settings) {

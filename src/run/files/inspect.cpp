@@ -54,9 +54,12 @@ RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
   Index at = 0;
   draws.scan([&](const DrawsBatch& batch) {
     for (Index i = 0; i < batch.theta.rows(); ++i, ++at) {
-      const Vector theta = parts.encoding.from_original(batch.theta.row(i).transpose(), predictors);
-      fixed.predict(by_predictor(theta, predictors), eta);
+      const Vector shown = batch.theta.row(i).transpose();
+      fixed.predict(by_predictor(parts.theta(shown), predictors), eta);
       parts.model.family().likelihood(fixed.facts.spans(), eta, {out.row(at).data(), rows.size()}, {}, {});
+      if (const double of_scale = parts.model.log_likelihood_of_scale(shown); of_scale != 0.0)
+        for (std::size_t r = 0; r < rows.size(); ++r)
+          out(at, static_cast<Index>(r)) += fixed.facts.spans()[r].weight * of_scale;
     }
   });
   return out;

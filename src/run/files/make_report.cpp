@@ -29,8 +29,9 @@ void say_facts(const Encoding& encoding, RunReport& report) {
 RunReport make_report(const RunParts& parts, const Preparation& preparation, const Settings& settings,
                       std::vector<ChainReport> chains, std::int64_t draws) {
   const Encoding& encoding = parts.encoding;
-  const Presentation shown{parts.names, encoding.classes(),
-                           [&](const Vector& theta) { return encoding.to_original(theta, parts.model.predictors()); }};
+  const Presentation shown{parts.names, encoding.classes(), [&](const Vector& parameters) {
+                             return encoding.to_original(parameters, parts.model.predictors());
+                           }};
   RunReport report{report_on(parts.rows.store, parts.model, preparation, settings.fit, shown), FLYMC_VERSION};
   report.dropped = encoding.dropped();
   if (const auto& classes = report.classes;

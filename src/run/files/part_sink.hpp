@@ -8,21 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "flymc/data/files/encoding.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/run_directory.hpp"
+#include "run_parts.hpp"
 
 namespace flymc {
 
-// Coefficients are written on the scale of the table's own columns.
+// Parameters are written on the scale of the table's own columns.
 class PartSink final : public Sink {
  public:
-  PartSink(const RunDirectory& directory, std::vector<std::string> names, const Encoding& encoding, Index predictors)
-      : directory_(directory),
-        names_(std::move(names)),
-        encoding_(encoding),
-        predictors_(predictors),
-        chains_(static_cast<std::size_t>(directory.settings().fit.chains)) {}
+  PartSink(const RunDirectory& directory, const RunParts& parts)
+      : directory_(directory), parts_(parts), chains_(static_cast<std::size_t>(directory.settings().fit.chains)) {}
 
   // A chain that has `draws` draws in these parts.
   void go_on(std::size_t chain, std::vector<std::filesystem::path> parts, std::int64_t draws) {
@@ -49,11 +45,11 @@ class PartSink final : public Sink {
     Chain& to = chains_[chain];
     if (!to.writer) {
       to.path = directory_.part(chain, to.draws);
-      to.writer.emplace(to.path, names_, DrawsMetadata{{"flymc_settings", to_toml(directory_.settings())}});
+      to.writer.emplace(to.path, parts_.names, DrawsMetadata{{"flymc_settings", to_toml(directory_.settings())}});
     }
-    const Vector original = encoding_.to_original(theta, predictors_);
+    const Vector shown = parts_.shown(theta);
     to.writer->append(static_cast<std::int32_t>(chain), to.draws++,
-                      {original.data(), static_cast<std::size_t>(original.size())}, stats);
+                      {shown.data(), static_cast<std::size_t>(shown.size())}, stats);
   }
 
   // Puts what was written since the last part on the disk.
@@ -101,9 +97,7 @@ class PartSink final : public Sink {
     std::int64_t draws = 0;
   };
   const RunDirectory& directory_;
-  std::vector<std::string> names_;
-  const Encoding& encoding_;
-  Index predictors_;
+  const RunParts& parts_;
   std::vector<Chain> chains_;
 };
 

@@ -89,13 +89,16 @@ SampleTrial try_sample(const Table& sample, const Encoding& encoding, double row
   const Layout layout = encoding.layout(settings.float32 ? Precision::float32 : Precision::float64);
   const auto width = static_cast<std::size_t>(layout.cells());
   StoreBuilder builder(layout, kinds);
+  double total_weight = 0.0;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     RowFacts row = facts.spans()[i];
     row.weight *= stands_for;
+    total_weight += row.weight;
     builder.append({cells.data() + i * width, width}, row);
   }
-  return {try_fit(builder.finish(), stands_for, make_model(settings, encoding), settings.fit, most_seconds),
-          stands_for > 1.0 && has_thin_levels(cells, layout)};
+  return {
+      try_fit(builder.finish(), stands_for, make_model(settings, encoding, total_weight), settings.fit, most_seconds),
+      stands_for > 1.0 && has_thin_levels(cells, layout)};
 }
 
 // The program and its libraries.

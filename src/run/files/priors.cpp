@@ -32,9 +32,12 @@ Units units_of(const Settings& settings, const Encoding& encoding) {
   return {encoding.target_mean(), usual_width * (deviation > 0.0 ? deviation : 1.0)};
 }
 
+// Half of a Student-t, as in brms: a scale is positive.
+Prior usual_of_scale(const Units& units) { return Prior::student_t(3.0, 0.0, units.width); }
+
 }  // namespace
 
-Model make_model(const Settings& settings, const Encoding& encoding) {
+Model make_model(const Settings& settings, const Encoding& encoding, std::optional<double> total_weight) {
   if (encoding.version() < Encoding::present_version)
     throw InputError(
         fmt::format("these rows were written in version 6 of the format or an earlier one, in which a prior meant "
@@ -44,20 +47,26 @@ Model make_model(const Settings& settings, const Encoding& encoding) {
   const auto names = coefficient_names(encoding, settings);
   const auto features = encoding.scale().size();
   const Units units = units_of(settings, encoding);
-  std::vector<double> location(names.size(), 0.0);
+  const bool with_scale = encoding.target_is_feature();
+  std::vector<Prior> usual;
   Vector scale(static_cast<Index>(names.size()));
   for (Index j = 0; j < scale.size(); ++j) {
     scale[j] = encoding.scale()[j % features];
-    if (encoding.intercept() && j % features == 0) location[static_cast<std::size_t>(j)] = units.centre;
+    usual.push_back(Prior::normal(encoding.intercept() && j % features == 0 ? units.centre : 0.0, units.width));
   }
-  const Prior usual = Prior::normal(location, std::vector<double>(names.size(), units.width));
+  if (with_scale) usual.back() = usual_of_scale(units);
+  const ScaledTarget target{total_weight.value_or(encoding.total_weight()), encoding.target_shift(),
+                            encoding.target_unit()};
   return family_card(settings.family)
       .make(settings, static_cast<int>(encoding.classes().size()),
-            PriorTerms::parse(settings.prior).of(names, usual, scale));
+            PriorTerms::parse(settings.prior).of(names, Prior::each(usual), scale, with_scale ? 1 : 0),
+            with_scale ? &target : nullptr);
 }
 
 Model make_model(const Settings& settings, int classes) {
-  return family_card(settings.family).make(settings, classes, Prior::normal(0.0, usual_width));
+  const ScaledTarget any;
+  return family_card(settings.family)
+      .make(settings, classes, Prior::normal(0.0, usual_width), draws_scale(settings) ? &any : nullptr);
 }
 
 std::string described_prior(const Settings& settings) { return PriorTerms::parse(settings.prior).describe(); }
@@ -69,6 +78,7 @@ std::string explain_prior(const Settings& settings, const Encoding& encoding) {
       fmt::format("normal(0, {:.4g}) per standard deviation of a column or per level", units.width);
   if (encoding.intercept() && units.centre != 0.0)
     by_default += fmt::format(", intercept normal({:.4g}, {:.4g})", units.centre, units.width);
+  if (encoding.target_is_feature()) by_default += fmt::format(", sigma student_t(3, 0, {:.4g}), positive", units.width);
   const std::string at = encoding.intercept() ? "; the intercept's is at the means of the columns" : "";
   if (terms.only_default()) return fmt::format("prior (default) {}{}", by_default, at);
   return fmt::format("prior {}, per unit of a column{}{}", terms.describe(),

@@ -63,6 +63,8 @@ RowPredictor::RowPredictor(Model model, const Encoding& encoding, const RowMatri
       draws_(theta.rows()),
       panels_((draws_ + panel_width - 1) / panel_width),
       panel_values_(aligned_numbers(static_cast<std::size_t>(predictors_ * panels_ * features_ * panel_width))) {
+  if (encoding.target_is_feature())
+    for (Index s = 0; s < draws_; ++s) sigma_.push_back(theta(s, features_ - 1));
   if (target_ == TargetKind::classes)
     names_ = encoding.classes();
   else
@@ -113,7 +115,13 @@ void RowPredictor::predict_number(std::span<const double> eta, std::uint64_t row
   Ends found;
   if (new_targets_ && target_ == TargetKind::number) {
     const PhiloxRandom random(seed_, 0, row);
-    for (std::size_t s = 0; s < eta.size(); ++s) means[s] = family.simulate(eta.subspan(s, 1), random, s);
+    if (sigma_.empty()) {
+      for (std::size_t s = 0; s < eta.size(); ++s) means[s] = family.simulate(eta.subspan(s, 1), random, s);
+    } else {
+      const double at_zero = 0.0;
+      for (std::size_t s = 0; s < eta.size(); ++s)
+        means[s] = eta[s] + sigma_[s] * family.simulate({&at_zero, 1}, random, s);
+    }
     found = ends(means);
   } else if (new_targets_) {
     found = ends_of_indicator(out[0]);

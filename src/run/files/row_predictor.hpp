@@ -56,7 +56,8 @@ class RowPredictor {
   std::vector<std::string> names_;
   TargetKind target_;
   std::uint64_t seed_;
-  bool new_targets_;  // the interval is one for a target, not for its mean
+  std::vector<double> sigma_;  // of each draw, where it is drawn
+  bool new_targets_;           // the interval is one for a target, not for its mean
   double tail_;
   Place lower_, upper_;
   VectorWidth width_;

@@ -14,18 +14,18 @@ namespace {
 // sqrt(2 / 128) = 12 %, in a number that only makes an estimate sharper.
 constexpr Index most_directions = 128;
 
-// Of the draws, on the scale of the store: mean, and covariance = factor factor'.
+// Of the draws, as theta of the store: mean, and covariance = factor factor'.
 struct Moments {
   Vector mean;
   Matrix factor;
 };
 
-Moments moments_of(const DrawsFile& file, const Encoding& encoding, Index predictors) {
+Moments moments_of(const DrawsFile& file, const RunParts& parts) {
   const Index d = file.coefficients();
   Moments out{Vector::Zero(d), {}};
   std::int64_t draws = 0;
   file.scan([&](const DrawsBatch& batch) {
-    out.mean += batch.theta.colwise().sum().transpose();
+    for (Index i = 0; i < batch.theta.rows(); ++i) out.mean += parts.theta(batch.theta.row(i).transpose());
     draws += batch.theta.rows();
   });
   out.mean /= static_cast<double>(draws);
@@ -36,7 +36,7 @@ Moments moments_of(const DrawsFile& file, const Encoding& encoding, Index predic
   file.scan([&](const DrawsBatch& batch) {
     for (Index i = 0; i < batch.theta.rows(); ++i, ++seen) {
       if (next >= kept || seen != next * draws / kept) continue;
-      const Vector change = encoding.from_original(batch.theta.row(i).transpose() - out.mean, predictors);
+      const Vector change = parts.theta(batch.theta.row(i).transpose()) - out.mean;
       if (all)
         covariance.selfadjointView<Eigen::Lower>().rankUpdate(change);
       else
@@ -45,7 +45,6 @@ Moments moments_of(const DrawsFile& file, const Encoding& encoding, Index predic
     }
   });
   const double freedom = static_cast<double>(std::max<std::int64_t>(kept - 1, 1));
-  out.mean = encoding.from_original(out.mean, predictors);
   if (!all) {
     out.factor = thinned / std::sqrt(freedom);
     return out;
@@ -59,7 +58,8 @@ Moments moments_of(const DrawsFile& file, const Encoding& encoding, Index predic
 
 RowProxy::RowProxy(const RunParts& parts, const DrawsFile& draws) : store_(parts.rows.store), model_(parts.model) {
   const Index k = model_.predictors(), features = store_.features();
-  const Moments moments = moments_of(draws, parts.encoding, k);
+  const Moments moments = moments_of(draws, parts);
+  of_scale_ = model_.log_likelihood_of_scale(model_.parameters(moments.mean));
   directions_ = moments.factor.cols();
   padded_ = ((1 + directions_) * k + panel_width - 1) / panel_width * panel_width;
   columns_.resize(static_cast<std::size_t>(padded_ * features), 0.0);
@@ -104,7 +104,7 @@ std::vector<double> RowProxy::of(std::span<const RowId> rows) const {
       }
       sum += along * along + bent;
     }
-    value[i] -= 0.5 * sum;
+    value[i] += facts.spans()[i].weight * of_scale_ - 0.5 * sum;
   }
   return value;
 }

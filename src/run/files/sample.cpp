@@ -52,7 +52,7 @@ bool sample(const Job& job, const RunParts& parts, const Preparation& preparatio
   const Sampler sampler(parts.rows.store, parts.model, preparation, options, job.communicator());
   ChainPlan plan = sampler.plan();
   start_where_others_ended(directory, plan);
-  PartSink sink(directory, parts.names, parts.encoding, parts.model.predictors());
+  PartSink sink(directory, parts);
   SavedChains chains(job, plan, sink);
 
   // Where a run goes on, it is in the round of its furthest chain: the decision to begin that round was made before, and

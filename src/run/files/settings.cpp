@@ -13,6 +13,19 @@
 namespace flymc {
 namespace {
 
+// Broken after commas, so that lines of a help are not too long.
+std::string on_lines(const std::string& list) {
+  constexpr std::size_t longest = 75;
+  std::string out;
+  for (std::size_t begin = 0; begin < list.size();) {
+    std::size_t end = list.size();
+    if (end - begin > longest) end = list.rfind(", ", begin + longest - 1) + 2;
+    out += (begin > 0 ? "\n" : "") + list.substr(begin, end - begin);
+    begin = end;
+  }
+  return out;
+}
+
 using Group = Setting::Group;
 using Kind = Setting::Kind;
 using Words = SettingWords;
@@ -70,12 +83,12 @@ std::vector<Setting> make_settings() {
   // Model.
   all.push_back(text_setting(
       "family", "NAME", Group::model,
-      Settings().family + " (default)" + family_names(", ").substr(Settings().family.size()),
+      on_lines(Settings().family + " (default)" + family_names(", ").substr(Settings().family.size())),
       [](auto& s) -> auto& { return s.family; }));
   all.push_back(number_setting(
       "nu", "N", Group::model, "student_t: degrees of freedom (default: 4)", [](auto& s) -> auto& { return s.nu; }));
   all.push_back(number_setting(
-      "sigma", "S", Group::model, "student_t: scale of the residuals (needed)",
+      "sigma", "S", Group::model, "gaussian, student_t: a residual scale that is known (default: drawn)",
       [](auto& s) -> auto& { return s.sigma; }));
   all.push_back(text_setting(
       "prior", "PRIOR", Group::sampling,

@@ -14,26 +14,21 @@
 namespace flymc {
 namespace {
 
-// Parameters of other families must not be given, and those that the family needs must be.
+// Parameters of other families must not be given.
 void check_parameters(const Settings& settings, const FamilyCard& own) {
   const Settings usual;
-  const auto given = [&](const FamilyParameter& p) { return settings.*p.value != usual.*p.value; };
-  const auto is_own = [&](const FamilyParameter& p) {
-    return std::any_of(own.parameters.begin(), own.parameters.end(), [&](const auto& q) { return q.name == p.name; });
+  const auto has = [](const FamilyCard& card, const FamilyParameter& p) {
+    return std::ranges::any_of(card.parameters, [&](const FamilyParameter& q) { return q.name == p.name; });
   };
-  for (const FamilyCard& card : all_families()) {
-    std::string names;
-    bool misplaced = false;
+  for (const FamilyCard& card : all_families())
     for (const FamilyParameter& parameter : card.parameters) {
-      names += (names.empty() ? "" : ", ") + mention(parameter.name);
-      misplaced = misplaced || (given(parameter) && !is_own(parameter));
+      if (settings.*parameter.value == usual.*parameter.value || has(own, parameter)) continue;
+      std::string names;
+      for (const FamilyCard& other : all_families())
+        if (has(other, parameter)) names += (names.empty() ? "" : " or ") + other.name;
+      throw InputError(
+          fmt::format("{}: only for the {} family, and this is {}", mention(parameter.name), names, own.name));
     }
-    if (misplaced)
-      throw InputError(fmt::format("{}: only for the {} family, and this is {}", names, card.name, own.name));
-  }
-  for (const FamilyParameter& parameter : own.parameters)
-    if (!parameter.needed.empty() && !given(parameter))
-      throw InputError(fmt::format("{}: {}", mention(parameter.name), parameter.needed));
 }
 
 std::string names_of(bool FamilyCard::*has) {

@@ -64,7 +64,8 @@ TEST(Settings, AreChecked) {
   EXPECT_EQ(checking([](Settings& s) { s.delimiter = "ab"; }), "‹delimiter›: 'ab' is not one character");
   EXPECT_EQ(checking([](Settings& s) { s.fit.chains = 0; }), "‹chains› must be 1 or more, not 0");
   EXPECT_NE(checking([](Settings& s) { s.prior = "cauchy(0, 1)"; }).find("is none of normal"), std::string::npos);
-  EXPECT_TRUE(checking([](Settings& s) { s.family = "student_t"; }).starts_with("‹sigma›: student_t needs the scale"));
+  EXPECT_EQ(checking([](Settings& s) { s.sigma = 2.0; }),
+            "‹sigma›: only for the gaussian or student_t family, and this is logistic");
   EXPECT_EQ(checking([](Settings& s) {
               s.family = "student_t";
               s.nu = 0.0;

@@ -30,6 +30,9 @@ struct EncodingOptions {
   bool trials = false;    // whether the weights are numbers of trials, of which the target counts the successes
   bool exposure = false;  // whether the column of offsets holds exposures, of which the logarithm is the offset
   bool log_link = false;  // whether exp(linear predictor) is the target's mean, to which exp(offset) is an exposure
+  // A name for the last feature of each row, the target itself on its own scale: the residual scale is drawn
+  // (model/residual.hpp), and that is its parameter's name. None: the target is no feature.
+  std::string scale = {};
   // Columns whose values are levels; the table has to be opened with the same list, which is checked here.
   std::vector<std::string> categorical = {};
   std::vector<std::string> reference = {};  // "column=level": the levels that others are compared with
@@ -104,7 +107,7 @@ class Encoding {
   // Where the link is a logarithm: the mean of exp(offset).
   double mean_exposure() const { return mean_exposure_; }
   bool intercept() const { return intercept_; }
-  FactKinds fact_kinds() const { return {!weights_.empty(), !offset_.empty()}; }
+  FactKinds fact_kinds() const { return {!weights_.empty(), !offset_.empty() && !target_is_feature()}; }
   RowId rows() const { return rows_; }
   RowId dropped() const { return dropped_; }
   // Of the rows that were kept; their number where there are no weights.
@@ -114,6 +117,10 @@ class Encoding {
   bool trials() const { return trials_; }
   const std::string& offset() const { return offset_; }
   bool exposure() const { return exposure_; }
+  // Whether the last feature of a row is (target - offset - target_shift) / target_unit.
+  bool target_is_feature() const { return !scale_name_.empty(); }
+  double target_shift() const { return intercept_ ? target_mean_ : 0.0; }
+  double target_unit() const { return target_deviation_; }
   // The columns that are read as text: what TableOptions::categorical has to hold when new data is opened.
   std::vector<std::string> categorical() const;
 
@@ -158,7 +165,7 @@ class Encoding {
   std::vector<EncodedColumn> columns_;
   bool intercept_ = true;
   Missing missing_ = Missing::error;
-  std::string target_, weights_, offset_;
+  std::string target_, weights_, offset_, scale_name_;
   TargetKind target_kind_ = TargetKind::two_classes;
   ColumnKind target_column_ = ColumnKind::numeric;
   std::vector<std::string> classes_;

@@ -16,7 +16,6 @@ namespace flymc {
 struct FamilyParameter {
   std::string name;  // of the setting
   double Settings::*value = nullptr;
-  std::string needed = {};  // what is said where it must be given and is not; empty: it has a default
 };
 
 struct FamilyCard {
@@ -32,7 +31,9 @@ struct FamilyCard {
   bool trials = false;              // whether the target counts the successes of trials
   bool log_link = false;            // whether exp(linear predictor) is the mean of the target: exposures multiply it
   bool in_units_of_target = false;  // whether coefficients are: then the default prior is scaled by the target's
-  Model (*make)(const Settings& settings, int classes, Prior prior) = nullptr;
+  bool scale = false;               // whether it has a residual scale: drawn, unless the setting sigma gives it
+  // `target` is the one that ends the rows where the scale is drawn, else none.
+  Model (*make)(const Settings& settings, int classes, Prior prior, const ScaledTarget* target) = nullptr;
 };
 
 const std::vector<FamilyCard>& all_families();
@@ -40,7 +41,11 @@ const std::vector<FamilyCard>& all_families();
 // Throws InputError, with the names that there are, if there is no such family.
 const FamilyCard& family_card(const std::string& name);
 
-// Names of the coefficients, with the target's levels for classes.
+// The parameter that a drawn residual scale is.
+inline constexpr const char* scale_name = "sigma";
+bool draws_scale(const Settings& settings);
+
+// Names of the parameters, with the target's levels for classes.
 std::vector<std::string> coefficient_names(const Encoding& encoding, const Settings& settings);
 
 // Names of the families, for a message; those of one kind of target, if it is given.

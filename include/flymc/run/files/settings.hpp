@@ -28,7 +28,7 @@ struct Settings {
   // Model.
   std::string family = "logistic";
   double nu = 4.0;
-  double sigma = 0.0;             // of student_t, where it must be given
+  double sigma = 0.0;             // of the residuals; 0: drawn with the coefficients
   std::string prior = "default";  // see priors.hpp
   // Sampling.
   FitOptions fit;

@@ -1,0 +1,59 @@
+// A residual scale that is drawn with the coefficients: what the log density has for it besides the rows.
+#pragma once
+
+#include "flymc/model/prior.hpp"
+
+namespace flymc {
+
+// How the column of targets that ends each row was made, and how many rows there are.
+struct ScaledTarget {
+  double total_weight = 0.0;  // of all rows: the likelihood has total_weight log tau
+  double shift = 0.0;         // the last number of a row is (target - shift) / unit; a shift needs an intercept,
+  double unit = 1.0;          // which is the first coefficient; the unit is about the target's standard deviation
+};
+
+// Chains move in theta = (psi, tau), in which rows are linear (model/residual.hpp). People speak of (beta, sigma):
+//   beta = shift e_0 - unit psi / tau,   sigma = unit / tau.
+// With D coefficients, total weight W, and the prior p(beta) p(sigma), sigma > 0, the density of theta has besides the
+// rows' f the factor
+//   p(beta) p(sigma) tau^W |d(beta, sigma) / d(psi, tau)|  ~  p(beta) p(sigma) tau^(W - D - 2).
+class SampledScale final : public Term {
+ public:
+  // The prior is of (beta, sigma); what it says of negative sigma does not count. Throws InputError if there is no more
+  // weight than D + 2: theta would have no mode.
+  SampledScale(Prior prior, const ScaledTarget& target);
+  void check(Index parameters) const;
+  // Throws InputError if theta is on its way to a scale of 0, where the likelihood has no bound: a target that the
+  // columns explain exactly.
+  void check_scale(const Vector& theta) const;
+
+  // (beta, sigma) of theta, and back.
+  Vector parameters(const Vector& theta) const;
+  Vector theta(const Vector& parameters) const;
+  // How they change along a direction, to first order.
+  Vector change(const Vector& theta, const Vector& direction) const;
+
+  double log_density(const Vector& theta, Vector* gradient = nullptr) const override;
+  // The curvature of tau and psi together is left out. Beside that of the rows it is small, unless a prior is narrow and
+  // far from 0.
+  double surrogate(const Vector& theta, Vector& gradient, Vector& curvature) const override;
+  Vector surrogate_bend(const Vector& theta) const override;
+  Vector corner_curvature(const Vector& theta) const override;
+  bool quadratic() const override { return false; }
+  // The prior's, with sigma one unit.
+  Vector centre(Index parameters) const override;
+  // A step of beta and log sigma: a tau near 0, where the density vanishes like tau^W, is no place to begin.
+  Vector away(const Vector& theta, const Vector& step) const override;
+  // The size of what the prior draws for sigma: from the prior itself if that is symmetric around 0.
+  Vector simulate(Index parameters, const Random& random, Purpose purpose) const override;
+
+ private:
+  double powers(Index parameters) const;
+  // From the gradient in (beta, sigma) to that in theta, without the powers of tau.
+  Vector pulled(const Vector& theta, const Vector& gradient) const;
+
+  Prior prior_;
+  ScaledTarget target_;
+};
+
+}  // namespace flymc
