@@ -400,6 +400,11 @@ int main(int argc, char** argv) {
       .add_option("--kind", predict_options.kind,
                   "interval of the mean or of new targets [numbers: target; classes: mean]")
       ->type_name("mean|target");
+  predict_command
+      .add_option("--times", predict_options.times,
+                  "of times until an event: the probability of a longer time than each of these")
+      ->type_name("T,T,...")
+      ->delimiter(',');
   predict_command.add_option("--draws", predict_options.draws, "at most so many, evenly spaced over the chains")
       ->type_name("N")
       ->capture_default_str();

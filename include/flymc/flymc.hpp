@@ -13,4 +13,5 @@
 #include "flymc/model/residual.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
+#include "flymc/model/survival.hpp"
 #include "flymc/run/fit.hpp"

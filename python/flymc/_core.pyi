@@ -74,7 +74,7 @@ class Run:
     def write_draws(self, out: str, reference_class: str = '') -> None:
         """The draws of what the summary has, as a Parquet file."""
 
-    def predict(self, table: Sequence[str], out: str, interval: float, draws: int, missing: str, delimiter: str, kind: str, threads: int) -> int:
+    def predict(self, table: Sequence[str], out: str, interval: float, draws: int, missing: str, delimiter: str, kind: str, times: Sequence[float], threads: int) -> int:
         """Predictions for a table's rows, to a file."""
 
     def log_likelihood(self, rows: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:

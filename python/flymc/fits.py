@@ -284,6 +284,7 @@ class Fit:
         interval: float = 0.9,
         *,
         kind: str | None = None,
+        times: Sequence[float] = (),
         draws: int = 4000,
         threads: int = 0,
         missing: str = "error",
@@ -292,7 +293,9 @@ class Fit:
         """The posterior mean and an interval for each row of a new table, as a data frame.
 
         `mean`, `lower` and `upper` are of the probability (logistic); of each class, with the most probable `class`
-        (softmax); and of the location (student_t). `new` is what `fit` takes as data, without the target: an array, too. Rows
+        (softmax); of the mean count (poisson); of the mean (gaussian, student_t); and of the median time or amount (weibull,
+        lognormal, loglogistic). Of the latter `times=[30, 90]` asks for survival curves instead: `survival[30]`, the probability of
+        a longer time than 30, with `lower[30]` and `upper[30]`. `new` is what `fit` takes as data, without the target: an array, too. Rows
         outside of the range of a spline are refused.
 
         The interval is of one of two kinds. `kind="mean"` says how well the mean, or the probability, is known
@@ -327,7 +330,7 @@ class Fit:
                 tables.write(new, spool)
                 paths = [str(spool)]
             with tables.named(paths):
-                self._run.predict(paths, str(out), interval, draws, missing, delimiter, kind or "", threads)
+                self._run.predict(paths, str(out), interval, draws, missing, delimiter, kind or "", [float(t) for t in times], threads)
             predictions = parquet.read_table(out).to_pandas().drop(columns="row")
         if isinstance(new, pandas.DataFrame):
             predictions.index = new.index

@@ -35,6 +35,7 @@ def fit(
     offset: str | None = None,
     exposure: str | None = None,
     trials: str | None = None,
+    event: str | None = None,
     positive: str | None = None,
     missing: str = "error",
     delimiter: str | None = None,
@@ -68,8 +69,9 @@ def fit(
         data: A path, a pattern or a list of them (Parquet, CSV, Arrow); a pandas, Polars (lazy too) or PyArrow table; a
             PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`.
             What streams is streamed, unless there is a formula, which is evaluated in memory.
-        family: `logistic`, `probit`, `cloglog`, `softmax`, `binomial` (with `trials`), `poisson`, `gaussian` or `student_t`.
-            Of the last two the residual scale `sigma` is drawn with the coefficients, unless it is known and given.
+        family: `logistic`, `probit`, `cloglog`, `softmax`, `binomial` (with `trials`), `poisson`, `gaussian`, `student_t`, and for
+            times until an event and positive amounts `weibull`, `lognormal` or `loglogistic`. From `gaussian` on, the
+            residual scale `sigma` is drawn with the coefficients; of the first two it may be known and given.
         prior: One for all coefficients, or a dictionary from terms to priors, in which `None` stands for all others.
             A prior is per unit of a column, and the intercept's at the means of the columns. Coefficients of which
             nothing is said have a default that is scaled by the table: see the reference.
@@ -85,6 +87,8 @@ def fit(
             to, such as years insured. Its logarithm is the offset. Tables to predict from need it too.
         trials: Of `family="binomial"`, the name of the column that says how many trials a row has. The target counts the
             successes among them.
+        event: Of times until an event (`weibull`, `lognormal`, `loglogistic`), the name of a column that is 1 (or true) where the
+            event was seen and 0 where it was not until then: the row is censored. Without it all were seen.
         draws: Draws per chain. `"auto"` is 1000, and if these are not enough (an ESS of 400, in bulk and tails, and an
             R-hat below 1.01 for every coefficient) up to 10 times as many.
         out: The folder of the run, which the command can read too. Without it the run is temporary, and is gone when
@@ -152,11 +156,11 @@ def _prepare(
         if not isinstance(reference, Mapping):
             raise TypeError("reference: give levels by column, such as {'region': 'west'}")
         settings["reference"] = [f"{column}={level}" for column, level in reference.items()]
-    for name in ("offset", "exposure", "trials"):
+    for name in ("offset", "exposure", "trials", "event"):
         if not isinstance(settings.get(name), str | None):
-            raise TypeError(f"{name}: name a column of the table" + ("; tables to predict from need it too" if name != "trials" else ""))
+            raise TypeError(f"{name}: name a column of the table" + ("; tables to predict from need it too" if name not in ("trials", "event") else ""))
     # Columns that are read beside those that explain the target.
-    facts = [settings[name] for name in ("weights", "offset", "exposure", "trials") if isinstance(settings.get(name), str)]
+    facts = [settings[name] for name in ("weights", "offset", "exposure", "trials", "event") if isinstance(settings.get(name), str)]
     if isinstance(data, tuple):
         if len(data) != 2:
             raise TypeError(f"data: a tuple of {len(data)}; arrays are given as (X, y)")

@@ -138,8 +138,8 @@ class Run {
   }
   std::int64_t predict(const std::vector<std::string>& table, const std::string& out, double interval,
                        std::int64_t draws, const std::string& missing, const std::string& delimiter,
-                       const std::string& kind, int threads) const {
-    return flymc::predict(directory_, {table, delimiter, missing, interval, draws, kind, threads}, out);
+                       const std::string& kind, const std::vector<double>& times, int threads) const {
+    return flymc::predict(directory_, {table, delimiter, missing, interval, draws, kind, times, threads}, out);
   }
   RowMatrix log_likelihood(const std::vector<RowId>& rows) const { return flymc::log_likelihood(directory_, rows); }
   std::vector<std::vector<RowId>> bright_rows(std::uint64_t chain, std::int64_t draws) const {
@@ -259,7 +259,7 @@ NB_MODULE(_core, m) {
       .def("write_draws", &Run::write_draws, "out"_a, "reference_class"_a = "", Free(),
            "The draws of what the summary has, as a Parquet file.")
       .def("predict", &Run::predict, "table"_a, "out"_a, "interval"_a, "draws"_a, "missing"_a, "delimiter"_a, "kind"_a,
-           "threads"_a, Free(), "Predictions for a table's rows, to a file.")
+           "times"_a, "threads"_a, Free(), "Predictions for a table's rows, to a file.")
       .def(
           "log_likelihood",
           [](const Run& run, const std::vector<RowId>& rows) {

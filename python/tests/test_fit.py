@@ -415,6 +415,40 @@ def test_counts_and_trials(quick):
         flymc.fit("claims", table, family="poisson", exposure=years, **quick)
 
 
+def test_drawn_scales(quick):
+    """By name and by formula; the scale is among the draws, and predictions have its width."""
+    random = np.random.default_rng(6)
+    table = pd.DataFrame({"age": random.normal(40, 10, 4000)})
+    table["income"] = 2000 + 30 * table["age"] + 500 * random.normal(size=4000)
+    for fit in (flymc.fit("income", table, family="gaussian", **quick), flymc.fit("income ~ age", table, family="gaussian", **quick)):
+        assert fit.names[-1] == "sigma"
+        assert fit.summary().loc["sigma", "mean"] == pytest.approx(500, rel=0.05)
+        found = fit.predict({"age": [40.0]}).iloc[0]
+        assert found["upper"] - found["lower"] == pytest.approx(2 * 1.645 * 500, rel=0.1)
+        assert fit.to_arviz().posterior["sigma"].shape == fit.array().shape[:2]
+    prior = {None: flymc.Normal(0, 1000), "sigma": flymc.Normal(0, 5)}
+    assert flymc.fit("income", table, family="gaussian", prior=prior, **quick).summary().loc["sigma", "mean"] < 450
+
+
+def test_times_until_an_event(quick):
+    random = np.random.default_rng(7)
+    age = random.normal(60, 10, 4000)
+    time, until = np.exp(2 - 0.03 * (age - 60)) * random.exponential(size=4000), random.uniform(1, 20, 4000)
+    table = pd.DataFrame({"age": age, "died": time <= until, "years": np.minimum(time, until)})
+    for fit in (flymc.fit("years", table, family="weibull", event="died", **quick),
+                flymc.fit("years ~ age", table, family="weibull", event="died", **quick)):
+        assert fit.summary().loc["age", "mean"] == pytest.approx(-0.03, abs=0.01)
+        assert fit.summary().loc["sigma", "mean"] == pytest.approx(1, rel=0.06)
+        curve = fit.predict({"age": [60.0]}, times=[1, 5, 10]).iloc[0]
+        for t in (1, 5, 10):
+            assert curve[f"survival[{t}]"] == pytest.approx(np.exp(-t / np.exp(2)), abs=0.03)
+            assert curve[f"lower[{t}]"] < curve[f"survival[{t}]"] < curve[f"upper[{t}]"]
+    with pytest.raises(flymc.InputError, match="event: only for times until an event"):
+        flymc.fit("years", table, family="gaussian", event="died", **quick)
+    with pytest.raises(TypeError, match="event: name a column"):
+        flymc.fit("years", table, family="weibull", event=table["died"], **quick)
+
+
 def test_weights_say_what_they_are(frame, quick):
     table = frame[["x", "clicked"]].assign(w=0.5 + 100.0 * np.arange(len(frame)))
     fit = flymc.fit("clicked", table, weights="w", **quick)

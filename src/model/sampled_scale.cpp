@@ -19,18 +19,30 @@ void SampledScale::check(Index parameters) const {
   prior_.check(parameters);
   if (!(powers(parameters) > 0.0))
     throw InputError(fmt::format(
-        "rows of weight {:.6g} in all are too few to draw a residual scale beside {} coefficients: it takes more than "
-        "{}; give the scale ({}), leave out columns, or divide the weights by their mean",
-        target_.total_weight, parameters - 1, parameters + 1, mention("sigma")));
+        "{} of weight {:.6g} in all are too few to draw a residual scale beside {} coefficients: it takes more than "
+        "{}; {}leave out columns, or divide the weights by their mean",
+        target_.censored ? "events" : "rows", target_.total_weight, parameters - 1, parameters + 1,
+        target_.censored ? "" : fmt::format("give the scale ({}), ", mention("sigma"))));
 }
 
 void SampledScale::check_scale(const Vector& theta) const {
   constexpr double least = 1e-6;  // of the target's standard deviation: sums of squares know hardly less
   if (theta[theta.size() - 1] * least < 1.0) return;
-  throw InputError(fmt::format(
-      "the columns explain the target exactly, or with residuals of less than {:g} of its standard deviation, so that "
-      "their scale has no posterior; leave out the column that holds the target, or give the scale ({})",
-      least, mention("sigma")));
+  throw InputError(
+      fmt::format("residuals are less than {:g} of the target's standard deviation, too small to draw their scale: "
+                  "either the columns "
+                  "explain the target exactly (leave out the one that holds it), or a few targets lie so far beyond "
+                  "all others that "
+                  "they alone make that deviation (find them, or leave them out)",
+                  least));
+}
+
+double SampledScale::coupling(const Vector& theta) const {
+  const Index d = theta.size() - 1;
+  Vector slope = Vector::Zero(theta.size()), bend = slope;
+  prior_.surrogate(parameters(theta), slope, bend);
+  const double sigma = target_.unit / theta[d];
+  return sigma * sigma * bend.head(d).dot(theta.head(d).cwiseAbs2()) / target_.total_weight;
 }
 
 double SampledScale::powers(Index parameters) const {

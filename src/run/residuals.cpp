@@ -110,6 +110,8 @@ std::vector<std::string> residual_warnings(const Model& model, const Store& stor
   const double origin = 0.0;
   if (family.predictors() == 1 && family.variance({&origin, 1})) return dispersion_warnings(family, store, theta);
   const std::vector<RowId> rows = rows_to_look_at(store, most_rows);
+  // Where the event was not seen the residual would have been larger.
+  if (model.censored() && std::ranges::any_of(rows, [&](RowId row) { return store.target(row) == 0.0; })) return {};
   double weights = 0.0, squares = 0.0;
   std::vector<Sized> found, expected;
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -183,8 +183,8 @@ def test_residuals_of_another_shape_are_noticed(tmp_path):
 
 
 @pytest.mark.parametrize("change, said", [
-    (lambda t: {**t, "y": np.full(len(t["y"]), 3.0)}, "is 3 in every row, so that there is no residual scale to draw"),
-    (lambda t: {**t, "y": 2.0 + 3.0 * t["x"]}, "the columns explain the target exactly"),
+    (lambda t: {**t, "y": np.full(len(t["y"]), 3.0)}, "is the same in every row, so that there is no residual scale to draw"),
+    (lambda t: {**t, "y": 2.0 + 3.0 * t["x"]}, "either the columns explain the target exactly"),
     (lambda t: {k: v[:5] for k, v in t.items()}, "too few to draw a residual scale beside"),
     (lambda t: {**t, "sigma": t["x"] ** 2}, "two features would be named 'sigma'"),
 ])
@@ -193,6 +193,27 @@ def test_what_has_no_scale(change, said, tmp_path):
     table["kind"][:6] = ["a", "b", "c"] * 2
     path = write(pyarrow.table(change(table)), tmp_path / "t.parquet")
     assert said in refusal("fit", path, "--target", "y", "--family", "gaussian", "--out", "run", folder=tmp_path)
+
+
+def test_a_narrow_prior_far_from_0_is_noticed(tmp_path):
+    """What it says is known so well that sigma cannot move with it; as an offset it can."""
+    random = np.random.default_rng(2)
+    t = random.uniform(0, 2, 3000)
+    table = {"t": t, "y": 9.81 * t + 0.3 * random.normal(size=3000)}
+    _, done = fit(table, "--prior", "default; t: normal(9.81, 0.001)", "--draws", 100, folder=tmp_path)
+    assert any("chains hardly move in sigma" in w for w in done["warnings"]), done["warnings"]
+    found, done = fit({**table, "known": 9.81 * t}, "--offset", "known", "--prior", "default; t: normal(0, 0.001)", folder=tmp_path,
+                      out="offset")
+    assert found["sigma"]["mean"] == pytest.approx(0.3, rel=0.05) and not any("hardly move" in w for w in done["warnings"])
+
+
+def test_without_an_intercept_columns_explain_where_the_target_lies(tmp_path):
+    random = np.random.default_rng(3)
+    table = {"x": random.uniform(1, 2, 3000)}
+    table["y"] = 1e4 * table["x"] + random.normal(size=3000)
+    found, done = fit(table, "--no-intercept", folder=tmp_path)
+    assert found["x"]["mean"] == pytest.approx(1e4, rel=1e-4) and found["sigma"]["mean"] == pytest.approx(1, rel=0.1)
+    assert done["warnings"] == []
 
 
 def test_interrupted_and_single_precision_and_plan(tmp_path):

@@ -30,7 +30,7 @@ inline double log_likelihood(const Model& model, const Store& store, const Vecto
   Evaluation at;
   density.evaluate(theta, BrightRows(0), false, at);
   return at.log_density - model.term().log_density(theta) +
-         static_cast<double>(store.rows()) * model.log_likelihood_of_scale(parameters);
+         static_cast<double>(store.rows()) * model.log_likelihood_of_scale(parameters, 1.0);
 }
 
 // Ranks of one quantity over the simulations, against the uniform distribution on 0 ... draws.

@@ -12,7 +12,7 @@ namespace flymc::exactness {
 namespace {
 
 // Rare: a logistic regression with a few ones among its rows, where the Laplace approximation is visibly wrong.
-enum class FamilyKind { logistic, softmax, student_t, rare, poisson, gaussian_scale, student_t_scale };
+enum class FamilyKind { logistic, softmax, student_t, rare, poisson, gaussian_scale, student_t_scale, probit, cloglog };
 
 // The defaults are the sharp bound, sweeps by rows and split HMC. The anchored bound goes with implicit sweeps and
 // MALA, the untuned one with implicit sweeps and split HMC.
@@ -26,13 +26,13 @@ struct Case {
 // need more.
 int thin_of(const Case& c) {
   if (c.family == FamilyKind::rare) return 12;
-  if (c.family >= FamilyKind::gaussian_scale) return 30;
+  if (c.family == FamilyKind::gaussian_scale || c.family == FamilyKind::student_t_scale) return 30;
   return c.bound == BoundKind::sharp && c.family != FamilyKind::student_t ? 8 : (c.bound == BoundKind::sharp ? 30 : 20);
 }
 
 std::string name_of(const Case& c) {
-  const char* families[] = {"Logistic", "Softmax",       "StudentT",     "RareEvents",
-                            "Poisson",  "GaussianScale", "StudentTScale"};
+  const char* families[] = {"Logistic",      "Softmax",       "StudentT", "RareEvents", "Poisson",
+                            "GaussianScale", "StudentTScale", "Probit",   "Cloglog"};
   const char* bounds[] = {"_Defaults", "_Anchored", "_Untuned"};
   return std::string(families[static_cast<std::size_t>(c.family)]) + bounds[static_cast<std::size_t>(c.bound)] +
          (std::isfinite(c.lit_above) ? "_Lit" : "");
@@ -59,6 +59,10 @@ Model make_model(FamilyKind family) {
       return Model(Residual(Gaussian{1.0}), scaled_prior(), {.total_weight = 15.0});
     case FamilyKind::student_t_scale:
       return Model(Residual(StudentT{4.0, 1.0}), scaled_prior(), {.total_weight = 15.0});
+    case FamilyKind::probit:
+      return Model(Probit{}, Prior::normal({0.2, 0.0}, {1.0, 1.5}));
+    case FamilyKind::cloglog:
+      return Model(Cloglog{}, Prior::normal({-0.5, 0.0}, {1.0, 1.0}));
     case FamilyKind::student_t:
       break;
   }
@@ -104,6 +108,8 @@ std::vector<Case> cases() {
   out.push_back({FamilyKind::logistic, BoundKind::sharp, 0.9});
   out.push_back({FamilyKind::poisson, BoundKind::sharp});
   out.push_back({FamilyKind::poisson, BoundKind::sharp, 0.1});
+  out.push_back({FamilyKind::probit, BoundKind::sharp});
+  out.push_back({FamilyKind::cloglog, BoundKind::sharp});
   out.push_back({FamilyKind::gaussian_scale, BoundKind::sharp});
   out.push_back({FamilyKind::student_t_scale, BoundKind::sharp});
   out.push_back({FamilyKind::student_t_scale, BoundKind::sharp, 0.3});

@@ -87,6 +87,29 @@ TEST(Laws, ResidualsOfADrawnScale) {
   }
 }
 
+// Residuals of log times: the smaller, the more of the events were not seen.
+template <class Of>
+struct SeenByChance : Of {
+  explicit SeenByChance(Of of) : Of(of) {}
+  double simulate(Predictor u, const Random& random, std::uint64_t index) const {
+    return random.uniform(Purpose::simulate, 2 * index) < std::exp(this->log_likelihood(0.0, u)) ? 0.0 : 1.0;
+  }
+};
+
+template <class Of>
+void expect_lawful_times(Of of) {
+  std::vector<std::shared_ptr<const BoundRule>> rules = {sharp(0.05, 0.1), sharp(2.0, 5.0), sharp(7.0, 10.0)};
+  if (HasGlobalCurvature<Of>) rules.push_back(std::make_shared<AnchoredRule>());
+  for (const auto& rule : rules)
+    expect_lawful(Model(SeenByChance<Of>(of), any_prior, {.total_weight = 1e9, .censored = true}), rule);
+}
+
+TEST(Laws, Survival) {
+  expect_lawful_times(weibull());
+  expect_lawful_times(lognormal());
+  expect_lawful_times(loglogistic());
+}
+
 TEST(Laws, Binomial) {
   expect_lawful(Model(Shares{}, any_prior), std::make_shared<AnchoredRule>());
   expect_lawful(Model(Shares{}, any_prior), std::make_shared<FixedJaakkolaJordanRule>(1.5));

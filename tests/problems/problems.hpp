@@ -16,6 +16,7 @@
 #include "flymc/model/residual.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
+#include "flymc/model/survival.hpp"
 
 namespace flymc::problems {
 

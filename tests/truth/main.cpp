@@ -117,11 +117,14 @@ struct Line {
 };
 
 std::string family_of(const TruthModel& model) {
-  return model.family == FamilyKind::logistic    ? "logistic"
-         : model.family == FamilyKind::student_t ? "Student-t"
-         : model.family == FamilyKind::poisson   ? "Poisson"
-         : model.family == FamilyKind::gaussian  ? "gaussian"
-                                                 : "softmax";
+  return model.family == FamilyKind::logistic      ? "logistic"
+         : model.family == FamilyKind::student_t   ? "Student-t"
+         : model.family == FamilyKind::poisson     ? "Poisson"
+         : model.family == FamilyKind::gaussian    ? "gaussian"
+         : model.family == FamilyKind::weibull     ? "Weibull"
+         : model.family == FamilyKind::lognormal   ? "log-normal"
+         : model.family == FamilyKind::loglogistic ? "log-logistic"
+                                                   : "softmax";
 }
 
 Line line_of(const Trial& trial, bool long_run) {

@@ -10,6 +10,7 @@
 #include "flymc/model/residual.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
+#include "flymc/model/survival.hpp"
 
 namespace flymc::truth {
 namespace {
@@ -122,6 +123,26 @@ TruthModel scaled(std::string name, std::string title, double nu, PriorSpec prio
   return out;
 }
 
+// y is the logarithm of a time.
+TruthModel times(FamilyKind family, std::string name, std::string title, PriorSpec prior, Rows rows,
+                 std::vector<Axis> axes) {
+  TruthModel out{std::move(name), std::move(title), family, prior, std::move(rows), std::move(axes)};
+  out.draws_scale = true;
+  return out;
+}
+
+// Log times by two groups, each with events at five of them and rows that were only watched until then.
+Rows two_groups_of_times() {
+  const std::int64_t events[2][5] = {{60, 120, 200, 150, 70}, {90, 150, 130, 60, 20}};
+  Rows rows;
+  for (int g = 0; g < 2; ++g)
+    for (int i = 0; i < 5; ++i) {
+      rows.push_back({{1.0, 1.0 * g}, 0.6 * i - 0.8, events[g][i]});
+      rows.push_back({{1.0, 1.0 * g}, 0.6 * i - 1.0, 90, false});
+    }
+  return rows;
+}
+
 TruthModel softmax(std::string name, std::string title, int classes, PriorSpec prior, Rows rows,
                    std::vector<Axis> axes) {
   return {std::move(name), std::move(title), FamilyKind::softmax, prior, std::move(rows), std::move(axes), classes};
@@ -221,6 +242,25 @@ std::vector<TruthModel> make_models() {
              {{{1}, 0.0, 5}, {{1}, 0.4, 5}, {{1}, 12.0, 2}, {{1}, 12.4, 2}}, {{-20, 30}, {0.05, 25}}),
       scaled("scale_cauchy_1500", "1,500 rows as of a Cauchy distribution, nu = 1, sigma drawn", 1, normal(10),
              cauchy_targets(), {{-0.4, 0.4}, {0.7, 1.3}}),
+      times(FamilyKind::weibull, "times_weibull", "1,950 times of two groups, half of them censored", normal(5),
+            two_groups_of_times(), {{0.5, 2.0}, {-1.0, 0.3}, {0.5, 1.5}}),
+      times(FamilyKind::lognormal, "times_lognormal", "1,950 times of two groups, half of them censored", normal(5),
+            two_groups_of_times(), {{0.3, 1.6}, {-1.0, 0.3}, {0.7, 1.9}}),
+      times(FamilyKind::loglogistic, "times_loglogistic", "1,950 times of two groups, half of them censored",
+            student_t(4, 2.5), two_groups_of_times(), {{0.3, 1.6}, {-1.0, 0.3}, {0.4, 1.2}}),
+      times(FamilyKind::weibull, "times_six_events", "six events among 1,000 rows", normal(10),
+            {{{1}, -1.0, 1}, {{1}, 0.0, 2}, {{1}, 0.5, 1}, {{1}, 0.8, 2}, {{1}, 1.0, 994, false}},
+            {{0, 30}, {0.1, 12}}),
+      times(FamilyKind::lognormal, "times_six_events_lognormal", "six events among 1,000 rows", normal(10),
+            {{{1}, -1.0, 1}, {{1}, 0.0, 2}, {{1}, 0.5, 1}, {{1}, 0.8, 2}, {{1}, 1.0, 994, false}},
+            {{0, 40}, {0.1, 20}}),
+      times(FamilyKind::loglogistic, "times_level_20", "a level of 20 rows without an event among 1,000", normal(2.5),
+            {{{1, 0}, -0.5, 150},
+             {{1, 0}, 0.3, 400},
+             {{1, 0}, 1.2, 230},
+             {{1, 0}, 1.5, 200, false},
+             {{1, 1}, 1.5, 20, false}},
+            {{0.2, 1.0}, {0, 14}, {0.3, 0.9}}),
       softmax("regular_softmax", "three classes, 2,000 rows", 3, normal(2.5),
               {{{1}, 0, 700}, {{1}, 1, 800}, {{1}, 2, 500}}, {{-0.4, 0.7}, {-0.9, 0.2}}),
       softmax("softmax_class_of_two", "three classes, one of two rows among 1,000", 3, normal(5),
@@ -260,7 +300,8 @@ Store make_store(const TruthModel& model) {
   for (const RowCount& row : model.rows) {
     std::vector<double> x = row.x;
     if (model.draws_scale) x.push_back(row.y);
-    for (std::int64_t i = 0; i < row.count; ++i) builder.append(x, row.y);
+    const bool times = model.family >= FamilyKind::weibull;
+    for (std::int64_t i = 0; i < row.count; ++i) builder.append(x, times ? (row.seen ? 1.0 : 0.0) : row.y);
   }
   return builder.finish();
 }
@@ -270,10 +311,18 @@ Model make_model(const TruthModel& model) {
   const Prior prior = p.kind == PriorKind::normal    ? Prior::normal(0.0, p.scale)
                       : p.kind == PriorKind::laplace ? Prior::laplace(0.0, p.scale)
                                                      : Prior::student_t(p.nu, 0.0, p.scale);
-  const ScaledTarget target{.total_weight = static_cast<double>(model.table_rows())};
+  double events = 0.0;
+  for (const RowCount& row : model.rows) events += row.seen ? static_cast<double>(row.count) : 0.0;
+  const ScaledTarget target{.total_weight = events, .censored = model.family >= FamilyKind::weibull};
   switch (model.family) {
     case FamilyKind::logistic:
       return Model(Logistic{}, prior);
+    case FamilyKind::weibull:
+      return Model(weibull(), prior, target);
+    case FamilyKind::lognormal:
+      return Model(lognormal(), prior, target);
+    case FamilyKind::loglogistic:
+      return Model(loglogistic(), prior, target);
     case FamilyKind::gaussian:
       return Model(Residual(Gaussian{1.0}), prior, target);
     case FamilyKind::student_t:

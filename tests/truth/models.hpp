@@ -11,7 +11,7 @@
 
 namespace flymc::truth {
 
-enum class FamilyKind { logistic, student_t, softmax, poisson, gaussian };
+enum class FamilyKind { logistic, student_t, softmax, poisson, gaussian, weibull, lognormal, loglogistic };
 enum class PriorKind { normal, laplace, student_t };
 
 // Of every coefficient, and of a scale that is drawn; centred at 0.
@@ -26,6 +26,7 @@ struct RowCount {
   std::vector<double> x;
   double y = 0.0;
   std::int64_t count = 1;
+  bool seen = true;  // of a log time: whether its event was
 };
 
 struct TruthModel {
@@ -37,7 +38,7 @@ struct TruthModel {
   std::vector<Axis> axes;        // where the quadrature looks first, for each identified coefficient
   int classes = 2;               // of a softmax
   double nu = 4.0, sigma = 1.0;  // of a Student-t likelihood
-  bool draws_scale = false;      // of a gaussian or Student-t likelihood: sigma is the last parameter
+  bool draws_scale = false;      // whether sigma is the last parameter
   bool large = false;            // only run when it is asked for by its whole name, or in long runs
 
   std::size_t features() const { return rows.front().x.size(); }

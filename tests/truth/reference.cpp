@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace flymc::truth {
 namespace {
@@ -54,6 +55,19 @@ double log_likelihood(const TruthModel& model, const RowCount& row, std::span<co
     case FamilyKind::gaussian: {
       const double sigma = theta.back(), r = (row.y - predictor(row.x, theta.data())) / sigma;
       return -0.5 * r * r - std::log(sigma);
+    }
+    // log f(u) - log sigma of a log time that was seen, log S(u) of one that is longer.
+    case FamilyKind::weibull: {
+      const double u = (row.y - predictor(row.x, theta.data())) / theta.back();
+      return row.seen ? u - std::exp(u) - std::log(theta.back()) : -std::exp(u);
+    }
+    case FamilyKind::lognormal: {
+      const double u = (row.y - predictor(row.x, theta.data())) / theta.back();
+      return row.seen ? -0.5 * u * u - std::log(theta.back()) : std::log(0.5 * std::erfc(u / std::numbers::sqrt2));
+    }
+    case FamilyKind::loglogistic: {
+      const double u = (row.y - predictor(row.x, theta.data())) / theta.back();
+      return row.seen ? u - 2.0 * log_one_plus_exp(u) - std::log(theta.back()) : -log_one_plus_exp(u);
     }
     case FamilyKind::student_t: {
       const double sigma = model.draws_scale ? theta.back() : model.sigma;

@@ -1,6 +1,8 @@
 // The contract of a family: what the likelihood of one row must offer.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <span>
@@ -100,5 +102,28 @@ concept Family = (HasGlobalCurvature<F> || HasSharpBound<F> ||
   { f.mean(eta, out) } -> std::same_as<void>;
   { f.simulate(eta, random, index) } -> std::same_as<double>;
 };
+
+// c and k of the sharp bound of one row, by whatever the family offers.
+template <Family F>
+void sharp_of(const F& family, double y, Predictor eta, std::span<const double> spread, const Zone& zone,
+              std::span<double> c, std::span<double> k) {
+  if constexpr (HasSharpBound<F>) {
+    family.sharp(y, eta, spread, zone, c, k);
+    return;
+  }
+  std::ranges::fill(c, HUGE_VAL);
+  std::ranges::fill(k, 0.0);
+  if constexpr (HasGlobalCurvature<F>) family.global_curvature(y, eta, c);
+  if constexpr (HasLargestThirdDerivative<F>) {
+    // -remainder <= w delta^2 / 2 + T |delta|^3 / 6, and |delta| <= reach rho.
+    double w = 0.0;
+    family.curvature(y, eta, {&w, 1});
+    const double slope = reach_of(spread[0]) * family.largest_third_derivative() / 3.0;
+    if (w + slope * zone.typical < c[0]) {
+      c[0] = w;
+      k[0] = slope;
+    }
+  }
+}
 
 }  // namespace flymc

@@ -190,29 +190,10 @@ class BatchedAdapter final : public BatchedFamily {
 
   void sharp(const FactSpans& rows, std::span<const double> eta, std::span<const double> spread, const Zone& zone,
              std::span<double> curvature, std::span<double> growth) const override {
-    const std::span<const double> y = rows.target;
     const std::size_t k = width();
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      const std::size_t e = i * k * k;
-      const Predictor at = eta.subspan(i * k, k);
-      const std::span<double> c = curvature.subspan(e, k * k), g = growth.subspan(e, k * k);
-      if constexpr (HasSharpBound<F>) {
-        family_.sharp(y[i], at, spread.subspan(e, k * k), zone, c, g);
-      } else {
-        std::fill(c.begin(), c.end(), HUGE_VAL);
-        if constexpr (HasGlobalCurvature<F>) family_.global_curvature(y[i], at, c);
-        std::fill(g.begin(), g.end(), 0.0);
-        if constexpr (HasLargestThirdDerivative<F>) {
-          // -remainder <= w delta^2 / 2 + T |delta|^3 / 6, and |delta| <= reach rho.
-          double w = 0.0;
-          family_.curvature(y[i], at, {&w, 1});
-          const double slope = reach_of(spread[i]) * family_.largest_third_derivative() / 3.0;
-          if (w + slope * zone.typical < c[0]) {
-            c[0] = w;
-            g[0] = slope;
-          }
-        }
-      }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto of_row = [&](auto numbers) { return numbers.subspan(i * k * k, k * k); };
+      sharp_of(family_, rows.target[i], eta.subspan(i * k, k), of_row(spread), zone, of_row(curvature), of_row(growth));
     }
     weigh(rows, curvature);
     weigh(rows, growth);
@@ -264,18 +245,22 @@ class Model {
   // Chains move in theta, which rows multiply. What people speak of are the parameters: theta itself, unless a scale is
   // drawn. Here is one from the other, and how parameters change with theta, to first order.
   bool draws_scale() const { return scale_ != nullptr; }
+  // Whether a target of 0 stands for a longer time than the row's.
+  bool censored() const { return scale_ && scale_->densities(0.0) == 0.0; }
   Vector parameters(const Vector& theta) const { return scale_ ? scale_->parameters(theta) : theta; }
   Vector theta(const Vector& parameters) const { return scale_ ? scale_->theta(parameters) : parameters; }
   Vector parameter_change(const Vector& theta, const Vector& direction) const {
     return scale_ ? scale_->change(theta, direction) : direction;
   }
+  // See SampledScale; 0 where no scale is drawn.
+  double prior_coupling(const Vector& theta) const { return scale_ ? scale_->coupling(theta) : 0.0; }
   // Throws InputError if theta is on its way to a scale of 0.
   void check_scale(const Vector& theta) const {
     if (scale_) scale_->check_scale(theta);
   }
-  // What the log-likelihood of each row has, times its weight, besides that of the family.
-  double log_likelihood_of_scale(const Vector& parameters) const {
-    return scale_ ? -std::log(parameters[parameters.size() - 1]) : 0.0;
+  // What the log-likelihood of a row of this target has, times its weight, besides that of the family.
+  double log_likelihood_of_scale(const Vector& parameters, double target) const {
+    return scale_ ? -std::log(parameters[parameters.size() - 1]) * scale_->densities(target) : 0.0;
   }
 
   // Of the quadratic that stands for the term at theta.

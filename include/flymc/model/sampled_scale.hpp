@@ -7,9 +7,10 @@ namespace flymc {
 
 // How the column of targets that ends each row was made, and how many rows there are.
 struct ScaledTarget {
-  double total_weight = 0.0;  // of all rows: the likelihood has total_weight log tau
+  double total_weight = 0.0;  // of all rows whose likelihood is a density: it has total_weight log tau
   double shift = 0.0;         // the last number of a row is (target - shift) / unit; a shift needs an intercept,
   double unit = 1.0;          // which is the first coefficient; the unit is about the target's standard deviation
+  bool censored = false;      // whether rows have a density only where their fact is 1 (model/survival.hpp)
 };
 
 // Chains move in theta = (psi, tau), in which rows are linear (model/residual.hpp). People speak of (beta, sigma):
@@ -23,9 +24,15 @@ class SampledScale final : public Term {
   // weight than D + 2: theta would have no mode.
   SampledScale(Prior prior, const ScaledTarget& target);
   void check(Index parameters) const;
+  // How many factors tau the likelihood of a row with this fact as target has: 1, or 0.
+  double densities(double target) const { return target_.censored ? target : 1.0; }
   // Throws InputError if theta is on its way to a scale of 0, where the likelihood has no bound: a target that the
   // columns explain exactly.
   void check_scale(const Vector& theta) const;
+
+  // How much more the prior's coupling of psi and tau, which its quadratic leaves out, weighs than what is known of tau:
+  // sum over j of (beta_j / scale_j)^2 over the weight of the rows. Where that is large chains hardly move in sigma.
+  double coupling(const Vector& theta) const;
 
   // (beta, sigma) of theta, and back.
   Vector parameters(const Vector& theta) const;

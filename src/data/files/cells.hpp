@@ -65,6 +65,20 @@ inline double offset_of(const TableBatch& batch, Index i, const std::string& col
   return std::log(value);
 }
 
+// The logarithm of a time or an amount. Throws InputError if it has none.
+inline double log_of_time(const TableBatch& batch, Index i, const std::string& column, double value) {
+  if (value > 0.0) return std::log(value);
+  throw InputError(fmt::format("{}: a time or an amount is more than 0, not {}; correct it, or leave the row out",
+                               cell_name(batch, i, column), value));
+}
+
+// Whether an event was seen. Throws InputError if the cell does not say.
+inline double event_of(const TableBatch& batch, Index i, const std::string& column, double value) {
+  if (value == 0.0 || value == 1.0) return value;
+  throw InputError(fmt::format("{}: {} does not say whether the event was seen, which is 1, or not yet, which is 0",
+                               cell_name(batch, i, column), value));
+}
+
 // Throws InputError if a text cannot be a level. A quote that is never closed makes one cell of all lines below it, and
 // if it stands in the last column nothing else shows that.
 inline void check_level(const TableBatch& batch, Index i, const std::string& column, std::string_view text) {

@@ -21,19 +21,19 @@ const TableColumn& known(const Table& table, const std::string& name, const char
 }
 
 // What the columns of facts are called.
-struct Roles {
-  const char *offset, *weights;
-};
-Roles roles(const EncodingOptions& options) {
-  return {options.exposure ? "the exposure" : "the offset", options.trials ? "the trials" : "the weights"};
+using Role = std::pair<std::string, const char*>;
+std::vector<Role> roles(const EncodingOptions& options) {
+  std::vector<Role> out = {{options.offset, options.exposure ? "the exposure" : "the offset"},
+                           {options.weights, options.trials ? "the trials" : "the weights"},
+                           {options.event, "the event"}};
+  std::erase_if(out, [](const Role& role) { return role.first.empty(); });
+  return out;
 }
 
-// The columns of offset and weights, which are no features.
+// The columns of facts, which are no features.
 std::vector<std::string> check_facts(const Table& table, const EncodingOptions& options) {
   std::vector<std::string> facts;
-  const auto [offset, weights] = roles(options);
-  for (const auto& [name, role] : {std::pair(options.offset, offset), {options.weights, weights}}) {
-    if (name.empty()) continue;
+  for (const auto& [name, role] : roles(options)) {
     const ColumnKind kind = known(table, name, role).kind;
     if (name == options.target)
       throw InputError(fmt::format("'{}' is the target and cannot be {} too; name another column", name, role));
@@ -42,11 +42,12 @@ std::vector<std::string> check_facts(const Table& table, const EncodingOptions& 
           fmt::format("{}: column '{}' is to be {}, which must be numbers, and holds something "
                       "else; correct its cells, or name another column",
                       table.files().front(), name, role));
+    for (const auto& [other, its_role] : roles(options))
+      if (other == name && its_role != role)
+        throw InputError(
+            fmt::format("'{}' cannot be both {} and {}; name another column for one of them", name, its_role, role));
     facts.push_back(name);
   }
-  if (!options.offset.empty() && options.offset == options.weights)
-    throw InputError(fmt::format("'{}' cannot be both {} and {}; name another column for one of them", options.offset,
-                                 weights, offset));
   return facts;
 }
 
@@ -58,10 +59,10 @@ void check_named(const Table& table, const EncodingOptions& options) {
     if (name == options.target)
       throw InputError(
           fmt::format("'{}' is the target and cannot be a feature too; leave it out of {}", name, mention("columns")));
-    if (name == options.offset || name == options.weights)
-      throw InputError(fmt::format("'{}' is {} and cannot be a feature too; leave it out of {}", name,
-                                   name == options.weights ? roles(options).weights : roles(options).offset,
-                                   mention("columns")));
+    for (const auto& [fact, role] : roles(options))
+      if (name == fact)
+        throw InputError(
+            fmt::format("'{}' is {} and cannot be a feature too; leave it out of {}", name, role, mention("columns")));
     if (!chosen.insert(name).second)
       throw InputError(fmt::format("the column '{}' is named twice; name it once", name));
   }
@@ -149,8 +150,7 @@ ChosenColumns choose_columns(const Table& table, const EncodingOptions& options)
     out.features.push_back({.name = name, .kind = column.kind});
     out.names.push_back(name);
   }
-  for (const std::string& name : {options.offset, options.weights})
-    if (!name.empty()) out.names.push_back(name);
+  for (const auto& [name, role] : roles(options)) out.names.push_back(name);
   out.names.push_back(options.target);
   check_options(table, options, out);
   out.reference = references(options, out.features);

@@ -13,7 +13,7 @@
 namespace flymc {
 
 // Turns batches into rows. The columns of a scan are those of the encoding, then the offset if there is one, and the
-// weights and the target if they are wanted.
+// weights, the event and the target if they are wanted.
 class RowEncoder {
  public:
   RowEncoder(const Encoding& encoding, const Table& table, bool with_target);
@@ -30,6 +30,8 @@ class RowEncoder {
   void refuse_text(const Table& table, const std::string& name) const;
   void prepare(const TableBatch& batch);
   RowFacts facts_of(const TableBatch& batch, Index i) const;
+  // Where the target is a feature, and a fact is whether its event was seen.
+  void end_with_target(const TableBatch& batch, Index i, std::vector<double>& x, RowFacts& facts) const;
   double class_of(const TableBatch& batch, Index i) const;
   [[noreturn]] void refuse_level(const TableBatch& batch, std::size_t column, Index i) const;
 
@@ -73,6 +75,7 @@ RowEncoder::RowEncoder(const Encoding& encoding, const Table& table, bool with_t
   add_fact(encoding.offset_);
   if (with_target) {
     add_fact(encoding.weights_);
+    add_fact(encoding.event_);
     check_kind(table, encoding.target_, encoding.target_column_);
     names_.push_back(encoding.target_);
     slots_.emplace_back();
@@ -186,11 +189,8 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
       x[places_[j].cell] = (value - encoding_.shift_[feature]) / encoding_.scale_[feature];
     }
     RowFacts facts = facts_of(batch, i);
-    if (encoding_.target_is_feature()) {
-      // Of a new row, whose target is not known, 0: its predictor is then its location alone.
-      if (with_target_) x.back() = (facts.target - facts.offset - encoding_.target_shift()) / encoding_.target_unit();
-      if (with_target_) facts.offset = 0.0;
-    }
+    // The last number of a new row, whose target is not known, is 0: its predictor is then its location alone.
+    if (encoding_.target_is_feature() && with_target_) end_with_target(batch, i, x, facts);
     visit(std::span<const double>(x), facts, origin);
   }
 }
@@ -208,6 +208,16 @@ RowFacts RowEncoder::facts_of(const TableBatch& batch, Index i) const {
     if (encoding_.trials_) facts.target = share_of(batch, i, names_.back(), facts.target, facts.weight);
   }
   return facts;
+}
+
+void RowEncoder::end_with_target(const TableBatch& batch, Index i, std::vector<double>& x, RowFacts& facts) const {
+  const double value = encoding_.times_ ? log_of_time(batch, i, names_.back(), facts.target) : facts.target;
+  x.back() = (value - facts.offset - encoding_.target_shift()) / encoding_.target_unit();
+  facts.offset = 0.0;
+  if (encoding_.times_) facts.target = 1.0;
+  if (encoding_.event_.empty()) return;
+  const std::size_t j = names_.size() - 2;
+  facts.target = event_of(batch, i, names_[j], batch.numbers(j)[static_cast<std::size_t>(i)]);
 }
 
 void Encoding::encode(const Table& table, const Visit& visit) const {

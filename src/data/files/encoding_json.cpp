@@ -40,6 +40,8 @@ std::string Encoding::to_json() const {
   if (exposure_) facts["exposure"] = true;
   if (mean_exposure_ != 1.0) facts["mean_exposure"] = mean_exposure_;
   if (target_is_feature()) facts["scale"] = scale_name_;
+  if (times_) facts["times"] = true;
+  if (!event_.empty()) facts["event"] = event_, facts["events"] = event_weight_;
   return nlohmann::ordered_json{{"version", version_},
                                 {"facts", std::move(facts)},
                                 {"target",
@@ -82,6 +84,9 @@ Encoding Encoding::from_json(const std::string& text) {
     encoding.exposure_ = facts.value("exposure", false);
     encoding.mean_exposure_ = facts.value("mean_exposure", 1.0);
     encoding.scale_name_ = facts.value("scale", "");
+    encoding.times_ = facts.value("times", false);
+    encoding.event_ = facts.value("event", "");
+    encoding.event_weight_ = facts.value("events", 0.0);
     encoding.total_weight_ = facts.value("total", json.at("rows").get<double>());
     encoding.whole_weights_ = facts.value("whole", true);
     json.at("intercept").get_to(encoding.intercept_);

@@ -77,9 +77,12 @@ class EncodingLearner {
   void add_batch(const TableBatch& batch, Tally& tally) const;
   // Offsets and weights; returns the weights.
   std::span<const double> add_facts(const TableBatch& batch, std::span<const Index> kept, Tally& tally) const;
-  // Those of column j, less what stands in `offsets`, if anything.
+  // A target that is a number, and whether its event was seen.
+  void add_target(const TableBatch& batch, std::span<const Index> kept, std::span<const double> weights,
+                  Tally& tally) const;
+  // Those of column j.
   void add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept, std::span<const double> weights,
-                   NumberSums& sums, std::span<const double> offsets = {}) const;
+                   NumberSums& sums) const;
   void add_levels(const TableBatch& batch, std::size_t j, std::span<const Index> kept, LevelSums& sums) const;
   // Adds the tally of rows that come after all that were added before.
   void add(const Tally& next);
@@ -105,6 +108,8 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
   encoding_.exposure_ = options_.exposure;
   encoding_.trials_ = options_.trials;
   encoding_.scale_name_ = options_.scale;
+  encoding_.times_ = options_.times;
+  encoding_.event_ = options_.event;
   encoding_.target_kind_ = options_.target_kind;
   encoding_.target_column_ = table_.find(options_.target)->kind;
   scan(execution, read);
@@ -119,14 +124,18 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
     encoding_.target_mean_ = all_.target_numbers.mean();
     encoding_.target_deviation_ = all_.target_numbers.deviation();
   }
-  if (encoding_.target_is_feature() && !(encoding_.target_deviation_ > 0.0))
-    throw InputError(
-        fmt::format("the target '{}' is {:.6g} in every row{}, so that there is no residual scale to draw; choose "
-                    "another target",
-                    options_.target, encoding_.target_mean_, options_.offset.empty() ? "" : " less the offset"));
+  if (encoding_.target_is_feature() && !(encoding_.target_unit() > 0.0)) {
+    const bool same = all_.target_numbers.minimum == all_.target_numbers.maximum;
+    throw InputError(fmt::format(
+        "the target '{}' {}, so that there is no residual scale to draw; {}", options_.target,
+        same ? fmt::format("is the same in every row{}", options_.offset.empty() ? "" : " (less the offset)")
+             : "is so small that its deviation cannot be computed",
+        same ? "choose another target" : "rescale it"));
+  }
   encoding_.rows_ = all_.rows;
   encoding_.dropped_ = all_.dropped;
   encoding_.total_weight_ = options_.weights.empty() ? static_cast<double>(all_.rows) : all_.weight.value();
+  encoding_.event_weight_ = all_.events.value();
   encoding_.whole_weights_ = all_.whole_weights;
   if (options_.log_link && !options_.offset.empty() && encoding_.total_weight_ > 0.0)
     encoding_.mean_exposure_ = all_.exposure.value() / encoding_.total_weight_;
@@ -229,6 +238,7 @@ void EncodingLearner::add(const Tally& next) {
   all_.weight += next.weight;
   all_.whole_weights = all_.whole_weights && next.whole_weights;
   all_.exposure += next.exposure;
+  all_.events += next.events;
   all_.rows += next.rows;
   all_.dropped += next.dropped;
 }
@@ -256,11 +266,7 @@ void EncodingLearner::add_batch(const TableBatch& batch, Tally& tally) const {
     else
       add_numbers(batch, j, kept, weights, tally.numbers[j]);
   for (const Index i : kept) tally.target->add(batch, names_.size() - 1, i);
-  // Less the offset: that is what the coefficients are to explain, and what a default prior is scaled by.
-  const bool less_offset = !options_.offset.empty() && !options_.log_link;
-  if (options_.target_kind == TargetKind::number)
-    add_numbers(batch, names_.size() - 1, kept, weights, tally.target_numbers,
-                less_offset ? batch.numbers(encoding_.columns_.size()) : std::span<const double>());
+  if (options_.target_kind == TargetKind::number) add_target(batch, kept, weights, tally);
   tally.rows += static_cast<RowId>(kept.size());
 }
 
@@ -293,20 +299,36 @@ std::span<const double> EncodingLearner::add_facts(const TableBatch& batch, std:
   return weights;
 }
 
+// Less the offset: that is what the coefficients are to explain, and what a default prior is scaled by.
+void EncodingLearner::add_target(const TableBatch& batch, std::span<const Index> kept, std::span<const double> weights,
+                                 Tally& tally) const {
+  const std::size_t j = names_.size() - 1;
+  const bool less_offset = !options_.offset.empty() && !options_.log_link;
+  for (const Index row : kept) {
+    const auto i = static_cast<std::size_t>(row);
+    double value = batch.numbers(j)[i];
+    check_number(batch, row, names_[j], value);
+    if (options_.times) value = log_of_time(batch, row, names_[j], value);
+    if (less_offset) value -= batch.numbers(encoding_.columns_.size())[i];
+    const double weight = weights.empty() ? 1.0 : weights[i];
+    if (weight > 0.0) tally.target_numbers.add(batch.key(row), value, weight);
+    if (!options_.event.empty())
+      tally.events.add(weight * event_of(batch, row, names_[j - 1], batch.numbers(j - 1)[i]));
+  }
+}
+
 // A row of weight 0 is not there.
 void EncodingLearner::add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept,
-                                  std::span<const double> weights, NumberSums& sums,
-                                  std::span<const double> offsets) const {
+                                  std::span<const double> weights, NumberSums& sums) const {
   const auto values = batch.numbers(j);
   if (weights.empty()) sums.count.add(static_cast<double>(kept.size()));
   for (const Index row : kept) {
     const auto i = static_cast<std::size_t>(row);
     check_number(batch, row, names_[j], values[i]);
-    const double value = values[i] - (offsets.empty() ? 0.0 : offsets[i]);
     if (weights.empty())
-      sums.add_uncounted(batch.key(row), value);
+      sums.add_uncounted(batch.key(row), values[i]);
     else if (weights[i] > 0.0)
-      sums.add(batch.key(row), value, weights[i]);
+      sums.add(batch.key(row), values[i], weights[i]);
   }
 }
 

@@ -16,6 +16,7 @@ std::vector<std::byte> to_bytes(Tally& tally) {
                 {"weight", tally.weight.parts()},
                 {"whole_weights", tally.whole_weights},
                 {"exposure", tally.exposure.parts()},
+                {"events", tally.events.parts()},
                 {"rows", tally.rows},
                 {"dropped", tally.dropped},
                 {"target", tally.target->to_json()}};
@@ -60,6 +61,7 @@ void from_bytes(std::span<const std::byte> bytes, Tally& tally) {
   tally.weight = sum_of(value["weight"], true);
   value["whole_weights"].get_to(tally.whole_weights);
   tally.exposure = sum_of(value["exposure"], true);
+  tally.events = sum_of(value["events"], true);
   value["rows"].get_to(tally.rows);
   value["dropped"].get_to(tally.dropped);
   tally.target->from_json(value["target"]);

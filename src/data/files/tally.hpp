@@ -23,6 +23,7 @@ struct Tally {
   bool fact_missing_first = false;
   ExactSum weight;            // of all rows
   bool whole_weights = true;  // whether all are whole numbers
+  ExactSum events;            // of the weights of rows whose event was seen, where a column says so
   ExactSum exposure;          // exp(offset) times the weight, where the link is a logarithm and there are offsets
   RowId rows = 0, dropped = 0;
 };

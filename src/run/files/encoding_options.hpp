@@ -39,6 +39,8 @@ inline EncodingOptions encoding_options(const Settings& settings) {
   options.offset = options.exposure ? settings.exposure : settings.offset;
   options.log_link = family_card(settings.family).log_link;
   if (draws_scale(settings)) options.scale = scale_name;
+  options.times = family_card(settings.family).times;
+  options.event = settings.event;
   options.categorical = settings.categorical;
   options.reference = settings.reference;
   options.merge_levels = settings.merge_levels;

@@ -17,8 +17,22 @@
 #include "flymc/model/residual.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
+#include "flymc/model/survival.hpp"
 
 namespace flymc {
+
+namespace {
+
+FamilyCard survival(const char* name, decltype(FamilyCard::make) make) {
+  return {.name = name,
+          .target = TargetKind::number,
+          .in_units_of_target = true,
+          .scale = true,
+          .times = true,
+          .make = make};
+}
+
+}  // namespace
 
 const std::vector<FamilyCard>& all_families() {
   static const std::vector<FamilyCard> all = {
@@ -54,6 +68,14 @@ const std::vector<FamilyCard>& all_families() {
              return target ? Model(Residual(StudentT(s.nu, 1.0)), std::move(prior), *target)
                            : Model(StudentT(s.nu, s.sigma), std::move(prior));
            }},
+      survival("weibull", [](const Settings&, int, Prior prior,
+                             const ScaledTarget* target) { return Model(weibull(), std::move(prior), *target); }),
+      survival("lognormal", [](const Settings&, int, Prior prior,
+                               const ScaledTarget* target) { return Model(lognormal(), std::move(prior), *target); }),
+      survival("loglogistic",
+               [](const Settings&, int, Prior prior, const ScaledTarget* target) {
+                 return Model(loglogistic(), std::move(prior), *target);
+               }),
       {.name = "probit",
        .target = TargetKind::two_classes,
        .make = [](const Settings&, int, Prior prior,
@@ -86,7 +108,8 @@ const FamilyCard& family_card(const std::string& name) {
 }
 
 bool draws_scale(const Settings& settings) {
-  return family_card(settings.family).scale && settings.sigma == Settings().sigma;
+  const FamilyCard& card = family_card(settings.family);
+  return card.scale && (card.times || settings.sigma == Settings().sigma);
 }
 
 std::vector<std::string> coefficient_names(const Encoding& encoding, const Settings& settings) {

@@ -57,9 +57,10 @@ RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
       const Vector shown = batch.theta.row(i).transpose();
       fixed.predict(by_predictor(parts.theta(shown), predictors), eta);
       parts.model.family().likelihood(fixed.facts.spans(), eta, {out.row(at).data(), rows.size()}, {}, {});
-      if (const double of_scale = parts.model.log_likelihood_of_scale(shown); of_scale != 0.0)
-        for (std::size_t r = 0; r < rows.size(); ++r)
-          out(at, static_cast<Index>(r)) += fixed.facts.spans()[r].weight * of_scale;
+      for (std::size_t r = 0; parts.model.draws_scale() && r < rows.size(); ++r) {
+        const RowFacts facts = fixed.facts.spans()[r];
+        out(at, static_cast<Index>(r)) += facts.weight * parts.model.log_likelihood_of_scale(shown, facts.target);
+      }
     }
   });
   return out;

@@ -14,6 +14,9 @@ void say_facts(const Encoding& encoding, RunReport& report) {
   if (!encoding.weights().empty())
     report.choices += fmt::format("\n{} '{}', which sum to {:.9g}", encoding.trials() ? "trials" : "weights",
                                   encoding.weights(), encoding.total_weight());
+  if (!encoding.event().empty())
+    report.choices += fmt::format("\nevents '{}', {:.9g} of {:.9g} rows{}", encoding.event(), encoding.event_weight(),
+                                  encoding.total_weight(), encoding.weights().empty() ? "" : " by weight");
   if (!encoding.offset().empty())
     report.choices += fmt::format("\n{} '{}'", encoding.exposure() ? "exposure" : "offset", encoding.offset());
   if (!encoding.weights().empty() && !encoding.whole_weights() && encoding.total_weight() > 3.0 * rows)

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <future>
 #include <optional>
 
@@ -114,7 +115,7 @@ class Batches {
       }
       const auto numbers = batch.out.row(static_cast<Index>(i));
       std::optional<std::string> most_probable;
-      if (names > 1) {
+      if (names > 1 && !predictor_.survival()) {
         Index best = 0;
         for (Index k = 1; k < names; ++k)
           if (numbers[3 * k] > numbers[3 * best]) best = k;
@@ -136,12 +137,12 @@ class Batches {
   std::future<void> working_;  // on the other one; ends before the batches do
 };
 
-// Names of the columns: of a number mean, lower and upper, and of classes the same for each.
+// Names of the columns: of a number mean, lower and upper, and of classes or times the same for each.
 std::vector<std::string> columns_of(const RowPredictor& predictor) {
   std::vector<std::string> columns;
   for (const std::string& name : predictor.names())
-    for (const char* what : {"mean", "lower", "upper"})
-      columns.push_back(predictor.names().size() == 1 ? what : fmt::format("{}[{}]", what, name));
+    for (const char* what : {predictor.survival() ? "survival" : "mean", "lower", "upper"})
+      columns.push_back(name.empty() ? what : fmt::format("{}[{}]", what, name));
   return columns;
 }
 
@@ -155,6 +156,16 @@ void check(const PredictOptions& options) {
     throw InputError(fmt::format("{} must be from 0 (all cores) to 1024, not {}", mention("threads"), options.threads));
   if (!options.kind.empty() && options.kind != "mean" && options.kind != "target")
     throw InputError(fmt::format("{}: '{}' is neither mean nor target", mention("kind"), on_one_line(options.kind)));
+  for (const double time : options.times)
+    if (!(time > 0.0) || !std::isfinite(time))
+      throw InputError(fmt::format("{}: a time is more than 0, not {}", mention("times"), time));
+  for (std::size_t i = 0; i < options.times.size(); ++i)
+    if (std::find(options.times.begin(), options.times.begin() + static_cast<std::ptrdiff_t>(i), options.times[i]) !=
+        options.times.begin() + static_cast<std::ptrdiff_t>(i))
+      throw InputError(fmt::format("{}: {} is there twice", mention("times"), options.times[i]));
+  if (!options.times.empty() && options.kind == "target")
+    throw InputError(fmt::format("{}: a probability at given times ({}) has an interval of its own; leave it out",
+                                 mention("kind"), mention("times")));
   if (options.missing != "error" && options.missing != "drop")
     throw InputError(fmt::format("{}: '{}' is neither error nor drop", mention("missing"), options.missing));
   if (options.delimiter.size() > 1 && options.delimiter != "\\t")
@@ -171,6 +182,9 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
         fmt::format("{}: how many trials new rows have is not known; the mean is the probability of a "
                     "success ({})",
                     mention("kind"), mention("kind", "mean")));
+  if (!options.times.empty() && !encoding.times())
+    throw InputError(
+        fmt::format("{}: the family {} has no times until an event; leave it out", mention("times"), settings.family));
   const RowPredictor predictor(make_model(settings, static_cast<int>(encoding.classes().size())), encoding,
                                read_draws(DrawsFile(directory.draws()), options.draws), settings.fit.seed, options);
 
@@ -178,7 +192,8 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
   for (const std::string& file : table.files())
     if (std::error_code none; std::filesystem::equivalent(file, out, none))
       throw InputError(fmt::format("{}: is the table itself; name another file with {}", out.string(), mention("out")));
-  PredictionWriter writer(out, predictor.names().size() > 1 ? "class" : "", columns_of(predictor));
+  PredictionWriter writer(out, predictor.names().size() > 1 && !predictor.survival() ? "class" : "",
+                          columns_of(predictor));
   const Threads threads(options.threads);
   Batches batches(predictor, encoding, threads, writer);
   encoding.encode_new(

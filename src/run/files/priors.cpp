@@ -28,8 +28,9 @@ Units units_of(const Settings& settings, const Encoding& encoding) {
     return {std::isfinite(centre) ? centre : 0.0, usual_width};
   }
   if (!card.in_units_of_target) return {0.0, usual_width};
-  const double deviation = encoding.target_deviation();
-  return {encoding.target_mean(), usual_width * (deviation > 0.0 ? deviation : 1.0)};
+  // Without an intercept the columns have to explain where the target lies as well.
+  const double unit = encoding.target_unit();
+  return {encoding.target_mean(), usual_width * (unit > 0.0 ? unit : 1.0)};
 }
 
 // Half of a Student-t, as in brms: a scale is positive.
@@ -55,8 +56,9 @@ Model make_model(const Settings& settings, const Encoding& encoding, std::option
     usual.push_back(Prior::normal(encoding.intercept() && j % features == 0 ? units.centre : 0.0, units.width));
   }
   if (with_scale) usual.back() = usual_of_scale(units);
-  const ScaledTarget target{total_weight.value_or(encoding.total_weight()), encoding.target_shift(),
-                            encoding.target_unit()};
+  const double share = total_weight.value_or(encoding.total_weight()) / encoding.total_weight();
+  const ScaledTarget target{share * encoding.event_weight(), encoding.target_shift(), encoding.target_unit(),
+                            encoding.times()};
   return family_card(settings.family)
       .make(settings, static_cast<int>(encoding.classes().size()),
             PriorTerms::parse(settings.prior).of(names, Prior::each(usual), scale, with_scale ? 1 : 0),

@@ -51,6 +51,7 @@ RowPredictor::RowPredictor(Model model, const Encoding& encoding, const RowMatri
     : model_(std::move(model)),
       target_(encoding.target_kind()),
       seed_(seed),
+      times_(encoding.times()),
       new_targets_(options.kind.empty() ? target_ == TargetKind::number && !encoding.trials()
                                         : options.kind == "target"),
       tail_((1.0 - options.interval) / 2.0),
@@ -65,10 +66,13 @@ RowPredictor::RowPredictor(Model model, const Encoding& encoding, const RowMatri
       panel_values_(aligned_numbers(static_cast<std::size_t>(predictors_ * panels_ * features_ * panel_width))) {
   if (encoding.target_is_feature())
     for (Index s = 0; s < draws_; ++s) sigma_.push_back(theta(s, features_ - 1));
+  for (const double time : options.times) log_times_.push_back(std::log(time));
   if (target_ == TargetKind::classes)
     names_ = encoding.classes();
   else
     names_ = {""};
+  if (survival()) names_.clear();
+  for (const double time : options.times) names_.push_back(fmt::format("{}", time));
   for (Index k = 0; k < predictors_; ++k)
     for (Index s = 0; s < draws_; ++s) {
       double* const panel = panel_values_.get() + (k * panels_ + s / panel_width) * features_ * panel_width;
@@ -94,9 +98,14 @@ void RowPredictor::predict(const NewRows& rows, Index begin, Index end, RowMatri
                                   static_cast<std::size_t>(predictors_ * padded));
       if (const double offset = rows.offsets[static_cast<std::size_t>(row)]; offset != 0.0)
         for (double& e : eta) e += offset;
-      if (predictors_ == 1)
-        predict_number(eta.first(static_cast<std::size_t>(draws_)), rows.first + static_cast<std::uint64_t>(row),
-                       buffer, out.row(row).data());
+      const std::uint64_t number = rows.first + static_cast<std::uint64_t>(row);
+      const std::span<double> of_draws = eta.first(static_cast<std::size_t>(draws_));
+      if (survival())
+        predict_survival(of_draws, buffer, out.row(row).data());
+      else if (times_)
+        predict_time(of_draws, number, buffer, out.row(row).data());
+      else if (predictors_ == 1)
+        predict_number(of_draws, number, buffer, out.row(row).data());
       else
         predict_classes(eta, buffer, out.row(row).data());
     }
@@ -137,6 +146,41 @@ void RowPredictor::predict_number(std::span<const double> eta, std::uint64_t row
   }
   out[1] = found.lower;
   out[2] = found.upper;
+}
+
+// log t = eta + sigma e: the median of t is exp(eta + sigma times that of e).
+void RowPredictor::predict_time(std::span<double> eta, std::uint64_t row, Buffer& buffer, double* out) const {
+  const BatchedFamily& family = model_.family();
+  const std::span<double> times(buffer.one, eta.size());
+  const double at_zero = 0.0;
+  double median = 0.0;
+  family.mean({&at_zero, 1}, {&median, 1});
+  for (std::size_t s = 0; s < eta.size(); ++s) times[s] = std::exp(eta[s] + sigma_[s] * median);
+  out[0] = locate(width_, times).mean;
+  if (new_targets_) {
+    const PhiloxRandom random(seed_, 0, row);
+    for (std::size_t s = 0; s < eta.size(); ++s)
+      times[s] = std::exp(eta[s] + sigma_[s] * family.simulate({&at_zero, 1}, random, s));
+  }
+  const Ends found = ends(times);
+  out[1] = found.lower;
+  out[2] = found.upper;
+}
+
+// P(longer than t) = S((log t - eta) / sigma), the likelihood of a row whose event was not seen until t.
+void RowPredictor::predict_survival(std::span<const double> eta, Buffer& buffer, double* out) const {
+  const std::vector<double> not_seen(eta.size(), 0.0);
+  std::vector<double> u(eta.size());
+  const std::span<double> probability(buffer.one, eta.size());
+  for (std::size_t t = 0; t < log_times_.size(); ++t) {
+    for (std::size_t s = 0; s < eta.size(); ++s) u[s] = (log_times_[t] - eta[s]) / sigma_[s];
+    model_.family().likelihood(not_seen, u, probability, {}, {});
+    for (double& p : probability) p = std::exp(p);
+    out[3 * t] = locate(width_, probability).mean;
+    const Ends found = ends(probability);
+    out[3 * t + 1] = found.lower;
+    out[3 * t + 2] = found.upper;
+  }
 }
 
 void RowPredictor::predict_classes(std::span<const double> eta, Buffer& buffer, double* out) const {

@@ -32,6 +32,8 @@ class RowPredictor {
 
   // What is predicted is a number, or a probability for each of these: mean, lower and upper of each.
   const std::vector<std::string>& names() const { return names_; }
+  // Whether these are times, and the probabilities those of longer ones.
+  bool survival() const { return !log_times_.empty(); }
   // Of rows begin ... end - 1, to the same rows of `out`, 3 numbers per name. A row gets the same bits in any company.
   void predict(const NewRows& rows, Index begin, Index end, RowMatrix& out) const;
 
@@ -47,6 +49,8 @@ class RowPredictor {
   };
   struct Buffer;
   void predict_number(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const;
+  void predict_time(std::span<double> eta, std::uint64_t row, Buffer& buffer, double* out) const;
+  void predict_survival(std::span<const double> eta, Buffer& buffer, double* out) const;
   void predict_classes(std::span<const double> eta, Buffer& buffer, double* out) const;
   Neighbours neighbours_at(std::span<const double> numbers, const Location& location, const Place& place) const;
   Ends ends(std::span<const double> numbers) const;
@@ -57,7 +61,9 @@ class RowPredictor {
   TargetKind target_;
   std::uint64_t seed_;
   std::vector<double> sigma_;  // of each draw, where it is drawn
-  bool new_targets_;           // the interval is one for a target, not for its mean
+  bool times_;                 // whether the target is a time or an amount
+  std::vector<double> log_times_;
+  bool new_targets_;  // the interval is one for a target, not for its mean
   double tail_;
   Place lower_, upper_;
   VectorWidth width_;

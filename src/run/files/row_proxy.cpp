@@ -59,7 +59,7 @@ Moments moments_of(const DrawsFile& file, const RunParts& parts) {
 RowProxy::RowProxy(const RunParts& parts, const DrawsFile& draws) : store_(parts.rows.store), model_(parts.model) {
   const Index k = model_.predictors(), features = store_.features();
   const Moments moments = moments_of(draws, parts);
-  of_scale_ = model_.log_likelihood_of_scale(model_.parameters(moments.mean));
+  mean_ = model_.parameters(moments.mean);
   directions_ = moments.factor.cols();
   padded_ = ((1 + directions_) * k + panel_width - 1) / panel_width * panel_width;
   columns_.resize(static_cast<std::size_t>(padded_ * features), 0.0);
@@ -104,7 +104,10 @@ std::vector<double> RowProxy::of(std::span<const RowId> rows) const {
       }
       sum += along * along + bent;
     }
-    value[i] += facts.spans()[i].weight * of_scale_ - 0.5 * sum;
+    value[i] -= 0.5 * sum;
+    if (!model_.draws_scale()) continue;
+    const RowFacts of_row = facts.spans()[i];
+    value[i] += of_row.weight * model_.log_likelihood_of_scale(mean_, of_row.target);
   }
   return value;
 }

@@ -27,7 +27,7 @@ class RowProxy {
  private:
   const Store& store_;
   Model model_;
-  double of_scale_ = 0.0;  // of each row, times its weight, besides the family's
+  Vector mean_;  // of the parameters, about
   Index directions_ = 0;
   Index padded_ = 0;             // numbers per row: K predictors, K of each direction, and zeros up to a whole panel
   std::vector<double> columns_;  // in panels (core/panel.hpp): the posterior mean and the directions, by predictor

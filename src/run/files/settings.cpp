@@ -67,6 +67,9 @@ std::vector<Setting> make_settings() {
       "trials", "COLUMN", Group::rows, "binomial: how many trials a row has, of which the target counts the successes",
       [](auto& s) -> auto& { return s.trials; }));
   all.push_back(text_setting(
+      "event", "COLUMN", Group::rows, "times: 1 if the event was seen, 0 if not until then (default: always seen)",
+      [](auto& s) -> auto& { return s.event; }));
+  all.push_back(text_setting(
       "positive", "LEVEL", Group::rows, "logistic: the target's level that counts as 1",
       [](auto& s) -> auto& { return s.positive; }));
   all.push_back(text_setting(
@@ -169,7 +172,7 @@ const Setting* find_setting(const std::string& name) {
 
 bool is_argument(const std::string& name) {
   static const std::vector<std::string> names = {
-      "out", "overwrite", "interval", "kind", "odds-ratios", "reference-class", "q", "s", "resample-fraction"};
+      "out", "overwrite", "interval", "kind", "times", "odds-ratios", "reference-class", "q", "s", "resample-fraction"};
   return std::ranges::find(names, name) != names.end();
 }
 

@@ -48,6 +48,9 @@ void check_facts(const Settings& settings, const FamilyCard& card) {
         fmt::format("{}: the logarithm of the exposure is the offset already; add what the offset has to "
                     "it, and name one of them",
                     mention("offset")));
+  if (!settings.event.empty() && !card.times)
+    throw InputError(
+        fmt::format("{}: only for times until an event ({})", mention("event"), names_of(&FamilyCard::times)));
   if (!settings.trials.empty() && !card.trials)
     throw InputError(fmt::format("{}: only for the {} family, and this is {}", mention("trials"),
                                  names_of(&FamilyCard::trials), card.name));

@@ -44,7 +44,7 @@ TEST(Families, CardsMakeTheModelsThatTheySpeakOf) {
                                                                                           : classes);
     }
     EXPECT_EQ(make_model(settings, 2).draws_scale(), card.scale);
-    if (card.scale) {
+    if (card.scale && !card.times) {
       Settings given = settings;
       given.sigma = 1.5;
       EXPECT_EQ(refusal(given), accepted);
@@ -84,7 +84,8 @@ TEST(Families, MeansAreThoseOfTheirTargets) {
         const double y = model.family().simulate(eta, random, i);
         for (std::size_t j = 0; j < k; ++j) {
           const bool share = card.target == TargetKind::classes;
-          const double value = share ? (y == static_cast<double>(j) ? 1.0 : 0.0) : y;
+          double value = share ? (y == static_cast<double>(j) ? 1.0 : 0.0) : y;
+          if (card.times) value = mean[j] + (y > mean[j] ? 0.5 : -0.5);  // what is said of a time is its median
           sum[j] += value - mean[j];
           squares[j] += (value - mean[j]) * (value - mean[j]);
         }

@@ -5,6 +5,7 @@
 // or without. Where that would make rows more than twice as long, levels of three and more are kept as codes.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <span>
 #include <string>
@@ -33,6 +34,10 @@ struct EncodingOptions {
   // A name for the last feature of each row, the target itself on its own scale: the residual scale is drawn
   // (model/residual.hpp), and that is its parameter's name. None: the target is no feature.
   std::string scale = {};
+  // Of a target that is a time or an amount, more than 0: its logarithm is the feature, and the target of a row whether
+  // its event was seen, as the column `event` of 0 and 1 says; without such a column always.
+  bool times = false;
+  std::string event = {};
   // Columns whose values are levels; the table has to be opened with the same list, which is checked here.
   std::vector<std::string> categorical = {};
   std::vector<std::string> reference = {};  // "column=level": the levels that others are compared with
@@ -100,8 +105,8 @@ class Encoding {
   TargetKind target_kind() const { return target_kind_; }
   // The classes, by index; of two classes the second is the positive one. Empty if the target is a number.
   const std::vector<std::string>& classes() const { return classes_; }
-  // Of a target that is a number, less the offset unless the link is a logarithm, over the rows that were kept, by their
-  // weights.
+  // Of a target that is a number (of a time or an amount: of its logarithm), less the offset unless the link is a
+  // logarithm, over the rows that were kept, by their weights.
   double target_mean() const { return target_mean_; }
   double target_deviation() const { return target_deviation_; }
   // Where the link is a logarithm: the mean of exp(offset).
@@ -120,7 +125,12 @@ class Encoding {
   // Whether the last feature of a row is (target - offset - target_shift) / target_unit.
   bool target_is_feature() const { return !scale_name_.empty(); }
   double target_shift() const { return intercept_ ? target_mean_ : 0.0; }
-  double target_unit() const { return target_deviation_; }
+  double target_unit() const { return intercept_ ? target_deviation_ : std::hypot(target_deviation_, target_mean_); }
+  // Whether the target is a time or an amount, of which that is the logarithm.
+  bool times() const { return times_; }
+  const std::string& event() const { return event_; }
+  // Of the rows whose event was seen; of all where there is no such column.
+  double event_weight() const { return event_.empty() ? total_weight_ : event_weight_; }
   // The columns that are read as text: what TableOptions::categorical has to hold when new data is opened.
   std::vector<std::string> categorical() const;
 
@@ -165,7 +175,9 @@ class Encoding {
   std::vector<EncodedColumn> columns_;
   bool intercept_ = true;
   Missing missing_ = Missing::error;
-  std::string target_, weights_, offset_, scale_name_;
+  std::string target_, weights_, offset_, scale_name_, event_;
+  bool times_ = false;
+  double event_weight_ = 0.0;
   TargetKind target_kind_ = TargetKind::two_classes;
   ColumnKind target_column_ = ColumnKind::numeric;
   std::vector<std::string> classes_;

@@ -32,6 +32,8 @@ struct FamilyCard {
   bool log_link = false;            // whether exp(linear predictor) is the mean of the target: exposures multiply it
   bool in_units_of_target = false;  // whether coefficients are: then the default prior is scaled by the target's
   bool scale = false;               // whether it has a residual scale: drawn, unless the setting sigma gives it
+  // Whether the target is a time until an event, or an amount: its logarithm has location and scale.
+  bool times = false;
   // `target` is the one that ends the rows where the scale is drawn, else none.
   Model (*make)(const Settings& settings, int classes, Prior prior, const ScaledTarget* target) = nullptr;
 };

@@ -4,6 +4,8 @@
 //   two classes   mean, lower, upper                       of the probability that the target is its positive level
 //   classes       class, and mean[c], lower[c], upper[c]   the most probable class, and the probability of each class c
 //   number        mean, lower, upper                       of the family's mean
+//   time, amount  mean, lower, upper                       of its median; or, at given times t,
+//                 survival[t], lower[t], upper[t]          of the probability that it is longer than t
 // The interval is one of two kinds. That of the `mean` has quantiles of the mean, or of the probability, over the draws:
 // how well it is known. That of a new `target` has quantiles of targets, one drawn under each draw: where they will lie.
 // A target that is of a class or not has the quantiles 0 and 1, by the posterior mean of its probability: an upper end
@@ -23,8 +25,9 @@ struct PredictOptions {
   // At most so many draws are used, evenly spaced over the chains. The end of a 90 % interval then has a Monte Carlo
   // error of sqrt(0.05 * 0.95 / draws) / 0.103 standard deviations, 3 % of one, and the mean one of 1.6 %.
   std::int64_t draws = 4000;
-  std::string kind = {};  // mean or target; empty: target for numbers, mean for classes
-  int threads = 0;        // 0: all cores. Predictions do not depend on it
+  std::string kind = {};           // mean or target; empty: target for numbers, mean for classes
+  std::vector<double> times = {};  // of survival probabilities; none: the time itself
+  int threads = 0;                 // 0: all cores. Predictions do not depend on it
 };
 
 // Throws InputError if an option cannot be used. Before any file is opened.

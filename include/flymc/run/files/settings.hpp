@@ -18,9 +18,9 @@ struct Settings {
   std::vector<std::string> table;  // files, globs or folders
   std::string target;
   std::vector<std::string> columns, exclude, categorical, reference;
-  RowId merge_levels = 0;                         // levels with fewer rows become one
-  std::string weights, offset, exposure, trials;  // columns; empty: none
-  std::string delimiter;                          // of CSV files; empty: by the file's name
+  RowId merge_levels = 0;                                // levels with fewer rows become one
+  std::string weights, offset, exposure, trials, event;  // columns; empty: none
+  std::string delimiter;                                 // of CSV files; empty: by the file's name
   std::string missing = "error";
   std::string positive;
   bool no_intercept = false;
