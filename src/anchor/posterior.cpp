@@ -51,6 +51,7 @@ Expansion WeightedPosterior::expand(const Vector& theta) {
   for (Matrix& m : sums.curvature) m = Matrix(m.selfadjointView<Eigen::Lower>());
   out.precision = std::move(sums.curvature[0]);
   out.precision.diagonal() += prior_curvature;
+  add_border(out.precision, model_.term().border(Term::Curvature::surrogate, theta));
   out.metric = Metric::from_precision(out.precision);
   if (!out.metric) {
     out.mended = true;

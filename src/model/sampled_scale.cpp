@@ -37,14 +37,6 @@ void SampledScale::check_scale(const Vector& theta) const {
                   least));
 }
 
-double SampledScale::coupling(const Vector& theta) const {
-  const Index d = theta.size() - 1;
-  Vector slope = Vector::Zero(theta.size()), bend = slope;
-  prior_.surrogate(parameters(theta), slope, bend);
-  const double sigma = target_.unit / theta[d];
-  return sigma * sigma * bend.head(d).dot(theta.head(d).cwiseAbs2()) / target_.total_weight;
-}
-
 double SampledScale::powers(Index parameters) const {
   return target_.total_weight - static_cast<double>(parameters) - 1.0;
 }
@@ -106,33 +98,44 @@ double SampledScale::surrogate(const Vector& theta, Vector& gradient, Vector& cu
   const double value = prior_.surrogate(parameters(theta), slope, bend) + powers(theta.size()) * std::log(tau);
   gradient += pulled(theta, slope);
   gradient[d] += powers(theta.size()) / tau;
-  const double sigma = target_.unit / tau, along = sigma / tau;
-  curvature.head(d) += sigma * sigma * bend.head(d);
-  curvature[d] +=
-      powers(theta.size()) / (tau * tau) + along * along * (bend[d] + bend.head(d).dot(theta.head(d).cwiseAbs2()));
+  curvature += pulled_curvature(theta, bend);
+  curvature[d] += powers(theta.size()) / (tau * tau);
   return value;
 }
 
-// The second derivatives of beta_j and sigma in tau, times the prior's slopes, come on top.
+// The second derivatives of beta_j and sigma, times the prior's slopes, come on top.
 Vector SampledScale::surrogate_bend(const Vector& theta) const {
   const Index d = theta.size() - 1;
-  const double tau = theta[d], sigma = target_.unit / tau, along = sigma / tau;
-  const Vector at = parameters(theta);
+  const double tau = theta[d], along = target_.unit / (tau * tau);
   Vector slope = Vector::Zero(theta.size()), unused = slope;
-  prior_.surrogate(at, slope, unused);
-  const Vector bend = prior_.surrogate_bend(at);
-  Vector out = sigma * sigma * bend;
-  out[d] = powers(theta.size()) / (tau * tau) +
-           along * along * (bend[d] + bend.head(d).dot(theta.head(d).cwiseAbs2())) +
-           2.0 * along / tau * (slope.head(d).dot(theta.head(d)) - slope[d]);
+  prior_.surrogate(parameters(theta), slope, unused);
+  Vector out = pulled_curvature(theta, prior_.surrogate_bend(parameters(theta)));
+  out[d] += powers(theta.size()) / (tau * tau) + 2.0 * along / tau * (slope.head(d).dot(theta.head(d)) - slope[d]);
   return out;
 }
 
 Vector SampledScale::corner_curvature(const Vector& theta) const {
+  return pulled_curvature(theta, prior_.corner_curvature(parameters(theta)));
+}
+
+Vector SampledScale::pulled_curvature(const Vector& theta, const Vector& weights) const {
   const Index d = theta.size() - 1;
-  const double sigma = target_.unit / theta[d];
-  Vector out = sigma * sigma * prior_.corner_curvature(parameters(theta));
-  out[d] = 0.0;
+  const double sigma = target_.unit / theta[d], along = sigma / theta[d];
+  Vector out = sigma * sigma * weights;
+  out[d] = along * along * (weights[d] + weights.head(d).dot(theta.head(d).cwiseAbs2()));
+  return out;
+}
+
+Vector SampledScale::border(Curvature curvature, const Vector& theta) const {
+  const Index d = theta.size() - 1;
+  const double sigma = target_.unit / theta[d], along = sigma / theta[d];
+  const Vector at = parameters(theta);
+  Vector slope = Vector::Zero(theta.size()), weights = slope;
+  prior_.surrogate(at, slope, weights);
+  if (curvature == Curvature::surrogate_bend) weights = prior_.surrogate_bend(at);
+  if (curvature == Curvature::corner) weights = prior_.corner_curvature(at);
+  Vector out = -sigma * along * weights.head(d).cwiseProduct(theta.head(d));
+  if (curvature == Curvature::surrogate_bend) out -= along * slope.head(d);
   return out;
 }
 

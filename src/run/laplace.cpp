@@ -27,6 +27,7 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
     model.term().surrogate(anchor.theta, slope, stand_in);
     rows = anchor.metric.precision();
     rows.diagonal() -= stand_in;
+    add_border(rows, model.term().border(Term::Curvature::surrogate, anchor.theta), -1.0);
   }
   // To the mode of the prior and the rows' quadratic at the anchor, by one step for a normal prior and a few for
   // others. Where that is far away, as under another prior than the anchor was found for, with lit rows as they are:
@@ -58,6 +59,7 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
     Vector curvature = Vector::Zero(d);
     const double value = here.value + model.term().surrogate(out.mean, here.slope, curvature);
     here.rows.diagonal() += curvature;
+    add_border(here.rows, model.term().border(Term::Curvature::surrogate, out.mean));
     const auto metric = Metric::from_precision(Matrix(here.rows.selfadjointView<Eigen::Lower>()));
     if (!metric) return std::nullopt;
     const Vector step = metric->whiten_gradient(here.slope);
@@ -71,6 +73,7 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
   Matrix precision = has_slope ? Matrix(at(out.mean).rows.selfadjointView<Eigen::Lower>()) : rows;
   out.rows = precision;
   precision.diagonal() += model.term().surrogate_bend(out.mean);
+  add_border(precision, model.term().border(Term::Curvature::surrogate_bend, out.mean));
   const auto metric = Metric::from_precision(precision);
   if (!metric) return std::nullopt;
   out.factor = metric->lower().transpose().triangularView<Eigen::Upper>().solve(Matrix::Identity(d, d));

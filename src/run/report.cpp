@@ -162,16 +162,7 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
     const auto separated = separated_classes(store, model, *laplace, shown.classes);
     warn(separated.empty() ? prior_warnings(model.prior(), shown.names, model.parameters(laplace->mean)) : separated);
   }
-  if (!preparation.anchor) return report;
-  constexpr double strong = 2.0;
-  if (model.prior_coupling(preparation.centre().theta) > strong)
-    report.warnings.push_back(
-        fmt::format("a prior is very narrow beside its distance from 0, and chains hardly move in sigma; take what is "
-                    "known off the "
-                    "target: the prior's centre times the column, as {}, and centre the prior at 0",
-                    mention("offset")));
-  else
-    warn(residual_warnings(model, store, preparation.centre().theta));
+  if (preparation.anchor) warn(residual_warnings(model, store, preparation.centre().theta));
   return report;
 }
 

@@ -59,6 +59,7 @@ Metric as_wide_as_the_posterior(const Model& model, const Anchor& anchor) {
   if (model.term().quadratic()) return anchor.metric;
   Matrix precision = anchor.metric.precision();
   precision.diagonal() -= model.term().corner_curvature(anchor.theta);
+  add_border(precision, model.term().border(Term::Curvature::corner, anchor.theta), -1.0);
   return Metric::from_precision(precision).value_or(anchor.metric);
 }
 
@@ -126,7 +127,10 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   const auto posterior = out.bound->posterior_metric();
   if (!posterior || largest_ratio(lit.curvature, *posterior) < most * LitRows::share) return out;
   Matrix precision = posterior->precision() - Matrix(lit.curvature.selfadjointView<Eigen::Lower>()) / LitRows::share;
-  if (!model.term().quadratic()) precision.diagonal() -= model.term().corner_curvature(out.anchor->theta);
+  if (!model.term().quadratic()) {
+    precision.diagonal() -= model.term().corner_curvature(out.anchor->theta);
+    add_border(precision, model.term().border(Term::Curvature::corner, out.anchor->theta), -1.0);
+  }
   const auto wider = Metric::from_precision(precision);
   if (!wider) return out;
   const Lighting same{.above = lit.above, .rows = lit.fixed.row};

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <cmath>
 #include <functional>
@@ -85,6 +86,32 @@ TEST(SampledScale, GradientAndBendAreDerivatives) {
   }
 }
 
+// The whole second derivative: the border of the bend is that of psi_j and tau. The surrogate's leaves out what the slopes
+// of the prior have to do with it, and is positive definite.
+TEST(SampledScale, BordersAreSecondDerivatives) {
+  const SampledScale scale(prior, target);
+  const Vector border = scale.border(Term::Curvature::surrogate_bend, some_theta);
+  const double h = 1e-4;
+  const auto slope_at = [&](const Vector& at) {
+    Vector slope = Vector::Zero(3), unused = slope;
+    scale.surrogate(at, slope, unused);
+    return slope;
+  };
+  const Vector step = h * Vector::Unit(3, 2);
+  const Vector numerically = -(slope_at(some_theta + step) - slope_at(some_theta - step)) / (2.0 * h);
+  ASSERT_EQ(border.size(), 2);
+  for (Index j = 0; j < 2; ++j) EXPECT_NEAR(border[j], numerically[j], 1e-5 * (1.0 + std::abs(border[j])));
+  Vector unused = Vector::Zero(3), diagonal = unused;
+  scale.surrogate(some_theta, unused, diagonal);
+  Matrix precision = diagonal.asDiagonal();
+  add_border(precision, scale.border(Term::Curvature::surrogate, some_theta));
+  EXPECT_GT(precision.selfadjointView<Eigen::Lower>().eigenvalues().minCoeff(), 0.0);
+  const Vector v{{0.3, -1.0, 2.0}};
+  EXPECT_LT(
+      (bordered_product(diagonal, scale.border(Term::Curvature::surrogate, some_theta), v) - precision * v).norm(),
+      1e-10);
+}
+
 TEST(SampledScale, CornersOfALaplaceAreSeenThroughTheMap) {
   const Prior corners = Prior::each({Prior::laplace(7.0, 0.1), Prior::normal(0.0, 1.0), Prior::normal(0.0, 2.0)});
   const SampledScale scale(corners, target);
@@ -93,7 +120,8 @@ TEST(SampledScale, CornersOfALaplaceAreSeenThroughTheMap) {
   EXPECT_NEAR(corner[0], 1.5 * 1.5 * corners.corner_curvature(scale.parameters(there))[0], 1e-9);
   EXPECT_GT(corner[0], 0.0);
   EXPECT_EQ(corner[1], 0.0);
-  EXPECT_EQ(corner[2], 0.0);
+  EXPECT_EQ(corner[2], 0.0);  // psi_0 is 0 there
+  EXPECT_GT(scale.corner_curvature(Vector{{0.05, 0.3, 2.0}})[2], 0.0);
 }
 
 TEST(SampledScale, BeginsAtTheCentreOfThePriorWithSigmaOneUnit) {

@@ -252,8 +252,6 @@ class Model {
   Vector parameter_change(const Vector& theta, const Vector& direction) const {
     return scale_ ? scale_->change(theta, direction) : direction;
   }
-  // See SampledScale; 0 where no scale is drawn.
-  double prior_coupling(const Vector& theta) const { return scale_ ? scale_->coupling(theta) : 0.0; }
   // Throws InputError if theta is on its way to a scale of 0.
   void check_scale(const Vector& theta) const {
     if (scale_) scale_->check_scale(theta);

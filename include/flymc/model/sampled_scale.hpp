@@ -30,10 +30,6 @@ class SampledScale final : public Term {
   // columns explain exactly.
   void check_scale(const Vector& theta) const;
 
-  // How much more the prior's coupling of psi and tau, which its quadratic leaves out, weighs than what is known of tau:
-  // sum over j of (beta_j / scale_j)^2 over the weight of the rows. Where that is large chains hardly move in sigma.
-  double coupling(const Vector& theta) const;
-
   // (beta, sigma) of theta, and back.
   Vector parameters(const Vector& theta) const;
   Vector theta(const Vector& parameters) const;
@@ -41,11 +37,12 @@ class SampledScale final : public Term {
   Vector change(const Vector& theta, const Vector& direction) const;
 
   double log_density(const Vector& theta, Vector* gradient = nullptr) const override;
-  // The curvature of tau and psi together is left out. Beside that of the rows it is small, unless a prior is narrow and
-  // far from 0.
+  // With w_j the curvature of the prior in beta_j, that of theta is sum_j w_j b_j b_j' for the derivative b_j of beta_j,
+  // which has two entries: the curvature of psi_j and tau together is the border.
   double surrogate(const Vector& theta, Vector& gradient, Vector& curvature) const override;
   Vector surrogate_bend(const Vector& theta) const override;
   Vector corner_curvature(const Vector& theta) const override;
+  Vector border(Curvature curvature, const Vector& theta) const override;
   bool quadratic() const override { return false; }
   // The prior's, with sigma one unit.
   Vector centre(Index parameters) const override;
@@ -56,6 +53,8 @@ class SampledScale final : public Term {
 
  private:
   double powers(Index parameters) const;
+  // sum_j w_j b_j b_j' for weights of beta and sigma: its diagonal.
+  Vector pulled_curvature(const Vector& theta, const Vector& weights) const;
   // From the gradient in (beta, sigma) to that in theta, without the powers of tau.
   Vector pulled(const Vector& theta, const Vector& gradient) const;
 
