@@ -55,11 +55,15 @@ std::unique_ptr<Tuner> make_move(const Density& density, const std::shared_ptr<c
 }
 
 // The corner of a Laplace prior, where its surrogate is ten times as narrow, makes the posterior look narrow.
+void take_off_corners(const Term& term, const Vector& theta, Matrix& precision) {
+  precision.diagonal() -= term.corner_curvature(theta);
+  add_border(precision, term.border(Term::Curvature::corner, theta), -1.0);
+}
+
 Metric as_wide_as_the_posterior(const Model& model, const Anchor& anchor) {
   if (model.term().quadratic()) return anchor.metric;
   Matrix precision = anchor.metric.precision();
-  precision.diagonal() -= model.term().corner_curvature(anchor.theta);
-  add_border(precision, model.term().border(Term::Curvature::corner, anchor.theta), -1.0);
+  take_off_corners(model.term(), anchor.theta, precision);
   return Metric::from_precision(precision).value_or(anchor.metric);
 }
 
@@ -127,10 +131,7 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   const auto posterior = out.bound->posterior_metric();
   if (!posterior || largest_ratio(lit.curvature, *posterior) < most * LitRows::share) return out;
   Matrix precision = posterior->precision() - Matrix(lit.curvature.selfadjointView<Eigen::Lower>()) / LitRows::share;
-  if (!model.term().quadratic()) {
-    precision.diagonal() -= model.term().corner_curvature(out.anchor->theta);
-    add_border(precision, model.term().border(Term::Curvature::corner, out.anchor->theta), -1.0);
-  }
+  if (!model.term().quadratic()) take_off_corners(model.term(), out.anchor->theta, precision);
   const auto wider = Metric::from_precision(precision);
   if (!wider) return out;
   const Lighting same{.above = lit.above, .rows = lit.fixed.row};

@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow
 import pytest
 import statsmodels.api as statsmodels
-from command import flymc, refusal, write
+from command import flymc, refusal, spoilt, write
 
 
 def claims(rows, seed=1, spread=0.0):
@@ -95,12 +95,7 @@ def test_counts_that_vary_more_are_noticed(tmp_path):
     ({}, ["--bound", "anchored"], "use the sharp bound"),
 ])
 def test_what_is_refused(change, words, said, tmp_path):
-    table = claims(500, seed=5)
-    for name, values in change.items():
-        column = np.asarray(table[name], float)
-        column[:len(values)] = values
-        table[name] = column
-    path = write(pyarrow.table(table), tmp_path / "t.parquet")
+    path = write(pyarrow.table(spoilt(claims(500, seed=5), change)), tmp_path / "t.parquet")
     assert said in refusal("fit", path, "--target", "claims", "--family", "poisson", "--out", "run", *words, folder=tmp_path)
 
 

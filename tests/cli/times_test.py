@@ -8,7 +8,7 @@ import pyarrow
 import pytest
 import scipy.optimize
 import scipy.stats
-from command import flymc, refusal, write
+from command import flymc, refusal, spoilt, write
 
 FAMILIES = ("weibull", "lognormal", "loglogistic")
 
@@ -164,12 +164,7 @@ def test_weights_and_offsets(tmp_path):
     ({}, ["--weights", "died"], "cannot be both"),
 ])
 def test_what_is_refused(change, words, said, tmp_path):
-    table = patients(500, seed=5)
-    for name, values in change.items():
-        column = np.asarray(table[name], float)
-        column[:len(values)] = values
-        table[name] = column
-    path = write(pyarrow.table(table), tmp_path / "t.parquet")
+    path = write(pyarrow.table(spoilt(patients(500, seed=5), change)), tmp_path / "t.parquet")
     assert said in refusal("fit", path, "--target", "years", "--event", "died", "--family", "weibull", "--out", "run", *words,
                            folder=tmp_path)
 
@@ -182,5 +177,9 @@ def test_what_does_not_go_together(tmp_path):
     said = flymc("fit", path, "--target", "years", "--sigma", 2, "--family", "weibull", "--out", "run", folder=tmp_path,
                  expect=2, both=True)
     assert "--sigma: only for the gaussian or student_t family" in said
+    # A name that a script left empty must not make events of all rows.
+    said = flymc("fit", path, "--target", "years", "--event", "", "--family", "weibull", "--out", "run", folder=tmp_path, expect=2,
+                 both=True)
+    assert "--event: name a column" in said
     flymc("fit", path, "--target", "died", "--exclude", "years", "--out", "logistic", "--quiet", folder=tmp_path)
     assert "has no times until an event" in refusal("predict", "logistic", path, "--times", "1", "--out", "p.csv", folder=tmp_path)

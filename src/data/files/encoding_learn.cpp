@@ -304,6 +304,7 @@ void EncodingLearner::add_target(const TableBatch& batch, std::span<const Index>
                                  Tally& tally) const {
   const std::size_t j = names_.size() - 1;
   const bool less_offset = !options_.offset.empty() && !options_.log_link;
+  if (weights.empty()) tally.target_numbers.count.add(static_cast<double>(kept.size()));
   for (const Index row : kept) {
     const auto i = static_cast<std::size_t>(row);
     double value = batch.numbers(j)[i];
@@ -311,7 +312,10 @@ void EncodingLearner::add_target(const TableBatch& batch, std::span<const Index>
     if (options_.times) value = log_of_time(batch, row, names_[j], value);
     if (less_offset) value -= batch.numbers(encoding_.columns_.size())[i];
     const double weight = weights.empty() ? 1.0 : weights[i];
-    if (weight > 0.0) tally.target_numbers.add(batch.key(row), value, weight);
+    if (weights.empty())
+      tally.target_numbers.add_uncounted(batch.key(row), value);
+    else if (weight > 0.0)
+      tally.target_numbers.add(batch.key(row), value, weight);
     if (!options_.event.empty())
       tally.events.add(weight * event_of(batch, row, names_[j - 1], batch.numbers(j - 1)[i]));
   }

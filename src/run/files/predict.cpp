@@ -159,10 +159,10 @@ void check(const PredictOptions& options) {
   for (const double time : options.times)
     if (!(time > 0.0) || !std::isfinite(time))
       throw InputError(fmt::format("{}: a time is more than 0, not {}", mention("times"), time));
-  for (std::size_t i = 0; i < options.times.size(); ++i)
-    if (std::find(options.times.begin(), options.times.begin() + static_cast<std::ptrdiff_t>(i), options.times[i]) !=
-        options.times.begin() + static_cast<std::ptrdiff_t>(i))
-      throw InputError(fmt::format("{}: {} is there twice", mention("times"), options.times[i]));
+  std::vector<double> sorted = options.times;
+  std::ranges::sort(sorted);
+  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
+    throw InputError(fmt::format("{}: {} is there twice", mention("times"), *twice));
   if (!options.times.empty() && options.kind == "target")
     throw InputError(fmt::format("{}: a probability at given times ({}) has an interval of its own; leave it out",
                                  mention("kind"), mention("times")));

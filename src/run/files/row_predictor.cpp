@@ -19,21 +19,21 @@ constexpr Index batch_numbers = Index{1} << 16;
 
 // Numbers of the rows at hand.
 struct RowPredictor::Buffer {
-  Buffer(Index rows, Index draws, Index predictors)
+  Buffer(Index rows, Index draws, Index predictors, bool survival)
       : stride((draws + panel_width - 1) / panel_width * panel_width),
         storage(aligned_numbers(static_cast<std::size_t>((rows + 1) * predictors * stride))),
         numbers(storage.get()),
         one(numbers + rows * predictors * stride) {
-    if (predictors > 1) {
-      mixed.resize(static_cast<std::size_t>(draws * predictors));
-      means.resize(mixed.size());
-    }
+    if (predictors == 1 && !survival) return;
+    mixed.resize(static_cast<std::size_t>(draws * predictors));
+    means.resize(mixed.size());
   }
   const Index stride;
   const AlignedNumbers storage;
-  double* const numbers;             // in it: row by row, predictor by predictor, a number per draw
-  double* const one;                 // as much as a row
-  std::vector<double> mixed, means;  // draw by draw, predictor by predictor
+  double* const numbers;  // in it: row by row, predictor by predictor, a number per draw
+  double* const one;      // as much as a row
+  // Draw by draw, predictor by predictor; of survival probabilities, standardised residuals and zeros.
+  std::vector<double> mixed, means;
 };
 
 // The p-quantile of n numbers stands at (n - 1) p among them in order, as in R and NumPy.
@@ -83,7 +83,7 @@ RowPredictor::RowPredictor(Model model, const Encoding& encoding, const RowMatri
 void RowPredictor::predict(const NewRows& rows, Index begin, Index end, RowMatrix& out) const {
   const Index padded = panels_ * panel_width;
   const Index most = std::clamp<Index>(batch_numbers / (padded * predictors_), panel_width, 64);
-  Buffer buffer(std::min(most, end - begin), draws_, predictors_);
+  Buffer buffer(std::min(most, end - begin), draws_, predictors_, survival());
   for (Index first = begin; first < end; first += most) {
     const Index count = std::min(most, end - first);
     for (Index k = 0; k < predictors_; ++k)
@@ -149,7 +149,7 @@ void RowPredictor::predict_number(std::span<const double> eta, std::uint64_t row
 }
 
 // log t = eta + sigma e: the median of t is exp(eta + sigma times that of e).
-void RowPredictor::predict_time(std::span<double> eta, std::uint64_t row, Buffer& buffer, double* out) const {
+void RowPredictor::predict_time(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const {
   const BatchedFamily& family = model_.family();
   const std::span<double> times(buffer.one, eta.size());
   const double at_zero = 0.0;
@@ -169,8 +169,8 @@ void RowPredictor::predict_time(std::span<double> eta, std::uint64_t row, Buffer
 
 // P(longer than t) = S((log t - eta) / sigma), the likelihood of a row whose event was not seen until t.
 void RowPredictor::predict_survival(std::span<const double> eta, Buffer& buffer, double* out) const {
-  const std::vector<double> not_seen(eta.size(), 0.0);
-  std::vector<double> u(eta.size());
+  const std::vector<double>& not_seen = buffer.means;
+  std::vector<double>& u = buffer.mixed;
   const std::span<double> probability(buffer.one, eta.size());
   for (std::size_t t = 0; t < log_times_.size(); ++t) {
     for (std::size_t s = 0; s < eta.size(); ++s) u[s] = (log_times_[t] - eta[s]) / sigma_[s];

@@ -49,7 +49,7 @@ class RowPredictor {
   };
   struct Buffer;
   void predict_number(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const;
-  void predict_time(std::span<double> eta, std::uint64_t row, Buffer& buffer, double* out) const;
+  void predict_time(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const;
   void predict_survival(std::span<const double> eta, Buffer& buffer, double* out) const;
   void predict_classes(std::span<const double> eta, Buffer& buffer, double* out) const;
   Neighbours neighbours_at(std::span<const double> numbers, const Location& location, const Place& place) const;

@@ -66,7 +66,7 @@ std::vector<Setting> make_settings() {
   all.push_back(column_setting(
       "trials", "COLUMN", Group::rows, "binomial: how many trials a row has, of which the target counts the successes",
       [](auto& s) -> auto& { return s.trials; }));
-  all.push_back(text_setting(
+  all.push_back(column_setting(
       "event", "COLUMN", Group::rows, "times: 1 if the event was seen, 0 if not until then (default: always seen)",
       [](auto& s) -> auto& { return s.event; }));
   all.push_back(text_setting(
