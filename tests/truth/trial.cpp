@@ -23,6 +23,15 @@ std::vector<std::vector<double>> identified_draws(const TruthModel& model, const
   return out;
 }
 
+// Whether the summary says that draws may be wrong: that chains have not met, that z is not as it should be, or that there
+// is another mode. Warnings of data and prior, such as separated classes, say nothing of that.
+bool doubted(const Fit& fitted) {
+  const auto of_modes = [](const std::string& warning) {
+    return warning.starts_with("the posterior has a second mode");
+  };
+  return fitted.summary().warnings.size() > fitted.warnings.size() || std::ranges::any_of(fitted.warnings, of_modes);
+}
+
 Found find(const Trial& trial, std::size_t j) {
   Found out;
   const Marginal& truth = trial.truth.marginals[j];
@@ -68,7 +77,7 @@ Run run(const TruthModel& model, const Store& store, const Quadrature& truth, co
     const Fit fitted = fit(store, make_model(model), options);
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     out.passes = static_cast<double>(fitted.queries()) / static_cast<double>(store.rows());
-    out.warned = !fitted.summary().warnings.empty();
+    out.warned = doubted(fitted);
     for (std::size_t j = 0; j < model.identified(); ++j) {
       out.scores.push_back(score(identified_draws(model, fitted.draws, j), truth.marginals[j], quantiles));
       out.warned |= !out.scores.back().trustworthy();
