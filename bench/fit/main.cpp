@@ -1,7 +1,9 @@
 // What 1000 effective draws cost, beside what a person could do instead with the same library.
 //
-//   flymc_bench fit [--rows N,N,...] [--features N] [--family logistic|softmax|student_t] [--positives SHARE]
+//   flymc_bench fit [--rows N,N,...] [--features N] [--family F,F,...|all] [--positives SHARE]
 //                   [--prior "laplace(0, 0.3)"]
+//       with families logistic (default), probit, cloglog, binomial, softmax, ordinal, poisson, truncated_poisson,
+//       student_t, and, with sigma drawn, gaussian+sigma, student_t+sigma, weibull, lognormal, loglogistic
 //   flymc_bench mnist|a9a|covtype|flights --data DIR
 //   flymc_bench one-hot [--rows N,N,...]
 //   flymc_bench ways [--only TEXT] [--data DIR]
@@ -30,6 +32,7 @@ using namespace flymc::bench;
 struct Arguments {
   std::string task, data, only;
   std::vector<RowId> rows = {100000};
+  std::vector<std::string> families = {"logistic"};
   Synthetic synthetic;
   FitOptions fit{.chains = 4, .warmup = 500, .draws = 5000};
   bool json = false, alone = false;
@@ -68,10 +71,14 @@ Arguments parse(int argc, char** argv) {
       std::string list = value() + ",";
       for (std::size_t at = 0, comma; (comma = list.find(',', at)) != std::string::npos; at = comma + 1)
         out.rows.push_back(static_cast<RowId>(number(std::string_view(list).substr(at, comma - at))));
+    } else if (flag == "--family") {
+      out.families.clear();
+      std::string list = value() + ",";
+      for (std::size_t at = 0, comma; (comma = list.find(',', at)) != std::string::npos; at = comma + 1)
+        out.families.push_back(list.substr(at, comma - at));
+      if (out.families == std::vector<std::string>{"all"}) out.families = synthetic_families();
     } else if (flag == "--features")
       out.synthetic.features = static_cast<Index>(number(value()));
-    else if (flag == "--family")
-      out.synthetic.family = value();
     else if (flag == "--prior")
       out.synthetic.prior = value();
     else if (flag == "--positives")
@@ -142,7 +149,8 @@ FitOptions regular_options(const Case& table, FitOptions options, MoveKind move)
   return options;
 }
 
-void run(const Case& table, const Arguments& arguments) {
+// Returns what flymc itself took.
+Cost run(const Case& table, const Arguments& arguments) {
   const Threads threads;
   const Execution execution{threads};
   const RowId rows = table.store.rows();
@@ -151,7 +159,7 @@ void run(const Case& table, const Arguments& arguments) {
   const double iid = iid_per_second(*laplace.anchor, execution);
   const Cost fly = measure_fit(table, arguments.fit, execution);
   report(table.name, rows, fly, iid, arguments.json);
-  if (arguments.alone) return;
+  if (arguments.alone) return fly;
   const FitOptions regular = regular_options(table, arguments.fit, MoveKind::split_hmc);
   const Cost plain = measure_fit(table, regular, execution);
   report(table.name + ", regular", rows, plain, iid, arguments.json);
@@ -159,6 +167,23 @@ void run(const Case& table, const Arguments& arguments) {
       measure_independence(table, laplace, arguments.fit.chains, regular.draws, arguments.fit.seed, execution);
   report(table.name + ", independence", rows, independent, iid, arguments.json);
   expect_same_means(fly.summary, plain.summary);
+  return fly;
+}
+
+// A family at each number of rows, and how bright rows fall with it.
+void run_synthetic(const std::string& family, const Arguments& arguments) {
+  std::vector<double> bright;
+  for (const RowId rows : arguments.rows) {
+    Synthetic wanted = arguments.synthetic;
+    wanted.family = family;
+    wanted.rows = rows;
+    bright.push_back(run(synthetic(wanted), arguments).bright_mean);
+  }
+  if (arguments.json || bright.size() < 2) return;
+  const double from = static_cast<double>(arguments.rows.front()), to = static_cast<double>(arguments.rows.back());
+  if (bright.back() > 0.0)
+    fmt::print("{:24} bright rows go with the power {:.2f} of rows\n", family,
+               std::log(bright.back() / bright.front()) / std::log(to / from));
 }
 
 // One line per way: what it was, what set-up and warm-up took, and what sampling gave.
@@ -204,11 +229,7 @@ int main(int argc, char** argv) try {
     return 0;
   }
   if (arguments.task == "fit") {
-    for (const RowId rows : arguments.rows) {
-      Synthetic wanted = arguments.synthetic;
-      wanted.rows = rows;
-      run(synthetic(wanted), arguments);
-    }
+    for (const std::string& family : arguments.families) run_synthetic(family, arguments);
     return 0;
   }
   if (arguments.task == "one-hot") {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <memory>
 
 #include "../paper/npy.hpp"
 #include "../paper/tables.hpp"
@@ -13,20 +15,166 @@
 namespace flymc::bench {
 namespace {
 
-Model model_of(const std::string& family, const std::string& prior_text) {
-  const Prior prior = Prior::parse(prior_text);
-  if (family == "logistic") return {Logistic{}, prior};
-  if (family == "softmax") return {Softmax{3}, prior};
-  if (family == "student_t") return {StudentT{4.0, 1.0}, prior};
-  throw InputError(fmt::format("'{}' is none of logistic, softmax, student_t", family));
+// What a row of a family has besides its features.
+enum class Rows {
+  plain,      // its target
+  scaled,     // the target as its last feature: sigma is drawn, and is 1
+  times,      // the same of a log time, of which about a third are not seen to their end
+  trials,     // ten trials each
+  categories  // five, in an order, by cut points
+};
+
+struct SyntheticFamily {
+  Rows rows;
+  // For targets of so much weight, or categories of so much each.
+  Model (*make)(Prior prior, double weight, const std::vector<double>& categories);
+};
+
+constexpr std::array<double, 4> cut_points = {-2.0, -0.7, 0.7, 2.0};
+
+template <class F>
+SyntheticFamily plain(Rows rows = Rows::plain) {
+  return {rows, [](Prior prior, double, const std::vector<double>&) { return Model(F{}, std::move(prior)); }};
 }
+
+const std::map<std::string, SyntheticFamily>& families() {
+  using Weights = std::vector<double>;
+  static const std::map<std::string, SyntheticFamily> all = {
+      {"logistic", plain<Logistic>()},
+      {"probit", plain<Probit>()},
+      {"cloglog", plain<Cloglog>()},
+      {"poisson", plain<Poisson>()},
+      {"truncated_poisson", plain<TruncatedPoisson>()},
+      {"binomial", plain<Binomial>(Rows::trials)},
+      {"softmax", {Rows::plain, [](Prior p, double, const Weights&) { return Model(Softmax{3}, std::move(p)); }}},
+      {"ordinal",
+       {Rows::categories,
+        [](Prior p, double, const Weights& each) { return Model(Ordinal{}, std::move(p), OrderedTarget{each}); }}},
+      {"student_t",
+       {Rows::plain,
+        [](Prior p, double, const Weights&) {
+          return Model(StudentT{4.0, 1.0}, std::move(p));
+        }}},
+      {"gaussian+sigma",
+       {Rows::scaled,
+        [](Prior p, double w, const Weights&) {
+          return Model(Residual(Gaussian{1.0}), std::move(p), {.total_weight = w});
+        }}},
+      {"student_t+sigma",
+       {Rows::scaled,
+        [](Prior p, double w, const Weights&) {
+          return Model(Residual(StudentT{4.0, 1.0}), std::move(p), {.total_weight = w});
+        }}},
+      {"weibull",
+       {Rows::times,
+        [](Prior p, double w, const Weights&) {
+          return Model(weibull(), std::move(p), {.total_weight = w, .censored = true});
+        }}},
+      {"lognormal",
+       {Rows::times,
+        [](Prior p, double w, const Weights&) {
+          return Model(lognormal(), std::move(p), {.total_weight = w, .censored = true});
+        }}},
+      {"loglogistic",
+       {Rows::times,
+        [](Prior p, double w, const Weights&) {
+          return Model(loglogistic(), std::move(p), {.total_weight = w, .censored = true});
+        }}},
+  };
+  return all;
+}
+
+// Appends rows of a family, drawn at eta, and counts what the model has to know of them.
+class SyntheticRows {
+ public:
+  SyntheticRows(const SyntheticFamily& family, std::vector<std::string> names, std::uint64_t seed)
+      : family_(family),
+        simulated_(family.make(Prior::flat(), 1e9, std::vector<double>(cut_points.size() + 1, 1.0))),
+        targets_(seed, 3, 0),
+        builder_(Layout(columns(std::move(names))), {family.rows == Rows::trials, false}),
+        categories_(cut_points.size() + 1, 0.0) {}
+
+  void append(const Vector& x, const Vector& eta, std::uint64_t row) {
+    cells_.assign(x.begin(), x.end());
+    const double drawn =
+        simulated_.family().simulate({eta.data(), static_cast<std::size_t>(eta.size())}, targets_, row);
+    switch (family_.rows) {
+      case Rows::plain:
+        builder_.append(cells_, drawn);
+        return;
+      case Rows::scaled:
+        weight_ += 1.0;
+        cells_.push_back(drawn);
+        builder_.append(cells_, drawn);
+        return;
+      case Rows::times: {
+        // Watched until a time that does not depend on the row.
+        const double until = 1.0 + std::log(-std::log(targets_.uniform(Purpose::start, row)));
+        weight_ += drawn <= until ? 1.0 : 0.0;
+        cells_.push_back(std::min(drawn, until));
+        builder_.append(cells_, drawn <= until ? 1.0 : 0.0);
+        return;
+      }
+      case Rows::trials: {
+        double successes = 0.0;
+        for (std::uint64_t t = 0; t < 10; ++t)
+          successes += targets_.uniform(Purpose::start, 10 * row + t) < sigmoid(eta[0]) ? 1.0 : 0.0;
+        builder_.append(cells_, {successes / 10.0, 10.0});
+        return;
+      }
+      case Rows::categories:
+        append_category(eta[0], row);
+        return;
+    }
+  }
+
+  Case finish(const std::string& name, const Prior& prior) {
+    return {name, builder_.finish(), family_.make(prior, weight_, categories_)};
+  }
+
+ private:
+  std::vector<std::string> columns(std::vector<std::string> names) const {
+    if (family_.rows == Rows::scaled || family_.rows == Rows::times) names.push_back("sigma");
+    if (family_.rows != Rows::categories) return names;
+    std::vector<std::string> with_cuts;
+    for (std::size_t k = 0; k < cut_points.size(); ++k) with_cuts.push_back(fmt::format("cut{}", k));
+    with_cuts.insert(with_cuts.end(), names.begin() + 1, names.end());  // they are the bias
+    return with_cuts;
+  }
+  void append_category(double eta, std::uint64_t row) {
+    const double u = targets_.uniform(Purpose::start, row), latent = eta + std::log(u) - std::log1p(-u);
+    const Index category = std::ranges::lower_bound(cut_points, latent) - cut_points.begin();
+    categories_[static_cast<std::size_t>(category)] += 1.0;
+    visit_cuts(category, static_cast<Index>(categories_.size()), [&](Index cut, double above) {
+      std::vector<double> with_cut(cut_points.size(), 0.0);
+      with_cut[static_cast<std::size_t>(cut)] = 1.0;
+      with_cut.insert(with_cut.end(), cells_.begin() + 1, cells_.end());
+      builder_.append(with_cut, above);
+    });
+  }
+
+  const SyntheticFamily& family_;
+  Model simulated_;
+  PhiloxRandom targets_;
+  StoreBuilder builder_;
+  double weight_ = 0.0;
+  std::vector<double> categories_, cells_;
+};
 
 }  // namespace
 
+std::vector<std::string> synthetic_families() {
+  std::vector<std::string> out;
+  for (const auto& [name, unused] : families()) out.push_back(name);
+  return out;
+}
+
 Case synthetic(const Synthetic& wanted) {
-  const Model model = model_of(wanted.family, wanted.prior);
+  const auto family = families().find(wanted.family);
+  if (family == families().end())
+    throw InputError(fmt::format("'{}' is none of {}", wanted.family, joined(synthetic_families(), ", ")));
   const Index d = wanted.features + 1;
-  const Index k = model.predictors();
+  const Index k = wanted.family == "softmax" ? 3 : 1;
   std::vector<std::string> names = {"bias"};
   for (Index j = 1; j < d; ++j) names.push_back(fmt::format("x{}", j));
   Matrix theta(d, k);
@@ -56,16 +204,12 @@ Case synthetic(const Synthetic& wanted) {
     }
     theta(0, 0) = low;
   }
-  StoreBuilder builder(names);
-  const PhiloxRandom targets(wanted.seed, 3, 0);
+  SyntheticRows rows(family->second, names, wanted.seed);
   for (RowId row = 0; row < wanted.rows; ++row) {
     features(row);
-    const Vector eta = theta.transpose() * x;
-    builder.append(
-        {x.data(), static_cast<std::size_t>(d)},
-        model.family().simulate({eta.data(), static_cast<std::size_t>(k)}, targets, static_cast<std::uint64_t>(row)));
+    rows.append(x, theta.transpose() * x, static_cast<std::uint64_t>(row));
   }
-  return {wanted.family, builder.finish(), model};
+  return rows.finish(wanted.family, Prior::parse(wanted.prior));
 }
 
 Case mnist(const std::filesystem::path& data) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "flymc/core/names.hpp"
 #include "flymc/core/numerics.hpp"
 #include "flymc/flymc.hpp"
 #include "flymc/run/sampler.hpp"
@@ -20,11 +21,14 @@ struct Case {
 struct Synthetic {
   RowId rows = 100000;
   Index features = 20;
-  std::string family = "logistic";  // softmax has three classes, student_t nu = 4 and sigma = 1
+  std::string family = "logistic";  // one of synthetic_families()
   double positives = 0.0;           // logistic: the share of ones, by the intercept; 0 leaves it alone
   std::string prior = "normal(0, 2)";
   std::uint64_t seed = 1;
 };
+
+// Three classes of a softmax, five of ordinal, ten trials of a binomial; a Student-t has nu = 4, and scales are 1.
+std::vector<std::string> synthetic_families();
 
 // A bias and AR(1) features with correlation 0.5, true coefficients N(0, 0.3^2).
 Case synthetic(const Synthetic& wanted);

@@ -3,6 +3,7 @@
 
 #include "flymc/bound/laws.hpp"
 #include "flymc/core/error.hpp"
+#include "flymc/data/cut_rows.hpp"
 #include "flymc/model/binomial.hpp"
 #include "flymc/model/cloglog.hpp"
 #include "flymc/model/gaussian.hpp"
@@ -14,4 +15,5 @@
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
 #include "flymc/model/survival.hpp"
+#include "flymc/model/truncated_poisson.hpp"
 #include "flymc/run/fit.hpp"

@@ -23,6 +23,9 @@ version: str = '0.1.0'
 def settings() -> dict[str, str]:
     """Names of all settings, each with a line of help."""
 
+def takes_order(family: str) -> bool:
+    """Whether the target of a family is ordered."""
+
 def plan(settings: Mapping[str, Sequence[str]], json: bool = False) -> str:
     """What a fit would take."""
 

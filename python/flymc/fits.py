@@ -84,7 +84,7 @@ class Fit:
     @property
     def rows(self) -> int:
         """How many rows the table has."""
-        return self._report["rows"]
+        return self._report.get("table_rows", self._report["rows"])
 
     @property
     def classes(self) -> list[str]:
@@ -193,7 +193,7 @@ class Fit:
         The posterior is `theta(chain, draw, coefficient)`, as in the command's export: of a softmax the differences
         from `reference_class`, which is the first class unless you name another. The log likelihood, which
         `arviz.loo` needs, is computed for at most `log_likelihood_rows` rows of the table, a random sample without
-        replacement that depends on `seed`; 0 leaves it out. Rows are chosen as by `Fit.loo`, so that fits of one table
+        replacement that depends on `seed`; 0 leaves it out, and there is none of ordered targets. Rows are chosen as by `Fit.loo`, so that fits of one table
         have the same ones. What `arviz.loo` then says is of these rows: times rows / sample it is an estimate for the
         table, and `Fit.loo` a better one. The attributes of the group say how many there were.
 
@@ -212,7 +212,7 @@ class Fit:
             }.items()
         }
         likelihood = None
-        if log_likelihood_rows > 0:
+        if log_likelihood_rows > 0 and not _core.takes_order(self.settings["family"][0]):
             all_rows, rows = self._run.sample_rows(log_likelihood_rows, seed)
             values = self.log_likelihood(rows).reshape(*theta.shape[:2], len(rows))
             likelihood = LogLikelihood(self.settings["target"][0], np.asarray(rows), values, all_rows)

@@ -37,6 +37,7 @@ def fit(
     trials: str | None = None,
     event: str | None = None,
     positive: str | None = None,
+    order: Sequence[str] | None = None,
     missing: str = "error",
     delimiter: str | None = None,
     no_intercept: bool = False,
@@ -69,8 +70,8 @@ def fit(
         data: A path, a pattern or a list of them (Parquet, CSV, Arrow); a pandas, Polars (lazy too) or PyArrow table; a
             PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`.
             What streams is streamed, unless there is a formula, which is evaluated in memory.
-        family: `logistic`, `probit`, `cloglog`, `softmax`, `binomial` (with `trials`), `poisson`, `gaussian`, `student_t`, and for
-            times until an event and positive amounts `weibull`, `lognormal` or `loglogistic`. From `gaussian` on, the
+        family: `logistic`, `probit`, `cloglog`, `softmax`, `ordinal`, `binomial` (with `trials`), `poisson`,
+            `truncated_poisson`, `gaussian`, `student_t`, and for times until an event and positive amounts `weibull`, `lognormal` or `loglogistic`. From `gaussian` on, the
             residual scale `sigma` is drawn with the coefficients; of the first two it may be known and given.
         prior: One for all coefficients, or a dictionary from terms to priors, in which `None` stands for all others.
             A prior is per unit of a column, and the intercept's at the means of the columns. Coefficients of which
@@ -89,6 +90,8 @@ def fit(
             successes among them.
         event: Of times until an event (`weibull`, `lognormal`, `loglogistic`), the name of a column that is 1 (or true) where the
             event was seen and 0 where it was not until then: the row is censored. Without it all were seen.
+        order: Of `family="ordinal"`, the levels of the target from the lowest to the highest. Numbers are ordered by size,
+            and an ordered category of pandas, PyArrow or Polars (`Enum`) has an order of its own, unless it is in a file.
         draws: Draws per chain. `"auto"` is 1000, and if these are not enough (an ESS of 400, in bulk and tails, and an
             R-hat below 1.01 for every coefficient) up to 10 times as many.
         out: The folder of the run, which the command can read too. Without it the run is temporary, and is gone when
@@ -165,12 +168,15 @@ def _prepare(
         if len(data) != 2:
             raise TypeError(f"data: a tuple of {len(data)}; arrays are given as (X, y)")
         target = "y" if formula is None or "~" in formula else formula
+        if settings.get("order") is None and _core.takes_order(settings["family"]):
+            settings["order"] = tables.order_of({target: data[1]}, target)
         data = tables.table_of_arrays(*data, settings.get("columns"), target)
         formula = formula or target
         if "~" not in formula:
             settings["columns"] = [name for name in data.column_names if name not in (target, *facts)]
     if formula is None:
         raise TypeError("formula: name the target, or write a formula such as 'y ~ a + b'")
+    _set_order(settings, data, formula.split("~")[0].strip())
     weights = settings.get("weights")
     if weights is not None and not isinstance(weights, str):
         data = tables.with_weights(data, weights, settings.get("columns"), settings.get("exclude") or ())
@@ -188,9 +194,13 @@ def _prepare(
             if settings.get(name):
                 raise ValueError(f"{name}: a formula says this itself; leave it out, or name only the target")
         frame = tables.frame_of(data, settings.get("delimiter"))
+        if settings.get("family") is not None and _core.takes_order(settings["family"]):
+            settings["order"] = settings["order"] or tables.order_of(frame, formula.split("~")[0].strip())
         design, table, target = Design.learn(formula, frame, settings["missing"], facts)
         file = spool()
         tables.write(table, file)
+        if not design.intercept and _core.takes_order(settings["family"]):
+            raise ValueError("formula: the cut points of an ordered target are its intercepts; leave out '- 1' or '0 +'")
         settings |= {"target": target, "columns": design.columns, "no_intercept": not design.intercept}
         return [str(file)], settings, design
     settings["target"] = formula
@@ -207,6 +217,16 @@ def _prepare(
     file = spool()
     tables.write(rows, file, only)
     return [str(file)], settings, None
+
+
+def _set_order(settings: dict[str, Any], data: Any, target: str) -> None:
+    """Levels of an ordered target: as they are given, or as the data have them."""
+    order = settings.get("order")
+    if isinstance(order, str):
+        raise TypeError("order: give a list of levels, from the lowest to the highest")
+    if order is None and _core.takes_order(settings["family"]):
+        order = tables.order_of(data, target)
+    settings["order"] = None if order is None else [str(level) for level in order]
 
 
 def _refuse_swapped(formula: Any, data: Any) -> None:

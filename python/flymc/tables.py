@@ -150,6 +150,32 @@ def with_weights(data: Any, weights: Any, columns: Sequence[str] | None, exclude
     return table.append_column(WEIGHTS, pa.array(values))
 
 
+def order_of(data: Any, column: str) -> list[str] | None:
+    """The levels of an ordered category, from the lowest, as they are written; nothing if the column is none."""
+    if isinstance(data, Mapping) and column in data:
+        return _order_of_values(data[column])
+    schema = getattr(data, "collect_schema", None)  # of Polars
+    if schema is not None and type(kind := schema().get(column)).__name__ == "Enum":
+        return [str(level) for level in kind.categories]
+    if is_pandas(data):
+        return _order_of_values(data[column]) if column in data.columns else None
+    if not isinstance(data, pa.Table) or column not in data.column_names:
+        return None
+    values = data[column]
+    if not pa.types.is_dictionary(values.type) or not values.type.ordered or values.num_chunks == 0:
+        return None
+    dictionary = values.chunk(0).dictionary
+    return _levels(pa.DictionaryArray.from_arrays(pa.array(range(len(dictionary))), dictionary)).to_pylist()
+
+
+def _order_of_values(values: Any) -> list[str] | None:
+    """The same of a column of pandas: a Series or a Categorical."""
+    dtype = getattr(values, "dtype", None)
+    if not getattr(dtype, "ordered", False):
+        return None
+    return [str(level).removesuffix(".0") if isinstance(level, float) else str(level) for level in dtype.categories]
+
+
 def refuse_dates(schema: pa.Schema, only: Iterable[str] | None, exclude: Iterable[str]) -> None:
     """Dates among the columns `only`, or all, without those to leave out."""
     for field in schema:

@@ -8,6 +8,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <map>
@@ -18,6 +19,7 @@
 #include "arguments.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/run/files/copies.hpp"
+#include "flymc/run/files/families.hpp"
 #include "flymc/run/files/inspect.hpp"
 #include "flymc/run/files/loo.hpp"
 #include "flymc/run/files/plan.hpp"
@@ -238,6 +240,14 @@ NB_MODULE(_core, m) {
         return all;
       },
       "Names of all settings, each with a line of help.");
+  m.def(
+      "takes_order",
+      [](const std::string& family) {
+        return std::ranges::any_of(all_families(), [&](const FamilyCard& card) {
+          return card.name == family && card.target == TargetKind::ordered;
+        });
+      },
+      "family"_a, "Whether the target of a family is ordered.");
   m.def("plan", &plan, "settings"_a, "json"_a = false, Free(), "What a fit would take.");
 
   nb::class_<Run>(m, "Run", "A run on disk.")

@@ -46,12 +46,10 @@ Collapsed WeightedPosterior::sum(const Vector& theta, std::size_t curvatures) {
 Expansion WeightedPosterior::expand(const Vector& theta) {
   Collapsed sums = sum(theta, 2);
   Expansion out{sums.value, std::move(sums.slope), {}, {}};
-  Vector prior_curvature = Vector::Zero(theta.size());
-  out.value += model_.term().surrogate(theta, out.gradient, prior_curvature);
+  out.value += model_.term().surrogate(theta, out.gradient);
   for (Matrix& m : sums.curvature) m = Matrix(m.selfadjointView<Eigen::Lower>());
   out.precision = std::move(sums.curvature[0]);
-  out.precision.diagonal() += prior_curvature;
-  add_border(out.precision, model_.term().border(Term::Curvature::surrogate, theta));
+  model_.term().curvature(Term::Of::surrogate, theta).add_to(out.precision);
   out.metric = Metric::from_precision(out.precision);
   if (!out.metric) {
     out.mended = true;
@@ -64,8 +62,7 @@ Expansion WeightedPosterior::expand(const Vector& theta) {
 Slope WeightedPosterior::slope(const Vector& theta) {
   Collapsed sums = sum(theta, 0);
   Slope out{sums.value, std::move(sums.slope)};
-  Vector unused = Vector::Zero(theta.size());
-  out.value += model_.term().surrogate(theta, out.gradient, unused);
+  out.value += model_.term().surrogate(theta, out.gradient);
   return out;
 }
 
@@ -108,10 +105,9 @@ std::optional<EasedStep> WeightedPosterior::ease(const Vector& theta, double fac
     }
     terms.curvature[0] = std::move(curvature);
   });
-  Vector bend = Vector::Zero(theta.size());
-  model_.term().surrogate(theta, sums.slope, bend);
+  model_.term().surrogate(theta, sums.slope);
   Matrix precision = sums.curvature[0].selfadjointView<Eigen::Lower>();
-  precision.diagonal() += bend;
+  model_.term().curvature(Term::Of::surrogate, theta).add_to(precision);
   const auto metric = Metric::from_precision(precision);
   if (!metric || !sums.slope.allFinite()) return std::nullopt;
   return EasedStep{theta + metric->unwhiten(metric->whiten_gradient(sums.slope)), sums.value / total_weight()};

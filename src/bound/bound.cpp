@@ -30,7 +30,7 @@ double largest_variance(const double* spread, std::size_t k, bool only_differenc
 
 Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, std::shared_ptr<const BoundRule> rule,
              Vector anchor, const Execution& execution, std::optional<Metric> metric, const Lighting& lighting,
-             Vector further_precision)
+             SparseSymmetric further_precision)
     : family_(std::move(family)),
       rule_(std::move(rule)),
       anchor_(std::move(anchor)),
@@ -113,7 +113,7 @@ Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, st
 
 Bound::Bound(std::shared_ptr<const BatchedFamily> family, std::shared_ptr<const BoundRule> rule, Vector anchor,
              BoundSums sums, RowId queries, std::optional<Metric> metric, ExpectedGaps expected_gaps, LitRows lit,
-             Vector further_precision)
+             SparseSymmetric further_precision)
     : family_(std::move(family)),
       rule_(std::move(rule)),
       anchor_(std::move(anchor)),
@@ -145,9 +145,8 @@ void Bound::check_parts(Index dimension) {
     throw InputError(fmt::format("the {} bound needs a metric of dimension {}", rule_->name(), dimension));
   if (metric_ && metric_->dimension() != dimension)
     throw InputError(fmt::format("a metric of dimension {} for {} coefficients", metric_->dimension(), dimension));
-  if (further_precision_.size() != 0 && further_precision_.size() != dimension)
-    throw InputError(
-        fmt::format("a precision of {} numbers for {} coefficients", further_precision_.size(), dimension));
+  if (const Index size = further_precision_.diagonal.size(); size != 0 && size != dimension)
+    throw InputError(fmt::format("a precision of {} numbers for {} coefficients", size, dimension));
   if (metric_) spread_.emplace(*metric_, family_->predictors());
 }
 

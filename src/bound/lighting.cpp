@@ -23,7 +23,7 @@ double largest_ratio(const Matrix& m, const Metric& a) {
 std::optional<Metric> Bound::posterior_metric() const {
   if (sums_.hessian.size() == 0) return std::nullopt;
   Matrix precision = sums_.hessian.selfadjointView<Eigen::Lower>();
-  if (further_precision_.size() > 0) precision.diagonal() += further_precision_;
+  if (further_precision_.diagonal.size() > 0) further_precision_.add_to(precision);
   return Metric::from_precision(precision);
 }
 

@@ -13,16 +13,13 @@ std::optional<SplitFrame> collapsed_frame(const Bound& bound, const Term& term) 
   const BoundSums& sums = bound.sums();
   const auto whole = [](const Matrix& lower) { return Matrix(lower.selfadjointView<Eigen::Lower>()); };
   frame.prior_slope = Vector::Zero(d);
-  frame.prior_curvature = Vector::Zero(d);
-  term.surrogate(frame.origin, frame.prior_slope, frame.prior_curvature);
+  term.surrogate(frame.origin, frame.prior_slope);
   // At the corner of a Laplace prior the surrogate is ten times as narrow as the prior. A frame as narrow as that has to
   // be undone by forces that grow with the distance, and chains stick where these are too large for a step.
-  frame.prior_curvature -= term.corner_curvature(frame.origin);
-  frame.prior_border = term.border(Term::Curvature::surrogate, frame.origin);
-  if (frame.prior_border.size() > 0) frame.prior_border -= term.border(Term::Curvature::corner, frame.origin);
+  frame.prior_curvature = term.curvature(Term::Of::surrogate, frame.origin);
+  frame.prior_curvature -= term.curvature(Term::Of::corner, frame.origin);
   Matrix precision = whole(sums.curvature);
-  precision.diagonal() += frame.prior_curvature;
-  add_border(precision, frame.prior_border);
+  frame.prior_curvature.add_to(precision);
   const auto metric = Metric::from_precision(precision);
   if (!metric) return std::nullopt;
   // With A = L L' and L^-1 Q L^-T = U diag(growth) U': V = L^-T U, V^-1 = U'L'.
@@ -68,8 +65,7 @@ void SplitFrame::pack() {
 
 // V + s'Delta - Delta'C Delta / 2 - rho Delta'Q Delta / 2 with Delta'C Delta = |b|^2 less the prior's share.
 double SplitFrame::log_sum(const Vector& b, const Vector& change, double rho) const {
-  double form = b.squaredNorm() - prior_curvature.dot(change.cwiseAbs2());
-  if (const Index d = prior_border.size(); d > 0) form -= 2.0 * change[d] * prior_border.dot(change.head(d));
+  double form = b.squaredNorm() - prior_curvature.form(change);
   if (growth.size() > 0) form += rho * growth.dot(b.cwiseAbs2());
   return value + slope.dot(change) - 0.5 * form;
 }
@@ -82,7 +78,7 @@ Vector SplitFrame::rest(const Vector& b, double rho, double rho_weight) const {
 }
 
 Vector SplitFrame::prior_rest(const Term& term, const Vector& change) const {
-  Vector gradient = bordered_product(prior_curvature, prior_border, change) - prior_slope;
+  Vector gradient = prior_curvature * change - prior_slope;
   term.log_density(origin + change, &gradient);
   return gradient;
 }

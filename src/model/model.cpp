@@ -48,7 +48,7 @@ void BatchedFamily::check(const Store& store, const Execution& execution) const 
 
 void Model::check(const Store& store, const Execution& execution) const {
   prior_->check(coefficients(store));
-  if (scale_) scale_->check(coefficients(store));
+  if (by_parameters_) by_parameters_->check(coefficients(store));
   if (family_->only_differences() && !prior_->proper())
     throw InputError(
         fmt::format("the {} likelihood depends on differences between its predictors alone, so a flat prior has "

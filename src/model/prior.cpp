@@ -197,59 +197,41 @@ namespace {
 constexpr double corner = 0.01;  // |u| becomes sqrt(u^2 + corner)
 }  // namespace
 
-double Prior::surrogate(const Vector& theta, Vector& gradient, Vector& curvature) const {
+double Prior::Marginal::weight(double u) const {
+  if (kind == Kind::normal) return 1.0;
+  if (kind == Kind::laplace) return 1.0 / std::sqrt(u * u + corner);
+  return kind == Kind::student_t ? (nu + 1.0) / (nu + u * u) : 0.0;
+}
+
+double Prior::surrogate(const Vector& theta, Vector& gradient) const {
   if (all(Kind::flat)) return 0.0;
   double sum = 0.0;
   for (Index j = 0; j < theta.size(); ++j) {
     const Marginal& of = marginal(j);
-    const double s = of.scale, nu = of.nu;
-    const double u = (theta[j] - of.location) / s;
-    double weight = 0.0;  // slope = -weight u, curvature = weight: each term is a quadratic that is reweighted
-    switch (of.kind) {
-      case Kind::normal:
-        sum -= 0.5 * u * u;
-        weight = 1.0;
-        break;
-      case Kind::laplace:
-        sum -= std::sqrt(u * u + corner);
-        weight = 1.0 / std::sqrt(u * u + corner);
-        break;
-      case Kind::student_t:
-        sum -= 0.5 * (nu + 1.0) * std::log1p(u * u / nu);
-        weight = (nu + 1.0) / (nu + u * u);
-        break;
-      case Kind::flat:
-        break;
-    }
-    gradient[j] -= weight * u / s;
-    curvature[j] += weight / (s * s);
+    const double u = (theta[j] - of.location) / of.scale;
+    if (of.kind == Kind::normal) sum -= 0.5 * u * u;
+    if (of.kind == Kind::laplace) sum -= std::sqrt(u * u + corner);
+    if (of.kind == Kind::student_t) sum -= 0.5 * (of.nu + 1.0) * std::log1p(u * u / of.nu);
+    gradient[j] -= of.weight(u) * u / of.scale;
   }
   return sum;
 }
 
-Vector Prior::surrogate_bend(const Vector& theta) const {
-  Vector bend = Vector::Zero(theta.size());
-  if (all(Kind::flat)) return bend;
+SparseSymmetric Prior::curvature(Of what, const Vector& theta) const {
+  SparseSymmetric out{Vector::Zero(theta.size())};
+  if (all(Kind::flat)) return out;
   for (Index j = 0; j < theta.size(); ++j) {
     const Marginal& of = marginal(j);
-    const double s = of.scale, nu = of.nu;
-    const double u = (theta[j] - of.location) / s;
-    if (of.kind == Kind::normal) bend[j] = 1.0;
-    if (of.kind == Kind::laplace) bend[j] = corner / std::pow(u * u + corner, 1.5);
-    if (of.kind == Kind::student_t) bend[j] = (nu + 1.0) * (nu - u * u) / ((nu + u * u) * (nu + u * u));
-    bend[j] /= s * s;
+    const double u = (theta[j] - of.location) / of.scale;
+    double of_u = of.weight(u);
+    if (what == Of::bend && of.kind == Kind::laplace) of_u = corner / std::pow(u * u + corner, 1.5);
+    if (what == Of::bend && of.kind == Kind::student_t)
+      of_u = (of.nu + 1.0) * (of.nu - u * u) / ((of.nu + u * u) * (of.nu + u * u));
+    // The variance of a Laplace is 2 b^2.
+    if (what == Of::corner) of_u = of.kind == Kind::laplace ? std::max(0.0, of_u - 0.5) : 0.0;
+    out.diagonal[j] = of_u / (of.scale * of.scale);
   }
-  return bend;
-}
-
-Vector Prior::corner_curvature(const Vector& theta) const {
-  Vector slope = Vector::Zero(theta.size()), more = Vector::Zero(theta.size());
-  surrogate(theta, slope, more);
-  for (Index j = 0; j < theta.size(); ++j) {
-    const Marginal& of = marginal(j);
-    more[j] = of.kind == Kind::laplace ? std::max(0.0, more[j] - 0.5 / (of.scale * of.scale)) : 0.0;
-  }
-  return more;
+  return out;
 }
 
 Vector Prior::centre(Index coefficients) const {

@@ -90,52 +90,32 @@ double SampledScale::log_density(const Vector& theta, Vector* gradient) const {
   return value;
 }
 
-double SampledScale::surrogate(const Vector& theta, Vector& gradient, Vector& curvature) const {
+double SampledScale::surrogate(const Vector& theta, Vector& gradient) const {
   const Index d = theta.size() - 1;
   const double tau = theta[d];
   if (!(tau > 0.0)) return -HUGE_VAL;
-  Vector slope = Vector::Zero(theta.size()), bend = slope;
-  const double value = prior_.surrogate(parameters(theta), slope, bend) + powers(theta.size()) * std::log(tau);
+  Vector slope = Vector::Zero(theta.size());
+  const double value = prior_.surrogate(parameters(theta), slope) + powers(theta.size()) * std::log(tau);
   gradient += pulled(theta, slope);
   gradient[d] += powers(theta.size()) / tau;
-  curvature += pulled_curvature(theta, bend);
-  curvature[d] += powers(theta.size()) / (tau * tau);
   return value;
 }
 
-// The second derivatives of beta_j and sigma, times the prior's slopes, come on top.
-Vector SampledScale::surrogate_bend(const Vector& theta) const {
+SparseSymmetric SampledScale::curvature(Of what, const Vector& theta) const {
   const Index d = theta.size() - 1;
-  const double tau = theta[d], along = target_.unit / (tau * tau);
-  Vector slope = Vector::Zero(theta.size()), unused = slope;
-  prior_.surrogate(parameters(theta), slope, unused);
-  Vector out = pulled_curvature(theta, prior_.surrogate_bend(parameters(theta)));
-  out[d] += powers(theta.size()) / (tau * tau) + 2.0 * along / tau * (slope.head(d).dot(theta.head(d)) - slope[d]);
-  return out;
-}
-
-Vector SampledScale::corner_curvature(const Vector& theta) const {
-  return pulled_curvature(theta, prior_.corner_curvature(parameters(theta)));
-}
-
-Vector SampledScale::pulled_curvature(const Vector& theta, const Vector& weights) const {
-  const Index d = theta.size() - 1;
-  const double sigma = target_.unit / theta[d], along = sigma / theta[d];
-  Vector out = sigma * sigma * weights;
-  out[d] = along * along * (weights[d] + weights.head(d).dot(theta.head(d).cwiseAbs2()));
-  return out;
-}
-
-Vector SampledScale::border(Curvature curvature, const Vector& theta) const {
-  const Index d = theta.size() - 1;
-  const double sigma = target_.unit / theta[d], along = sigma / theta[d];
-  const Vector at = parameters(theta);
-  Vector slope = Vector::Zero(theta.size()), weights = slope;
-  prior_.surrogate(at, slope, weights);
-  if (curvature == Curvature::surrogate_bend) weights = prior_.surrogate_bend(at);
-  if (curvature == Curvature::corner) weights = prior_.corner_curvature(at);
-  Vector out = -sigma * along * weights.head(d).cwiseProduct(theta.head(d));
-  if (curvature == Curvature::surrogate_bend) out -= along * slope.head(d);
+  const double tau = theta[d], sigma = target_.unit / tau, along = sigma / tau;
+  const Vector at = parameters(theta), weights = prior_.curvature(what, at).diagonal;
+  SparseSymmetric out{sigma * sigma * weights};
+  out.diagonal[d] = along * along * (weights[d] + weights.head(d).dot(theta.head(d).cwiseAbs2()));
+  Vector together = -sigma * along * weights.head(d).cwiseProduct(theta.head(d));
+  if (what != Of::corner) out.diagonal[d] += powers(theta.size()) / (tau * tau);
+  if (what == Of::bend) {  // the second derivatives of beta_j and sigma, times the prior's slopes, come on top
+    Vector slope = Vector::Zero(theta.size());
+    prior_.surrogate(at, slope);
+    out.diagonal[d] += 2.0 * along / tau * (slope.head(d).dot(theta.head(d)) - slope[d]);
+    together -= along * slope.head(d);
+  }
+  for (Index j = 0; j < d; ++j) out.couple(j, d, together[j]);
   return out;
 }
 

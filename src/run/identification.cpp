@@ -104,8 +104,8 @@ std::vector<std::string> separated_classes(const Store& store, const Model& mode
   constexpr std::size_t most_columns = 10;
   if (model.family().target_classes() == 0 || laplace.rows.size() == 0) return {};
   const Index features = store.features();
-  Vector pull = Vector::Zero(laplace.mean.size()), unused = pull;
-  model.term().surrogate(laplace.mean, pull, unused);
+  Vector pull = Vector::Zero(laplace.mean.size());
+  model.prior().surrogate(model.parameters(laplace.mean), pull);
   std::vector<std::pair<double, Index>> candidates;  // how hard, and the column
   for (Index j = 0; j < features; ++j) {
     double hardest = 0.0;

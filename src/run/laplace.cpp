@@ -23,11 +23,8 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
   if (has_slope && bound->sums().hessian.size() > 0) {
     rows = bound->sums().hessian.selfadjointView<Eigen::Lower>();
   } else {
-    Vector slope = Vector::Zero(d), stand_in = Vector::Zero(d);
-    model.term().surrogate(anchor.theta, slope, stand_in);
     rows = anchor.metric.precision();
-    rows.diagonal() -= stand_in;
-    add_border(rows, model.term().border(Term::Curvature::surrogate, anchor.theta), -1.0);
+    model.term().curvature(Term::Of::surrogate, anchor.theta).add_to(rows, -1.0);
   }
   // To the mode of the prior and the rows' quadratic at the anchor, by one step for a normal prior and a few for
   // others. Where that is far away, as under another prior than the anchor was found for, with lit rows as they are:
@@ -49,17 +46,15 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
   // Of the same surrogate of the prior as the steps: the prior itself may have its mode in a corner, where they lead
   // down.
   const auto value_at = [&](const Vector& theta) {
-    Vector unused = Vector::Zero(d), bend = unused;
-    return at(theta).value + model.term().surrogate(theta, unused, bend);
+    Vector unused = Vector::Zero(d);
+    return at(theta).value + model.term().surrogate(theta, unused);
   };
   constexpr double far = 0.05;  // standard deviations of the posterior
   constexpr int most_steps = 100;
   for (int i = 0; has_slope && i < most_steps; ++i) {
     At here = at(out.mean);
-    Vector curvature = Vector::Zero(d);
-    const double value = here.value + model.term().surrogate(out.mean, here.slope, curvature);
-    here.rows.diagonal() += curvature;
-    add_border(here.rows, model.term().border(Term::Curvature::surrogate, out.mean));
+    const double value = here.value + model.term().surrogate(out.mean, here.slope);
+    model.term().curvature(Term::Of::surrogate, out.mean).add_to(here.rows);
     const auto metric = Metric::from_precision(Matrix(here.rows.selfadjointView<Eigen::Lower>()));
     if (!metric) return std::nullopt;
     const Vector step = metric->whiten_gradient(here.slope);
@@ -72,8 +67,7 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
   }
   Matrix precision = has_slope ? Matrix(at(out.mean).rows.selfadjointView<Eigen::Lower>()) : rows;
   out.rows = precision;
-  precision.diagonal() += model.term().surrogate_bend(out.mean);
-  add_border(precision, model.term().border(Term::Curvature::surrogate_bend, out.mean));
+  model.term().curvature(Term::Of::bend, out.mean).add_to(precision);
   const auto metric = Metric::from_precision(precision);
   if (!metric) return std::nullopt;
   out.factor = metric->lower().transpose().triangularView<Eigen::Upper>().solve(Matrix::Identity(d, d));

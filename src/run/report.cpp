@@ -35,6 +35,14 @@ std::vector<std::string> mode_warnings(const Anchor& anchor, const std::vector<s
                   anchor.other->lower, names[static_cast<std::size_t>(furthest)], there[furthest], here[furthest])};
 }
 
+// What a target of 0 or 1 means where rows are compared with cut points: no row of the first class is above one, and none
+// of the last below.
+std::vector<std::string> sides_of(const Model& model, const std::vector<std::string>& classes) {
+  if (!model.ordered()) return classes;
+  if (classes.empty()) return {"below the highest", "above the lowest"};
+  return {"below " + classes.back(), "above " + classes.front()};
+}
+
 // A prior that data of many rows pull far from its centre says something that nobody meant, and bends other
 // coefficients.
 std::vector<std::string> prior_warnings(const Prior& prior, const std::vector<std::string>& names, const Vector& mean) {
@@ -84,7 +92,8 @@ std::string describe_cost(const Report& report) {
       passes(report.anchor_queries), passes(report.bound_queries), passes(start), passes(warmup), passes(sampling),
       static_cast<double>(sampling) / static_cast<double>(iterations));
   if (not_finite > 0)
-    text += fmt::format("{} proposals had a density that could not be computed and were rejected\n", not_finite);
+    text +=
+        fmt::format("{} proposals were rejected because their density was 0 or could not be computed\n", not_finite);
   return text;
 }
 
@@ -159,7 +168,7 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
     const Index features = store.features() - (model.draws_scale() ? 1 : 0);  // the last one is the target
     warn(dependent_columns(store.columns(), laplace->rows.topLeftCorner(features, features)));
     // A prior also strains where classes are separated, and a wider one would do no good there.
-    const auto separated = separated_classes(store, model, *laplace, shown.classes);
+    const auto separated = separated_classes(store, model, *laplace, sides_of(model, shown.classes));
     warn(separated.empty() ? prior_warnings(model.prior(), shown.names, model.parameters(laplace->mean)) : separated);
   }
   if (preparation.anchor) warn(residual_warnings(model, store, preparation.centre().theta));
@@ -205,8 +214,10 @@ std::string FitSummary::text(const std::string& all_of_them) const {
         slow.left_out(), parameters.size(), ShownLines::first, ShownLines::last, ShownLines::worst, all_of_them);
   if (!remark.empty()) out += remark + "\n\n";
   if (options.odds_ratios)
-    out += "odds ratios, exp of the median and of both ends (of the intercept: the odds where all columns are 0):\n" +
-           slow.with_dots(format_odds_ratios(slow.of(parameters), options.interval)) + "\n";
+    out +=
+        "odds ratios, exp of the median and of both ends (of an intercept: the odds where all columns are 0; of a cut "
+        "point: those of being at or below it there):\n" +
+        slow.with_dots(format_odds_ratios(slow.of(parameters), options.interval)) + "\n";
   if (!laplace.empty()) {
     const ShownLines far(parameters.size(), options.all, [&](std::size_t i) {
       return std::abs(laplace[i].shift) + std::abs(std::log(laplace[i].ratio));

@@ -56,8 +56,7 @@ std::unique_ptr<Tuner> make_move(const Density& density, const std::shared_ptr<c
 
 // The corner of a Laplace prior, where its surrogate is ten times as narrow, makes the posterior look narrow.
 void take_off_corners(const Term& term, const Vector& theta, Matrix& precision) {
-  precision.diagonal() -= term.corner_curvature(theta);
-  add_border(precision, term.border(Term::Curvature::corner, theta), -1.0);
+  term.curvature(Term::Of::corner, theta).add_to(precision, -1.0);
 }
 
 Metric as_wide_as_the_posterior(const Model& model, const Anchor& anchor) {
@@ -104,7 +103,7 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   try {
     out.bound.emplace(store, model.shared_family(), make_rule(model, coefficients, out.recipe.bound),
                       tuned ? out.anchor->theta : Vector(Vector::Zero(coefficients)), execution, metric, options.lit,
-                      tuned ? model.prior_precision(out.anchor->theta) : Vector());
+                      tuned ? model.prior_precision(out.anchor->theta) : SparseSymmetric());
   } catch (const NoBound&) {
     if (!leaves_rows(options)) throw;
     out.bound_queries = store.rows();

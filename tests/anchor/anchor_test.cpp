@@ -40,9 +40,8 @@ Slopes slopes(const Store& store, const Model& model, const Vector& theta) {
       for (Index q = 0; q < k; ++q) out.precision.block(p * d, q * d, d, d) += curvature(p, q) * x * x.transpose();
     }
   }
-  Vector prior_curvature = Vector::Zero(theta.size());
-  model.prior().surrogate(theta, out.gradient, prior_curvature);
-  out.precision.diagonal() += prior_curvature;
+  model.prior().surrogate(theta, out.gradient);
+  model.prior().curvature(Term::Of::surrogate, theta).add_to(out.precision);
   return out;
 }
 

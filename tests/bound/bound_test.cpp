@@ -147,7 +147,7 @@ TEST(Bound, ChecksTargetsAndPriorItself) {
   const Store three = Store::from_matrix(RowMatrix::Ones(4, 3), Vector::Ones(4));
   const Model other(Logistic{}, Prior::flat());
   EXPECT_THROW(Bound(three, other.shared_family(), std::make_shared<AnchoredRule>(), Vector::Zero(3),
-                     machine.execution(), std::nullopt, {}, Vector::Ones(2)),
+                     machine.execution(), std::nullopt, {}, SparseSymmetric{Vector::Ones(2)}),
                InputError);
 }
 

@@ -272,10 +272,8 @@ TEST(LitRows, AutomaticallyThoseOfALevelWithOneClass) {
 double cost_of(const Bound& bound, const Store& store, const Prior& own_prior) {
   const auto d = static_cast<double>(bound.anchor().size());
   const auto whole = [](const Matrix& lower) { return Matrix(lower.selfadjointView<Eigen::Lower>()); };
-  Vector slope = Vector::Zero(bound.anchor().size()), prior = slope;
-  own_prior.surrogate(bound.anchor(), slope, prior);
   Matrix posterior = whole(bound.sums().hessian);
-  posterior.diagonal() += prior;
+  own_prior.curvature(Term::Of::surrogate, bound.anchor()).add_to(posterior);
   Matrix more = whole(bound.sums().curvature - bound.sums().hessian + std::sqrt(d) * bound.sums().growth);
   if (bound.lit().size() > 0) more += (1.0 / 0.6 - 1.0) * whole(bound.lit().curvature);  // of which 0.6 are in the sums
   const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(more, posterior);

@@ -201,7 +201,7 @@ USAGE = [
     flags("sigma -1", ["--family", "student_t", "--sigma", "-1"], "sigma, must be positive"),
     flags("nu 0", ["--family", "student_t", "--sigma", "1", "--nu", "0"], "nu, must be positive"),
     flags("nu of a gaussian", ["--family", "gaussian", "--nu", "3"], "--nu: only for the student_t family"),
-    flags("family", ["--family", "gompertz"], "'gompertz' is none of logistic, softmax, gaussian"),
+    flags("family", ["--family", "gompertz"], "'gompertz' is none of logistic, softmax, ordinal, gaussian"),
     flags("missing impute", ["--missing", "impute"], "'impute' is neither error nor drop"),
     flags("long delimiter", ["--delimiter", ";;"], "';;' is not one character"),
     flags("misspelt prior", ["--prior", "norml(0,1)"], "'norml(0,1)' is none of normal(location, scale)", "flat"),

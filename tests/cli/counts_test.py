@@ -3,6 +3,7 @@ import json
 
 import numpy as np
 import pyarrow
+import pyarrow.parquet
 import pytest
 import statsmodels.api as statsmodels
 from command import flymc, refusal, spoilt, write
@@ -101,7 +102,7 @@ def test_what_is_refused(change, words, said, tmp_path):
 
 @pytest.mark.parametrize("words, said", [
     (["--family", "poisson", "--exposure", "years", "--offset", "age"], "the logarithm of the exposure is the offset already"),
-    (["--exposure", "years"], "only for counts (poisson)"),
+    (["--exposure", "years"], "only for counts (poisson or truncated_poisson)"),
     (["--trials", "years"], "--trials: only for the binomial family"),
     (["--family", "binomial"], "--trials: the binomial family needs the column"),
     (["--family", "binomial", "--trials", "years", "--weights", "age"], "a row counts as many times as it has trials already"),
@@ -211,3 +212,38 @@ def test_no_event_at_all(tmp_path):
         for found, values in zip(done["parameters"], (a, b)):
             mean = np.sum(values * mass) / np.sum(mass)
             assert found["mean"] == pytest.approx(mean, abs=4.5 * found["mcse_mean"]), (width, found["name"])
+
+
+def test_counts_without_zeros_beside_statsmodels(tmp_path):
+    """The second half of a hurdle model, under a flat prior."""
+    truncated = pytest.importorskip("statsmodels.discrete.truncated_model")
+    random = np.random.default_rng(21)
+    rows = 150_000
+    age, region = random.normal(40, 10, rows), random.choice(["a", "b", "c"], rows, p=[0.6, 0.38, 0.02])
+    years = random.uniform(0.5, 2.0, rows)
+    rate = years * np.exp(-0.3 + 0.02 * (age - 40) + 0.3 * (region == "b") - 0.4 * (region == "c"))
+    claims = random.poisson(rate)
+    some = claims > 0
+    x = np.column_stack([np.ones(rows), age - 40, region == "b", region == "c"]).astype(float)[some]
+    best = truncated.TruncatedLFPoisson(claims[some], x, offset=np.log(years[some])).fit(disp=False, method="newton")
+    table = pyarrow.table({"age": age[some] - 40, "region": region[some], "years": years[some], "claims": claims[some]})
+    path = write(table, tmp_path / "positive.parquet")
+    done = json.loads(flymc("fit", path, "--target", "claims", "--family", "truncated_poisson", "--exposure", "years", "--prior",
+                            "flat", "--out", "run", "--quiet", "--json", folder=tmp_path))
+    found = {p["name"]: p for p in done["parameters"]}
+    for name, mean, error in zip(("intercept", "age", "region[b]", "region[c]"), best.params, best.bse):
+        assert found[name]["mean"] == pytest.approx(mean, abs=0.05 * error + 4.5 * found[name]["mcse_mean"]), name
+        assert found[name]["sd"] == pytest.approx(error, rel=0.05), name
+    assert done["warnings"] == []
+    # Predicted means are those of counts that are not 0.
+    flymc("predict", "run", path, "--kind", "mean", "--out", "new.parquet", folder=tmp_path)
+    new = pyarrow.parquet.read_table(tmp_path / "new.parquet")["mean"].to_numpy()
+    mu = np.exp(x @ best.params) * years[some]
+    np.testing.assert_allclose(new, mu / -np.expm1(-mu), rtol=0.03)
+    assert new.mean() == pytest.approx(claims[some].mean(), rel=0.005)
+
+
+def test_zeros_are_refused_where_there_are_none(tmp_path):
+    path = write(pyarrow.table({"x": np.arange(50.0), "n": np.arange(50) % 3}), tmp_path / "table.parquet")
+    said = refusal("fit", path, "--target", "n", "--family", "truncated_poisson", "--out", "run", folder=tmp_path)
+    assert "row 1: 0 does not fit the truncated_poisson family, which needs a count without zeros: 1, 2, 3, ..." in said

@@ -8,6 +8,7 @@
 #include "exactness/statistics.hpp"
 #include "flymc/run/fit.hpp"
 #include "flymc/run/sampler.hpp"
+#include "problems/ordered.hpp"
 #include "problems/problems.hpp"
 
 namespace flymc::exactness {
@@ -94,11 +95,30 @@ struct Seen {
   double bright = 0.0, lit = 0.0;  // rows; the second of the first simulations alone
 };
 
+// theta drawn from the prior, and y drawn at theta. An ordered target has so many cut points, and a model of its own, since
+// the weights of categories are part of it. If a category is empty, both are drawn again: which y are looked at does not
+// change the posterior of theta given y.
+inline problems::Problem simulate(const Model& model, const RowMatrix& x, Index dimension, Index cuts,
+                                  std::uint64_t seed) {
+  for (std::uint64_t attempt = 0;; ++attempt) {
+    const std::uint64_t own = seed + (attempt << 40);
+    const Vector theta =
+        model.parameters(model.term().simulate(dimension, PhiloxRandom(own, 2000, 0), Purpose::simulate));
+    if (cuts > 0) {
+      if (auto made = problems::ordered_problem(model.prior(), x, cuts, theta, own)) return *std::move(made);
+      continue;
+    }
+    if (model.draws_scale()) return {model, problems::rows_with_targets(model, x, theta, own), theta};
+    return {model, Store::from_matrix(x, problems::targets(model, x, theta, own)), theta};
+  }
+}
+
 // Fits y drawn at theta drawn from the model's prior, for the same features each time, and judges the ranks of every
 // coefficient and of the log-likelihood. The options' chains, draws and seeds are set here. False alarms:
 // false_alarm_per_case (1e-4), shared by three statistics per coefficient and three of the log-likelihood.
-inline Seen calibrate(const Model& model, const RowMatrix& x, FitOptions options, std::uint64_t seed) {
-  const Index dimension = x.cols() * model.predictors() + (model.draws_scale() ? 1 : 0);
+inline Seen calibrate(const Model& prior_of, const RowMatrix& x, FitOptions options, std::uint64_t seed,
+                      Index cuts = 0) {
+  const Index dimension = cuts + x.cols() * prior_of.predictors() + (prior_of.draws_scale() ? 1 : 0);
   const auto quantities = static_cast<std::size_t>(dimension) + 1;
   std::vector<Ranks> ranks(quantities);
   std::vector<Neighbours> neighbours(quantities);
@@ -110,10 +130,7 @@ inline Seen calibrate(const Model& model, const RowMatrix& x, FitOptions options
   options.draws = draws;
   for (int s = 0; s < simulations; ++s) {
     const std::uint64_t own = 10000 * seed + static_cast<std::uint64_t>(s);
-    const Vector theta =
-        model.parameters(model.term().simulate(dimension, PhiloxRandom(own, 2000, 0), Purpose::simulate));
-    const Store store = model.draws_scale() ? problems::rows_with_targets(model, x, theta, own)
-                                            : Store::from_matrix(x, problems::targets(model, x, theta, own));
+    const auto [model, store, theta] = simulate(prior_of, x, dimension, cuts, own);
     options.seed = own;
     if (s < 50 && options.bound != BoundKind::untuned)
       seen.lit += static_cast<double>(prepare(store, model, options, {one}).bound->lit().size()) / 50.0;

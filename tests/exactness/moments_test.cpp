@@ -10,7 +10,9 @@
 #include "exactness/statistics.hpp"
 #include "flymc/anchor/anchor.hpp"
 #include "flymc/diagnose/convergence.hpp"
+#include "flymc/model/truncated_poisson.hpp"
 #include "flymc/run/fit.hpp"
+#include "problems/ordered.hpp"
 #include "problems/problems.hpp"
 
 namespace flymc::exactness {
@@ -24,7 +26,7 @@ constexpr double least_effective_size = 2000.0;
 constexpr double most_r_hat = 1.05;
 constexpr int importance_draws = 3000;  // per replicate
 
-enum class FamilyKind { logistic, softmax, student_t, poisson, probit, cloglog, student_t_scale };
+enum class FamilyKind { logistic, softmax, student_t, poisson, probit, cloglog, student_t_scale, ordinal, truncated };
 
 // Coefficients so large that bounds are loose where the posterior is, and so few rows that it is not normal.
 problems::Problem make_problem(FamilyKind family, Precision precision = Precision::float64) {
@@ -49,6 +51,11 @@ problems::Problem make_problem(FamilyKind family, Precision precision = Precisio
       const Vector parameters{{0.8, -1.2, 0.8}};
       return {model, problems::rows_with_targets(model, problems::features(25, 2, 17), parameters, 17), parameters};
     }
+    case FamilyKind::truncated:
+      return make(Model(TruncatedPoisson{}, Prior::normal(0.0, 1.0)), 60, Vector{{0.1, 0.7, -0.5}}, 19);
+    case FamilyKind::ordinal:
+      return *problems::ordered_problem(Prior::normal(0.0, 1.5), problems::features(40, 3, 18).rightCols(2), 3,
+                                        Vector{{-0.9, 0.2, 1.1, 1.0, -0.7}}, 18);
     case FamilyKind::student_t:
       break;
   }
@@ -212,7 +219,8 @@ int draws_of(MoveKind move) {
 }
 
 std::string name_of(const Case& c) {
-  const char* families[] = {"Logistic", "Softmax", "StudentT", "Poisson", "Probit", "Cloglog", "StudentTScale"};
+  const char* families[] = {"Logistic", "Softmax",       "StudentT", "Poisson",         "Probit",
+                            "Cloglog",  "StudentTScale", "Ordinal",  "TruncatedPoisson"};
   const char* moves[] = {"SplitHmc", "RandomWalk", "Mala", "SliceCoordinates", "SliceDirection"};
   return std::string(families[static_cast<std::size_t>(c.family)]) + "_" + moves[static_cast<std::size_t>(c.move)];
 }
@@ -226,6 +234,8 @@ double loose_of(FamilyKind family) {
       return 0.07;
     case FamilyKind::poisson:
       return 0.04;
+    case FamilyKind::truncated:
+      return 0.06;
     case FamilyKind::probit:
       return 0.2;
     case FamilyKind::cloglog:
@@ -269,7 +279,8 @@ std::vector<Case> cases() {
     for (const MoveKind move : {MoveKind::random_walk, MoveKind::mala, MoveKind::slice_coordinates,
                                 MoveKind::slice_direction, MoveKind::split_hmc})
       out.push_back({family, move});
-  for (const FamilyKind family : {FamilyKind::probit, FamilyKind::cloglog, FamilyKind::student_t_scale})
+  for (const FamilyKind family : {FamilyKind::probit, FamilyKind::cloglog, FamilyKind::student_t_scale,
+                                  FamilyKind::ordinal, FamilyKind::truncated})
     for (const MoveKind move : {MoveKind::random_walk, MoveKind::slice_direction, MoveKind::split_hmc})
       out.push_back({family, move});
   return out;

@@ -7,12 +7,25 @@
 #include <vector>
 
 #include "exactness/calibration.hpp"
+#include "flymc/model/truncated_poisson.hpp"
 
 namespace flymc::exactness {
 namespace {
 
 // Rare: a logistic regression with a few ones among its rows, where the Laplace approximation is visibly wrong.
-enum class FamilyKind { logistic, softmax, student_t, rare, poisson, gaussian_scale, student_t_scale, probit, cloglog };
+enum class FamilyKind {
+  logistic,
+  softmax,
+  student_t,
+  rare,
+  poisson,
+  gaussian_scale,
+  student_t_scale,
+  probit,
+  cloglog,
+  ordinal,
+  truncated
+};
 
 // The defaults are the sharp bound, sweeps by rows and split HMC. The anchored bound goes with implicit sweeps and
 // MALA, the untuned one with implicit sweeps and split HMC.
@@ -26,13 +39,14 @@ struct Case {
 // need more.
 int thin_of(const Case& c) {
   if (c.family == FamilyKind::rare) return 12;
+  if (c.family == FamilyKind::ordinal) return 12;
   if (c.family == FamilyKind::gaussian_scale || c.family == FamilyKind::student_t_scale) return 30;
   return c.bound == BoundKind::sharp && c.family != FamilyKind::student_t ? 8 : (c.bound == BoundKind::sharp ? 30 : 20);
 }
 
 std::string name_of(const Case& c) {
-  const char* families[] = {"Logistic",      "Softmax",       "StudentT", "RareEvents", "Poisson",
-                            "GaussianScale", "StudentTScale", "Probit",   "Cloglog"};
+  const char* families[] = {"Logistic",      "Softmax", "StudentT", "RareEvents", "Poisson",         "GaussianScale",
+                            "StudentTScale", "Probit",  "Cloglog",  "Ordinal",    "TruncatedPoisson"};
   const char* bounds[] = {"_Defaults", "_Anchored", "_Untuned"};
   return std::string(families[static_cast<std::size_t>(c.family)]) + bounds[static_cast<std::size_t>(c.bound)] +
          (std::isfinite(c.lit_above) ? "_Lit" : "");
@@ -63,6 +77,13 @@ Model make_model(FamilyKind family) {
       return Model(Probit{}, Prior::normal({0.2, 0.0}, {1.0, 1.5}));
     case FamilyKind::cloglog:
       return Model(Cloglog{}, Prior::normal({-0.5, 0.0}, {1.0, 1.0}));
+    case FamilyKind::truncated:
+      return Model(TruncatedPoisson{}, Prior::normal({0.0, 0.3}, {1.0, 0.7}));
+    case FamilyKind::ordinal:  // the same prior for all cut points
+      return Model(Ordinal{},
+                   Prior::each({Prior::student_t(5.0, 0.0, 1.5), Prior::student_t(5.0, 0.0, 1.5),
+                                Prior::student_t(5.0, 0.0, 1.5), Prior::normal(0.3, 1.0)}),
+                   {{1.0, 1.0, 1.0, 1.0}});
     case FamilyKind::student_t:
       break;
   }
@@ -75,7 +96,8 @@ TEST_P(Calibration, RanksAreUniform) {
   const Case& c = GetParam();
   const Model model = make_model(c.family);
   const Index rows = c.family == FamilyKind::rare ? 150 : (c.family == FamilyKind::softmax ? 20 : 15);
-  const RowMatrix x = problems::features(rows, 2, 5);
+  const bool ordered = c.family == FamilyKind::ordinal;
+  const RowMatrix x = ordered ? RowMatrix(problems::features(rows, 2, 5).rightCols(1)) : problems::features(rows, 2, 5);
   const std::uint64_t seed = 1000 * static_cast<std::uint64_t>(c.family) + 100 * static_cast<std::uint64_t>(c.bound) +
                              (std::isfinite(c.lit_above) ? 50 : 0);
   FitOptions options;
@@ -88,7 +110,7 @@ TEST_P(Calibration, RanksAreUniform) {
     options.move = MoveKind::mala;
   }
   options.lit = {.above = c.lit_above};
-  const Seen seen = calibrate(model, x, options, seed);
+  const Seen seen = calibrate(model, x, options, seed, ordered ? 3 : 0);
 
   const double least = c.bound == BoundKind::untuned ? 0.6 : (c.bound == BoundKind::anchored ? 0.25 : 0.15);
   if (std::isfinite(c.lit_above)) {
@@ -110,6 +132,9 @@ std::vector<Case> cases() {
   out.push_back({FamilyKind::poisson, BoundKind::sharp, 0.1});
   out.push_back({FamilyKind::probit, BoundKind::sharp});
   out.push_back({FamilyKind::cloglog, BoundKind::sharp});
+  out.push_back({FamilyKind::truncated, BoundKind::sharp});
+  out.push_back({FamilyKind::ordinal, BoundKind::sharp});
+  out.push_back({FamilyKind::ordinal, BoundKind::sharp, 0.5});
   out.push_back({FamilyKind::gaussian_scale, BoundKind::sharp});
   out.push_back({FamilyKind::student_t_scale, BoundKind::sharp});
   out.push_back({FamilyKind::student_t_scale, BoundKind::sharp, 0.3});

@@ -27,7 +27,7 @@ TEST(SplitFrame, DiagonalisesBothMatrices) {
     const BoundSums& sums = world->bound.sums();
     const Index d = frame.origin.size();
     Matrix a = whole(sums.curvature);
-    a.diagonal() += frame.prior_curvature;
+    frame.prior_curvature.add_to(a);
     const Matrix& v = frame.to_theta;
     EXPECT_EQ(frame.origin, world->bound.anchor());
     EXPECT_LT((v.transpose() * a * v - Matrix::Identity(d, d)).norm(), 1e-10);

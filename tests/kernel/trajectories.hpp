@@ -119,11 +119,12 @@ inline Vector own_rest(const World& world, const SplitFrame& frame, const Bright
     out += by_rho * frame.stretch / b.norm() * b;
   }
   if (!prior.quadratic()) {
-    Vector slope = Vector::Zero(d), stand_in = Vector::Zero(d), bend = Vector::Zero(d);
+    Vector slope = Vector::Zero(d), stand_in = Vector::Zero(d);
     prior.log_density(theta, &slope);
-    prior.surrogate(frame.origin, stand_in, bend);
-    bend -= prior.corner_curvature(frame.origin);
-    out += frame.to_theta.transpose() * (slope - stand_in + bend.cwiseProduct(theta - frame.origin));
+    prior.surrogate(frame.origin, stand_in);
+    SparseSymmetric bend = prior.curvature(Term::Of::surrogate, frame.origin);
+    bend -= prior.curvature(Term::Of::corner, frame.origin);
+    out += frame.to_theta.transpose() * (slope - stand_in + bend * (theta - frame.origin));
   }
   return out;
 }

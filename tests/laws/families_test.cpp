@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "flymc/bound/laws.hpp"
+#include "flymc/model/truncated_poisson.hpp"
 #include "problems/problems.hpp"
 
 namespace flymc {
@@ -130,6 +131,11 @@ TEST(Laws, CloglogSharp) {
 TEST(Laws, PoissonSharp) {
   for (const auto& rule : {sharp(0.05, 0.1), sharp(2.0, 5.0), sharp(7.0, 10.0), sharp(30.0, 1000.0)})
     expect_lawful(Model(Poisson{}, any_prior), rule);
+}
+
+TEST(Laws, TruncatedPoissonSharp) {
+  for (const auto& rule : {sharp(0.05, 0.1), sharp(2.0, 5.0), sharp(7.0, 10.0), sharp(30.0, 1000.0)})
+    expect_lawful(Model(TruncatedPoisson{}, any_prior), rule);
 }
 
 // The logistic without its own sharp bound: what the library makes of derivatives alone.

@@ -14,6 +14,7 @@
 #include "flymc/model/probit.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
+#include "flymc/model/truncated_poisson.hpp"
 #include "model/support.hpp"
 
 namespace flymc {
@@ -207,6 +208,129 @@ TEST(PoissonFamily, DrawsCounts) {
   const double far = 1e4, near = -1e4;
   EXPECT_EQ(family.target_problem(family.simulate({&far, 1}, PhiloxRandom(7, 0, 0), 0)), "");
   EXPECT_EQ(family.simulate({&near, 1}, PhiloxRandom(7, 0, 0), 0), 0.0);
+}
+
+// In long double, by series where mu is small.
+struct TruncatedMoments {
+  long double log_sum, excess, variance;  // log((exp(mu) - 1) / mu), the mean less 1, the variance
+  explicit TruncatedMoments(long double eta) {
+    const long double mu = expl(eta);
+    if (mu < 0.05L) {
+      const long double m2 = mu * mu;
+      log_sum = mu / 2 + m2 * (1 / 24.0L - m2 * (1 / 2880.0L - m2 * (1 / 181440.0L - m2 / 9676800.0L)));
+      excess = mu / 2 + m2 * (1 / 12.0L - m2 * (1 / 720.0L - m2 * (1 / 30240.0L - m2 / 1209600.0L)));
+      variance = mu / 2 + m2 * (1 / 6.0L - m2 * (1 / 180.0L - m2 * (1 / 5040.0L - m2 / 151200.0L)));
+      return;
+    }
+    const long double b = mu > 11000.0L ? 0.0L : mu / expm1l(mu);
+    log_sum = mu + logl(-expm1l(-mu)) - eta;
+    excess = mu + b - 1.0L;
+    variance = (mu + b) * (1.0L - b);
+  }
+};
+
+TEST(TruncatedPoissonFamily, LikelihoodAndSlopesInLongDouble) {
+  const TruncatedPoisson family;
+  for (const double eta : {0.0, -1e-9, 0.3, 0.7, -0.7, 2.0, 3.6, 3.8, -5.0, 20.0, -36.0, -320.0, -330.0, -700.0})
+    for (const double y : {1.0, 2.0, 7.0, 255.0, 1e6}) {
+      SCOPED_TRACE(testing::Message() << "eta " << eta << ", y " << y);
+      const TruncatedMoments at(eta);
+      const long double size = fabsl(y * static_cast<long double>(eta)) + expl(eta) + lgammal(y + 1.0L);
+      EXPECT_NEAR(family.log_likelihood(y, {&eta, 1}),
+                  static_cast<double>((y - 1.0L) * eta - at.log_sum - lgammal(y + 1.0L)),
+                  static_cast<double>(8 * ulps * size));
+      double slope, curvature, mean;
+      family.slope(y, {&eta, 1}, {&slope, 1});
+      family.curvature(y, {&eta, 1}, {&curvature, 1});
+      family.mean({&eta, 1}, {&mean, 1});
+      EXPECT_NEAR(slope, static_cast<double>(y - 1.0L - at.excess),
+                  static_cast<double>(4 * ulps * (y - 1.0L + at.excess)));
+      EXPECT_NEAR(curvature, static_cast<double>(at.variance), static_cast<double>(1e-14L * at.variance));
+      EXPECT_NEAR(mean, static_cast<double>(1.0L + at.excess), 1e-14 * mean);
+      for (const double delta : {1e-3, -0.5, 1.0, 7.9, 8.1, -8.1, -40.0}) {
+        if (eta + delta > 30.0) continue;
+        const TruncatedMoments after(eta + static_cast<long double>(delta));
+        const long double expected = -(after.log_sum - at.log_sum - at.excess * delta);
+        EXPECT_NEAR(family.remainder(y, {&eta, 1}, {&delta, 1}), static_cast<double>(expected),
+                    1e-12 * std::abs(static_cast<double>(expected)) +
+                        4e-19 * static_cast<double>(at.log_sum + after.log_sum + (at.log_sum > 0.02L ? 3.0L : 0.0L)))
+            << delta;
+        double change = 0.0;
+        family.remainder_slope(y, {&eta, 1}, {&delta, 1}, {&change, 1});
+        EXPECT_NEAR(change, static_cast<double>(at.excess - after.excess),
+                    1e-13 * static_cast<double>(at.excess + after.excess))
+            << delta;
+      }
+    }
+}
+
+TEST(TruncatedPoissonFamily, KnowsItsTargets) {
+  for (const double y : {1.0, 2.0, 1e15}) EXPECT_EQ(TruncatedPoisson{}.target_problem(y), "");
+  for (const double y : {-1.0, 0.0, 1.5, 1e17, HUGE_VAL, std::nan("")})
+    EXPECT_EQ(TruncatedPoisson{}.target_problem(y), "a count without zeros: 1, 2, 3, ...");
+}
+
+// What its bound stands on: the third cumulant is positive, and at most 4/3 of the variance.
+TEST(TruncatedPoissonFamily, ThirdCumulantIsBetweenZeroAndFourThirdsOfTheVariance) {
+  const TruncatedPoisson family;
+  double largest = 0.0;
+  for (double eta = -12.0; eta < 6.0; eta += 0.01) {
+    const double h = 1e-3, below = eta - h, above = eta + h;
+    double w, before, after;
+    family.curvature(1.0, {&eta, 1}, {&w, 1});
+    family.curvature(1.0, {&below, 1}, {&before, 1});
+    family.curvature(1.0, {&above, 1}, {&after, 1});
+    const double ratio = (after - before) / (2.0 * h) / w;
+    EXPECT_GT(ratio, 0.9) << eta;
+    largest = std::max(largest, ratio);
+  }
+  EXPECT_NEAR(largest, 1.2857, 1e-3);
+}
+
+TEST(TruncatedPoissonFamily, NeedsWhatItSays) {
+  const TruncatedPoisson family;
+  for (const double eta : {-9.0, -1.0, 0.7, 3.0})
+    for (const double r : {1e-4, 0.01, 0.4, 1.0, 3.0, 8.9}) {
+      SCOPED_TRACE(testing::Message() << "eta " << eta << ", r " << r);
+      const Needed needed = family.needed(1.0, {&eta, 1}, r);
+      const TruncatedMoments at(eta);
+      for (const double share : {-1.0, -0.3, 0.1, 0.5, 0.9, 1.0}) {
+        const double x = share * r;
+        const TruncatedMoments after(eta + static_cast<long double>(x));
+        const long double c = 2.0L * (after.log_sum - at.log_sum - at.excess * x) / (static_cast<long double>(x) * x);
+        const auto rounding = static_cast<double>(1e-17L * at.log_sum / (static_cast<long double>(x) * x));
+        EXPECT_LE(static_cast<double>(c), needed.curvature * (1.0 + 1e-9) + rounding) << x;
+        EXPECT_LE(static_cast<double>(c),
+                  (static_cast<double>(at.variance) + needed.growth * std::abs(x)) * (1.0 + 1e-9) + rounding)
+            << x;
+      }
+      if (r >= 0.4 && r < 3.0) {
+        const TruncatedMoments edge(eta + static_cast<long double>(r));
+        EXPECT_LT(needed.curvature, 1.01 * static_cast<double>(2.0L * (edge.log_sum - at.log_sum - at.excess * r) /
+                                                               (static_cast<long double>(r) * r)));
+      }
+    }
+  const double eta = 1.0;
+  EXPECT_EQ(family.needed(1.0, {&eta, 1}, 9.1).curvature, HUGE_VAL);
+}
+
+TEST(TruncatedPoissonFamily, DrawsCounts) {
+  const TruncatedPoisson family;
+  constexpr std::uint64_t draws = 40000;
+  for (const double mu : {1e-9, 0.01, 0.7, 3.2, 40.0}) {
+    const double eta = std::log(mu);
+    std::vector<double> frequency(200);
+    for (std::uint64_t i = 0; i < draws; ++i)
+      frequency.at(static_cast<std::size_t>(family.simulate({&eta, 1}, PhiloxRandom(5, 0, 0), i))) += 1.0 / draws;
+    EXPECT_EQ(frequency[0], 0.0);
+    for (std::size_t y = 1; y < frequency.size(); ++y) {
+      const double p = std::exp(family.log_likelihood(static_cast<double>(y), {&eta, 1}));
+      EXPECT_NEAR(frequency[y], p, sigmas * std::sqrt(p * std::max(0.0, 1.0 - p) / draws) + 1.0 / draws)
+          << mu << ", " << y;
+    }
+  }
+  const double near = -1e4;
+  EXPECT_EQ(family.simulate({&near, 1}, PhiloxRandom(7, 0, 0), 0), 1.0);
 }
 
 TEST(SoftmaxFamily, LikelihoodAndSlopesInLongDouble) {

@@ -93,15 +93,17 @@ TEST(PriorTerms, KindsMayDiffer) {
   EXPECT_FALSE(Prior::each({Prior::flat(), Prior::normal(0.0, 1.0)}).proper());
   EXPECT_EQ(all.describe(), "per coefficient");
   expect_same(all, each);
-  Vector theta(3), gradient = Vector::Zero(3), curvature = Vector::Zero(3);
+  Vector theta(3), gradient = Vector::Zero(3);
   theta << 0.3, -2.0, 5.0;
   double sum = 0.0;
-  const double value = all.surrogate(theta, gradient, curvature);
+  const double value = all.surrogate(theta, gradient);
+  const Vector curvature = all.curvature(Term::Of::surrogate, theta).diagonal;
   for (Index j = 0; j < 3; ++j) {
-    Vector g = Vector::Zero(1), c = Vector::Zero(1);
-    sum += each[static_cast<std::size_t>(j)].surrogate(theta.segment(j, 1), g, c);
+    Vector g = Vector::Zero(1);
+    const Prior& one = each[static_cast<std::size_t>(j)];
+    sum += one.surrogate(theta.segment(j, 1), g);
     EXPECT_DOUBLE_EQ(gradient[j], g[0]);
-    EXPECT_DOUBLE_EQ(curvature[j], c[0]);
+    EXPECT_DOUBLE_EQ(curvature[j], one.curvature(Term::Of::surrogate, theta.segment(j, 1)).diagonal[0]);
   }
   EXPECT_NEAR(value, sum, 1e-13);
   EXPECT_EQ(message_of<InputError>([&] { Prior::each({all}); }),

@@ -103,12 +103,12 @@ TEST(Prior, GradientIsTheSlopeAndIsAdded) {
 TEST(Prior, FlatHasNoSay) {
   const Prior prior = Prior::flat();
   EXPECT_FALSE(prior.proper());
-  Vector gradient = Vector::Constant(3, 1.0), curvature = Vector::Constant(3, 2.0);
+  Vector gradient = Vector::Constant(3, 1.0);
   EXPECT_EQ(prior.log_density(Vector::Constant(3, 1e9), &gradient), 0.0);
-  EXPECT_EQ(prior.surrogate(Vector::Constant(3, 1e9), gradient, curvature), 0.0);
-  EXPECT_EQ(prior.surrogate_bend(gradient), Vector::Zero(3));
+  EXPECT_EQ(prior.surrogate(Vector::Constant(3, 1e9), gradient), 0.0);
+  for (const auto of : {Term::Of::surrogate, Term::Of::bend, Term::Of::corner})
+    EXPECT_EQ(prior.curvature(of, Vector::Constant(3, 1e9)).diagonal, Vector::Zero(3));
   EXPECT_EQ(gradient, Vector::Constant(3, 1.0));
-  EXPECT_EQ(curvature, Vector::Constant(3, 2.0));
   EXPECT_NO_THROW(prior.check(1000));
 }
 
@@ -116,9 +116,9 @@ struct Surrogate {
   double value, gradient, curvature;
 };
 Surrogate surrogate(const Prior& prior, double x) {
-  Vector gradient = Vector::Zero(1), curvature = Vector::Zero(1);
-  const double value = prior.surrogate(Vector::Constant(1, x), gradient, curvature);
-  return {value, gradient[0], curvature[0]};
+  Vector gradient = Vector::Zero(1);
+  const double value = prior.surrogate(Vector::Constant(1, x), gradient);
+  return {value, gradient[0], prior.curvature(Term::Of::surrogate, Vector::Constant(1, x)).diagonal[0]};
 }
 
 TEST(Prior, SurrogateIsThePriorUpToAConstantButForTheLaplace) {
@@ -135,7 +135,8 @@ TEST(Prior, SurrogateIsThePriorUpToAConstantButForTheLaplace) {
       EXPECT_NEAR(drop, prior_drop, c.name == "laplace" ? 0.1 : 1e-13 * (1.0 + std::abs(prior_drop)))
           << c.name << " at " << x;
       const double bend = (surrogate(prior, x - h).gradient - surrogate(prior, x + h).gradient) / (2.0 * h);
-      EXPECT_NEAR(prior.surrogate_bend(Vector::Constant(1, x))[0], bend, 1e-8) << c.name << " at " << x;
+      EXPECT_NEAR(prior.curvature(Term::Of::bend, Vector::Constant(1, x)).diagonal[0], bend, 1e-8)
+          << c.name << " at " << x;
       if (c.name == "normal") {
         EXPECT_NEAR(at.curvature, bend, 1e-9);
       }
@@ -160,11 +161,10 @@ TEST(Prior, SurrogateLiesAboveItsQuadratic) {
   }
 }
 
-TEST(Prior, SurrogateAddsToGradientAndCurvature) {
-  Vector gradient = Vector::Constant(1, 5.0), curvature = Vector::Constant(1, 7.0);
-  Prior::normal(1.0, 2.0).surrogate(Vector::Constant(1, 3.0), gradient, curvature);
+TEST(Prior, SurrogateAddsToTheGradient) {
+  Vector gradient = Vector::Constant(1, 5.0);
+  Prior::normal(1.0, 2.0).surrogate(Vector::Constant(1, 3.0), gradient);
   EXPECT_DOUBLE_EQ(gradient[0], 5.0 - 0.5);
-  EXPECT_DOUBLE_EQ(curvature[0], 7.0 + 0.25);
 }
 
 // Shares of draws below five points; 15 comparisons, false alarm 1e-4 together.
@@ -197,10 +197,11 @@ TEST(Prior, EachCoefficientHasItsOwnLocationAndScale) {
   theta << 0.7, -1.9, -40.0;
   for (const Case& c : cases()) {
     const Prior each = c.make_each(location, scale);
-    Vector gradient = Vector::Zero(3), surrogate_gradient = Vector::Zero(3), curvature = Vector::Zero(3);
+    Vector gradient = Vector::Zero(3), surrogate_gradient = Vector::Zero(3);
     double sum = 0.0, surrogate_sum = 0.0;
     const double value = each.log_density(theta, &gradient);
-    const double surrogate_value = each.surrogate(theta, surrogate_gradient, curvature);
+    const double surrogate_value = each.surrogate(theta, surrogate_gradient);
+    const Vector curvature = each.curvature(Term::Of::surrogate, theta).diagonal;
     const Vector unit = c.make(0.0, 1.0).simulate(3, PhiloxRandom(4, 0, 0), Purpose::start);
     const Vector draw = each.simulate(3, PhiloxRandom(4, 0, 0), Purpose::start);
     for (Index j = 0; j < 3; ++j) {
@@ -271,14 +272,13 @@ TEST(Prior, IsReadAsItDescribesItself) {
 TEST(Prior, TheCornerOfALaplaceLooksNarrowerThanItIs) {
   const Vector at{{0.3, 0.9}};
   const Prior laplace = Prior::laplace({0.3, 0.3}, {0.1, 0.1});
-  Vector slope = Vector::Zero(2), curvature = Vector::Zero(2);
-  laplace.surrogate(at, slope, curvature);
-  const Vector more = laplace.corner_curvature(at);
+  const Vector curvature = laplace.curvature(Term::Of::surrogate, at).diagonal,
+               more = laplace.curvature(Term::Of::corner, at).diagonal;
   EXPECT_NEAR(curvature[0] - more[0], 50.0, 1e-9);
   EXPECT_GT(more[0], 900.0);  // ten times as narrow: 1000 in all
   EXPECT_EQ(more[1], 0.0);    // away from the corner
   for (const Prior& other : {Prior::normal(0.3, 0.1), Prior::student_t(4.0, 0.3, 0.1), Prior::flat()})
-    EXPECT_EQ(other.corner_curvature(at), Vector::Zero(2));
+    EXPECT_EQ(other.curvature(Term::Of::corner, at).diagonal, Vector::Zero(2));
 }
 
 }  // namespace

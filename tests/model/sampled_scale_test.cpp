@@ -66,14 +66,15 @@ TEST(SampledScale, DensityIsThatOfTheParametersTimesTheJacobian) {
 
 TEST(SampledScale, GradientAndBendAreDerivatives) {
   const SampledScale scale(prior, target);
-  Vector gradient = Vector::Zero(3), slope = gradient, curvature = gradient;
+  Vector gradient = Vector::Zero(3), slope = gradient;
   scale.log_density(some_theta, &gradient);
-  const double value = scale.surrogate(some_theta, slope, curvature);
-  const Vector bend = scale.surrogate_bend(some_theta);
+  const double value = scale.surrogate(some_theta, slope);
+  const Vector bend = scale.curvature(Term::Of::bend, some_theta).diagonal,
+               curvature = scale.curvature(Term::Of::surrogate, some_theta).diagonal;
   const double h = 1e-4;
   const auto surrogate = [&](const Vector& at) {
-    Vector unused = Vector::Zero(3), other = unused;
-    return scale.surrogate(at, unused, other);
+    Vector unused = Vector::Zero(3);
+    return scale.surrogate(at, unused);
   };
   for (Index j = 0; j < 3; ++j) {
     const Vector step = h * Vector::Unit(3, j);
@@ -86,42 +87,41 @@ TEST(SampledScale, GradientAndBendAreDerivatives) {
   }
 }
 
-// The whole second derivative: the border of the bend is that of psi_j and tau. The surrogate's leaves out what the slopes
+// The whole second derivative: psi_j and tau are coupled. The surrogate's leaves out what the slopes
 // of the prior have to do with it, and is positive definite.
-TEST(SampledScale, BordersAreSecondDerivatives) {
+TEST(SampledScale, CouplingsAreSecondDerivatives) {
   const SampledScale scale(prior, target);
-  const Vector border = scale.border(Term::Curvature::surrogate_bend, some_theta);
+  Matrix bend = Matrix::Zero(3, 3), precision = bend;
+  scale.curvature(Term::Of::bend, some_theta).add_to(bend);
   const double h = 1e-4;
   const auto slope_at = [&](const Vector& at) {
-    Vector slope = Vector::Zero(3), unused = slope;
-    scale.surrogate(at, slope, unused);
+    Vector slope = Vector::Zero(3);
+    scale.surrogate(at, slope);
     return slope;
   };
-  const Vector step = h * Vector::Unit(3, 2);
-  const Vector numerically = -(slope_at(some_theta + step) - slope_at(some_theta - step)) / (2.0 * h);
-  ASSERT_EQ(border.size(), 2);
-  for (Index j = 0; j < 2; ++j) EXPECT_NEAR(border[j], numerically[j], 1e-5 * (1.0 + std::abs(border[j])));
-  Vector unused = Vector::Zero(3), diagonal = unused;
-  scale.surrogate(some_theta, unused, diagonal);
-  Matrix precision = diagonal.asDiagonal();
-  add_border(precision, scale.border(Term::Curvature::surrogate, some_theta));
+  for (Index i = 0; i < 3; ++i) {
+    const Vector step = h * Vector::Unit(3, i);
+    const Vector numerically = -(slope_at(some_theta + step) - slope_at(some_theta - step)) / (2.0 * h);
+    for (Index j = 0; j < 3; ++j) EXPECT_NEAR(bend(i, j), numerically[j], 1e-5 * (1.0 + std::abs(bend(i, j))));
+  }
+  const SparseSymmetric stands_for = scale.curvature(Term::Of::surrogate, some_theta);
+  stands_for.add_to(precision);
   EXPECT_GT(precision.selfadjointView<Eigen::Lower>().eigenvalues().minCoeff(), 0.0);
   const Vector v{{0.3, -1.0, 2.0}};
-  EXPECT_LT(
-      (bordered_product(diagonal, scale.border(Term::Curvature::surrogate, some_theta), v) - precision * v).norm(),
-      1e-10);
+  EXPECT_LT((stands_for * v - precision * v).norm(), 1e-10);
+  EXPECT_NEAR(stands_for.form(v), v.dot(precision * v), 1e-10);
 }
 
 TEST(SampledScale, CornersOfALaplaceAreSeenThroughTheMap) {
   const Prior corners = Prior::each({Prior::laplace(7.0, 0.1), Prior::normal(0.0, 1.0), Prior::normal(0.0, 2.0)});
   const SampledScale scale(corners, target);
   const Vector there{{0.0, 0.3, 2.0}};  // where the first coefficient is 7
-  const Vector corner = scale.corner_curvature(there);
-  EXPECT_NEAR(corner[0], 1.5 * 1.5 * corners.corner_curvature(scale.parameters(there))[0], 1e-9);
+  const Vector corner = scale.curvature(Term::Of::corner, there).diagonal;
+  EXPECT_NEAR(corner[0], 1.5 * 1.5 * corners.curvature(Term::Of::corner, scale.parameters(there)).diagonal[0], 1e-9);
   EXPECT_GT(corner[0], 0.0);
   EXPECT_EQ(corner[1], 0.0);
   EXPECT_EQ(corner[2], 0.0);  // psi_0 is 0 there
-  EXPECT_GT(scale.corner_curvature(Vector{{0.05, 0.3, 2.0}})[2], 0.0);
+  EXPECT_GT(scale.curvature(Term::Of::corner, Vector{{0.05, 0.3, 2.0}}).diagonal[2], 0.0);
 }
 
 TEST(SampledScale, BeginsAtTheCentreOfThePriorWithSigmaOneUnit) {

@@ -8,7 +8,7 @@
 // all, or of what --draws says, with its quantiles. A model of a million rows runs if --models is its whole name, or
 // with --long. --list prints the truth and runs nothing.
 //
-// A run counts as warned if the summary warns, or if R-hat is 1.01 or more or an effective size below 400: then the
+// A run counts as warned if the summary doubts its draws (what it says of the data and the prior is no doubt), or if R-hat is 1.01 or more or an effective size below 400: then the
 // program did not ask to be believed. Of the other runs, and for each identified coefficient, three things must hold:
 //
 //   the rms of z of the means, and that of the sds, are at most 1.1 times what exact draws of the same effective size
@@ -117,14 +117,16 @@ struct Line {
 };
 
 std::string family_of(const TruthModel& model) {
-  return model.family == FamilyKind::logistic      ? "logistic"
-         : model.family == FamilyKind::student_t   ? "Student-t"
-         : model.family == FamilyKind::poisson     ? "Poisson"
-         : model.family == FamilyKind::gaussian    ? "gaussian"
-         : model.family == FamilyKind::weibull     ? "Weibull"
-         : model.family == FamilyKind::lognormal   ? "log-normal"
-         : model.family == FamilyKind::loglogistic ? "log-logistic"
-                                                   : "softmax";
+  return model.family == FamilyKind::logistic            ? "logistic"
+         : model.family == FamilyKind::student_t         ? "Student-t"
+         : model.family == FamilyKind::ordinal           ? "ordinal"
+         : model.family == FamilyKind::poisson           ? "Poisson"
+         : model.family == FamilyKind::truncated_poisson ? "truncated Poisson"
+         : model.family == FamilyKind::gaussian          ? "gaussian"
+         : model.family == FamilyKind::weibull           ? "Weibull"
+         : model.family == FamilyKind::lognormal         ? "log-normal"
+         : model.family == FamilyKind::loglogistic       ? "log-logistic"
+                                                         : "softmax";
 }
 
 Line line_of(const Trial& trial, bool long_run) {

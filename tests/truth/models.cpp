@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "flymc/data/cut_rows.hpp"
 #include "flymc/model/gaussian.hpp"
 #include "flymc/model/logistic.hpp"
 #include "flymc/model/poisson.hpp"
@@ -11,6 +12,7 @@
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
 #include "flymc/model/survival.hpp"
+#include "flymc/model/truncated_poisson.hpp"
 
 namespace flymc::truth {
 namespace {
@@ -110,6 +112,10 @@ TruthModel counts(std::string name, std::string title, PriorSpec prior, Rows row
   return {std::move(name), std::move(title), FamilyKind::poisson, prior, std::move(rows), std::move(axes)};
 }
 
+TruthModel without_zeros(std::string name, std::string title, PriorSpec prior, Rows rows, std::vector<Axis> axes) {
+  return {std::move(name), std::move(title), FamilyKind::truncated_poisson, prior, std::move(rows), std::move(axes)};
+}
+
 TruthModel robust(std::string name, std::string title, PriorSpec prior, Rows rows, std::vector<Axis> axes) {
   return {std::move(name), std::move(title), FamilyKind::student_t, prior, std::move(rows), std::move(axes)};
 }
@@ -141,6 +147,12 @@ Rows two_groups_of_times() {
       rows.push_back({{1.0, 1.0 * g}, 0.6 * i - 1.0, 90, false});
     }
   return rows;
+}
+
+// Without an intercept: the cut points are that.
+TruthModel ordinal(std::string name, std::string title, int classes, PriorSpec prior, Rows rows,
+                   std::vector<Axis> axes) {
+  return {std::move(name), std::move(title), FamilyKind::ordinal, prior, std::move(rows), std::move(axes), classes};
 }
 
 TruthModel softmax(std::string name, std::string title, int classes, PriorSpec prior, Rows rows,
@@ -211,6 +223,24 @@ std::vector<TruthModel> make_models() {
       counts("counts_leverage_100", "one row of x = 100 among 2,000", normal(2.5),
              {{{1, 0}, 0, 1100}, {{1, 0}, 1, 650}, {{1, 0}, 2, 200}, {{1, 0}, 3, 40}, {{1, 1}, 1, 9}, {{1, 100}, 3, 1}},
              {{-0.8, -0.2}, {-0.4, 0.05}}),
+      without_zeros("truncated_poisson", "1,200 rows, a slope", normal(2.5),
+                    {{{1, 0}, 1, 300},
+                     {{1, 0}, 2, 200},
+                     {{1, 0}, 3, 90},
+                     {{1, 0}, 4, 30},
+                     {{1, 1}, 1, 150},
+                     {{1, 1}, 2, 190},
+                     {{1, 1}, 3, 140},
+                     {{1, 1}, 5, 100}},
+                    {{-0.2, 0.8}, {0.2, 1.0}}),
+      without_zeros("truncated_one_of_two", "one 2 among 2,000 rows of 1", normal(10), {{{1}, 2, 1}, {{1}, 1, 1999}},
+                    {{-60, 6}}),
+      without_zeros("truncated_level_20", "a level of 20 rows of 1 among 1,000", normal(2.5),
+                    {{{1, 0}, 1, 600}, {{1, 0}, 2, 300}, {{1, 0}, 3, 80}, {{1, 1}, 1, 20}}, {{-0.6, 0.3}, {-16, 2}}),
+      without_zeros(
+          "truncated_leverage_50", "one row of x = 50 among 2,000, Student-t prior", student_t(4, 2.5),
+          {{{1, 0}, 1, 1100}, {{1, 0}, 2, 650}, {{1, 0}, 3, 200}, {{1, 0}, 4, 40}, {{1, 1}, 1, 9}, {{1, 50}, 3, 1}},
+          {{-0.4, 0.4}, {-0.6, 0.1}}),
       scaled("scale_gaussian", "2,000 rows, a slope, sigma drawn", 0, normal(5), regular_student_t(),
              {{0.7, 1.3}, {0.2, 0.8}, {0.8, 1.4}}),
       scaled("scale_gaussian_six_rows", "six rows, sigma drawn", 0, normal(10),
@@ -261,6 +291,24 @@ std::vector<TruthModel> make_models() {
              {{1, 0}, 1.5, 200, false},
              {{1, 1}, 1.5, 20, false}},
             {{0.2, 1.0}, {0, 14}, {0.3, 0.9}}),
+      ordinal("ordinal", "three ordered categories, 2,000 rows, a slope", 3, normal(2.5),
+              {{{-1}, 0, 350},
+               {{-1}, 1, 250},
+               {{-1}, 2, 66},
+               {{0}, 0, 260},
+               {{0}, 1, 270},
+               {{0}, 2, 136},
+               {{1}, 0, 170},
+               {{1}, 1, 260},
+               {{1}, 2, 238}},
+              {{-0.9, 0.1}, {0.7, 1.6}, {0.4, 1.1}}),
+      ordinal("ordinal_rare_top", "three ordered categories, the highest of three rows among 1,000", 3, normal(5),
+              {{{0}, 0, 350}, {{0}, 1, 150}, {{1}, 0, 250}, {{1}, 1, 247}, {{1}, 2, 3}},
+              {{0.5, 1.3}, {2, 14}, {0.2, 1.3}}),
+      ordinal("ordinal_level_20", "a level of 20 rows, all in the lowest category, among 1,000", 3, normal(2.5),
+              {{{0}, 0, 400}, {{0}, 1, 350}, {{0}, 2, 230}, {{1}, 0, 20}}, {{-0.8, 0.1}, {0.8, 1.6}, {-14, 2}}),
+      ordinal("ordinal_narrow_middle", "a category of 20 rows between two of 500, Student-t prior", 3,
+              student_t(4, 2.5), {{{}, 0, 490}, {{}, 1, 20}, {{}, 2, 490}}, {{-0.4, 0.3}, {-0.3, 0.4}}),
       softmax("regular_softmax", "three classes, 2,000 rows", 3, normal(2.5),
               {{{1}, 0, 700}, {{1}, 1, 800}, {{1}, 2, 500}}, {{-0.4, 0.7}, {-0.9, 0.2}}),
       softmax("softmax_class_of_two", "three classes, one of two rows among 1,000", 3, normal(5),
@@ -284,7 +332,7 @@ std::int64_t TruthModel::table_rows() const {
 
 std::size_t TruthModel::identified() const {
   if (family == FamilyKind::softmax) return static_cast<std::size_t>(classes - 1) * features();
-  return features() + (draws_scale ? 1 : 0);
+  return cuts() + features() + (draws_scale ? 1 : 0);
 }
 
 const std::vector<TruthModel>& models() {
@@ -294,10 +342,21 @@ const std::vector<TruthModel>& models() {
 
 Store make_store(const TruthModel& model) {
   std::vector<std::string> columns;
+  for (std::size_t k = 0; k < model.cuts(); ++k) columns.push_back("cut" + std::to_string(k));
   for (std::size_t j = 0; j < model.features(); ++j) columns.push_back("x" + std::to_string(j));
   if (model.draws_scale) columns.push_back("sigma");
   StoreBuilder builder(columns);
   for (const RowCount& row : model.rows) {
+    if (model.cuts() > 0) {
+      for (std::int64_t i = 0; i < row.count; ++i)
+        visit_cuts(static_cast<Index>(row.y), model.classes, [&](Index cut, double above) {
+          std::vector<double> x(model.cuts(), 0.0);
+          x[static_cast<std::size_t>(cut)] = 1.0;
+          x.insert(x.end(), row.x.begin(), row.x.end());
+          builder.append(x, above);
+        });
+      continue;
+    }
     std::vector<double> x = row.x;
     if (model.draws_scale) x.push_back(row.y);
     const bool times = model.family >= FamilyKind::weibull;
@@ -314,9 +373,14 @@ Model make_model(const TruthModel& model) {
   double events = 0.0;
   for (const RowCount& row : model.rows) events += row.seen ? static_cast<double>(row.count) : 0.0;
   const ScaledTarget target{.total_weight = events, .censored = model.family >= FamilyKind::weibull};
+  OrderedTarget ordered{std::vector<double>(static_cast<std::size_t>(model.classes), 0.0)};
   switch (model.family) {
     case FamilyKind::logistic:
       return Model(Logistic{}, prior);
+    case FamilyKind::ordinal:
+      for (const RowCount& row : model.rows)
+        ordered.category_weights[static_cast<std::size_t>(row.y)] += static_cast<double>(row.count);
+      return Model(Ordinal{}, prior, ordered);
     case FamilyKind::weibull:
       return Model(weibull(), prior, target);
     case FamilyKind::lognormal:
@@ -330,6 +394,8 @@ Model make_model(const TruthModel& model) {
       return Model(StudentT{model.nu, model.sigma}, prior);
     case FamilyKind::poisson:
       return Model(Poisson{}, prior);
+    case FamilyKind::truncated_poisson:
+      return Model(TruncatedPoisson{}, prior);
     case FamilyKind::softmax:
       break;
   }

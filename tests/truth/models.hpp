@@ -11,7 +11,7 @@
 
 namespace flymc::truth {
 
-enum class FamilyKind { logistic, student_t, softmax, poisson, gaussian, weibull, lognormal, loglogistic };
+enum class FamilyKind { logistic, student_t, softmax, ordinal, poisson, truncated_poisson, gaussian, weibull, lognormal, loglogistic };
 enum class PriorKind { normal, laplace, student_t };
 
 // Of every coefficient, and of a scale that is drawn; centred at 0.
@@ -36,15 +36,16 @@ struct TruthModel {
   PriorSpec prior;
   std::vector<RowCount> rows;
   std::vector<Axis> axes;        // where the quadrature looks first, for each identified coefficient
-  int classes = 2;               // of a softmax
+  int classes = 2;               // of a softmax or an ordinal target
   double nu = 4.0, sigma = 1.0;  // of a Student-t likelihood
   bool draws_scale = false;      // whether sigma is the last parameter
   bool large = false;            // only run when it is asked for by its whole name, or in long runs
 
   std::size_t features() const { return rows.front().x.size(); }
+  std::size_t cuts() const { return family == FamilyKind::ordinal ? static_cast<std::size_t>(classes - 1) : 0; }
   std::int64_t table_rows() const;
-  // What the likelihood knows: every coefficient and the scale, or for a softmax the differences of the other classes from class 0,
-  // class after class.
+  // What the likelihood knows: every coefficient, after cut points and before the scale, or for a softmax the differences
+  // of the other classes from class 0, class after class.
   std::size_t identified() const;
 };
 

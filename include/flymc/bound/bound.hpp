@@ -15,6 +15,7 @@
 #include "flymc/bound/stand_ins.hpp"
 #include "flymc/comm/execution.hpp"
 #include "flymc/core/metric.hpp"
+#include "flymc/core/sparse_symmetric.hpp"
 
 namespace flymc {
 
@@ -66,11 +67,11 @@ class Bound {
   // has besides them at the anchor, the prior's, by which lit rows are chosen. Empty: nothing.
   Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, std::shared_ptr<const BoundRule> rule,
         Vector anchor, const Execution& execution, std::optional<Metric> metric = std::nullopt,
-        const Lighting& lighting = {}, Vector further_precision = {});
+        const Lighting& lighting = {}, SparseSymmetric further_precision = {});
   // The same bound again from its sums, without a pass. Lit rows come with row, facts and x.
   Bound(std::shared_ptr<const BatchedFamily> family, std::shared_ptr<const BoundRule> rule, Vector anchor,
         BoundSums sums, RowId queries, std::optional<Metric> metric = std::nullopt, ExpectedGaps expected_gaps = {},
-        LitRows lit = {}, Vector further_precision = {});
+        LitRows lit = {}, SparseSymmetric further_precision = {});
 
   const BatchedFamily& family() const { return *family_; }
   const BoundRule& rule() const { return *rule_; }
@@ -162,7 +163,7 @@ class Bound {
   DrawCosts costs_;
   LitRows lit_;
   StandIns stand_ins_;  // of the lit rows
-  Vector further_precision_;
+  SparseSymmetric further_precision_;
 };
 
 }  // namespace flymc

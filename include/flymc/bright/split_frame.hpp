@@ -16,12 +16,13 @@ struct SplitFrame {
   Matrix from_theta;  // V^-1
   Vector centre;
   // Of the joint density's frame alone:
-  double value = 0.0;                                 // of the collapsed bound at the anchor,
-  Vector slope;                                       // and its slope there
-  Vector growth;                                      // V'Q V is diagonal; empty where nothing grows
-  Matrix to_white;                                    // L'V for the bound's metric L L': rho = |L'V b|
-  double stretch = 1.0;                               // rho is about stretch |b|
-  Vector prior_slope, prior_curvature, prior_border;  // of the quadratic in theta that stands for the prior
+  double value = 0.0;               // of the collapsed bound at the anchor,
+  Vector slope;                     // and its slope there
+  Vector growth;                    // V'Q V is diagonal; empty where nothing grows
+  Matrix to_white;                  // L'V for the bound's metric L L': rho = |L'V b|
+  double stretch = 1.0;             // rho is about stretch |b|
+  Vector prior_slope;               // of the quadratic in theta that stands for the prior,
+  SparseSymmetric prior_curvature;  // and its curvature
 
   // After the matrices were set.
   void pack();

@@ -13,6 +13,8 @@
 #include "flymc/comm/execution.hpp"
 #include "flymc/data/store.hpp"
 #include "flymc/model/family.hpp"
+#include "flymc/model/ordered_cuts.hpp"
+#include "flymc/model/ordinal.hpp"
 #include "flymc/model/prior.hpp"
 #include "flymc/model/sampled_scale.hpp"
 #include "flymc/model/sharp.hpp"
@@ -230,27 +232,39 @@ class Model {
       : family_(std::make_shared<const BatchedAdapter<F>>(std::move(of_residuals))),
         prior_(std::make_shared<const Prior>(std::move(prior))),
         scale_(std::make_shared<const SampledScale>(*prior_, target)),
+        by_parameters_(scale_),
         term_(scale_) {}
+  // Of ordered categories: rows have their cut point among their features, and the first parameters, of which the prior
+  // speaks as well, are the cut points.
+  Model(Ordinal family, Prior prior, OrderedTarget target)
+      : family_(std::make_shared<const BatchedAdapter<Ordinal>>(std::move(family))),
+        prior_(std::make_shared<const Prior>(std::move(prior))),
+        by_parameters_(std::make_shared<const OrderedCuts>(*prior_, std::move(target))),
+        term_(by_parameters_) {}
 
   const BatchedFamily& family() const { return *family_; }
   // Of the parameters.
   const Prior& prior() const { return *prior_; }
-  // What the log density of theta has besides the rows: the prior, and more where a scale is drawn.
+  // What the log density of theta has besides the rows: the prior, and more where a scale or cut points are drawn.
   const Term& term() const { return *term_; }
   // For those that keep one of the two and not the model: a bound, a density.
   const std::shared_ptr<const BatchedFamily>& shared_family() const { return family_; }
   const std::shared_ptr<const Term>& shared_term() const { return term_; }
   Index predictors() const { return family_->predictors(); }
 
-  // Chains move in theta, which rows multiply. What people speak of are the parameters: theta itself, unless a scale is
-  // drawn. Here is one from the other, and how parameters change with theta, to first order.
+  // Chains move in theta, which rows multiply. What people speak of are the parameters: theta itself, unless a scale or
+  // cut points are drawn. Here is one from the other, and how parameters change with theta, to first order.
   bool draws_scale() const { return scale_ != nullptr; }
+  // Whether rows compare an ordered target with cut points.
+  bool ordered() const { return by_parameters_ && !scale_; }
   // Whether a target of 0 stands for a longer time than the row's.
   bool censored() const { return scale_ && scale_->densities(0.0) == 0.0; }
-  Vector parameters(const Vector& theta) const { return scale_ ? scale_->parameters(theta) : theta; }
-  Vector theta(const Vector& parameters) const { return scale_ ? scale_->theta(parameters) : parameters; }
+  Vector parameters(const Vector& theta) const { return by_parameters_ ? by_parameters_->parameters(theta) : theta; }
+  Vector theta(const Vector& parameters) const {
+    return by_parameters_ ? by_parameters_->theta(parameters) : parameters;
+  }
   Vector parameter_change(const Vector& theta, const Vector& direction) const {
-    return scale_ ? scale_->change(theta, direction) : direction;
+    return by_parameters_ ? by_parameters_->change(theta, direction) : direction;
   }
   // Throws InputError if theta is on its way to a scale of 0.
   void check_scale(const Vector& theta) const {
@@ -262,11 +276,7 @@ class Model {
   }
 
   // Of the quadratic that stands for the term at theta.
-  Vector prior_precision(const Vector& theta) const {
-    Vector slope = Vector::Zero(theta.size()), out = slope;
-    term_->surrogate(theta, slope, out);
-    return out;
-  }
+  SparseSymmetric prior_precision(const Vector& theta) const { return term_->curvature(Term::Of::surrogate, theta); }
   // Number of coefficients: theta holds one vector of feature weights per predictor, one after the other.
   Index coefficients(const Store& store) const { return store.features() * predictors(); }
   std::vector<std::string> names(const Store& store) const { return coefficient_names(store.columns(), predictors()); }
@@ -276,7 +286,8 @@ class Model {
  private:
   std::shared_ptr<const BatchedFamily> family_;
   std::shared_ptr<const Prior> prior_;
-  std::shared_ptr<const SampledScale> scale_;  // none: theta is what people speak of
+  std::shared_ptr<const SampledScale> scale_;           // none: it is not drawn
+  std::shared_ptr<const ParameterTerm> by_parameters_;  // none: theta is what people speak of
   std::shared_ptr<const Term> term_;
 };
 

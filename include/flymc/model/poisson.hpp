@@ -68,20 +68,25 @@ struct Poisson {
   // and this one takes about sqrt(mean) steps. Above a million the count is a normal quantile with its first correction
   // for skewness, z sqrt(mean) + (z^2 - 1) / 6 from the mean, which is off by about 1 / sqrt(mean) of a count.
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
-    const double mean = std::min(std::exp(eta[0]), largest_count), u = random.uniform(Purpose::simulate, 2 * index);
+    return simulate_from(0.0, eta, random, index);
+  }
+  // Of the counts from `least` on, 0 or 1.
+  static double simulate_from(double least, Predictor eta, const Random& random, std::uint64_t index) {
+    const double mean = std::min(std::exp(eta[0]), largest_count);
+    const double u = random.uniform(Purpose::simulate, 2 * index) * (least > 0.0 ? -std::expm1(-mean) : 1.0);
     if (mean > 1e6) {
       const double v = random.uniform(Purpose::simulate, 2 * index + 1);
       const double z = std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
       return std::clamp(std::round(mean + z * std::sqrt(mean) + (z * z - 1.0) / 6.0), 0.0, largest_count);
     }
-    const double mode = std::floor(mean);
-    double up = mode, down = mode, rest = u - std::exp(log_likelihood(mode, eta));
-    double above = std::exp(log_likelihood(mode, eta)), below = above;
+    const double mode = std::max(least, std::floor(mean));
+    double above = std::exp(Poisson{}.log_likelihood(mode, eta)), below = above;
+    double up = mode, down = mode, rest = u - above;
     while (rest > 0.0) {
       above *= mean / (up + 1.0);
       up += 1.0;
       if ((rest -= above) <= 0.0) return up;
-      if (down > 0.0) {
+      if (down > least) {
         below *= down / mean;
         down -= 1.0;
         if ((rest -= below) <= 0.0) return down;

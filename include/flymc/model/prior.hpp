@@ -41,14 +41,12 @@ class Prior final : public Term {
   // Normalised where the prior is proper. If `gradient` is given, adds to it.
   double log_density(const Vector& theta, Vector* gradient = nullptr) const override;
 
-  // A smooth stand-in for the search of the anchor: its value, with gradient and (positive) curvature added. It is the
-  // prior itself but for the Laplace, whose |x| becomes sqrt(x^2 + (b/10)^2) so that Newton's method does not stumble
-  // over the corner. The curvature of the Laplace and the t is that of the quadratic which touches there and lies below
-  // (their Gaussian scale mixture's), never negative.
-  double surrogate(const Vector& theta, Vector& gradient, Vector& curvature) const override;
-  // Negative in the tails of a t.
-  Vector surrogate_bend(const Vector& theta) const override;
-  Vector corner_curvature(const Vector& theta) const override;
+  // A smooth stand-in for the search of the anchor: the prior itself but for the Laplace, whose |x| becomes
+  // sqrt(x^2 + (b/10)^2) so that Newton's method does not stumble over the corner.
+  double surrogate(const Vector& theta, Vector& gradient) const override;
+  // That of the Laplace and the t is the one of the quadratic which touches there and lies below (their Gaussian scale
+  // mixture's), never negative; their bend is negative in the tails of a t. Nothing is coupled.
+  SparseSymmetric curvature(Of what, const Vector& theta) const override;
 
   // The locations; 0 of flat ones.
   Vector centre(Index coefficients) const override;
@@ -68,6 +66,8 @@ class Prior final : public Term {
     Kind kind = Kind::flat;
     double nu = 0.0, location = 0.0, scale = 1.0;
     double log_scale = 0.0, log_constant = 0.0;  // the second: of the Student-t density
+    // With u the distance in scales, the surrogate's slope is -weight u, and weight the curvature of its quadratic.
+    double weight(double u) const;
   };
   Prior(Kind kind, double nu, const std::vector<double>& location, const std::vector<double>& scale);
   const Marginal& marginal(Index j) const {

@@ -18,12 +18,12 @@ struct ScaledTarget {
 // With D coefficients, total weight W, and the prior p(beta) p(sigma), sigma > 0, the density of theta has besides the
 // rows' f the factor
 //   p(beta) p(sigma) tau^W |d(beta, sigma) / d(psi, tau)|  ~  p(beta) p(sigma) tau^(W - D - 2).
-class SampledScale final : public Term {
+class SampledScale final : public ParameterTerm {
  public:
   // The prior is of (beta, sigma); what it says of negative sigma does not count. Throws InputError if there is no more
   // weight than D + 2: theta would have no mode.
   SampledScale(Prior prior, const ScaledTarget& target);
-  void check(Index parameters) const;
+  void check(Index parameters) const override;
   // How many factors tau the likelihood of a row with this fact as target has: 1, or 0.
   double densities(double target) const { return target_.censored ? target : 1.0; }
   // Throws InputError if theta is on its way to a scale of 0, where the likelihood has no bound: a target that the
@@ -31,18 +31,16 @@ class SampledScale final : public Term {
   void check_scale(const Vector& theta) const;
 
   // (beta, sigma) of theta, and back.
-  Vector parameters(const Vector& theta) const;
-  Vector theta(const Vector& parameters) const;
+  Vector parameters(const Vector& theta) const override;
+  Vector theta(const Vector& parameters) const override;
   // How they change along a direction, to first order.
-  Vector change(const Vector& theta, const Vector& direction) const;
+  Vector change(const Vector& theta, const Vector& direction) const override;
 
   double log_density(const Vector& theta, Vector* gradient = nullptr) const override;
+  double surrogate(const Vector& theta, Vector& gradient) const override;
   // With w_j the curvature of the prior in beta_j, that of theta is sum_j w_j b_j b_j' for the derivative b_j of beta_j,
-  // which has two entries: the curvature of psi_j and tau together is the border.
-  double surrogate(const Vector& theta, Vector& gradient, Vector& curvature) const override;
-  Vector surrogate_bend(const Vector& theta) const override;
-  Vector corner_curvature(const Vector& theta) const override;
-  Vector border(Curvature curvature, const Vector& theta) const override;
+  // which has two entries: psi_j and tau are coupled.
+  SparseSymmetric curvature(Of what, const Vector& theta) const override;
   bool quadratic() const override { return false; }
   // The prior's, with sigma one unit.
   Vector centre(Index parameters) const override;
@@ -53,8 +51,6 @@ class SampledScale final : public Term {
 
  private:
   double powers(Index parameters) const;
-  // sum_j w_j b_j b_j' for weights of beta and sigma: its diagonal.
-  Vector pulled_curvature(const Vector& theta, const Vector& weights) const;
   // From the gradient in (beta, sigma) to that in theta, without the powers of tau.
   Vector pulled(const Vector& theta, const Vector& gradient) const;
 

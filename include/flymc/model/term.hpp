@@ -3,6 +3,7 @@
 
 #include "flymc/core/linear.hpp"
 #include "flymc/core/random.hpp"
+#include "flymc/core/sparse_symmetric.hpp"
 
 namespace flymc {
 
@@ -12,19 +13,17 @@ class Term {
   virtual ~Term() = default;
   // If `gradient` is given, adds to it.
   virtual double log_density(const Vector& theta, Vector* gradient = nullptr) const = 0;
-  // A smooth function that stands for it where it may have corners: its value, with gradient and a (positive)
-  // curvature for each parameter added. That is the quadratic by which the term enters a frame, and the search for the
-  // anchor.
-  virtual double surrogate(const Vector& theta, Vector& gradient, Vector& curvature) const = 0;
-  // The surrogate's own curvature, minus its second derivative in each parameter, which may be negative.
-  virtual Vector surrogate_bend(const Vector& theta) const = 0;
-  // By how much the surrogate's curvature exceeds that of the normal with the same variance: at the corner of a
-  // Laplace, where the curvature says that it is ten times as narrow as it is. Zero for others.
-  virtual Vector corner_curvature(const Vector& theta) const = 0;
-  // A term may couple each parameter with the last one. Each of the three curvatures above then has, beside its
-  // diagonal, a last row and column: its entries but for the last. Empty where nothing is coupled.
-  enum class Curvature { surrogate, surrogate_bend, corner };
-  virtual Vector border(Curvature, const Vector&) const { return {}; }
+  // A smooth function that stands for it where it may have corners: its value, with its gradient added.
+  virtual double surrogate(const Vector& theta, Vector& gradient) const = 0;
+  // Of what a curvature is asked for, that is, minus second derivatives:
+  enum class Of {
+    surrogate,  // positive definite, and as good as the surrogate's: that of the quadratic by which the term enters a
+                // frame, and the search for the anchor
+    bend,       // the surrogate's own, which may be negative
+    corner,     // by how much the first exceeds that of the normal with the same variance: at the corner of a Laplace,
+                // where it says that the prior is ten times as narrow as it is. Zero for others
+  };
+  virtual SparseSymmetric curvature(Of what, const Vector& theta) const = 0;
   // Whether the term is its quadratic.
   virtual bool quadratic() const = 0;
   // Where a search may begin.
@@ -35,22 +34,16 @@ class Term {
   virtual Vector simulate(Index parameters, const Random& random, Purpose purpose) const = 0;
 };
 
-// Adds a border to a symmetric matrix, whole or its lower triangle.
-inline void add_border(Matrix& matrix, const Vector& border, double times = 1.0) {
-  const Index d = border.size();
-  if (d == 0) return;
-  matrix.row(d).head(d) += times * border.transpose();
-  matrix.col(d).head(d) += times * border;
-}
-
-// The product of a vector and the symmetric matrix of a diagonal and a border.
-inline Vector bordered_product(const Vector& diagonal, const Vector& border, const Vector& v) {
-  Vector out = diagonal.cwiseProduct(v);
-  const Index d = border.size();
-  if (d == 0) return out;
-  out.head(d) += v[d] * border;
-  out[d] += border.dot(v.head(d));
-  return out;
-}
+// A term of a model whose chains move in other numbers than people speak of: theta, which rows multiply, and the
+// parameters.
+class ParameterTerm : public Term {
+ public:
+  virtual Vector parameters(const Vector& theta) const = 0;
+  virtual Vector theta(const Vector& parameters) const = 0;
+  // How the parameters change along a direction of theta, to first order.
+  virtual Vector change(const Vector& theta, const Vector& direction) const = 0;
+  // Throws InputError if there are not so many parameters, or no posterior of them.
+  virtual void check(Index parameters) const = 0;
+};
 
 }  // namespace flymc

@@ -22,6 +22,7 @@ struct Preparation;
 
 struct Report {
   RowId rows = 0, dropped = 0;
+  RowId table_rows = 0;                   // if a row of the table may be several of these; 0: as many
   std::vector<std::string> coefficients;  // their names
   std::vector<std::string> classes;       // of the target; none for numbers
   bool differences = false;               // between classes are reported, not the coefficients: see Reported

@@ -111,6 +111,10 @@ void check_options(const Table& table, const EncodingOptions& options, const Cho
     throw InputError("there is no column of features and no intercept; name a column or keep the intercept");
   if (!options.positive.empty() && options.target_kind != TargetKind::two_classes)
     throw InputError("which value counts as 1 can be said of a target of two classes only");
+  if (!options.order.empty() && options.target_kind != TargetKind::ordered)
+    throw InputError("only values of an ordered target come in an order");
+  if (options.target_kind == TargetKind::ordered && !options.intercept)
+    throw InputError("the cut points of an ordered target are its intercepts, and cannot be left out");
   if (options.target_kind == TargetKind::number && table.find(options.target)->kind == ColumnKind::text)
     throw InputError(
         fmt::format("the target '{}' holds text, not numbers; choose a family for classes (logistic, "

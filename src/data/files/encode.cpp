@@ -7,6 +7,7 @@
 #include "cells.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/names.hpp"
+#include "flymc/data/cut_rows.hpp"
 #include "flymc/data/files/encoding.hpp"
 #include "table_file.hpp"
 
@@ -32,6 +33,9 @@ class RowEncoder {
   RowFacts facts_of(const TableBatch& batch, Index i) const;
   // Where the target is a feature, and a fact is whether its event was seen.
   void end_with_target(const TableBatch& batch, Index i, std::vector<double>& x, RowFacts& facts) const;
+  // Of an ordered target: visit(facts) for each cut point beside the class, while x has it.
+  template <class Visit>
+  void visit_each_cut(std::vector<double>& x, const RowFacts& facts, const Visit& visit) const;
   double class_of(const TableBatch& batch, Index i) const;
   [[noreturn]] void refuse_level(const TableBatch& batch, std::size_t column, Index i) const;
 
@@ -52,7 +56,8 @@ class RowEncoder {
 RowEncoder::RowEncoder(const Encoding& encoding, const Table& table, bool with_target)
     : encoding_(encoding), with_target_(with_target) {
   Place next;
-  next.feature = next.cell = encoding.intercept_ ? 1 : 0;
+  next.feature = static_cast<std::size_t>(encoding.intercept_ ? 1 : encoding.cuts());
+  next.cell = encoding.cuts() > 0 && encoding.cell_levels_[0] > 0 ? 1 : next.feature;
   for (const auto& column : encoding.columns_) {
     check_kind(table, column.name, column.kind);
     names_.push_back(column.name);
@@ -191,8 +196,24 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
     RowFacts facts = facts_of(batch, i);
     // The last number of a new row, whose target is not known, is 0: its predictor is then its location alone.
     if (encoding_.target_is_feature() && with_target_) end_with_target(batch, i, x, facts);
-    visit(std::span<const double>(x), facts, origin);
+    if (with_target_ && encoding_.cuts() > 0)
+      visit_each_cut(x, facts, [&](const RowFacts& of_cut) { visit(std::span<const double>(x), of_cut, origin); });
+    else
+      visit(std::span<const double>(x), facts, origin);
   }
+}
+
+template <class Visit>
+void RowEncoder::visit_each_cut(std::vector<double>& x, const RowFacts& facts, const Visit& visit) const {
+  const bool code = encoding_.cell_levels_[0] > 0;
+  visit_cuts(static_cast<Index>(facts.target), encoding_.cuts() + 1, [&](Index cut, double target) {
+    RowFacts of_cut = facts;
+    of_cut.target = target;
+    const auto cell = static_cast<std::size_t>(code ? 0 : cut);
+    x[cell] = code ? static_cast<double>(cut + 1) : 1.0;
+    visit(of_cut);
+    x[cell] = 0.0;
+  });
 }
 
 RowFacts RowEncoder::facts_of(const TableBatch& batch, Index i) const {

@@ -22,6 +22,11 @@ void Encoding::derive_features() {
   };
   if (intercept_) add("intercept", 0.0, 1.0);
   if (intercept_) cell_levels_.push_back(0);
+  for (Index k = 0; k < cuts(); ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    add(fmt::format("cutpoint[{}|{}]", classes_[at], classes_[at + 1]), 0.0, 1.0);
+  }
+  if (cuts() > 0) cell_levels_.push_back(cuts());
   for (const auto& column : columns_) {
     const Index features = column.kind == ColumnKind::text ? static_cast<Index>(column.levels.size()) - 1 : 1;
     if (features > 0) cell_levels_.push_back(features > 1 ? features : 0);
@@ -68,13 +73,17 @@ Vector with_blocks(Vector theta, Index predictors, Index features, const Change&
 Vector Encoding::to_original(const Vector& theta, Index predictors) const {
   return with_blocks(theta, predictors, shift_.size(), [&](auto block) {
     block = (block.array() / scale_.array()).matrix();
-    if (intercept_) block[0] -= block.dot(shift_);
+    const double moved = centred() ? block.dot(shift_) : 0.0;
+    if (intercept_) block[0] -= moved;
+    block.head(cuts()).array() += moved;
   });
 }
 
 Vector Encoding::from_original(const Vector& original, Index predictors) const {
   return with_blocks(original, predictors, shift_.size(), [&](auto block) {
-    if (intercept_) block[0] += block.dot(shift_);
+    const double moved = centred() ? block.dot(shift_) : 0.0;
+    if (intercept_) block[0] += moved;
+    block.head(cuts()).array() -= moved;
     block = (block.array() * scale_.array()).matrix();
   });
 }

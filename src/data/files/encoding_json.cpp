@@ -14,6 +14,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(ColumnKind, {{ColumnKind::other, "other"},
                                           {ColumnKind::text, "text"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(TargetKind, {{TargetKind::two_classes, "two_classes"},
                                           {TargetKind::classes, "classes"},
+                                          {TargetKind::ordered, "ordered"},
                                           {TargetKind::number, "number"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(Missing, {{Missing::error, "error"}, {Missing::drop, "drop"}})
 
@@ -42,6 +43,7 @@ std::string Encoding::to_json() const {
   if (target_is_feature()) facts["scale"] = scale_name_;
   if (times_) facts["times"] = true;
   if (!event_.empty()) facts["event"] = event_, facts["events"] = event_weight_;
+  if (cuts() > 0) facts["class_weights"] = class_weights_, facts["stored_rows"] = stored_rows_;
   return nlohmann::ordered_json{{"version", version_},
                                 {"facts", std::move(facts)},
                                 {"target",
@@ -87,6 +89,10 @@ Encoding Encoding::from_json(const std::string& text) {
     encoding.times_ = facts.value("times", false);
     encoding.event_ = facts.value("event", "");
     encoding.event_weight_ = facts.value("events", 0.0);
+    encoding.class_weights_ = facts.value("class_weights", std::vector<double>());
+    encoding.stored_rows_ = facts.value("stored_rows", RowId{0});
+    if (encoding.cuts() > 0 && encoding.class_weights_.size() != encoding.classes_.size())
+      throw InputError("the encoding does not know the weights of its classes; make it again from the table");
     encoding.total_weight_ = facts.value("total", json.at("rows").get<double>());
     encoding.whole_weights_ = facts.value("whole", true);
     json.at("intercept").get_to(encoding.intercept_);

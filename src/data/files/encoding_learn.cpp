@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 
 #include "cells.hpp"
@@ -97,10 +98,11 @@ class EncodingLearner {
   std::vector<std::string> names_;  // of the columns that are scanned (chosen_columns.hpp)
   std::map<std::string, std::string> reference_;
   Tally all_;
+  std::optional<TargetSums> own_target_;  // of this rank's share
 };
 
 Encoding EncodingLearner::learn(const Execution& execution, const std::function<void(RowId)>& read) {
-  encoding_.intercept_ = options_.intercept;
+  encoding_.intercept_ = options_.intercept && options_.target_kind != TargetKind::ordered;
   encoding_.missing_ = options_.missing;
   encoding_.target_ = options_.target;
   encoding_.weights_ = options_.weights;
@@ -120,6 +122,11 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
     check_duplicates(table_, encoding_.columns_, all_);
   }
   all_.target->classes(encoding_.classes_, encoding_.class_values_);
+  if (options_.target_kind == TargetKind::ordered) {
+    encoding_.class_weights_ = all_.target->weights(encoding_.classes_, encoding_.class_values_);
+    encoding_.stored_rows_ = all_.target->cut_rows(encoding_.classes_, encoding_.class_values_);
+    encoding_.own_rows_ = own_target_->cut_rows(encoding_.classes_, encoding_.class_values_);
+  }
   if (options_.target_kind == TargetKind::number) {
     encoding_.target_mean_ = all_.target_numbers.mean();
     encoding_.target_deviation_ = all_.target_numbers.deviation();
@@ -157,6 +164,7 @@ void EncodingLearner::scan(const Execution& execution, const std::function<void(
         if (read) read(all_.rows + all_.dropped);
       });
   encoding_.own_rows_ = all_.rows;
+  own_target_ = all_.target;
   if (execution.communicator.size() > 1) {
     const std::vector<std::byte> own = to_bytes(all_);
     all_ = empty();
@@ -265,7 +273,8 @@ void EncodingLearner::add_batch(const TableBatch& batch, Tally& tally) const {
       add_levels(batch, j, kept, tally.levels[j]);
     else
       add_numbers(batch, j, kept, weights, tally.numbers[j]);
-  for (const Index i : kept) tally.target->add(batch, names_.size() - 1, i);
+  for (const Index i : kept)
+    tally.target->add(batch, names_.size() - 1, i, weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)]);
   if (options_.target_kind == TargetKind::number) add_target(batch, kept, weights, tally);
   tally.rows += static_cast<RowId>(kept.size());
 }

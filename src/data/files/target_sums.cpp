@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "cells.hpp"
@@ -13,38 +14,131 @@
 
 namespace flymc {
 
-void TargetSums::add(const TableBatch& batch, std::size_t j, Index i) {
+TargetSums::Seen& TargetSums::Seen::operator+=(const Seen& later) {
+  if (first_row.empty()) first_row = later.first_row;
+  rows += later.rows;
+  weight += later.weight;
+  return *this;
+}
+
+void TargetSums::add(const TableBatch& batch, std::size_t j, Index i, double weight) {
+  const bool counted = options_->target_kind == TargetKind::ordered;
+  const auto count = [&](Seen& seen) {
+    if (!counted) return;
+    ++seen.rows;
+    seen.weight.add(weight);
+  };
   const auto here = [&] { return fmt::format("{}, row {}", batch.file(), batch.row(i)); };
   if (column_ == ColumnKind::text) {
     const auto text = batch.text(j, i);
-    if (texts_.find(text) != texts_.end()) return;
+    if (const auto found = texts_.find(text); found != texts_.end()) return count(found->second);
     check_level(batch, i, options_->target, text);
-    texts_.emplace(std::string(text), here());
+    count(texts_.emplace(std::string(text), Seen{here()}).first->second);
   } else {
     const double value = batch.numbers(j)[static_cast<std::size_t>(i)];
     check_number(batch, i, options_->target, value);
-    if (options_->target_kind == TargetKind::number || numbers_.find(value) != numbers_.end()) return;
-    numbers_.emplace(value == 0.0 ? 0.0 : value, here());
+    if (options_->target_kind == TargetKind::number) return;
+    if (const auto found = numbers_.find(value); found != numbers_.end()) return count(found->second);
+    count(numbers_.emplace(value == 0.0 ? 0.0 : value, Seen{here()}).first->second);
   }
   check_count();
 }
 
 void TargetSums::add(const TargetSums& other) {
-  for (const auto& value : other.numbers_) numbers_.insert(value);
-  for (const auto& text : other.texts_) texts_.insert(text);
+  for (const auto& [value, seen] : other.numbers_) numbers_[value] += seen;
+  for (const auto& [text, seen] : other.texts_) texts_[text] += seen;
   check_count();
 }
 
-nlohmann::json TargetSums::to_json() const {
+nlohmann::json TargetSums::to_json() {
   nlohmann::json out = {{"numbers", nlohmann::json::array()}, {"texts", nlohmann::json::array()}};
-  for (const auto& [value, first_row] : numbers_) out["numbers"].push_back({value, first_row});
-  for (const auto& [text, first_row] : texts_) out["texts"].push_back({text, first_row});
+  const bool counted = options_->target_kind == TargetKind::ordered;
+  const auto entry = [&](const auto& value, Seen& seen) {
+    nlohmann::json all = {value, seen.first_row};
+    if (counted) all.insert(all.end(), {seen.rows, seen.weight.parts(), seen.weight.finite()});
+    return all;
+  };
+  for (auto& [value, seen] : numbers_) out["numbers"].push_back(entry(value, seen));
+  for (auto& [text, seen] : texts_) out["texts"].push_back(entry(text, seen));
   return out;
 }
 
 void TargetSums::from_json(const nlohmann::json& value) {
-  for (const auto& entry : value["numbers"]) numbers_.emplace(entry[0].get<double>(), entry[1].get<std::string>());
-  for (const auto& entry : value["texts"]) texts_.emplace(entry[0].get<std::string>(), entry[1].get<std::string>());
+  const auto seen_in = [](const nlohmann::json& entry) {
+    Seen seen{entry[1].get<std::string>()};
+    if (entry.size() < 5) return seen;
+    seen.rows = entry[2].get<RowId>();
+    seen.weight = ExactSum::of_parts(entry[3].get<std::array<std::int64_t, ExactSum::limbs>>(), entry[4].get<bool>());
+    return seen;
+  };
+  for (const auto& entry : value["numbers"]) numbers_.emplace(entry[0].get<double>(), seen_in(entry));
+  for (const auto& entry : value["texts"]) texts_.emplace(entry[0].get<std::string>(), seen_in(entry));
+}
+
+const TargetSums::Seen* TargetSums::find(const std::string& name, const double* value) const {
+  if (value != nullptr) {
+    const auto found = numbers_.find(*value);
+    return found == numbers_.end() ? nullptr : &found->second;
+  }
+  const auto found = texts_.find(name);
+  return found == texts_.end() ? nullptr : &found->second;
+}
+
+std::vector<double> TargetSums::weights(const std::vector<std::string>& names,
+                                        const std::vector<double>& values) const {
+  std::vector<double> out;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const Seen* seen = find(names[k], values.empty() ? nullptr : &values[k]);
+    out.push_back(seen == nullptr ? 0.0 : seen->weight.value());
+  }
+  return out;
+}
+
+RowId TargetSums::cut_rows(const std::vector<std::string>& names, const std::vector<double>& values) const {
+  RowId rows = 0;
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (const Seen* seen = find(names[k], values.empty() ? nullptr : &values[k]))
+      rows += (k == 0 || k + 1 == names.size() ? 1 : 2) * seen->rows;
+  return rows;
+}
+
+// From the lowest to the highest, as they were named; those that do not occur are left out.
+void TargetSums::put_in_order(std::vector<std::string>& names, std::vector<double>& values) const {
+  constexpr std::size_t most_shown = 10;
+  if (names.size() < 3)
+    throw InputError(fmt::format(
+        "the target '{}' has two values, {}, which need no order; choose a family for two classes{}", options_->target,
+        quoted_list(names), options_->other_kinds.empty() ? "" : ": " + options_->other_kinds));
+  if (options_->order.empty()) {
+    if (values.empty())
+      throw InputError(
+          fmt::format("the order of the values of '{}' is not known: {}; name them from the lowest to the highest ({})",
+                      options_->target, quoted_list(names, most_shown), mention("order")));
+    return;
+  }
+  std::vector<std::string> ordered;
+  std::vector<double> ordered_values;
+  std::vector<std::string> absent;
+  for (const std::string& name : options_->order) {
+    std::size_t at = 0;
+    while (at < names.size() && !(values.empty() ? names[at] == name : is_written(values[at], name))) ++at;
+    if (at == names.size()) {
+      absent.push_back(name);
+      continue;
+    }
+    if (std::ranges::find(ordered, names[at]) != ordered.end())
+      throw InputError(fmt::format("{}: '{}' is named twice", mention("order"), on_one_line(name)));
+    ordered.push_back(names[at]);
+    if (!values.empty()) ordered_values.push_back(values[at]);
+  }
+  for (const std::string& name : names)
+    if (std::ranges::find(ordered, name) == ordered.end())
+      throw InputError(
+          fmt::format("{}: the target '{}' also has the value '{}'{}; name all of them from the lowest to the highest",
+                      mention("order"), options_->target, on_one_line(name),
+                      absent.empty() ? "" : fmt::format(", and does not have {}", quoted_list(absent, most_shown))));
+  names = ordered;
+  values = ordered_values;
 }
 
 std::string TargetSums::written(double value) const {
@@ -54,7 +148,8 @@ std::string TargetSums::written(double value) const {
 
 // Stops early: a target of a million values would be kept whole.
 void TargetSums::check_count() const {
-  if (options_->target_kind == TargetKind::classes && count() > Encoding::many_levels)
+  const bool many = options_->target_kind == TargetKind::classes || options_->target_kind == TargetKind::ordered;
+  if (many && count() > Encoding::many_levels)
     throw InputError(
         fmt::format("the target '{}' has more than {} classes; choose a family for numbers (student_t), or another "
                     "target",
@@ -65,8 +160,7 @@ void TargetSums::check_count() const {
   classes(unused, values);
 }
 
-bool TargetSums::is_positive(double value) const {
-  const std::string& text = options_->positive;
+bool TargetSums::is_written(double value, const std::string& text) const {
   double wanted = 0.0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), wanted);
   return written(value) == text ||
@@ -76,15 +170,16 @@ bool TargetSums::is_positive(double value) const {
 void TargetSums::classes(std::vector<std::string>& names, std::vector<double>& values) const {
   if (options_->target_kind == TargetKind::number) return;
   std::vector<std::string> first_rows;
-  for (const auto& [text, first_row] : texts_) names.push_back(text), first_rows.push_back(first_row);
-  for (const auto& [value, first_row] : numbers_)
-    names.push_back(written(value)), first_rows.push_back(first_row), values.push_back(value);
+  for (const auto& [text, seen] : texts_) names.push_back(text), first_rows.push_back(seen.first_row);
+  for (const auto& [value, seen] : numbers_)
+    names.push_back(written(value)), first_rows.push_back(seen.first_row), values.push_back(value);
   if (names.size() < 2)
     throw InputError(
         fmt::format("the target '{}' is {} in every row, so there is nothing to explain; choose another target, "
                     "or check which rows were kept",
                     options_->target, quoted_list(names)));
   if (options_->target_kind == TargetKind::classes) return;
+  if (options_->target_kind == TargetKind::ordered) return put_in_order(names, values);
   if (names.size() > 2) {
     std::string seen;
     std::string file;
@@ -101,7 +196,7 @@ void TargetSums::classes(std::vector<std::string>& names, std::vector<double>& v
   }
   if (options_->positive.empty()) return;
   const auto is = [&](std::size_t k) {
-    return values.empty() ? names[k] == options_->positive : is_positive(values[k]);
+    return values.empty() ? names[k] == options_->positive : is_written(values[k], options_->positive);
   };
   if (!is(0) && !is(1))
     throw InputError(fmt::format("'{}' is to count as 1, but the target '{}' is {}; choose one of them ({})",

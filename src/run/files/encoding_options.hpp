@@ -48,9 +48,13 @@ inline EncodingOptions encoding_options(const Settings& settings) {
   options.standardise = true;
   options.missing = settings.missing == "drop" ? Missing::drop : Missing::error;
   options.target_kind = family_card(settings.family).target;
-  options.other_kinds = fmt::format("choose a family for more classes ({}) or for numbers ({})",
-                                    mention_families(TargetKind::classes), mention_families(TargetKind::number));
+  options.other_kinds = options.target_kind == TargetKind::ordered
+                            ? mention_families(TargetKind::two_classes)
+                            : fmt::format("choose a family for more classes ({}, in an order: {}) or for numbers ({})",
+                                          mention_families(TargetKind::classes), mention_families(TargetKind::ordered),
+                                          mention_families(TargetKind::number));
   options.positive = settings.positive;
+  options.order = settings.order;
   return options;
 }
 

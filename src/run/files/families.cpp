@@ -18,6 +18,7 @@
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
 #include "flymc/model/survival.hpp"
+#include "flymc/model/truncated_poisson.hpp"
 
 namespace flymc {
 
@@ -40,23 +41,31 @@ const std::vector<FamilyCard>& all_families() {
        .target = TargetKind::two_classes,
        .odds_ratios = true,
        .make = [](const Settings&, int, Prior prior,
-                  const ScaledTarget*) { return Model(Logistic{}, std::move(prior)); }},
+                  const AboutTarget&) { return Model(Logistic{}, std::move(prior)); }},
       {.name = "softmax",
        .target = TargetKind::classes,
        .predictors = [](Index classes) { return classes; },
        .most_classes = Softmax::most_classes,
        .odds_ratios = true,
        .make = [](const Settings&, int classes, Prior prior,
-                  const ScaledTarget*) { return Model(Softmax(classes), std::move(prior)); }},
+                  const AboutTarget&) { return Model(Softmax(classes), std::move(prior)); }},
+      {.name = "ordinal",
+       .target = TargetKind::ordered,
+       .most_classes = 100,
+       .odds_ratios = true,
+       .make =
+           [](const Settings&, int, Prior prior, const AboutTarget& about) {
+             return Model(Ordinal{}, std::move(prior), OrderedTarget{about.class_weights});
+           }},
       {.name = "gaussian",
        .target = TargetKind::number,
        .parameters = {{"sigma", &Settings::sigma}},
        .in_units_of_target = true,
        .scale = true,
        .make =
-           [](const Settings& s, int, Prior prior, const ScaledTarget* target) {
-             return target ? Model(Residual(Gaussian(1.0)), std::move(prior), *target)
-                           : Model(Gaussian(s.sigma), std::move(prior));
+           [](const Settings& s, int, Prior prior, const AboutTarget& about) {
+             return about.scaled ? Model(Residual(Gaussian(1.0)), std::move(prior), *about.scaled)
+                                 : Model(Gaussian(s.sigma), std::move(prior));
            }},
       {.name = "student_t",
        .target = TargetKind::number,
@@ -64,37 +73,43 @@ const std::vector<FamilyCard>& all_families() {
        .in_units_of_target = true,
        .scale = true,
        .make =
-           [](const Settings& s, int, Prior prior, const ScaledTarget* target) {
-             return target ? Model(Residual(StudentT(s.nu, 1.0)), std::move(prior), *target)
-                           : Model(StudentT(s.nu, s.sigma), std::move(prior));
+           [](const Settings& s, int, Prior prior, const AboutTarget& about) {
+             return about.scaled ? Model(Residual(StudentT(s.nu, 1.0)), std::move(prior), *about.scaled)
+                                 : Model(StudentT(s.nu, s.sigma), std::move(prior));
            }},
       survival("weibull", [](const Settings&, int, Prior prior,
-                             const ScaledTarget* target) { return Model(weibull(), std::move(prior), *target); }),
-      survival("lognormal", [](const Settings&, int, Prior prior,
-                               const ScaledTarget* target) { return Model(lognormal(), std::move(prior), *target); }),
+                             const AboutTarget& about) { return Model(weibull(), std::move(prior), *about.scaled); }),
+      survival("lognormal",
+               [](const Settings&, int, Prior prior, const AboutTarget& about) {
+                 return Model(lognormal(), std::move(prior), *about.scaled);
+               }),
       survival("loglogistic",
-               [](const Settings&, int, Prior prior, const ScaledTarget* target) {
-                 return Model(loglogistic(), std::move(prior), *target);
+               [](const Settings&, int, Prior prior, const AboutTarget& about) {
+                 return Model(loglogistic(), std::move(prior), *about.scaled);
                }),
       {.name = "probit",
        .target = TargetKind::two_classes,
-       .make = [](const Settings&, int, Prior prior,
-                  const ScaledTarget*) { return Model(Probit{}, std::move(prior)); }},
+       .make = [](const Settings&, int, Prior prior, const AboutTarget&) { return Model(Probit{}, std::move(prior)); }},
       {.name = "cloglog",
        .target = TargetKind::two_classes,
        .make = [](const Settings&, int, Prior prior,
-                  const ScaledTarget*) { return Model(Cloglog{}, std::move(prior)); }},
+                  const AboutTarget&) { return Model(Cloglog{}, std::move(prior)); }},
       {.name = "binomial",
        .target = TargetKind::number,
        .odds_ratios = true,
        .trials = true,
        .make = [](const Settings&, int, Prior prior,
-                  const ScaledTarget*) { return Model(Binomial{}, std::move(prior)); }},
+                  const AboutTarget&) { return Model(Binomial{}, std::move(prior)); }},
       {.name = "poisson",
        .target = TargetKind::number,
        .log_link = true,
        .make = [](const Settings&, int, Prior prior,
-                  const ScaledTarget*) { return Model(Poisson{}, std::move(prior)); }},
+                  const AboutTarget&) { return Model(Poisson{}, std::move(prior)); }},
+      {.name = "truncated_poisson",
+       .target = TargetKind::number,
+       .log_link = true,
+       .make = [](const Settings&, int, Prior prior,
+                  const AboutTarget&) { return Model(TruncatedPoisson{}, std::move(prior)); }},
   };
   return all;
 }

@@ -58,6 +58,11 @@ void write_part(const Job& job, const Table& table, const Encoding& encoding, Ro
   for (std::size_t i = 0; i < files.size(); ++i) numbers.emplace(files[i], static_cast<std::int64_t>(i));
   const Model model = make_model(settings, encoding);
   const BatchedFamily& family = model.family();
+  // Where a row of the table is two of the store, a list of where each came from would be as long as the store.
+  const auto append = [&, known = encoding.cuts() == 0](std::span<const double> x, const RowFacts& facts,
+                                                        std::int64_t file, RowId row) {
+    known ? writer.append(x, facts, file, row) : writer.append(x, facts);
+  };
   constexpr RowId now_and_then = 1 << 16;
   RowId written = 0;
   encoding.encode(table, execution, [&](std::span<const double> x, const RowFacts& facts, const RowOrigin& from) {
@@ -69,7 +74,7 @@ void write_part(const Job& job, const Table& table, const Encoding& encoding, Ro
                                    encoding.target(), from.row, facts.target, family.name(),
                                    family.target_problem(facts.target)));
     const std::int64_t file = numbers.find(from.file)->second;
-    if (to_give == 0) return writer.append(x, facts, file, from.row);
+    if (to_give == 0) return append(x, facts, file, from.row);
     given.insert(given.end(), x.begin(), x.end());
     given.insert(given.end(),
                  {facts.target, facts.weight, facts.offset, static_cast<double>(file), static_cast<double>(from.row)});
@@ -82,8 +87,8 @@ void write_part(const Job& job, const Table& table, const Encoding& encoding, Ro
     communicator.receive(std::as_writable_bytes(std::span(taken)), rank + 1);
     for (std::size_t i = 0; i < taken.size(); i += cells + 5) {
       const double* facts = taken.data() + i + cells;
-      writer.append({taken.data() + i, cells}, {facts[0], facts[1], facts[2]}, static_cast<std::int64_t>(facts[3]),
-                    static_cast<RowId>(facts[4]));
+      append({taken.data() + i, cells}, {facts[0], facts[1], facts[2]}, static_cast<std::int64_t>(facts[3]),
+             static_cast<RowId>(facts[4]));
     }
   }
   if (rank > 0) {

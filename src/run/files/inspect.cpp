@@ -31,8 +31,10 @@ std::vector<FileRow> origins(const RunDirectory& run, std::span<const RowId> row
   for (const RowId row : rows) {
     const auto found = parts.rows.origins.of(row);
     if (!found)
-      throw InputError(fmt::format("{}: this run was made by an earlier flymc, which did not keep where rows came from",
-                                   run.path().string()));
+      throw InputError(
+          fmt::format("{}: this run does not know where its rows came from: its target is ordered, and a row "
+                      "of the table may be two of the run, or an earlier flymc made it",
+                      run.path().string()));
     out.push_back({parts.rows.files[static_cast<std::size_t>(found->file)], found->row});
   }
   return out;
@@ -41,6 +43,7 @@ std::vector<FileRow> origins(const RunDirectory& run, std::span<const RowId> row
 RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
   read_report(run);  // the run must be finished
   const RunParts parts = open_parts(run);
+  check_rows_are_the_tables(parts.encoding);
   const Store& store = parts.rows.store;
   check_ids(store, rows);
   BoundRows fixed;

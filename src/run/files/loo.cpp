@@ -131,6 +131,7 @@ struct Sums {
 
 SampledRows sample_rows(const RunDirectory& run, RowId count, std::uint64_t seed) {
   const RunParts parts = open_parts(run);
+  check_rows_are_the_tables(parts.encoding);
   const StoreFile* const store = &parts.rows;
   const Threads threads(run.settings().fit.threads);
   const CommonRows all({&store, 1});
@@ -145,6 +146,7 @@ LooRows loo_rows(std::span<const NamedRun> runs, RowId count, std::uint64_t seed
     read_report(run);  // the run must be finished
     check_rows(run);
     opened.push_back({parts_of(open_store(run.rows_files(), Verify::numbers, {threads}), run.settings()), name});
+    check_rows_are_the_tables(opened.back().parts.encoding);
     check_one_table(opened.front(), opened.back());
   }
   const CommonRows common(stores_of(opened));

@@ -14,6 +14,9 @@ void say_facts(const Encoding& encoding, RunReport& report) {
   if (!encoding.weights().empty())
     report.choices += fmt::format("\n{} '{}', which sum to {:.9g}", encoding.trials() ? "trials" : "weights",
                                   encoding.weights(), encoding.total_weight());
+  if (encoding.cuts() > 0)
+    report.choices += fmt::format("\n{} rows of the table are kept as {}, one for each cut point beside the target",
+                                  encoding.rows(), encoding.stored_rows());
   if (!encoding.event().empty())
     report.choices += fmt::format("\nevents '{}', {:.9g} of {:.9g} rows{}", encoding.event(), encoding.event_weight(),
                                   encoding.total_weight(), encoding.weights().empty() ? "" : " by weight");
@@ -37,6 +40,7 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
                            }};
   RunReport report{report_on(parts.rows.store, parts.model, preparation, settings.fit, shown), FLYMC_VERSION};
   report.dropped = encoding.dropped();
+  report.table_rows = encoding.rows();
   if (const auto& classes = report.classes;
       encoding.target_kind() == TargetKind::two_classes && classes != std::vector<std::string>{"0", "1"})
     report.choices += fmt::format("\n'{}' counts as 1 and '{}' as 0", classes.at(1), classes.at(0));

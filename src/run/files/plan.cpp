@@ -55,6 +55,10 @@ Table thinned(const Table& table, ShownRows shown, RowId rows, RowId size) {
   return table.part(shown);
 }
 
+double rows_per_row(const Encoding& encoding) {
+  return static_cast<double>(encoding.stored_rows()) / static_cast<double>(encoding.rows());
+}
+
 // What a fit takes, by a sample of a table that has `rows` rows, of which each row of the sample stands for some; and
 // whether the sample knows too little of too many levels.
 struct SampleTrial {
@@ -96,9 +100,9 @@ SampleTrial try_sample(const Table& sample, const Encoding& encoding, double row
     total_weight += row.weight;
     builder.append({cells.data() + i * width, width}, row);
   }
-  return {
-      try_fit(builder.finish(), stands_for, make_model(settings, encoding, total_weight), settings.fit, most_seconds),
-      stands_for > 1.0 && has_thin_levels(cells, layout)};
+  return {try_fit(builder.finish(), stands_for, make_model(settings, encoding, total_weight / rows_per_row(encoding)),
+                  settings.fit, most_seconds),
+          stands_for > 1.0 && has_thin_levels(cells, layout)};
 }
 
 // The program and its libraries.
@@ -164,13 +168,14 @@ Plan make_plan(const Settings& settings) {
     // Nothing less tells the rows of a compressed text.
     table.scan({settings.target}, [&](const TableBatch& batch) { plan.rows += batch.rows(); });
   }
-  const auto rows = static_cast<double>(plan.rows);
+  // Of the store: with an ordered target more than the table has.
+  const double rows = static_cast<double>(plan.rows) * rows_per_row(encoding);
   const Index predictors = family_card(settings.family).predictors(static_cast<Index>(encoding.classes().size()));
   plan.features = static_cast<Index>(encoding.feature_names().size());
   plan.coefficients = plan.features * predictors;
 
   const Layout layout = encoding.layout(settings.float32 ? Precision::float32 : Precision::float64);
-  const TableShape shape = shape_of(plan.rows, layout, predictors);
+  const TableShape shape = shape_of(static_cast<RowId>(rows), layout, predictors);
   const Trial guess = guess_fit(shape, settings.fit);
   Trial trial = guess;
   bool too_thin = false;
@@ -196,7 +201,7 @@ Plan make_plan(const Settings& settings) {
                              8.0 * (1.0 + encoding.fact_kinds().weight + encoding.fact_kinds().offset));
   const bool by_rows = recipe.sweep == SweepKind::rows && !recipe.regular;
   // Newton's method goes over all rows, or over a subsample and then once over all of them.
-  const auto subsample = static_cast<double>(subsample_size(plan.rows, plan.features));
+  const auto subsample = static_cast<double>(subsample_size(static_cast<RowId>(rows), plan.features));
   const bool small = rows <= 2.0 * subsample;
   const double newton_passes = trial.anchor_passes * (small ? 1.0 : subsample / rows);
   const double gradient_passes = small || trial.anchor_passes == 0.0 ? 0.0 : 1.0;
@@ -216,7 +221,8 @@ Plan make_plan(const Settings& settings) {
                            8.0 * p * p * (8.0 + threads * 5.0) + 8.0 * p * chains * draws;
   plan.memory_bytes = program_bytes + std::max(ingest_bytes, fit_bytes);
   // The scan that was made here, a second one that has less to do, and rows to write.
-  plan.ingest_seconds = 1.3 * scan_seconds * rows / static_cast<double>(encoding.rows()) + 1e-9 * plan.store_bytes;
+  plan.ingest_seconds =
+      1.3 * scan_seconds * rows / static_cast<double>(encoding.stored_rows()) + 1e-9 * plan.store_bytes;
   // In sums of weighted x x' over all rows: a Newton step has one, the statistics pass up to four and a product for the
   // rows' reach, the gradient pass none.
   const double bound_sums = recipe.bound == BoundKind::sharp ? 5.0 : 1.5;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "flymc/core/error.hpp"
@@ -35,6 +36,8 @@ Units units_of(const Settings& settings, const Encoding& encoding) {
 
 // Half of a Student-t, as in brms: a scale is positive.
 Prior usual_of_scale(const Units& units) { return Prior::student_t(3.0, 0.0, units.width); }
+// As in brms: with heavy tails, since a rare category has its cut point far out.
+Prior usual_of_cut() { return Prior::student_t(3.0, 0.0, usual_width); }
 
 }  // namespace
 
@@ -55,20 +58,34 @@ Model make_model(const Settings& settings, const Encoding& encoding, std::option
     scale[j] = encoding.scale()[j % features];
     usual.push_back(Prior::normal(encoding.intercept() && j % features == 0 ? units.centre : 0.0, units.width));
   }
+  for (Index k = 0; k < encoding.cuts(); ++k) usual[static_cast<std::size_t>(k)] = usual_of_cut();
   if (with_scale) usual.back() = usual_of_scale(units);
   const double share = total_weight.value_or(encoding.total_weight()) / encoding.total_weight();
-  const ScaledTarget target{share * encoding.event_weight(), encoding.target_shift(), encoding.target_unit(),
-                            encoding.times()};
+  AboutTarget about;
+  if (with_scale)
+    about.scaled = {share * encoding.event_weight(), encoding.target_shift(), encoding.target_unit(), encoding.times()};
+  for (std::size_t k = 0; k < encoding.class_weights().size(); ++k) {
+    const double weight = encoding.class_weights()[k];
+    const bool between = k > 0 && k + 1 < encoding.class_weights().size();
+    if (!(weight > 0.0) || (between && weight < 1.0))
+      throw InputError(fmt::format(
+          "the rows where '{}' is '{}' weigh {:.3g} in all, which is {}; leave these rows out, merge the value "
+          "with its neighbour, or give larger weights",
+          encoding.target(), encoding.classes()[k], weight,
+          weight > 0.0 ? "less than one row, so that its cut points come too close for chains to follow"
+                       : "nothing, so that its cut points cannot be known"));
+    about.class_weights.push_back(share * weight);
+  }
   return family_card(settings.family)
       .make(settings, static_cast<int>(encoding.classes().size()),
-            PriorTerms::parse(settings.prior).of(names, Prior::each(usual), scale, with_scale ? 1 : 0),
-            with_scale ? &target : nullptr);
+            PriorTerms::parse(settings.prior).of(names, Prior::each(usual), scale, with_scale ? 1 : 0), about);
 }
 
 Model make_model(const Settings& settings, int classes) {
-  const ScaledTarget any;
-  return family_card(settings.family)
-      .make(settings, classes, Prior::normal(0.0, usual_width), draws_scale(settings) ? &any : nullptr);
+  AboutTarget any;
+  if (draws_scale(settings)) any.scaled.emplace();
+  any.class_weights.assign(static_cast<std::size_t>(std::max(classes, 3)), 1.0);
+  return family_card(settings.family).make(settings, classes, Prior::normal(0.0, usual_width), any);
 }
 
 std::string described_prior(const Settings& settings) { return PriorTerms::parse(settings.prior).describe(); }
@@ -80,8 +97,11 @@ std::string explain_prior(const Settings& settings, const Encoding& encoding) {
       fmt::format("normal(0, {:.4g}) per standard deviation of a column or per level", units.width);
   if (encoding.intercept() && units.centre != 0.0)
     by_default += fmt::format(", intercept normal({:.4g}, {:.4g})", units.centre, units.width);
+  if (encoding.cuts() > 0) by_default += fmt::format(", cut points student_t(3, 0, {:.4g})", usual_width);
   if (encoding.target_is_feature()) by_default += fmt::format(", sigma student_t(3, 0, {:.4g}), positive", units.width);
-  const std::string at = encoding.intercept() ? "; the intercept's is at the means of the columns" : "";
+  const std::string at = encoding.intercept()  ? "; the intercept's is at the means of the columns"
+                         : encoding.cuts() > 0 ? "; that of cut points is at the means of the columns"
+                                               : "";
   if (terms.only_default()) return fmt::format("prior (default) {}{}", by_default, at);
   return fmt::format("prior {}, per unit of a column{}{}", terms.describe(),
                      terms.has_default() ? fmt::format("; default: {}", by_default) : "", at);

@@ -20,6 +20,7 @@ using nlohmann::ordered_json;
 std::string to_json(const RunReport& report) {
   ordered_json value = {{"flymc", report.version},
                         {"rows", report.rows},
+                        {"table_rows", report.table_rows > 0 ? report.table_rows : report.rows},
                         {"dropped", report.dropped},
                         {"classes", report.classes},
                         {"anchor_queries", report.anchor_queries},
@@ -77,6 +78,7 @@ RunReport read_report(const RunDirectory& directory) {
     RunReport report;
     value.at("flymc").get_to(report.version);
     value.at("rows").get_to(report.rows);
+    report.table_rows = value.value("table_rows", report.rows);  // which earlier versions did not keep apart
     value.at("dropped").get_to(report.dropped);
     value.at("classes").get_to(report.classes);
     value.at("anchor_queries").get_to(report.anchor_queries);

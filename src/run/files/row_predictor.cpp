@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "flymc/core/numerics.hpp"
 #include "flymc/diagnose/quantile_functions.hpp"
 
 namespace flymc {
@@ -66,8 +67,12 @@ RowPredictor::RowPredictor(Model model, const Encoding& encoding, const RowMatri
       panel_values_(aligned_numbers(static_cast<std::size_t>(predictors_ * panels_ * features_ * panel_width))) {
   if (encoding.target_is_feature())
     for (Index s = 0; s < draws_; ++s) sigma_.push_back(theta(s, features_ - 1));
+  for (Index k = 0; k < encoding.cuts(); ++k) {
+    cuts_.emplace_back();
+    for (Index s = 0; s < draws_; ++s) cuts_.back().push_back(theta(s, k));
+  }
   for (const double time : options.times) log_times_.push_back(std::log(time));
-  if (target_ == TargetKind::classes)
+  if (target_ == TargetKind::classes || target_ == TargetKind::ordered)
     names_ = encoding.classes();
   else
     names_ = {""};
@@ -104,6 +109,8 @@ void RowPredictor::predict(const NewRows& rows, Index begin, Index end, RowMatri
         predict_survival(of_draws, buffer, out.row(row).data());
       else if (times_)
         predict_time(of_draws, number, buffer, out.row(row).data());
+      else if (!cuts_.empty())
+        predict_ordered(of_draws, buffer, out.row(row).data());
       else if (predictors_ == 1)
         predict_number(of_draws, number, buffer, out.row(row).data());
       else
@@ -193,11 +200,29 @@ void RowPredictor::predict_classes(std::span<const double> eta, Buffer& buffer, 
   for (Index k = 0; k < predictors_; ++k) {
     for (Index s = 0; s < draws_; ++s)
       one[static_cast<std::size_t>(s)] = buffer.means[static_cast<std::size_t>(s * predictors_ + k)];
-    out[3 * k] = locate(width_, one).mean;
-    const Ends found = new_targets_ ? ends_of_indicator(out[3 * k]) : ends(one);
-    out[3 * k + 1] = found.lower;
-    out[3 * k + 2] = found.upper;
+    put_probability(one, out + 3 * k);
   }
+}
+
+// P(class k) = sigmoid(cut_k - eta) - sigmoid(cut_(k-1) - eta). Where both are near 1, their difference is that of the
+// probabilities of being above, which are small.
+void RowPredictor::predict_ordered(std::span<const double> eta, Buffer& buffer, double* out) const {
+  const std::span<double> one(buffer.one, eta.size());
+  for (std::size_t k = 0; k <= cuts_.size(); ++k) {
+    for (std::size_t s = 0; s < eta.size(); ++s) {
+      const double upper = k < cuts_.size() ? cuts_[k][s] - eta[s] : HUGE_VAL;
+      const double lower = k > 0 ? cuts_[k - 1][s] - eta[s] : -HUGE_VAL;
+      one[s] = lower > 0.0 ? sigmoid(-lower) - sigmoid(-upper) : sigmoid(upper) - sigmoid(lower);
+    }
+    put_probability(one, out + 3 * k);
+  }
+}
+
+void RowPredictor::put_probability(std::span<const double> probability, double* out) const {
+  out[0] = locate(width_, probability).mean;
+  const Ends found = new_targets_ ? ends_of_indicator(out[0]) : ends(probability);
+  out[1] = found.lower;
+  out[2] = found.upper;
 }
 
 Neighbours RowPredictor::neighbours_at(std::span<const double> numbers, const Location& location,

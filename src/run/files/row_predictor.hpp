@@ -52,6 +52,9 @@ class RowPredictor {
   void predict_time(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const;
   void predict_survival(std::span<const double> eta, Buffer& buffer, double* out) const;
   void predict_classes(std::span<const double> eta, Buffer& buffer, double* out) const;
+  void predict_ordered(std::span<const double> eta, Buffer& buffer, double* out) const;
+  // Mean and ends of a class's probability, of which there is one per draw.
+  void put_probability(std::span<const double> probability, double* out) const;
   Neighbours neighbours_at(std::span<const double> numbers, const Location& location, const Place& place) const;
   Ends ends(std::span<const double> numbers) const;
   Ends ends_of_indicator(double probability) const;
@@ -61,7 +64,9 @@ class RowPredictor {
   TargetKind target_;
   std::uint64_t seed_;
   std::vector<double> sigma_;  // of each draw, where it is drawn
-  bool times_;                 // whether the target is a time or an amount
+  // Of an ordered target: cut points, one after the other, a number per draw each.
+  std::vector<std::vector<double>> cuts_;
+  bool times_;  // whether the target is a time or an amount
   std::vector<double> log_times_;
   bool new_targets_;  // the interval is one for a target, not for its mean
   double tail_;

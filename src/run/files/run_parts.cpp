@@ -18,9 +18,9 @@ StoreFile open_unverified(const RunDirectory& run) {
 
 RunParts parts_of(StoreFile rows, const Settings& settings) {
   Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
-  if (encoding.rows() != rows.store.rows())
+  if (encoding.stored_rows() != rows.store.rows())
     throw InputError(fmt::format("the files of rows hold {} of {} rows; delete them, and {} makes them again",
-                                 rows.store.rows(), encoding.rows(), mention_action("resume")));
+                                 rows.store.rows(), encoding.stored_rows(), mention_action("resume")));
   auto names = coefficient_names(encoding, settings);
   Model model = make_model(settings, encoding);
   return {std::move(rows), std::move(encoding), std::move(names), std::move(model)};
@@ -33,6 +33,14 @@ void check_rows(const RunDirectory& run) {
                                      run.path().string(), mention_action("fit"))
                        : fmt::format("{}: its rows are not there yet; {} makes them", run.path().string(),
                                      mention_action("resume", run.path().string())));
+}
+
+void check_rows_are_the_tables(const Encoding& encoding) {
+  if (encoding.cuts() == 0) return;
+  throw InputError(
+      "leave-one-out and log-likelihoods of single rows are not there yet for ordered targets, of which a row is kept "
+      "as "
+      "two; compare such fits by predictions for rows that were left out");
 }
 
 RunParts open_parts(const RunDirectory& run) {

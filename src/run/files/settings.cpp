@@ -61,7 +61,7 @@ std::vector<Setting> make_settings() {
       "offset", "COLUMN", Group::rows, "a number that is added to the row's linear predictor",
       [](auto& s) -> auto& { return s.offset; }));
   all.push_back(column_setting(
-      "exposure", "COLUMN", Group::rows, "poisson: what a count is in proportion to; its logarithm is the offset",
+      "exposure", "COLUMN", Group::rows, "counts: what they are in proportion to; its logarithm is the offset",
       [](auto& s) -> auto& { return s.exposure; }));
   all.push_back(column_setting(
       "trials", "COLUMN", Group::rows, "binomial: how many trials a row has, of which the target counts the successes",
@@ -72,6 +72,9 @@ std::vector<Setting> make_settings() {
   all.push_back(text_setting(
       "positive", "LEVEL", Group::rows, "logistic: the target's level that counts as 1",
       [](auto& s) -> auto& { return s.positive; }));
+  all.push_back(list_setting(
+      "order", "LOW,...,HIGH", Group::rows, "ordinal: the target's levels from the lowest (default: numbers by size)",
+      [](auto& s) -> auto& { return s.order; }));
   all.push_back(text_setting(
       "missing", "error|drop", Group::rows, "rows with a missing value: refuse (default) or drop",
       [](auto& s) -> auto& { return s.missing; }));

@@ -77,6 +77,13 @@ void check(const Settings& settings) {
   if (!settings.positive.empty() && card.target != TargetKind::two_classes)
     throw InputError(fmt::format("{}: only the {} family has a level that counts as 1", mention("positive"),
                                  family_names(" or ", TargetKind::two_classes)));
+  if (!settings.order.empty() && card.target != TargetKind::ordered)
+    throw InputError(fmt::format("{}: only the {} family has ordered levels", mention("order"),
+                                 family_names(" or ", TargetKind::ordered)));
+  if (settings.no_intercept && card.target == TargetKind::ordered)
+    throw InputError(
+        fmt::format("{}: the cut points are the intercepts of the {} family, and cannot be left out; leave it out",
+                    mention("no-intercept"), card.name));
   check_facts(settings, card);
   check_parameters(settings, card);
   if (!(settings.target_ess >= 0.0)) throw InputError(mention("target-ess") + " must be 0 or more");

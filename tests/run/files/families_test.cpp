@@ -39,9 +39,10 @@ TEST(Families, CardsMakeTheModelsThatTheySpeakOf) {
       const Model model = make_model(settings, classes);
       EXPECT_EQ(model.family().name(), card.name);
       EXPECT_EQ(model.predictors(), card.predictors(classes));
-      EXPECT_EQ(model.family().target_classes(), card.target == TargetKind::number        ? 0
-                                                 : card.target == TargetKind::two_classes ? 2
-                                                                                          : classes);
+      EXPECT_EQ(model.family().target_classes(), card.target == TargetKind::number ? 0
+                                                 : card.target != TargetKind::classes
+                                                     ? 2  // of an ordered one: below or above a cut point
+                                                     : classes);
     }
     EXPECT_EQ(make_model(settings, 2).draws_scale(), card.scale);
     if (card.scale && !card.times) {
@@ -51,7 +52,7 @@ TEST(Families, CardsMakeTheModelsThatTheySpeakOf) {
       EXPECT_FALSE(make_model(given, 2).draws_scale());
       EXPECT_EQ(make_model(given, 2).family().name(), card.name);
     }
-    if (card.most_classes == 0) continue;
+    if (card.target != TargetKind::classes) continue;
     EXPECT_EQ(make_model(settings, card.most_classes).predictors(), card.predictors(card.most_classes));
     EXPECT_THROW(make_model(settings, card.most_classes + 1), InputError);
   }

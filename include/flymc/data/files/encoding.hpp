@@ -21,7 +21,7 @@ namespace flymc {
 
 // What is done with a row in which something is missing.
 enum class Missing { error, drop };
-enum class TargetKind { two_classes, classes, number };
+enum class TargetKind { two_classes, classes, ordered, number };
 
 struct EncodingOptions {
   std::string target = {};
@@ -51,6 +51,9 @@ struct EncodingOptions {
   TargetKind target_kind = TargetKind::two_classes;
   std::string other_kinds = {};  // what to do about a target of another kind, for messages; none: nothing is known
   std::string positive = {};     // the value that counts as 1; none: the larger number, the later text, true
+  // Of an ordered target: its values from the lowest to the highest, those that do not occur among them if one likes.
+  // None: by size, if they are numbers.
+  std::vector<std::string> order = {};
 };
 
 // Where a row comes from. Rows of data count from 1 in each file.
@@ -103,7 +106,8 @@ class Encoding {
   const std::vector<EncodedColumn>& columns() const { return columns_; }
   const std::string& target() const { return target_; }
   TargetKind target_kind() const { return target_kind_; }
-  // The classes, by index; of two classes the second is the positive one. Empty if the target is a number.
+  // The classes, by index; of two classes the second is the positive one, and ordered ones come from the lowest to the
+  // highest. Empty if the target is a number.
   const std::vector<std::string>& classes() const { return classes_; }
   // Of a target that is a number (of a time or an amount: of its logarithm), less the offset unless the link is a
   // logarithm, over the rows that were kept, by their weights.
@@ -112,8 +116,17 @@ class Encoding {
   // Where the link is a logarithm: the mean of exp(offset).
   double mean_exposure() const { return mean_exposure_; }
   bool intercept() const { return intercept_; }
+  // Of an ordered target: one less than classes, and the first features. Each row of the table is then a row for each
+  // cut point beside its class (data/cut_rows.hpp), and the target of that row is whether the class is above.
+  Index cuts() const { return target_kind_ == TargetKind::ordered ? static_cast<Index>(classes_.size()) - 1 : 0; }
+  // Of an ordered target: the total weight of each class.
+  const std::vector<double>& class_weights() const { return class_weights_; }
+  // Whether columns are centred: the intercept, or cut points, take that up.
+  bool centred() const { return intercept_ || cuts() > 0; }
   FactKinds fact_kinds() const { return {!weights_.empty(), !offset_.empty() && !target_is_feature()}; }
+  // Rows of the table that were kept, and rows that are made of them.
   RowId rows() const { return rows_; }
+  RowId stored_rows() const { return stored_rows_ > 0 ? stored_rows_ : rows_; }
   RowId dropped() const { return dropped_; }
   // Of the rows that were kept; their number where there are no weights.
   double total_weight() const { return total_weight_; }
@@ -135,12 +148,12 @@ class Encoding {
   std::vector<std::string> categorical() const;
 
   // Calls visit(cells, facts, origin) for every row that is kept, in order; the target is the index of the class, or
-  // the number.
+  // the number. With an ordered target, for the rows that are made of it.
   using Visit = std::function<void(std::span<const double>, const RowFacts&, const RowOrigin&)>;
   void encode(const Table& table, const Visit& visit) const;
   // The same on threads, of this rank's share of the pieces.
   void encode(const Table& table, const Execution& execution, const Visit& visit) const;
-  // Rows that were kept of this rank's share. Known to the encoding that was learnt, not to one that was read.
+  // Rows that are made of this rank's share. Known to the encoding that was learnt, not to one that was read.
   RowId own_rows() const { return own_rows_; }
 
   // The same for every row of a table that needs no target and no weights, which are then 0 and 1. Columns that the
@@ -153,8 +166,8 @@ class Encoding {
   const Vector& shift() const { return shift_; }
   const Vector& scale() const { return scale_; }
   // Coefficients for the columns as they stand in the table, of those for the features: slope_j / scale_j, and the
-  // intercept less the sum of slope_j shift_j / scale_j. The first `predictors` blocks of theta are coefficients; what
-  // follows is not touched.
+  // intercept less the sum of slope_j shift_j / scale_j, or cut points plus that sum. The first `predictors` blocks of
+  // theta are coefficients; what follows is not touched.
   Vector to_original(const Vector& theta, Index predictors = 1) const;
   // And back.
   Vector from_original(const Vector& original, Index predictors = 1) const;
@@ -182,10 +195,11 @@ class Encoding {
   ColumnKind target_column_ = ColumnKind::numeric;
   std::vector<std::string> classes_;
   std::vector<double> class_values_;  // of a numeric or boolean target, by class
+  std::vector<double> class_weights_;
   double target_mean_ = 0.0, target_deviation_ = 0.0, mean_exposure_ = 1.0;
   bool exposure_ = false, trials_ = false;
   int version_ = present_version;
-  RowId rows_ = 0, dropped_ = 0, own_rows_ = 0;
+  RowId rows_ = 0, dropped_ = 0, own_rows_ = 0, stored_rows_ = 0;
   double total_weight_ = 0.0;
   bool whole_weights_ = true;
   std::vector<std::string> feature_names_;

@@ -18,6 +18,12 @@ struct FamilyParameter {
   double Settings::*value = nullptr;
 };
 
+// What a model needs to know of the target besides the rows.
+struct AboutTarget {
+  std::optional<ScaledTarget> scaled = {};  // where a scale is drawn: of the target that ends the rows
+  std::vector<double> class_weights = {};   // of an ordered one
+};
+
 struct FamilyCard {
   std::string name;  // as the family itself says it
   // What it explains: it decides how the target becomes numbers, and what is predicted (predict.hpp).
@@ -34,8 +40,7 @@ struct FamilyCard {
   bool scale = false;               // whether it has a residual scale: drawn, unless the setting sigma gives it
   // Whether the target is a time until an event, or an amount: its logarithm has location and scale.
   bool times = false;
-  // `target` is the one that ends the rows where the scale is drawn, else none.
-  Model (*make)(const Settings& settings, int classes, Prior prior, const ScaledTarget* target) = nullptr;
+  Model (*make)(const Settings& settings, int classes, Prior prior, const AboutTarget& about) = nullptr;
 };
 
 const std::vector<FamilyCard>& all_families();

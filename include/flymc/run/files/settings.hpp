@@ -23,6 +23,7 @@ struct Settings {
   std::string delimiter;                                 // of CSV files; empty: by the file's name
   std::string missing = "error";
   std::string positive;
+  std::vector<std::string> order;  // of an ordered target's values, from the lowest
   bool no_intercept = false;
   bool float32 = false;
   // Model.
