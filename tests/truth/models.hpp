@@ -11,7 +11,18 @@
 
 namespace flymc::truth {
 
-enum class FamilyKind { logistic, student_t, softmax, ordinal, poisson, truncated_poisson, gaussian, weibull, lognormal, loglogistic };
+enum class FamilyKind {
+  logistic,
+  student_t,
+  softmax,
+  ordinal,
+  poisson,
+  truncated_poisson,
+  gaussian,
+  weibull,
+  lognormal,
+  loglogistic
+};
 enum class PriorKind { normal, laplace, student_t };
 
 // Of every coefficient, and of a scale that is drawn; centred at 0.
