@@ -86,7 +86,7 @@ std::string describe_cost(const Report& report) {
       "{} chains of {} draws from {} rows{}; {}acceptance {:.2f}\n"
       "{:.1f} passes over the data: anchor {:.1f}, bound {:.1f}, starts {:.1f}, warm-up {:.1f}, sampling {:.1f} "
       "({:.1f} queries per iteration)\n",
-      chains.size(), report.draws_per_chain, report.rows,
+      chains.size(), report.draws_per_chain, report.table_rows > 0 ? report.table_rows : report.rows,
       report.dropped > 0 ? fmt::format(" ({} more were dropped, with missing values)", report.dropped) : "",
       bright > 0.0 ? fmt::format("{:.1f} bright rows on average, ", bright) : "", acceptance, passes(report.queries()),
       passes(report.anchor_queries), passes(report.bound_queries), passes(start), passes(warmup), passes(sampling),

@@ -104,6 +104,8 @@ def test_numbers_are_ordered_by_size_and_text_as_it_is_told(tmp_path):
     by_number, _ = fit({**table, "rating": stars}, folder=tmp_path, out="number")
     assert list(by_number)[:3] == ["cutpoint[5|10]", "cutpoint[10|15]", "cutpoint[15|20]"]
     assert [p["mean"] for p in by_text.values()] == [p["mean"] for p in by_number.values()]
+    spaced, _ = fit(table, "--order", ", ".join(RATINGS), folder=tmp_path, out="spaced")
+    assert spaced == by_text
     # The other way round all signs change.
     reverse, _ = fit(table, "--order", ",".join(RATINGS[::-1]), folder=tmp_path, out="reverse")
     for a, b in [("price", "price"), ("distance", "distance"), ("cutpoint[poor|fair]", "cutpoint[fair|poor]")]:
@@ -126,6 +128,8 @@ def test_probabilities_are_those_of_the_draws(tmp_path):
     fit(table, *ORDER, folder=tmp_path)
     flymc("export", "run", "--out", "draws.parquet", folder=tmp_path)
     flymc("predict", "run", tmp_path / "run.parquet", "--draws", 4000, "--out", "new.csv", folder=tmp_path)
+    flymc("export", "run", "--out", "draws.nc", folder=tmp_path)
+    assert b"observed_data" not in (tmp_path / "draws.nc").read_bytes()  # rows have the sides of cut points for targets
     draws = pyarrow.parquet.read_table(tmp_path / "draws.parquet").to_pandas()
     new = pyarrow.csv.read_csv(tmp_path / "new.csv").to_pandas()
     eta = design(table)[:20] @ draws[NAMES].to_numpy().T
@@ -179,7 +183,7 @@ def test_plan_and_resume(tmp_path):
     ({"w": (np.array(guests(300)["rating"]) != "fair").astype(float)}, (*ORDER, "--weights", "w"), ["the rows where 'rating' is 'fair' weigh 0 in all, which is nothing"]),
     ({"w": np.where(np.array(guests(300)["rating"]) == "fair", 0.001, 1.0)}, (*ORDER, "--weights", "w"), ["less than one row"]),
     ({"rating": np.arange(300) % 3}, ("--order", "0,1"), ["also has the value '2'"]),
-    ({}, ("--order", "poor, fair, good, great"), ["also has the value 'fair'", "does not have ' fair', ' good', ' great'"]),
+    ({}, ("--order", "Poor,fair,goood,great"), ["also has the values 'good', 'poor', and does not have 'Poor', 'goood'"]),
 ])
 def test_what_is_refused(change, words, says, tmp_path):
     path = write(pyarrow.table({**guests(300), **change}), tmp_path / "table.parquet")

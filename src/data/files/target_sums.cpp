@@ -14,6 +14,15 @@
 
 namespace flymc {
 
+namespace {
+
+std::string without_spaces(const std::string& text) {
+  const auto first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
+  return first == std::string::npos ? "" : text.substr(first, last + 1 - first);
+}
+
+}  // namespace
+
 TargetSums::Seen& TargetSums::Seen::operator+=(const Seen& later) {
   if (first_row.empty()) first_row = later.first_row;
   rows += later.rows;
@@ -122,6 +131,8 @@ void TargetSums::put_in_order(std::vector<std::string>& names, std::vector<doubl
   for (const std::string& name : options_->order) {
     std::size_t at = 0;
     while (at < names.size() && !(values.empty() ? names[at] == name : is_written(values[at], name))) ++at;
+    if (at == names.size())  // a list may have been written with spaces after its commas
+      at = static_cast<std::size_t>(std::ranges::find(names, without_spaces(name)) - names.begin());
     if (at == names.size()) {
       absent.push_back(name);
       continue;
@@ -131,12 +142,14 @@ void TargetSums::put_in_order(std::vector<std::string>& names, std::vector<doubl
     ordered.push_back(names[at]);
     if (!values.empty()) ordered_values.push_back(values[at]);
   }
+  std::vector<std::string> left;
   for (const std::string& name : names)
-    if (std::ranges::find(ordered, name) == ordered.end())
-      throw InputError(
-          fmt::format("{}: the target '{}' also has the value '{}'{}; name all of them from the lowest to the highest",
-                      mention("order"), options_->target, on_one_line(name),
-                      absent.empty() ? "" : fmt::format(", and does not have {}", quoted_list(absent, most_shown))));
+    if (std::ranges::find(ordered, name) == ordered.end()) left.push_back(name);
+  if (!left.empty())
+    throw InputError(
+        fmt::format("{}: the target '{}' also has the value{} {}{}; name all of them from the lowest to the highest",
+                    mention("order"), options_->target, left.size() == 1 ? "" : "s", quoted_list(left, most_shown),
+                    absent.empty() ? "" : fmt::format(", and does not have {}", quoted_list(absent, most_shown))));
   names = ordered;
   values = ordered_values;
 }
