@@ -52,6 +52,14 @@ Kind word(const std::map<std::string, Kind>& words, const std::string& text) {
   throw InputError(fmt::format("'{}' is unknown here", text));
 }
 
+std::vector<std::string> listed(const std::string& text) {
+  std::vector<std::string> out;
+  const std::string list = text + ",";
+  for (std::size_t at = 0, comma; (comma = list.find(',', at)) != std::string::npos; at = comma + 1)
+    out.push_back(list.substr(at, comma - at));
+  return out;
+}
+
 Arguments parse(int argc, char** argv) {
   Arguments out;
   if (argc < 2) throw InputError("name a task: fit, ways, one-hot, mnist, a9a, covtype or flights");
@@ -68,14 +76,9 @@ Arguments parse(int argc, char** argv) {
       out.alone = true;
     else if (flag == "--rows") {
       out.rows.clear();
-      std::string list = value() + ",";
-      for (std::size_t at = 0, comma; (comma = list.find(',', at)) != std::string::npos; at = comma + 1)
-        out.rows.push_back(static_cast<RowId>(number(std::string_view(list).substr(at, comma - at))));
+      for (const std::string& rows : listed(value())) out.rows.push_back(static_cast<RowId>(number(rows)));
     } else if (flag == "--family") {
-      out.families.clear();
-      std::string list = value() + ",";
-      for (std::size_t at = 0, comma; (comma = list.find(',', at)) != std::string::npos; at = comma + 1)
-        out.families.push_back(list.substr(at, comma - at));
+      out.families = listed(value());
       if (out.families == std::vector<std::string>{"all"}) out.families = synthetic_families();
     } else if (flag == "--features")
       out.synthetic.features = static_cast<Index>(number(value()));

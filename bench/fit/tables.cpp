@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <memory>
+#include <span>
 
 #include "../paper/npy.hpp"
 #include "../paper/tables.hpp"
@@ -128,6 +128,7 @@ class SyntheticRows {
     }
   }
 
+  Index predictors() const { return simulated_.predictors(); }
   Case finish(const std::string& name, const Prior& prior) {
     return {name, builder_.finish(), family_.make(prior, weight_, categories_)};
   }
@@ -145,12 +146,8 @@ class SyntheticRows {
     const double u = targets_.uniform(Purpose::start, row), latent = eta + std::log(u) - std::log1p(-u);
     const Index category = std::ranges::lower_bound(cut_points, latent) - cut_points.begin();
     categories_[static_cast<std::size_t>(category)] += 1.0;
-    visit_cuts(category, static_cast<Index>(categories_.size()), [&](Index cut, double above) {
-      std::vector<double> with_cut(cut_points.size(), 0.0);
-      with_cut[static_cast<std::size_t>(cut)] = 1.0;
-      with_cut.insert(with_cut.end(), cells_.begin() + 1, cells_.end());
-      builder_.append(with_cut, above);
-    });
+    append_cut_rows(category, static_cast<Index>(categories_.size()), std::span(cells_).subspan(1),
+                    [&](const std::vector<double>& cells, double above) { builder_.append(cells, above); });
   }
 
   const SyntheticFamily& family_;
@@ -174,9 +171,10 @@ Case synthetic(const Synthetic& wanted) {
   if (family == families().end())
     throw InputError(fmt::format("'{}' is none of {}", wanted.family, joined(synthetic_families(), ", ")));
   const Index d = wanted.features + 1;
-  const Index k = wanted.family == "softmax" ? 3 : 1;
   std::vector<std::string> names = {"bias"};
   for (Index j = 1; j < d; ++j) names.push_back(fmt::format("x{}", j));
+  SyntheticRows rows(family->second, names, wanted.seed);
+  const Index k = rows.predictors();
   Matrix theta(d, k);
   PhiloxRandom(wanted.seed, 1, 0).normals(Purpose::simulate, 0, {theta.data(), static_cast<std::size_t>(theta.size())});
   theta *= 0.3;
@@ -204,7 +202,6 @@ Case synthetic(const Synthetic& wanted) {
     }
     theta(0, 0) = low;
   }
-  SyntheticRows rows(family->second, names, wanted.seed);
   for (RowId row = 0; row < wanted.rows; ++row) {
     features(row);
     rows.append(x, theta.transpose() * x, static_cast<std::uint64_t>(row));

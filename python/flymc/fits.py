@@ -193,8 +193,8 @@ class Fit:
         The posterior is `theta(chain, draw, coefficient)`, as in the command's export: of a softmax the differences
         from `reference_class`, which is the first class unless you name another. The log likelihood, which
         `arviz.loo` needs, is computed for at most `log_likelihood_rows` rows of the table, a random sample without
-        replacement that depends on `seed`; 0 leaves it out, and there is none of ordered targets. Rows are chosen as by `Fit.loo`, so that fits of one table
-        have the same ones. What `arviz.loo` then says is of these rows: times rows / sample it is an estimate for the
+        replacement that depends on `seed`; 0 leaves it out, and there is none of ordered targets. Rows are chosen as by
+        `Fit.loo`, so that fits of one table have the same ones. What `arviz.loo` then says is of these rows: times rows / sample it is an estimate for the
         table, and `Fit.loo` a better one. The attributes of the group say how many there were.
 
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)

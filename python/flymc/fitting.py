@@ -71,8 +71,9 @@ def fit(
             PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`.
             What streams is streamed, unless there is a formula, which is evaluated in memory.
         family: `logistic`, `probit`, `cloglog`, `softmax`, `ordinal`, `binomial` (with `trials`), `poisson`,
-            `truncated_poisson`, `gaussian`, `student_t`, and for times until an event and positive amounts `weibull`, `lognormal` or `loglogistic`. From `gaussian` on, the
-            residual scale `sigma` is drawn with the coefficients; of the first two it may be known and given.
+            `truncated_poisson`, `gaussian`, `student_t`, and for times until an event and positive amounts `weibull`,
+            `lognormal` or `loglogistic`. From `gaussian` on, the residual scale `sigma` is drawn with the coefficients;
+            of the first two it may be known and given.
         prior: One for all coefficients, or a dictionary from terms to priors, in which `None` stands for all others.
             A prior is per unit of a column, and the intercept's at the means of the columns. Coefficients of which
             nothing is said have a default that is scaled by the table: see the reference.
@@ -168,8 +169,7 @@ def _prepare(
         if len(data) != 2:
             raise TypeError(f"data: a tuple of {len(data)}; arrays are given as (X, y)")
         target = "y" if formula is None or "~" in formula else formula
-        if settings.get("order") is None and _core.takes_order(settings["family"]):
-            settings["order"] = tables.order_of({target: data[1]}, target)
+        _set_order(settings, {target: data[1]}, target)
         data = tables.table_of_arrays(*data, settings.get("columns"), target)
         formula = formula or target
         if "~" not in formula:
@@ -194,8 +194,7 @@ def _prepare(
             if settings.get(name):
                 raise ValueError(f"{name}: a formula says this itself; leave it out, or name only the target")
         frame = tables.frame_of(data, settings.get("delimiter"))
-        if settings.get("family") is not None and _core.takes_order(settings["family"]):
-            settings["order"] = settings["order"] or tables.order_of(frame, formula.split("~")[0].strip())
+        _set_order(settings, frame, formula.split("~")[0].strip())  # of a file, whose columns are known only now
         design, table, target = Design.learn(formula, frame, settings["missing"], facts)
         file = spool()
         tables.write(table, file)

@@ -147,10 +147,7 @@ TEST(OrderedCuts, WithTheRowsItIsTheTextbooksPosterior) {
                                   {1, 0.0, 2.0}, {0, -0.4, 29.0}, {3, 0.9, 18.5}};
   StoreBuilder builder(Layout({"cut0", "cut1", "cut2", "x"}), {true, false});
   for (const Row& row : table)
-    visit_cuts(row.category, categories, [&](Index cut, double above) {
-      std::vector<double> x(4, 0.0);
-      x[static_cast<std::size_t>(cut)] = 1.0;
-      x[3] = row.x;
+    append_cut_rows(row.category, categories, {&row.x, 1}, [&](const std::vector<double>& x, double above) {
       builder.append(x, {above, row.weight});
     });
   const Store store = builder.finish();

@@ -27,12 +27,8 @@ inline std::optional<Problem> ordered_problem(const Prior& prior, const RowMatri
     Index category = 0;
     while (category < cuts && latent > parameters[category]) ++category;
     target.category_weights[static_cast<std::size_t>(category)] += 1.0;
-    visit_cuts(category, cuts + 1, [&](Index cut, double above) {
-      std::vector<double> cells(static_cast<std::size_t>(cuts), 0.0);
-      cells[static_cast<std::size_t>(cut)] = 1.0;
-      cells.insert(cells.end(), x.row(i).begin(), x.row(i).end());
-      builder.append(cells, above);
-    });
+    append_cut_rows(category, cuts + 1, {x.row(i).data(), static_cast<std::size_t>(x.cols())},
+                    [&](const std::vector<double>& cells, double above) { builder.append(cells, above); });
   }
   if (std::ranges::find(target.category_weights, 0.0) != target.category_weights.end()) return std::nullopt;
   return Problem{Model(Ordinal{}, prior, std::move(target)), builder.finish(), parameters};

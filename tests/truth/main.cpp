@@ -8,8 +8,8 @@
 // all, or of what --draws says, with its quantiles. A model of a million rows runs if --models is its whole name, or
 // with --long. --list prints the truth and runs nothing.
 //
-// A run counts as warned if the summary doubts its draws (what it says of the data and the prior is no doubt), or if R-hat is 1.01 or more or an effective size below 400: then the
-// program did not ask to be believed. Of the other runs, and for each identified coefficient, three things must hold:
+// A run counts as warned if the summary doubts its draws (what it says of the data and the prior is no doubt), or if
+// R-hat is 1.01 or more or an effective size below 400: then the program did not ask to be believed. Of the other runs, and for each identified coefficient, three things must hold:
 //
 //   the rms of z of the means, and that of the sds, are at most 1.1 times what exact draws of the same effective size
 //   give, plus what chance may add with so many runs;

@@ -349,12 +349,8 @@ Store make_store(const TruthModel& model) {
   for (const RowCount& row : model.rows) {
     if (model.cuts() > 0) {
       for (std::int64_t i = 0; i < row.count; ++i)
-        visit_cuts(static_cast<Index>(row.y), model.classes, [&](Index cut, double above) {
-          std::vector<double> x(model.cuts(), 0.0);
-          x[static_cast<std::size_t>(cut)] = 1.0;
-          x.insert(x.end(), row.x.begin(), row.x.end());
-          builder.append(x, above);
-        });
+        append_cut_rows(static_cast<Index>(row.y), model.classes, row.x,
+                        [&](const std::vector<double>& x, double above) { builder.append(x, above); });
       continue;
     }
     std::vector<double> x = row.x;

@@ -1,6 +1,9 @@
 // A row whose target is one of ordered categories, as rows that compare it with cut points.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "flymc/core/linear.hpp"
 
 namespace flymc {
@@ -12,6 +15,18 @@ template <class Visit>
 void visit_cuts(Index category, Index categories, const Visit& visit) {
   if (category > 0) visit(category - 1, 1.0);
   if (category + 1 < categories) visit(category, 0.0);
+}
+
+// The same for rows of numbers: calls append(cells, target) with a number for each cut point, 1 for the one that the row
+// is compared with and 0 for others, before those of x.
+template <class Append>
+void append_cut_rows(Index category, Index categories, std::span<const double> x, const Append& append) {
+  visit_cuts(category, categories, [&](Index cut, double target) {
+    std::vector<double> cells(static_cast<std::size_t>(categories) - 1, 0.0);
+    cells[static_cast<std::size_t>(cut)] = 1.0;
+    cells.insert(cells.end(), x.begin(), x.end());
+    append(cells, target);
+  });
 }
 
 }  // namespace flymc

@@ -38,12 +38,12 @@ void write_netcdf(const RunDirectory& directory, const RunReport& report, const 
   if (report.rows <= most_observed) {
     const StoreFile rows = open_unverified(directory);
     const Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
-    for (std::size_t b = 0; b < rows.store.blocks(); ++b) {
+    // What rows have as target may be the side of a cut point, or whether an event was seen.
+    const bool another = encoding.cuts() > 0 || encoding.times();
+    for (std::size_t b = 0; b < rows.store.blocks() && !another; ++b) {
       const auto part = rows.store.block(b).facts().target;
       targets.insert(targets.end(), part.begin(), part.end());
     }
-    // What a row has as target there is the side of a cut point, or whether an event was seen.
-    const bool another = encoding.cuts() > 0 || encoding.times();
     if (!another) options.observed = ObservedData{directory.settings().target, targets};
   }
   export_netcdf(draws, out, options);
