@@ -2,8 +2,8 @@
 //
 //   flymc_bench fit [--rows N,N,...] [--features N] [--family F,F,...|all] [--positives SHARE]
 //                   [--prior "laplace(0, 0.3)"]
-//       with families logistic (default), probit, cloglog, binomial, softmax, ordinal, poisson, truncated_poisson,
-//       student_t, and, with sigma drawn, gaussian+sigma, student_t+sigma, weibull, lognormal, loglogistic
+//       with families logistic (default), probit, cloglog, binomial, softmax, ordinal, poisson, negative_binomial,
+//       truncated_poisson, gamma, student_t, and, with sigma drawn, gaussian+sigma, student_t+sigma, weibull, lognormal, loglogistic
 //   flymc_bench mnist|a9a|covtype|flights --data DIR
 //   flymc_bench one-hot [--rows N,N,...]
 //   flymc_bench ways [--only TEXT] [--data DIR]

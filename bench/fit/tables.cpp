@@ -21,6 +21,7 @@ enum class Rows {
   scaled,     // the target as its last feature: sigma is drawn, and is 1
   times,      // the same of a log time, of which about a third are not seen to their end
   trials,     // ten trials each
+  shaped,     // a 1 as its last feature: a shape is drawn, and is 2
   categories  // five, in an order, by cut points
 };
 
@@ -37,6 +38,12 @@ SyntheticFamily plain(Rows rows = Rows::plain) {
   return {rows, [](Prior prior, double, const std::vector<double>&) { return Model(F{}, std::move(prior)); }};
 }
 
+template <class F>
+SyntheticFamily shaped() {
+  return {Rows::shaped,
+          [](Prior prior, double, const std::vector<double>&) { return Model(F{}, std::move(prior), ShapedTarget{}); }};
+}
+
 const std::map<std::string, SyntheticFamily>& families() {
   using Weights = std::vector<double>;
   static const std::map<std::string, SyntheticFamily> all = {
@@ -45,6 +52,8 @@ const std::map<std::string, SyntheticFamily>& families() {
       {"cloglog", plain<Cloglog>()},
       {"poisson", plain<Poisson>()},
       {"truncated_poisson", plain<TruncatedPoisson>()},
+      {"negative_binomial", shaped<NegativeBinomial>()},
+      {"gamma", shaped<Gamma>()},
       {"binomial", plain<Binomial>(Rows::trials)},
       {"softmax", {Rows::plain, [](Prior p, double, const Weights&) { return Model(Softmax{3}, std::move(p)); }}},
       {"ordinal",
@@ -96,9 +105,19 @@ class SyntheticRows {
 
   void append(const Vector& x, const Vector& eta, std::uint64_t row) {
     cells_.assign(x.begin(), x.end());
+    if (family_.rows == Rows::shaped) {
+      const double both[] = {eta[0], std::log(2.0)};
+      cells_.push_back(1.0);
+      const double target = simulated_.family().simulate(both, targets_, row);
+      shaped_[target == std::floor(target) ? target : 1.0] += 1.0;
+      builder_.append(cells_, target);
+      return;
+    }
     const double drawn =
         simulated_.family().simulate({eta.data(), static_cast<std::size_t>(eta.size())}, targets_, row);
     switch (family_.rows) {
+      case Rows::shaped:
+        return;
       case Rows::plain:
         builder_.append(cells_, drawn);
         return;
@@ -128,14 +147,21 @@ class SyntheticRows {
     }
   }
 
-  Index predictors() const { return simulated_.predictors(); }
+  Index predictors() const { return simulated_.arrangement().blocks(); }
   Case finish(const std::string& name, const Prior& prior) {
-    return {name, builder_.finish(), family_.make(prior, weight_, categories_)};
+    Model model = family_.make(prior, weight_, categories_);
+    if (model.draws_shape()) {
+      ShapedTarget target;
+      for (const auto& [value, weight] : shaped_) target.targets.push_back({value, weight});
+      model = model.with_targets(std::move(target));
+    }
+    return {name, builder_.finish(), std::move(model)};
   }
 
  private:
   std::vector<std::string> columns(std::vector<std::string> names) const {
     if (family_.rows == Rows::scaled || family_.rows == Rows::times) names.push_back("sigma");
+    if (family_.rows == Rows::shaped) names.push_back("shape");
     if (family_.rows != Rows::categories) return names;
     std::vector<std::string> with_cuts;
     for (std::size_t k = 0; k < cut_points.size(); ++k) with_cuts.push_back(fmt::format("cut{}", k));
@@ -156,6 +182,7 @@ class SyntheticRows {
   StoreBuilder builder_;
   double weight_ = 0.0;
   std::vector<double> categories_, cells_;
+  std::map<double, double> shaped_;  // how many rows have a target, amounts all together
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ Vector held_out_scores(const Store& held_out, const Model& model, const Vector& 
   RowMatrix eta;
   for (std::size_t b = 0; b < held_out.blocks(); ++b) {
     const Block& block = held_out.block(b);
-    block.predict(by_predictor(theta, model.predictors()), eta);
+    block.predict(model.arrangement().columns(theta), eta);
     model.family().likelihood(block.facts(), {eta.data(), static_cast<std::size_t>(eta.size())},
                               {out.data() + block.first_row(), static_cast<std::size_t>(block.rows())}, {}, {});
   }

@@ -71,9 +71,10 @@ def fit(
             PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`.
             What streams is streamed, unless there is a formula, which is evaluated in memory.
         family: `logistic`, `probit`, `cloglog`, `softmax`, `ordinal`, `binomial` (with `trials`), `poisson`,
-            `truncated_poisson`, `gaussian`, `student_t`, and for times until an event and positive amounts `weibull`,
-            `lognormal` or `loglogistic`. From `gaussian` on, the residual scale `sigma` is drawn with the coefficients;
-            of the first two it may be known and given.
+            `negative_binomial`, `truncated_poisson`, `gamma`, `gaussian`, `student_t`, and for times until an event
+            and positive amounts `weibull`, `lognormal` or `loglogistic`. The `shape` of `negative_binomial` and `gamma`
+            is drawn with the coefficients, and from `gaussian` on the residual scale `sigma`; of the first two of these
+            it may be known and given.
         prior: One for all coefficients, or a dictionary from terms to priors, in which `None` stands for all others.
             A prior is per unit of a column, and the intercept's at the means of the columns. Coefficients of which
             nothing is said have a default that is scaled by the table: see the reference.

@@ -19,8 +19,8 @@ void weigh(const Block& block, std::span<const double> weights, std::span<double
 Collapsed WeightedPosterior::sum(const Vector& theta, std::size_t curvatures) {
   queries_ += store_.rows();
   const Index k = model_.predictors();
-  const Matrix columns = by_predictor(theta, k);
-  return collapse(store_, k, curvatures, execution_, [&](const Block& block, BlockTerms& terms) {
+  const Matrix columns = model_.arrangement().columns(theta);
+  return collapse(store_, model_.arrangement(), curvatures, execution_, [&](const Block& block, BlockTerms& terms) {
     const auto n = static_cast<std::size_t>(block.rows());
     const auto width = static_cast<std::size_t>(k);
     RowMatrix eta;
@@ -54,6 +54,15 @@ Expansion WeightedPosterior::expand(const Vector& theta) {
   if (!out.metric) {
     out.mended = true;
     out.precision += sums.curvature[1];
+    if (model_.arrangement().last_is_shared()) {
+      // Far from the mode the shape and the other coefficients may bend the wrong way together, and the shape alone:
+      // then each has a step of its own, and log(shape) one of at most 2.
+      const Index last = theta.size() - 1;
+      const double own = std::max(std::abs(out.precision(last, last)), 0.5 * std::abs(out.gradient[last]));
+      out.precision.row(last).setZero();
+      out.precision.col(last).setZero();
+      out.precision(last, last) = own;
+    }
     out.metric = Metric::from_precision(out.precision);
   }
   return out;
@@ -70,7 +79,7 @@ double WeightedPosterior::total_weight() const {
   if (!store_.fact_kinds().weight)
     return weights_.empty() ? static_cast<double>(store_.rows())
                             : std::accumulate(weights_.begin(), weights_.end(), 0.0);
-  return collapse(store_, 1, 0, execution_,
+  return collapse(store_, Arrangement(1), 0, execution_,
                   [&](const Block& block, BlockTerms& terms) {
                     std::vector<double> weight;
                     for (std::size_t i = 0; i < block.facts().size(); ++i) weight.push_back(block.facts()[i].weight);
@@ -84,7 +93,7 @@ double WeightedPosterior::total_weight() const {
 std::optional<EasedStep> WeightedPosterior::ease(const Vector& theta, double factor, const Vector* beside) {
   queries_ += (beside ? 2 : 1) * store_.rows();
   const auto eased = model_.family().eased(factor);
-  Collapsed sums = collapse(store_, 1, 1, execution_, [&](const Block& block, BlockTerms& terms) {
+  Collapsed sums = collapse(store_, Arrangement(1), 1, execution_, [&](const Block& block, BlockTerms& terms) {
     const auto n = static_cast<std::size_t>(block.rows());
     RowMatrix eta;
     std::vector<double> value(n), slope(n), curvature(n), weight(n, 1.0);
@@ -116,7 +125,7 @@ std::optional<EasedStep> WeightedPosterior::ease(const Vector& theta, double fac
 double WeightedPosterior::variance_of_difference(const Vector& a, const Vector& b) {
   queries_ += 2 * store_.rows();
   const Index k = model_.predictors();
-  const Matrix first = by_predictor(a, k), second = by_predictor(b, k);
+  const Matrix first = model_.arrangement().columns(a), second = model_.arrangement().columns(b);
   const auto square = [&](const Block& block, BlockTerms& terms) {
     const auto n = static_cast<std::size_t>(block.rows());
     RowMatrix eta;
@@ -130,7 +139,7 @@ double WeightedPosterior::variance_of_difference(const Vector& a, const Vector& 
     for (const double difference : one) terms.value += difference * difference;
     terms.slope.setZero();
   };
-  return collapse(store_, k, 0, execution_, square).value;
+  return collapse(store_, model_.arrangement(), 0, execution_, square).value;
 }
 
 }  // namespace flymc

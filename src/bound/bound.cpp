@@ -16,7 +16,9 @@ namespace {
 
 // What a row's linear predictor varies by: for several predictors the most that one does, or a difference of two where
 // the likelihood knows nothing else.
-double largest_variance(const double* spread, std::size_t k, bool only_differences) {
+double largest_variance(const double* spread, const Arrangement& arrangement, bool only_differences) {
+  if (arrangement.last_is_shared()) return spread[0];  // the other one tells no row from another
+  const auto k = static_cast<std::size_t>(arrangement.predictors());
   double most = 0.0;
   for (std::size_t i = 0; i < k; ++i) {
     if (!only_differences) most = std::max(most, spread[i * k + i]);
@@ -38,7 +40,7 @@ Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, st
       further_precision_(std::move(further_precision)) {
   const Index k = family_->predictors();
   family_->check(store, execution);
-  check_parts(store.features() * k);
+  check_parts(family_->arrangement().entries(store.features()));
 
   // Curvatures: c, k, and the likelihood's own w, of which c then has only what is more: nothing for most rows. Those
   // that the rule lacks are not summed.
@@ -47,51 +49,54 @@ Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, st
   const double typical = std::sqrt(static_cast<double>(anchor_.size()));
   const bool expects = metric_ && rule_->touches();
   const bool differences = family_->only_differences();
+  const Arrangement arrangement = family_->arrangement();
   const double unit_squared = family_->unit() * family_->unit();
   if (expects) {
     const RowRange own = own_rows(store, execution.communicator);
     expected_gaps_ = ExpectedGaps(own.last - own.first, own.first);
   }
   LooseRows loose(lighting, store.features());
-  Collapsed sum = collapse(store, k, grows ? 3 : 1, execution, [&](const Block& block, BlockTerms& terms) {
-    const auto n = static_cast<std::size_t>(block.rows());
-    std::vector<RowId> rows(n);
-    std::iota(rows.begin(), rows.end(), block.first_row());
-    BoundRows fixed;
-    fixed.fetch(store, rows);
-    complete(expects || rule_->uses_spread(), fixed);
-    std::vector<double> value(n), own(expects || grows ? n * entries : 0);
-    family_->likelihood(fixed.facts.spans(), fixed.eta_anchor, value,
-                        {terms.slope.data(), static_cast<std::size_t>(terms.slope.size())}, own);
-    Coefficients& c = fixed.coefficients;
-    for (std::size_t i = 0; i < n; ++i) terms.value += value[i] - (c.value_drop.empty() ? 0.0 : c.value_drop[i]);
-    if (!c.slope_drop.empty()) terms.slope -= Eigen::Map<const RowMatrix>(c.slope_drop.data(), block.rows(), k);
-    for (const std::size_t i : c.without) loose.add_without_bound(rows[i]);
-    if (expects)
-      for (std::size_t i = 0; i < n; ++i) {
-        // tr((c + k rho - w) spread) / 2 at the typical rho, to second order in the change. That is nothing where the
-        // bound has the likelihood's own curvature (eta = 0 of the logistic, a residual of 0), though the gap is not:
-        // its fourth order is at most about tr(c spread)^2 / 2 of a row that counts once, and without it such a row
-        // would never be proposed.
-        const double weight = fixed.facts.spans()[i].weight;
-        double twice = 0.0, bend = 0.0;
-        for (std::size_t e = i * entries; e < (i + 1) * entries; ++e) {
-          twice += (c.curvature[e] - own[e] + (grows ? typical * c.growth[e] : 0.0)) * fixed.spread[e];
-          bend += c.curvature[e] * fixed.spread[e];
-        }
-        const double gap = 0.5 * (std::max(0.0, twice) + (weight > 0.0 ? bend * bend / weight : 0.0));
-        const double variance = largest_variance(fixed.spread.data() + i * entries, width, differences) / unit_squared;
-        expected_gaps_.set(rows[i], gap);
-        if (!std::ranges::binary_search(c.without, i)) loose.add(rows[i], variance);
-        terms.further += std::min(lighting.stands_for, ExpectedGaps::value(expected_gaps_.level(rows[i]))) * variance *
-                         variance;  // as it is kept
-      }
-    terms.curvature[0] = std::move(c.curvature);
-    if (!grows) return;
-    for (std::size_t e = 0; e < own.size(); ++e) terms.curvature[0][e] -= own[e];
-    terms.curvature[1] = std::move(c.growth);
-    terms.curvature[2] = std::move(own);
-  });
+  Collapsed sum =
+      collapse(store, family_->arrangement(), grows ? 3 : 1, execution, [&](const Block& block, BlockTerms& terms) {
+        const auto n = static_cast<std::size_t>(block.rows());
+        std::vector<RowId> rows(n);
+        std::iota(rows.begin(), rows.end(), block.first_row());
+        BoundRows fixed;
+        fixed.fetch(store, rows);
+        complete(expects || rule_->uses_spread(), fixed);
+        std::vector<double> value(n), own(expects || grows ? n * entries : 0);
+        family_->likelihood(fixed.facts.spans(), fixed.eta_anchor, value,
+                            {terms.slope.data(), static_cast<std::size_t>(terms.slope.size())}, own);
+        Coefficients& c = fixed.coefficients;
+        for (std::size_t i = 0; i < n; ++i) terms.value += value[i] - (c.value_drop.empty() ? 0.0 : c.value_drop[i]);
+        if (!c.slope_drop.empty()) terms.slope -= Eigen::Map<const RowMatrix>(c.slope_drop.data(), block.rows(), k);
+        for (const std::size_t i : c.without) loose.add_without_bound(rows[i]);
+        if (expects)
+          for (std::size_t i = 0; i < n; ++i) {
+            // tr((c + k rho - w) spread) / 2 at the typical rho, to second order in the change. That is nothing where the
+            // bound has the likelihood's own curvature (eta = 0 of the logistic, a residual of 0), though the gap is not:
+            // its fourth order is at most about tr(c spread)^2 / 2 of a row that counts once, and without it such a row
+            // would never be proposed.
+            const double weight = fixed.facts.spans()[i].weight;
+            double twice = 0.0, bend = 0.0;
+            for (std::size_t e = i * entries; e < (i + 1) * entries; ++e) {
+              twice += (c.curvature[e] - own[e] + (grows ? typical * c.growth[e] : 0.0)) * fixed.spread[e];
+              bend += c.curvature[e] * fixed.spread[e];
+            }
+            const double gap = 0.5 * (std::max(0.0, twice) + (weight > 0.0 ? bend * bend / weight : 0.0));
+            const double variance =
+                largest_variance(fixed.spread.data() + i * entries, arrangement, differences) / unit_squared;
+            expected_gaps_.set(rows[i], gap);
+            if (!std::ranges::binary_search(c.without, i)) loose.add(rows[i], variance);
+            terms.further += std::min(lighting.stands_for, ExpectedGaps::value(expected_gaps_.level(rows[i]))) *
+                             variance * variance;  // as it is kept
+          }
+        terms.curvature[0] = std::move(c.curvature);
+        if (!grows) return;
+        for (std::size_t e = 0; e < own.size(); ++e) terms.curvature[0][e] -= own[e];
+        terms.curvature[1] = std::move(c.growth);
+        terms.curvature[2] = std::move(own);
+      });
   queries_ = store.rows();
   sums_.value = sum.value;
   sums_.slope = std::move(sum.slope);
@@ -147,7 +152,7 @@ void Bound::check_parts(Index dimension) {
     throw InputError(fmt::format("a metric of dimension {} for {} coefficients", metric_->dimension(), dimension));
   if (const Index size = further_precision_.diagonal.size(); size != 0 && size != dimension)
     throw InputError(fmt::format("a precision of {} numbers for {} coefficients", size, dimension));
-  if (metric_) spread_.emplace(*metric_, family_->predictors());
+  if (metric_) spread_.emplace(*metric_, family_->arrangement());
 }
 
 }  // namespace flymc

@@ -15,7 +15,7 @@ void BoundPoint::pull_to_theta(Vector& gradient) const {
 BoundPoint Bound::at_distance(Vector change, double rho) const {
   BoundPoint point;
   point.rho = rho;
-  point.change = by_predictor(change, family_->predictors());
+  point.change = family_->arrangement().columns(change);
   if (rho > radius()) {
     point.beyond = rho / radius();
     point.rho = radius();
@@ -40,7 +40,7 @@ BoundPoint Bound::at(const Vector& theta, bool with_gradient) const {
 
 // V + s'Delta - Delta'C Delta / 2 - rho Delta'Q Delta / 2.
 double Bound::log_sum(const BoundPoint& point, Vector* gradient) const {
-  const Eigen::Map<const Vector> change(point.change.data(), point.change.size());
+  const Vector change = family_->arrangement().entries_of(point.change);
   const Vector bend = sums_.curvature.selfadjointView<Eigen::Lower>() * change;
   double sum = sums_.value + sums_.slope.dot(change) - 0.5 * change.dot(bend);
   if (gradient) *gradient += sums_.slope - bend;

@@ -35,7 +35,7 @@ void BoundRows::predict(const Matrix& theta, std::span<double> eta) const {
   x.project(theta, eta);
   if (facts.offset.empty()) return;
   const std::size_t k = static_cast<std::size_t>(theta.cols());
-  for (std::size_t e = 0; e < eta.size(); ++e) eta[e] += facts.offset[e / k];
+  for (std::size_t e = 0; e < eta.size(); e += k) eta[e] += facts.offset[e / k];
 }
 
 void BoundRows::fetch(const Store& store, std::span<const RowId> rows, const Communicator& communicator) {
@@ -93,10 +93,11 @@ void BoundRows::remove(std::size_t i) {
   x.remove(i);
 }
 
-void add_slopes(const RowCopies& rows, std::span<const double> slope, Index k, Vector& gradient) {
-  Matrix sum = Matrix::Zero(gradient.size() / k, k);
+void add_slopes(const RowCopies& rows, std::span<const double> slope, const Arrangement& arrangement,
+                Vector& gradient) {
+  Matrix sum = Matrix::Zero(arrangement.features(gradient.size()), arrangement.predictors());
   rows.add_weighted(slope, sum);
-  gradient += Eigen::Map<const Vector>(sum.data(), sum.size());
+  gradient += arrangement.entries_of(sum);
 }
 
 void put_rows(std::vector<std::byte>& letter, const BoundRows& rows) {

@@ -31,21 +31,48 @@ Index rows_at_once(Index cells) {
   return std::max<Index>(256, static_cast<Index>(std::bit_floor(rows)));
 }
 
-void add_rows(const Block& rows, const Block& next, Index predictors,
+// Where the last predictor is shared, one tile, whose last row belongs to that predictor: of a row, c_10 x, and c_11 at
+// the end.
+void add_shared(const Block& rows, const std::vector<double>& c, Matrix& out) {
+  const Index last = out.rows() - 1;
+  const Eigen::Map<const RowMatrix> all(c.data(), rows.rows(), 4);
+  Matrix sums = Matrix::Zero(out.rows(), 2);
+  rows.add_weighted_rows(all.rightCols(2), sums);
+  out.row(last).head(last) += sums.col(0).head(last).transpose();
+  out(last, last) += sums(last, 1);
+}
+
+void add_rows(const Block& rows, const Block& next, const Arrangement& arrangement,
               const std::function<void(const Block&, BlockTerms&)>& terms, Collapsed& out) {
   BlockTerms own;
+  const Index predictors = arrangement.predictors();
   own.slope.resize(rows.rows(), predictors);
   own.curvature.resize(out.curvature.size());
   terms(rows, own);
   out.value += own.value;
   out.further += own.further;
-  Matrix slope = Matrix::Zero(out.slope.size() / predictors, predictors);
+  const Index features = arrangement.features(out.slope.size());
+  Matrix slope = Matrix::Zero(features, predictors);
   rows.add_weighted_rows(own.slope, slope);
-  out.slope += Eigen::Map<const Vector>(slope.data(), slope.size());
+  out.slope += arrangement.entries_of(slope);
   std::vector<GramSum> sums;
-  for (std::size_t i = 0; i < own.curvature.size(); ++i)
-    if (!own.curvature[i].empty()) list_tiles(own.curvature[i], predictors, out.curvature[i], sums);
+  std::vector<Matrix> firsts(arrangement.last_is_shared() ? own.curvature.size() : 0);
+  for (std::size_t i = 0; i < own.curvature.size(); ++i) {
+    if (own.curvature[i].empty()) continue;
+    if (!arrangement.last_is_shared()) {
+      list_tiles(own.curvature[i], predictors, out.curvature[i], sums);
+      continue;
+    }
+    firsts[i] = Matrix::Zero(features, features);
+    sums.push_back({own.curvature[i].data(), 4, firsts[i]});
+  }
   rows.add_grams(sums, &next);
+  for (std::size_t i = 0; i < firsts.size(); ++i) {
+    if (own.curvature[i].empty()) continue;
+    const Index others = features - 1;
+    out.curvature[i].topLeftCorner(others, others) += firsts[i].topLeftCorner(others, others);
+    add_shared(rows, own.curvature[i], out.curvature[i]);
+  }
 }
 
 }  // namespace
@@ -58,9 +85,9 @@ Collapsed& Collapsed::operator+=(const Collapsed& other) {
   return *this;
 }
 
-Collapsed collapse(const Store& store, Index predictors, std::size_t curvatures, const Execution& execution,
-                   const std::function<void(const Block&, BlockTerms&)>& terms) {
-  const Index dimension = store.features() * predictors;
+Collapsed collapse(const Store& store, const Arrangement& arrangement, std::size_t curvatures,
+                   const Execution& execution, const std::function<void(const Block&, BlockTerms&)>& terms) {
+  const Index dimension = arrangement.entries(store.features());
   const Collapsed zero{0.0, 0.0, Vector::Zero(dimension),
                        std::vector<Matrix>(curvatures, Matrix::Zero(dimension, dimension))};
   Collapsed sum = execution.reduce(store.blocks(), zero, [&](Collapsed& part, std::size_t b) {
@@ -68,9 +95,10 @@ Collapsed collapse(const Store& store, Index predictors, std::size_t curvatures,
     const Index most = rows_at_once(store.layout().cells());
     const auto from = [&](Index first) { return block.part(first, std::min(most, block.rows() - first)); };
     for (Index first = 0; first < block.rows(); first += most)
-      add_rows(from(first), from(std::min(first + most, block.rows())), predictors, terms, part);
+      add_rows(from(first), from(std::min(first + most, block.rows())), arrangement, terms, part);
   });
-  for (Matrix& m : sum.curvature) complete_tiles(m, predictors);
+  if (!arrangement.last_is_shared())
+    for (Matrix& m : sum.curvature) complete_tiles(m, arrangement.predictors());
   return sum;
 }
 

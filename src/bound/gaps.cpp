@@ -50,7 +50,7 @@ void Bound::complete(BoundRows& rows) const { complete(rule_->uses_spread(), row
 void Bound::complete(bool with_spread, BoundRows& out) const {
   const auto k = static_cast<std::size_t>(family_->predictors());
   out.eta_anchor.resize(out.size() * k);
-  out.predict(by_predictor(anchor_, family_->predictors()), out.eta_anchor);
+  out.predict(family_->arrangement().columns(anchor_), out.eta_anchor);
   out.spread.resize(with_spread ? out.size() * k * k : 0);
   if (with_spread) spread_->of(out.x, out.spread);
   rule_->coefficients(*family_, out.facts.spans(), out.eta_anchor,
@@ -76,7 +76,7 @@ void Bound::find_rows_without_bound(BoundRows& rows) const {
 void Bound::complete_as_lit(double share, BoundRows& out) const {
   const auto k = static_cast<std::size_t>(family_->predictors());
   out.eta_anchor.resize(out.size() * k);
-  out.predict(by_predictor(anchor_, family_->predictors()), out.eta_anchor);
+  out.predict(family_->arrangement().columns(anchor_), out.eta_anchor);
   out.coefficients = {};
   out.coefficients.curvature.resize(out.size() * k * k);
   if (out.size() > 0) family_->likelihood(out.facts.spans(), out.eta_anchor, {}, {}, out.coefficients.curvature);

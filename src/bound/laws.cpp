@@ -42,17 +42,19 @@ class Dice {
   std::uint64_t next_ = 0;
 };
 
-// The same rows, where the features from `first` on are one code.
-Store with_code(const Store& plain, Index first) {
+// The same rows, where `count` features from `first` on are one code.
+Store with_code(const Store& plain, Index first, Index count) {
   std::vector<Index> levels(static_cast<std::size_t>(first), 0);
-  levels.push_back(plain.features() - first);
+  levels.push_back(count);
+  levels.resize(static_cast<std::size_t>(plain.features() - count + 1), 0);
   StoreBuilder builder(Layout(plain.columns(), plain.precision(), levels), plain.fact_kinds());
   for (RowId i = 0; i < plain.rows(); ++i) {
     std::vector<double> cells;
     for (Index j = 0; j < first; ++j) cells.push_back(plain.value(i, j));
     cells.push_back(0.0);
-    for (Index j = first; j < plain.features(); ++j)
+    for (Index j = first; j < first + count; ++j)
       if (plain.value(i, j) == 1.0) cells.back() = static_cast<double>(j - first + 1);
+    for (Index j = first + count; j < plain.features(); ++j) cells.push_back(plain.value(i, j));
     builder.append(cells, plain.facts(i));
   }
   return builder.finish();
@@ -67,17 +69,22 @@ class Table {
     const Index k = model_.predictors();
     // One table in four has a code after its numbers.
     const bool coded = number % 4 == 3;
-    const Index numbers = 1 + static_cast<Index>(dice_.uniform(0.0, 5.0)), levels = coded ? 3 : 0, d = numbers + levels;
-    anchor_ = dice_.power_of_ten(-2.0, 1.0) * dice_.normals(d * k);
+    const Arrangement arrangement = model_.arrangement();
+    const Index numbers = 1 + static_cast<Index>(dice_.uniform(0.0, 5.0)), levels = coded ? 3 : 0,
+                ones = arrangement.last_is_shared() ? 1 : 0, d = numbers + levels + ones,
+                entries = arrangement.entries(d);
+    anchor_ = dice_.power_of_ten(-2.0, 1.0) * dice_.normals(entries);
+    if (ones > 0) anchor_[entries - 1] = 2.0 * dice_.normal();  // a shape's logarithm
     RowMatrix x(rows_per_table, d);
     Vector y(rows_per_table);
     const PhiloxRandom targets(seed, number, 1);
     for (Index i = 0; i < rows_per_table; ++i) {
       x.row(i) = (i % 4 == 0 ? dice_.power_of_ten(-3.0, 3.0) : 1.0) * dice_.normals(d).transpose();
-      if (coded) x.row(i).tail(levels).setZero();
+      if (coded) x.row(i).segment(numbers, levels).setZero();
+      if (ones > 0) x(i, d - 1) = 1.0;
       if (const Index code = i % (levels + 1); code > 0) x(i, numbers + code - 1) = 1.0;
       // Some likelihoods are beyond double precision where others are at their ease.
-      const auto predictors = [&] { return Vector((x.row(i) * by_predictor(anchor_, k)).transpose()); };
+      const auto predictors = [&] { return Vector((x.row(i) * arrangement.columns(anchor_)).transpose()); };
       for (int times = 0; times < 20 && !in_range(predictors()); ++times) x.row(i).head(numbers) *= 0.1;
       // At the row's own predictors, or far from them: a surprise of the worst kind.
       Vector eta = predictors();
@@ -92,10 +99,10 @@ class Table {
     if (number % 3 == 2 && !model_.family().only_differences())
       offsets = dice_.power_of_ten(-1.0, 1.0) * dice_.normals(rows_per_table);
     store_ = std::make_unique<Store>(Store::from_matrix(x, y, {}, Precision::float64, weights, offsets));
-    if (coded) store_ = std::make_unique<Store>(with_code(*store_, numbers));
-    const Matrix half = Matrix::NullaryExpr(d * k, d * k, [&] { return dice_.normal(); });
+    if (coded) store_ = std::make_unique<Store>(with_code(*store_, numbers, levels));
+    const Matrix half = Matrix::NullaryExpr(entries, entries, [&] { return dice_.normal(); });
     metric_ = Metric::from_precision(dice_.power_of_ten(-2.0, 6.0) *
-                                     (half * half.transpose() + 0.1 * Matrix::Identity(d * k, d * k)));
+                                     (half * half.transpose() + 0.1 * Matrix::Identity(entries, entries)));
     bound_ = std::make_unique<Bound>(*store_, model_.shared_family(), rule_, anchor_, Execution{threads_}, metric_);
     for (RowId row = 0; row < rows_per_table; ++row)
       if (!bound_->lit().contains(row)) ids_.push_back(row);
@@ -155,9 +162,10 @@ class Table {
     const double one = 1.0;
     Matrix x = Matrix::Zero(d, 1);
     store_->add_weighted_rows({&row, 1}, {&one, 1}, x);
-    Vector form = Vector::Zero(anchor_.size());
-    form.head(d) = x;
-    if (model_.predictors() > 1) form.segment(d, d) = -x;
+    Matrix columns = Matrix::Zero(d, model_.predictors());
+    columns.col(0) = x;
+    if (model_.predictors() > 1) columns.col(1) = -x;
+    const Vector form = model_.arrangement().entries_of(columns);
     const Vector u = metric_->unwhiten(metric_->whiten_gradient(form));
     return u / metric_->whiten(u).norm();
   }
@@ -377,7 +385,7 @@ class Table {
       BoundRows row;
       row.append(fixed_, i);
       std::vector<double> move(k), delta(k);
-      store_->project(row.row, by_predictor(point_move, model_.predictors()), move);
+      store_->project(row.row, model_.arrangement().columns(point_move), move);
       store_->project(row.row, point.change, delta);
       const auto gaps_at = [&](double t, bool slopes) {
         Gaps gaps;

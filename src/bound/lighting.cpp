@@ -28,11 +28,14 @@ std::optional<Metric> Bound::posterior_metric() const {
 }
 
 void Bound::take_out(const BoundRows& rows, const BoundRows& as_lit, BoundSums& sums) const {
-  const Index k = family_->predictors();
+  const Arrangement arrangement = family_->arrangement();
+  const auto gram = [&](std::span<const double> c) {
+    return arrangement.entries_of_form(rows.x.gram(c, arrangement.predictors()));
+  };
   std::vector<double> more = rows.coefficients.curvature;
   for (std::size_t e = 0; e < more.size(); ++e) more[e] -= as_lit.coefficients.curvature[e];
-  sums.curvature -= rows.x.gram(more, k);
-  if (rule_->grows()) sums.growth -= rows.x.gram(rows.coefficients.growth, k);
+  sums.curvature -= gram(more);
+  if (rule_->grows()) sums.growth -= gram(rows.coefficients.growth);
 }
 
 double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Row>& loose, std::size_t without_bound,
@@ -49,7 +52,7 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
     return sum;
   };
   const double copies = lighting.stands_for;
-  const TableShape shape = shape_of(scaled(store.rows(), copies), store.layout(), family_->predictors());
+  const TableShape shape = shape_of(scaled(store.rows(), copies), store.layout(), family_->arrangement().blocks());
   // Of this rank: the expected gaps of all rows that are not lit, and those of lit ones times the spread squared.
   double gaps = expected_bright(copies), squares = 0.0;
   const auto gap_of = [&](const LooseRows::Row& row) {
@@ -96,15 +99,15 @@ double Bound::expected_bright(double copies) const {
 }
 
 void Bound::collapse_lit() {
-  const Index k = family_->predictors();
+  const Arrangement arrangement = family_->arrangement();
   const BoundRows& rows = lit_.fixed;
   lit_.slope = Vector::Zero(lit_.size() > 0 ? anchor_.size() : 0);
   if (lit_.size() == 0) return;
   std::vector<double> value(rows.size()), slope(rows.eta_anchor.size());
   family_->likelihood(rows.facts.spans(), rows.eta_anchor, value, slope, {});
   lit_.value = std::accumulate(value.begin(), value.end(), 0.0);
-  add_slopes(rows.x, slope, k, lit_.slope);
-  lit_.curvature = rows.x.gram(rows.coefficients.curvature, k);
+  add_slopes(rows.x, slope, arrangement, lit_.slope);
+  lit_.curvature = arrangement.entries_of_form(rows.x.gram(rows.coefficients.curvature, arrangement.predictors()));
   const Metric posterior = posterior_metric().value_or(*metric_);
   for (double likeness = 1.0; likeness > 0.1; likeness /= 2.0) {
     stand_ins_ = flymc::stand_ins(rows, *family_, posterior, likeness);
@@ -122,11 +125,11 @@ double Bound::lit_sum(const BoundPoint& point, Vector* gradient) const {
   rows.x.project(point.change, eta);
   for (std::size_t e = 0; e < eta.size(); ++e) eta[e] += rows.eta_anchor[e];
   family_->likelihood(rows.facts.spans(), eta, value, slope, {});
-  const Eigen::Map<const Vector> change(point.change.data(), point.change.size());
+  const Vector change = family_->arrangement().entries_of(point.change);
   const Vector bend = lit_.curvature.selfadjointView<Eigen::Lower>() * change;
   if (gradient) {
     *gradient += bend - lit_.slope;
-    add_slopes(rows.x, slope, family_->predictors(), *gradient);
+    add_slopes(rows.x, slope, family_->arrangement(), *gradient);
   }
   return std::accumulate(value.begin(), value.end(), 0.0) -
          (lit_.value + lit_.slope.dot(change) - 0.5 * change.dot(bend));
@@ -158,7 +161,7 @@ double Bound::stand_in_sum(const BoundPoint& point, Vector& gradient) const {
   std::vector<double> delta(rows.eta_anchor.size()), slope(delta.size());
   rows.x.project(point.change, delta);
   const double sum = on_the_way(delta, slope);
-  add_slopes(rows.x, slope, family_->predictors(), gradient);
+  add_slopes(rows.x, slope, family_->arrangement(), gradient);
   return sum;
 }
 
@@ -187,12 +190,13 @@ double add_lit_beyond_quadratic(const Bound& bound, const Vector& theta, Vector&
   const auto k = static_cast<std::size_t>(family.predictors());
   const Vector change = theta - bound.anchor();
   std::vector<double> eta(rows.eta_anchor.size()), value(rows.size()), slopes(eta.size()), bends(eta.size() * k);
-  rows.predict(by_predictor(theta, family.predictors()), eta);
+  const Arrangement arrangement = family.arrangement();
+  rows.predict(arrangement.columns(theta), eta);
   family.likelihood(rows.facts.spans(), eta, value, slopes, bends);
   const Matrix own = Matrix(lit.curvature.selfadjointView<Eigen::Lower>()) / LitRows::share;
   slope += own * change - lit.slope;
-  add_slopes(rows.x, slopes, family.predictors(), slope);
-  curvature += rows.x.gram(bends, family.predictors()) - own;
+  add_slopes(rows.x, slopes, arrangement, slope);
+  curvature += arrangement.entries_of_form(rows.x.gram(bends, arrangement.predictors())) - own;
   return std::accumulate(value.begin(), value.end(), 0.0) -
          (lit.value + lit.slope.dot(change) - 0.5 * change.dot(own * change));
 }

@@ -35,7 +35,7 @@ double dot_of_panels(const double* x, const double* y, Index size) {
 }  // namespace
 
 struct Spread::Panels {
-  Panels(const Metric& metric, Index predictors);
+  Panels(const Metric& metric, const Arrangement& arrangement);
   void of(const RowCopies& rows, double* out) const {
     if (rows.size() <= few_rows)
       one_by_one(rows, out);
@@ -52,9 +52,12 @@ struct Spread::Panels {
   };
   void one_by_one(const RowCopies& rows, double* out) const;
   void by_panels(const RowCopies& rows, double* out) const;
-  void products(const double* w, double* g) const;
+  // Gives the place after them.
+  double* products(const double* w, double* g) const;
 
   Index predictors_, features_;
+  // Where the last predictor is shared it has no products of its own: its W is 0 but for the last entry, which is this.
+  double shared_ = 0.0;
   Index padded_;                            // K D, rounded up to whole strips
   std::vector<std::vector<Strip>> strips_;  // of each predictor
   std::vector<double> panels_;
@@ -63,14 +66,15 @@ struct Spread::Panels {
 
 // Strips are counted from the last row of L^-1, and the first is filled up with zeros above: the one that is not full
 // is then the one with the fewest columns.
-Spread::Panels::Panels(const Metric& metric, Index predictors)
-    : predictors_(predictors),
-      features_(metric.dimension() / predictors),
+Spread::Panels::Panels(const Metric& metric, const Arrangement& arrangement)
+    : predictors_(arrangement.last_is_shared() ? 1 : arrangement.predictors()),
+      features_(arrangement.features(metric.dimension())),
       padded_((metric.dimension() + panel_width - 1) / panel_width * panel_width),
-      strips_(static_cast<std::size_t>(predictors)) {
-  const Matrix m = inverse(metric.lower());
+      strips_(static_cast<std::size_t>(predictors_)) {
+  Matrix m = inverse(metric.lower());
+  if (arrangement.last_is_shared()) std::swap(shared_, m(m.rows() - 1, m.cols() - 1));
   const Index padding = padded_ - m.rows();
-  for (Index p = 0; p < predictors; ++p) {
+  for (Index p = 0; p < predictors_; ++p) {
     const Index from = p * features_;
     whole_.emplace_back(m.block(from, from, m.rows() - from, features_));
     for (Index first = 0; first < padded_; first += panel_width) {
@@ -92,8 +96,7 @@ void Spread::Panels::one_by_one(const RowCopies& rows, double* out) const {
   for (std::size_t row = 0; row < rows.size(); ++row) {
     for (Index p = 0; p < predictors_; ++p)
       rows.multiply(whole_[static_cast<std::size_t>(p)], row, w.data() + p * padded_ + padding + p * features_);
-    products(w.data(), out);
-    out += predictors_ * predictors_;
+    out = products(w.data(), out);
   }
 }
 
@@ -107,19 +110,22 @@ void Spread::Panels::by_panels(const RowCopies& rows, double* out) const {
       for (const Strip& strip : strips_[static_cast<std::size_t>(p)])
         rows.multiply_panel(width, panels_.data() + strip.at, strip.columns, static_cast<std::size_t>(row), group,
                             w.data() + p * padded_ + strip.first, predictors_ * padded_);
-    for (Index r = 0; r < group; ++r, out += predictors_ * predictors_)
-      products(w.data() + r * predictors_ * padded_, out);
+    for (Index r = 0; r < group; ++r) out = products(w.data() + r * predictors_ * padded_, out);
   }
 }
 
 // G = W'W.
-void Spread::Panels::products(const double* w, double* g) const {
+double* Spread::Panels::products(const double* w, double* g) const {
   for (Index p = 0; p < predictors_; ++p) {
     const Index first = strips_[static_cast<std::size_t>(p)].front().first;  // above it, column p is zero
     for (Index q = 0; q <= p; ++q)
       g[p * predictors_ + q] = g[q * predictors_ + p] =
           dot_of_panels(w + p * padded_ + first, w + q * padded_ + first, padded_ - first);
   }
+  if (shared_ == 0.0) return g + predictors_ * predictors_;
+  g[1] = g[2] = w[padded_ - 1] * shared_;
+  g[3] = shared_ * shared_;
+  return g + 4;
 }
 
 // G_pq = sum over entries i, j of v_i v_j S_(pi)(qj) for S = L^-T L^-1. A sum whose terms cancel may come out smaller
@@ -129,15 +135,17 @@ void Spread::Panels::products(const double* w, double* g) const {
 // of that size. With a_p = sum_i |v_i| s_(pi) the error of G_pq is at most e a_p a_q, e = (n + P^2 + 4) u to first
 // order, and e K diag(a_p^2) is at least any symmetric matrix with entries so large. e is taken twice.
 struct Spread::Covariance {
-  Covariance(const Metric& metric, Index predictors)
-      : predictors_(predictors), features_(metric.dimension() / predictors) {
+  Covariance(const Metric& metric, const Arrangement& arrangement)
+      : arrangement_(arrangement), features_(arrangement.features(metric.dimension())) {
     const Matrix m = inverse(metric.lower());
     values_ = m.transpose() * m;
     deviation_ = values_.diagonal().cwiseMax(0.0).cwiseSqrt();
   }
 
   void of(const Entries& x, double* g) const {
-    const Index k = predictors_, d = features_;
+    const Index k = arrangement_.predictors();
+    if (arrangement_.last_is_shared()) return with_shared(x, g);
+    const Index d = features_;
     const double roundings = static_cast<double>(k * d + x.cells * x.cells + 4);
     const double allowed = roundings * std::numeric_limits<double>::epsilon() * static_cast<double>(k);
     for (Index p = 0; p < k; ++p)
@@ -160,22 +168,43 @@ struct Spread::Covariance {
   }
 
  private:
-  Index predictors_, features_;
+  // The same of two predictors, of which the second has the last entry, a 1.
+  void with_shared(const Entries& x, double* g) const {
+    const Index cells = x.cells - 1, last = features_ - 1;
+    const double roundings = static_cast<double>(features_ + cells * cells + 4);
+    const double allowed = 2.0 * roundings * std::numeric_limits<double>::epsilon();
+    double own = 0.0, across = 0.0, size = 0.0;
+    for (Index j = 0; j < cells; ++j) {
+      const double* const column = values_.col(x.feature[j]).data();
+      double others = 0.0;
+      for (Index i = j + 1; i < cells; ++i) others += x.value[i] * column[x.feature[i]];
+      own += x.value[j] * (x.value[j] * column[x.feature[j]] + 2.0 * others);
+      across += x.value[j] * column[last];
+      size += std::abs(x.value[j]) * deviation_[x.feature[j]];
+    }
+    g[0] = std::max(0.0, own) + allowed * size * size;
+    g[1] = g[2] = across;
+    g[3] = values_(last, last) * (1.0 + allowed);
+  }
+
+  Arrangement arrangement_;
+  Index features_;
   Matrix values_;
   Vector deviation_;
 };
 
-Spread::Spread(const Metric& metric, Index predictors)
-    : metric_(metric), predictors_(predictors), parts_(std::make_shared<Parts>()) {}
+Spread::Spread(const Metric& metric, const Arrangement& arrangement)
+    : metric_(metric), arrangement_(arrangement), parts_(std::make_shared<Parts>()) {}
 
 void Spread::of(const RowCopies& rows, std::span<double> out) const {
   if (!rows.coded()) {
-    std::call_once(parts_->panels_made, [&] { parts_->panels = std::make_shared<const Panels>(metric_, predictors_); });
+    std::call_once(parts_->panels_made,
+                   [&] { parts_->panels = std::make_shared<const Panels>(metric_, arrangement_); });
     return parts_->panels->of(rows, out.data());
   }
   std::call_once(parts_->covariance_made,
-                 [&] { parts_->covariance = std::make_shared<const Covariance>(metric_, predictors_); });
-  const auto entries = static_cast<std::size_t>(predictors_ * predictors_);
+                 [&] { parts_->covariance = std::make_shared<const Covariance>(metric_, arrangement_); });
+  const auto entries = static_cast<std::size_t>(arrangement_.predictors() * arrangement_.predictors());
   for (std::size_t i = 0; i < rows.size(); ++i) parts_->covariance->of(rows.entries(i), out.data() + i * entries);
 }
 

@@ -8,11 +8,18 @@ namespace {
 
 // F with |F'(x - y)|^2 = the variance over the posterior of the rows' changes from each other: summed over predictors,
 // or over their differences where the likelihood knows nothing else.
-Matrix change_factor(const Metric& metric, Index predictors, bool only_differences) {
-  const Index d = metric.dimension() / predictors;
+Matrix change_factor(const Metric& metric, const Arrangement& arrangement, bool only_differences) {
+  const Index predictors = arrangement.predictors(), d = arrangement.features(metric.dimension());
   const Matrix half = metric.lower().transpose().triangularView<Eigen::Upper>().solve(
       Matrix::Identity(metric.dimension(), metric.dimension()));  // covariance = half half'
   Matrix sum = Matrix::Zero(d, d);
+  if (arrangement.last_is_shared()) {  // rows differ in the other predictor alone
+    sum = half * half.transpose();
+    sum.row(d - 1).setZero();
+    sum.col(d - 1).setZero();
+    sum(d - 1, d - 1) = 1.0;
+    return Eigen::LLT<Matrix>(sum).matrixL();
+  }
   const auto block = [&](Index p) { return half.middleRows(p * d, d); };
   for (Index p = 0; p < predictors; ++p) {
     if (!only_differences) sum += block(p) * block(p).transpose();
@@ -34,7 +41,7 @@ StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Met
   StandIns out;
   if (n < too_few) return out;
   const Index d = rows.x.features();
-  const Matrix factor = change_factor(metric, family.predictors(), family.only_differences());
+  const Matrix factor = change_factor(metric, family.arrangement(), family.only_differences());
   RowMatrix place(static_cast<Index>(n), d);
   rows.x.project(factor, {place.data(), static_cast<std::size_t>(place.size())});
   std::vector<double> global(n * k * k);

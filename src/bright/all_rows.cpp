@@ -26,7 +26,7 @@ LikelihoodSum sum_of_likelihoods(const Store& store, const BatchedFamily& family
       if (other != own) ranks_differ();
   }
   const Index k = family.predictors();
-  const Matrix weights = by_predictor(theta, k);
+  const Matrix weights = family.arrangement().columns(theta);
   const LikelihoodSum zero{0.0, Matrix::Zero(with_gradient ? store.features() : 0, k)};
   return execution.reduce(store.blocks(), zero, [&](LikelihoodSum& part, std::size_t b) {
     const Block& block = store.block(b);

@@ -18,7 +18,7 @@ RowId JointDensity::base_at(const Vector& theta, const BoundPoint& point, double
     const auto all = [&](const Vector& at) {
       return sum_of_likelihoods(store_, bound_.family(), at, gradient != nullptr, {one_, communicator_});
     };
-    const auto flat = [](const Matrix& m) { return Eigen::Map<const Vector>(m.data(), m.size()); };
+    const auto flat = [&](const Matrix& m) { return bound_.family().arrangement().entries_of(m); };
     const LikelihoodSum here = all(theta), nearest = all(bound_.anchor() + point.from_anchor / point.beyond);
     base += here.value - nearest.value;
     queries += 2 * store_.rows();
@@ -98,7 +98,7 @@ std::vector<double> JointDensity::outer_slopes(const Gaps& gaps, double& rho_slo
 Vector JointDensity::point_gradient(const BrightRows& z, const Gaps& gaps, double& rho_slope) const {
   const std::vector<double> weight = outer_slopes(gaps, rho_slope);
   Vector out = Vector::Zero(dimension());
-  add_slopes(z.fixed.x, weight, bound_.family().predictors(), out);
+  add_slopes(z.fixed.x, weight, bound_.family().arrangement(), out);
   return out;
 }
 
@@ -132,7 +132,7 @@ void JointDensity::see_lit_in_frame() {
   const RowCopies& rows = bound_.on_the_way().x;
   if (!frame_ || !store_.layout().coded() || rows.size() == 0) return;
   if (static_cast<Index>(rows.size()) * bound_.family().predictors() > dimension()) return;
-  lit_in_frame_ = std::make_shared<const RowsInFrame>(*frame_, rows, bound_.family().predictors());
+  lit_in_frame_ = std::make_shared<const RowsInFrame>(*frame_, rows, bound_.family().arrangement());
 }
 
 // In products of a number: n K cells D to make them and 2 n K D in each kick, instead of 2 D^2.
@@ -141,7 +141,7 @@ std::optional<RowsInFrame> JointDensity::bright_in_frame(const BrightRows& z, in
   if (bound_.lit().size() > 0 && !lit_in_frame_) return std::nullopt;
   const Index k = bound_.family().predictors(), columns = static_cast<Index>(z.fixed.size()) * k;
   if (columns * (store_.layout().cells() + 2 * kicks) >= 2 * kicks * dimension()) return std::nullopt;
-  return RowsInFrame(*frame_, z.fixed.x, k);
+  return RowsInFrame(*frame_, z.fixed.x, bound_.family().arrangement());
 }
 
 Vector JointDensity::force_in_frame(const Vector& b, double rho, const BrightRows& z, const RowsInFrame& bright) const {

@@ -11,7 +11,7 @@ FullDensity::FullDensity(const Store& store, const Model& model, const Communica
 
 RowId FullDensity::evaluate(const Vector& theta, const BrightRows&, bool with_gradient, Evaluation& out) const {
   const LikelihoodSum sum = sum_of_likelihoods(store_, model_.family(), theta, with_gradient, {one_, communicator_});
-  out.gradient = Eigen::Map<const Vector>(sum.gradient.data(), sum.gradient.size());
+  out.gradient = with_gradient ? model_.arrangement().entries_of(sum.gradient) : Vector();
   out.log_density = sum.value + model_.term().log_density(theta, with_gradient ? &out.gradient : nullptr);
   return store_.rows();
 }

@@ -3,10 +3,11 @@
 
 namespace flymc {
 
-RowsInFrame::RowsInFrame(const SplitFrame& frame, const RowCopies& rows, Index predictors) {
+RowsInFrame::RowsInFrame(const SplitFrame& frame, const RowCopies& rows, const Arrangement& arrangement) {
+  const Index predictors = arrangement.predictors();
   const auto n = static_cast<Index>(rows.size());
   const Index features = rows.features();
-  Matrix pulled = Matrix::Zero(features * predictors, n * predictors);
+  Matrix pulled = Matrix::Zero(arrangement.entries(features), n * predictors);
   Vector x(features);
   for (Index i = 0; i < n; ++i) {
     const auto row = static_cast<std::size_t>(i);
@@ -16,12 +17,15 @@ RowsInFrame::RowsInFrame(const SplitFrame& frame, const RowCopies& rows, Index p
     }
     for (Index k = 0; k < predictors; ++k) {
       double* const out = pulled.col(i * predictors + k).data();
+      const auto add = [&](Index feature, double value) {
+        const Index entry = arrangement.entry(k, feature, features);
+        if (entry >= 0 && value != 0.0) frame.add_pulled(entry, value, out);
+      };
       if (rows.coded()) {
         const Entries entries = rows.entries(row);
-        for (Index e = 0; e < entries.cells; ++e)
-          if (entries.value[e] != 0.0) frame.add_pulled(k * features + entries.feature[e], entries.value[e], out);
+        for (Index e = 0; e < entries.cells; ++e) add(entries.feature[e], entries.value[e]);
       } else {
-        for (Index j = 0; j < features; ++j) frame.add_pulled(k * features + j, x[j], out);
+        for (Index j = 0; j < features; ++j) add(j, x[j]);
       }
     }
   }

@@ -2,6 +2,7 @@
 #include "flymc/core/numerics.hpp"
 
 #include <array>
+#include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <limits>
 
@@ -57,6 +58,13 @@ double jaakkola_jordan_curvature(double x) {
 double log_gamma(double x) {
   int sign = 1;
   return ::lgamma_r(x, &sign);
+}
+
+double gamma_quantile(double shape, double p) {
+  using namespace boost::math::policies;
+  using Policy = policy<promote_double<false>, overflow_error<ignore_error>, underflow_error<ignore_error>,
+                        evaluation_error<ignore_error>>;
+  return boost::math::gamma_p_inv(shape, p, Policy());
 }
 
 }  // namespace flymc

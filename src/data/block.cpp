@@ -74,7 +74,7 @@ void Block::predict(const Matrix& theta, RowMatrix& eta) const {
   each_row([&](Index i, const auto& x) {
     for (Index k = 0; k < theta.cols(); ++k) eta(i, k) = dot(x, theta.col(k).data());
   });
-  if (offsets_) eta.colwise() += Eigen::Map<const Vector>(offsets_, rows_);
+  if (offsets_) eta.col(0) += Eigen::Map<const Vector>(offsets_, rows_);
 }
 
 void Block::add_weighted_rows(const RowMatrix& weight, Matrix& out) const {

@@ -123,7 +123,7 @@ void Store::predict(std::span<const RowId> rows, const Matrix& theta, std::span<
   project(rows, theta, eta);
   if (!fact_kinds_.offset) return;
   const auto k = static_cast<std::size_t>(theta.cols());
-  for (std::size_t e = 0; e < eta.size(); ++e) eta[e] += facts(rows[e / k]).offset;
+  for (std::size_t e = 0; e < eta.size(); e += k) eta[e] += facts(rows[e / k]).offset;
 }
 
 void Store::add_weighted_rows(std::span<const RowId> rows, std::span<const double> weight, Matrix& out) const {

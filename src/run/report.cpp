@@ -45,11 +45,14 @@ std::vector<std::string> sides_of(const Model& model, const std::vector<std::str
 
 // A prior that data of many rows pull far from its centre says something that nobody meant, and bends other
 // coefficients.
-std::vector<std::string> prior_warnings(const Prior& prior, const std::vector<std::string>& names, const Vector& mean) {
+std::vector<std::string> prior_warnings(const Model& model, const std::vector<std::string>& names, const Vector& mean) {
   constexpr double limit = 4.0;
+  const Prior& prior = model.prior();
+  // A shape is large where targets vary little, and nothing else follows from it.
+  const Index looked_at = mean.size() - (model.draws_shape() ? 1 : 0);
   std::size_t strained = 0;
   Index worst = 0;
-  for (Index j = 0; j < mean.size(); ++j) {
+  for (Index j = 0; j < looked_at; ++j) {
     strained += prior.strain(j, mean[j]) > limit ? 1 : 0;
     if (prior.strain(j, mean[j]) > prior.strain(worst, mean[worst])) worst = j;
   }
@@ -165,11 +168,12 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
       prior.col(j) = shown.original(column);
     }
     warn(unknown_parameters(reported.names(), reported.sd(factor), reported.sd(prior)));
-    const Index features = store.features() - (model.draws_scale() ? 1 : 0);  // the last one is the target
+    // The last one is the target, or the 1 of a shape.
+    const Index features = store.features() - (model.draws_scale() || model.draws_shape() ? 1 : 0);
     warn(dependent_columns(store.columns(), laplace->rows.topLeftCorner(features, features)));
     // A prior also strains where classes are separated, and a wider one would do no good there.
     const auto separated = separated_classes(store, model, *laplace, sides_of(model, shown.classes));
-    warn(separated.empty() ? prior_warnings(model.prior(), shown.names, model.parameters(laplace->mean)) : separated);
+    warn(separated.empty() ? prior_warnings(model, shown.names, model.parameters(laplace->mean)) : separated);
   }
   if (preparation.anchor) warn(residual_warnings(model, store, preparation.centre().theta));
   return report;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "flymc/core/mention.hpp"
 #include "flymc/core/random.hpp"
 
 namespace flymc {
@@ -48,7 +49,7 @@ struct Fitted {
 
 Fitted fitted(const BatchedFamily& family, const Store& store, const Vector& theta, RowId row) {
   Fitted out{store.facts(row), 0.0, 0.0};
-  store.predict({&row, 1}, by_predictor(theta, 1), {&out.eta, 1});
+  store.predict({&row, 1}, Arrangement(1).columns(theta), {&out.eta, 1});
   family.mean({&out.eta, 1}, {&out.mean, 1});
   return out;
 }
@@ -78,9 +79,11 @@ std::vector<std::string> dispersion_warnings(const BatchedFamily& family, const 
       "targets vary {:.2g} times as much around their means as those of the {} family do, so that intervals "
       "are too {}, by a factor of about {:.2g}; {}",
       ratio, family.name(), ratio > 1.0 ? "narrow" : "wide", ratio > 1.0 ? std::sqrt(ratio) : 1.0 / std::sqrt(ratio),
-      ratio > 1.0 ? "columns that explain more of them would help, and widening the intervals by that factor "
-                    "is a rough remedy"
-                  : "the family may not be theirs")};
+      ratio < 1.0 ? "the family may not be theirs"
+      : family.wider().empty()
+          ? "columns that explain more of them would help, and widening the intervals by that "
+            "factor is a rough remedy"
+          : fmt::format("choose a family that allows for it ({})", mention("family", family.wider())))};
 }
 
 // A scale that is drawn fits the residuals as a whole, but not if they have another shape: a few that are huge set it,

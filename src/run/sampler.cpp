@@ -90,8 +90,8 @@ std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficient
 
 Preparation prepare(const Store& store, const Model& model, const FitOptions& options, const Execution& execution) {
   Preparation out;
-  out.recipe =
-      recipe_for(options, shape_of(scaled(store.rows(), options.lit.stands_for), store.layout(), model.predictors()));
+  out.recipe = recipe_for(
+      options, shape_of(scaled(store.rows(), options.lit.stands_for), store.layout(), model.arrangement().blocks()));
   // The subsample's random numbers do not depend on the seed of the chains: their bound is the same.
   constexpr std::uint64_t subsample_seed = 1;
   if (needs_anchor(out.recipe, options)) out.anchor = find_anchor_by_subsample(store, model, execution, subsample_seed);

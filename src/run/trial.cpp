@@ -78,8 +78,9 @@ Trial try_fit(const Store& sample, double stands_for, const Model& model, FitOpt
     if (iterations == 0) return false;
     const double here = static_cast<double>(queries) / static_cast<double>(iterations);
     queries_each = on_the_table(here, stands_for, made, report.bright_mean);
-    seconds_each = seconds / static_cast<double>(iterations) +
-                   seconds_more(here, queries_each, shape_of(sample.rows(), sample.layout(), model.predictors()));
+    seconds_each =
+        seconds / static_cast<double>(iterations) +
+        seconds_more(here, queries_each, shape_of(sample.rows(), sample.layout(), model.arrangement().blocks()));
     return true;
   };
   measure(report.warmup_iterations, report.warmup_queries, report.warmup_seconds, out.warmup_queries,

@@ -30,7 +30,7 @@ Slopes slopes(const Store& store, const Model& model, const Vector& theta) {
     Vector x(d), eta(k), slope(k);
     RowMatrix curvature(k, k);
     for (Index j = 0; j < d; ++j) x[j] = store.value(row, j);
-    eta = by_predictor(theta, k).transpose() * x;
+    eta = Arrangement(k).columns(theta).transpose() * x;
     const double y = store.target(row);
     model.family().likelihood({&y, 1}, {eta.data(), static_cast<std::size_t>(k)}, {},
                               {slope.data(), static_cast<std::size_t>(k)},

@@ -394,7 +394,7 @@ TEST(FullDensity, IsThePriorAndAllRows) {
     EXPECT_EQ(plain.gradient.size(), 0);
 
     Long sum = model.prior().log_density(problem.theta);
-    const Matrix weights = by_predictor(problem.theta, model.predictors());
+    const Matrix weights = model.arrangement().columns(problem.theta);
     for (RowId row = 0; row < 20000; ++row) {
       Vector x(2);
       for (Index j = 0; j < 2; ++j) x[j] = problem.store.value(row, j);

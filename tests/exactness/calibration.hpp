@@ -10,6 +10,7 @@
 #include "flymc/run/sampler.hpp"
 #include "problems/ordered.hpp"
 #include "problems/problems.hpp"
+#include "problems/shaped.hpp"
 
 namespace flymc::exactness {
 
@@ -30,8 +31,11 @@ inline double log_likelihood(const Model& model, const Store& store, const Vecto
   const Vector theta = model.theta(parameters);
   Evaluation at;
   density.evaluate(theta, BrightRows(0), false, at);
-  return at.log_density - model.term().log_density(theta) +
-         static_cast<double>(store.rows()) * model.log_likelihood_of_scale(parameters, 1.0);
+  double sum = at.log_density - model.term().log_density(theta);
+  if (model.draws_scale() || model.draws_shape())
+    for (RowId i = 0; i < store.rows(); ++i)
+      sum += model.log_likelihood_besides(parameters, model.draws_shape() ? store.target(i) : 1.0);
+  return sum;
 }
 
 // Ranks of one quantity over the simulations, against the uniform distribution on 0 ... draws.
@@ -108,6 +112,7 @@ inline problems::Problem simulate(const Model& model, const RowMatrix& x, Index 
       if (auto made = problems::ordered_problem(model.prior(), x, cuts, theta, own)) return *std::move(made);
       continue;
     }
+    if (model.draws_shape()) return problems::shaped_problem(model, x, theta, own);
     if (model.draws_scale()) return {model, problems::rows_with_targets(model, x, theta, own), theta};
     return {model, Store::from_matrix(x, problems::targets(model, x, theta, own)), theta};
   }
@@ -118,7 +123,8 @@ inline problems::Problem simulate(const Model& model, const RowMatrix& x, Index 
 // false_alarm_per_case (1e-4), shared by three statistics per coefficient and three of the log-likelihood.
 inline Seen calibrate(const Model& prior_of, const RowMatrix& x, FitOptions options, std::uint64_t seed,
                       Index cuts = 0) {
-  const Index dimension = cuts + x.cols() * prior_of.predictors() + (prior_of.draws_scale() ? 1 : 0);
+  const bool one_more = prior_of.draws_scale() || prior_of.draws_shape();
+  const Index dimension = cuts + x.cols() * prior_of.arrangement().blocks() + (one_more ? 1 : 0);
   const auto quantities = static_cast<std::size_t>(dimension) + 1;
   std::vector<Ranks> ranks(quantities);
   std::vector<Neighbours> neighbours(quantities);

@@ -79,7 +79,7 @@ struct Tiny {
   Vector stationary() const {
     const Index k = problem.model.predictors();
     const double far = 2.0 * (theta - bound->anchor()).norm(), rho = std::min(far, bound->rule().radius());
-    const Matrix offset = by_predictor(Vector((theta - bound->anchor()) * (rho / far)), k);
+    const Matrix offset = bound->family().arrangement().columns(Vector((theta - bound->anchor()) * (rho / far)));
     std::vector<RowId> ids(rows);
     for (RowId i = 0; i < rows; ++i) ids[static_cast<std::size_t>(i)] = i;
     BoundRows fixed;

@@ -14,6 +14,7 @@
 #include "flymc/run/fit.hpp"
 #include "problems/ordered.hpp"
 #include "problems/problems.hpp"
+#include "problems/shaped.hpp"
 
 namespace flymc::exactness {
 namespace {
@@ -26,7 +27,19 @@ constexpr double least_effective_size = 2000.0;
 constexpr double most_r_hat = 1.05;
 constexpr int importance_draws = 3000;  // per replicate
 
-enum class FamilyKind { logistic, softmax, student_t, poisson, probit, cloglog, student_t_scale, ordinal, truncated };
+enum class FamilyKind {
+  logistic,
+  softmax,
+  student_t,
+  poisson,
+  probit,
+  cloglog,
+  student_t_scale,
+  ordinal,
+  truncated,
+  negative_binomial,
+  gamma
+};
 
 // Coefficients so large that bounds are loose where the posterior is, and so few rows that it is not normal.
 problems::Problem make_problem(FamilyKind family, Precision precision = Precision::float64) {
@@ -53,6 +66,12 @@ problems::Problem make_problem(FamilyKind family, Precision precision = Precisio
     }
     case FamilyKind::truncated:
       return make(Model(TruncatedPoisson{}, Prior::normal(0.0, 1.0)), 60, Vector{{0.1, 0.7, -0.5}}, 19);
+    case FamilyKind::negative_binomial:
+      return problems::shaped_problem(Model(NegativeBinomial{}, Prior::student_t(4.0, 0.0, 2.0), ShapedTarget{}),
+                                      problems::features(80, 2, 20), Vector{{0.8, 0.6, 1.5}}, 20);
+    case FamilyKind::gamma:
+      return problems::shaped_problem(Model(Gamma{}, Prior::student_t(4.0, 0.0, 2.0), ShapedTarget{}),
+                                      problems::features(60, 2, 21), Vector{{1.0, -0.5, 2.0}}, 21);
     case FamilyKind::ordinal:
       return *problems::ordered_problem(Prior::normal(0.0, 1.5), problems::features(40, 3, 18).rightCols(2), 3,
                                         Vector{{-0.9, 0.2, 1.1, 1.0, -0.7}}, 18);
@@ -219,8 +238,8 @@ int draws_of(MoveKind move) {
 }
 
 std::string name_of(const Case& c) {
-  const char* families[] = {"Logistic", "Softmax",       "StudentT", "Poisson",         "Probit",
-                            "Cloglog",  "StudentTScale", "Ordinal",  "TruncatedPoisson"};
+  const char* families[] = {"Logistic",      "Softmax", "StudentT",         "Poisson",          "Probit", "Cloglog",
+                            "StudentTScale", "Ordinal", "TruncatedPoisson", "NegativeBinomial", "Gamma"};
   const char* moves[] = {"SplitHmc", "RandomWalk", "Mala", "SliceCoordinates", "SliceDirection"};
   return std::string(families[static_cast<std::size_t>(c.family)]) + "_" + moves[static_cast<std::size_t>(c.move)];
 }
@@ -279,8 +298,9 @@ std::vector<Case> cases() {
     for (const MoveKind move : {MoveKind::random_walk, MoveKind::mala, MoveKind::slice_coordinates,
                                 MoveKind::slice_direction, MoveKind::split_hmc})
       out.push_back({family, move});
-  for (const FamilyKind family : {FamilyKind::probit, FamilyKind::cloglog, FamilyKind::student_t_scale,
-                                  FamilyKind::ordinal, FamilyKind::truncated})
+  for (const FamilyKind family :
+       {FamilyKind::probit, FamilyKind::cloglog, FamilyKind::student_t_scale, FamilyKind::ordinal,
+        FamilyKind::truncated, FamilyKind::negative_binomial, FamilyKind::gamma})
     for (const MoveKind move : {MoveKind::random_walk, MoveKind::slice_direction, MoveKind::split_hmc})
       out.push_back({family, move});
   return out;

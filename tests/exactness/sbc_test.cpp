@@ -24,7 +24,9 @@ enum class FamilyKind {
   probit,
   cloglog,
   ordinal,
-  truncated
+  truncated,
+  negative_binomial,
+  gamma
 };
 
 // The defaults are the sharp bound, sweeps by rows and split HMC. The anchored bound goes with implicit sweeps and
@@ -40,13 +42,15 @@ struct Case {
 int thin_of(const Case& c) {
   if (c.family == FamilyKind::rare) return 12;
   if (c.family == FamilyKind::ordinal) return 12;
+  if (c.family == FamilyKind::negative_binomial || c.family == FamilyKind::gamma) return 20;
   if (c.family == FamilyKind::gaussian_scale || c.family == FamilyKind::student_t_scale) return 30;
   return c.bound == BoundKind::sharp && c.family != FamilyKind::student_t ? 8 : (c.bound == BoundKind::sharp ? 30 : 20);
 }
 
 std::string name_of(const Case& c) {
-  const char* families[] = {"Logistic",      "Softmax", "StudentT", "RareEvents", "Poisson",         "GaussianScale",
-                            "StudentTScale", "Probit",  "Cloglog",  "Ordinal",    "TruncatedPoisson"};
+  const char* families[] = {"Logistic",         "Softmax",          "StudentT", "RareEvents", "Poisson",
+                            "GaussianScale",    "StudentTScale",    "Probit",   "Cloglog",    "Ordinal",
+                            "TruncatedPoisson", "NegativeBinomial", "Gamma"};
   const char* bounds[] = {"_Defaults", "_Anchored", "_Untuned"};
   return std::string(families[static_cast<std::size_t>(c.family)]) + bounds[static_cast<std::size_t>(c.bound)] +
          (std::isfinite(c.lit_above) ? "_Lit" : "");
@@ -56,6 +60,11 @@ void PrintTo(const Case& c, std::ostream* out) { *out << name_of(c); }
 
 Prior scaled_prior() {
   return Prior::each({Prior::normal(0.5, 1.5), Prior::laplace(0.0, 1.0), Prior::student_t(5.0, 0.0, 2.0)});
+}
+
+// Of the shape half a Student-t.
+Prior shaped_prior() {
+  return Prior::each({Prior::normal(0.7, 0.7), Prior::laplace(0.0, 0.5), Prior::student_t(5.0, 0.0, 2.0)});
 }
 
 Model make_model(FamilyKind family) {
@@ -79,6 +88,10 @@ Model make_model(FamilyKind family) {
       return Model(Cloglog{}, Prior::normal({-0.5, 0.0}, {1.0, 1.0}));
     case FamilyKind::truncated:
       return Model(TruncatedPoisson{}, Prior::normal({0.0, 0.3}, {1.0, 0.7}));
+    case FamilyKind::negative_binomial:
+      return Model(NegativeBinomial{}, shaped_prior(), ShapedTarget{});
+    case FamilyKind::gamma:
+      return Model(Gamma{}, shaped_prior(), ShapedTarget{});
     case FamilyKind::ordinal:  // the same prior for all cut points
       return Model(Ordinal{},
                    Prior::each({Prior::student_t(5.0, 0.0, 1.5), Prior::student_t(5.0, 0.0, 1.5),
@@ -133,6 +146,9 @@ std::vector<Case> cases() {
   out.push_back({FamilyKind::probit, BoundKind::sharp});
   out.push_back({FamilyKind::cloglog, BoundKind::sharp});
   out.push_back({FamilyKind::truncated, BoundKind::sharp});
+  out.push_back({FamilyKind::negative_binomial, BoundKind::sharp});
+  out.push_back({FamilyKind::gamma, BoundKind::sharp});
+  out.push_back({FamilyKind::gamma, BoundKind::sharp, 0.15});
   out.push_back({FamilyKind::ordinal, BoundKind::sharp});
   out.push_back({FamilyKind::ordinal, BoundKind::sharp, 0.5});
   out.push_back({FamilyKind::gaussian_scale, BoundKind::sharp});

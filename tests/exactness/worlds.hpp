@@ -291,12 +291,13 @@ struct RowState {
 
 inline std::vector<RowState> row_states(const World& world, const Vector& theta, const Vector& y) {
   const Index predictors = world.model.predictors();
+  const Arrangement arrangement = world.model.arrangement();
   const Vector offset = theta - world.anchor;
   const double far = world.metric ? std::sqrt(offset.dot(world.metric->precision() * offset)) : 0.0;
   const double rho = std::min(far, world.rule->radius());
   const Vector nearest = rho < far ? Vector(world.anchor + rho / far * offset) : theta;
-  const RowMatrix eta = world.x * by_predictor(theta, predictors), zone = world.x * by_predictor(nearest, predictors);
-  const RowMatrix anchor = world.x * by_predictor(world.anchor, predictors);
+  const RowMatrix eta = world.x * arrangement.columns(theta), zone = world.x * arrangement.columns(nearest);
+  const RowMatrix anchor = world.x * arrangement.columns(world.anchor);
   const auto k = static_cast<std::size_t>(predictors);
   std::vector<RowState> out;
   for (Index i = 0; i < eta.rows(); ++i) {
@@ -330,7 +331,7 @@ inline std::vector<RowState> row_states(const World& world, const Vector& theta,
 }
 
 inline Vector simulate_targets(const World& world, const Vector& theta, const Random& random) {
-  const RowMatrix eta = world.x * by_predictor(theta, world.model.predictors());
+  const RowMatrix eta = world.x * world.model.arrangement().columns(theta);
   Vector y(eta.rows());
   for (Index i = 0; i < eta.rows(); ++i)
     y[i] = world.model.family().simulate({eta.row(i).data(), static_cast<std::size_t>(eta.cols())}, random,

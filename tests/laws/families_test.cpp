@@ -4,6 +4,7 @@
 #include "flymc/bound/laws.hpp"
 #include "flymc/model/truncated_poisson.hpp"
 #include "problems/problems.hpp"
+#include "problems/shaped.hpp"
 
 namespace flymc {
 namespace {
@@ -131,6 +132,16 @@ TEST(Laws, CloglogSharp) {
 TEST(Laws, PoissonSharp) {
   for (const auto& rule : {sharp(0.05, 0.1), sharp(2.0, 5.0), sharp(7.0, 10.0), sharp(30.0, 1000.0)})
     expect_lawful(Model(Poisson{}, any_prior), rule);
+}
+
+TEST(Laws, NegativeBinomialSharp) {
+  for (const auto& rule : {sharp(0.05, 0.1), sharp(2.0, 5.0), sharp(7.0, 10.0), sharp(30.0, 1000.0)})
+    expect_lawful(Model(NegativeBinomial{}, any_prior, ShapedTarget{}), rule);
+}
+
+TEST(Laws, GammaSharp) {
+  for (const auto& rule : {sharp(0.05, 0.1), sharp(2.0, 5.0), sharp(7.0, 10.0), sharp(30.0, 1000.0)})
+    expect_lawful(Model(Gamma{}, any_prior, ShapedTarget{}), rule);
 }
 
 TEST(Laws, TruncatedPoissonSharp) {

@@ -31,7 +31,7 @@ TEST(Model, NamesOneCoefficientPerColumnAndClass) {
 TEST(Model, ThetaHoldsOneVectorOfWeightsPerPredictor) {
   Vector theta(6);
   theta << 1, 2, 3, 4, 5, 6;
-  const Matrix columns = by_predictor(theta, 3);
+  const Matrix columns = Arrangement(3).columns(theta);
   ASSERT_EQ(columns.rows(), 2);
   ASSERT_EQ(columns.cols(), 3);
   EXPECT_EQ(columns(1, 0), 2);

@@ -39,7 +39,7 @@ inline RowMatrix features(Index rows, Index columns, std::uint64_t seed) {
 // Targets drawn from the model at theta.
 inline Vector targets(const Model& model, const RowMatrix& x, const Vector& theta, std::uint64_t seed) {
   const PhiloxRandom random(seed, 1001, 0);
-  const RowMatrix eta = x * by_predictor(theta, model.predictors());
+  const RowMatrix eta = x * model.arrangement().columns(theta);
   Vector y(x.rows());
   for (Index i = 0; i < x.rows(); ++i)
     y[i] = model.family().simulate({eta.row(i).data(), static_cast<std::size_t>(eta.cols())}, random,

@@ -122,6 +122,8 @@ std::string family_of(const TruthModel& model) {
          : model.family == FamilyKind::ordinal           ? "ordinal"
          : model.family == FamilyKind::poisson           ? "Poisson"
          : model.family == FamilyKind::truncated_poisson ? "truncated Poisson"
+         : model.family == FamilyKind::negative_binomial ? "negative binomial"
+         : model.family == FamilyKind::gamma             ? "gamma"
          : model.family == FamilyKind::gaussian          ? "gaussian"
          : model.family == FamilyKind::weibull           ? "Weibull"
          : model.family == FamilyKind::lognormal         ? "log-normal"

@@ -5,8 +5,10 @@
 #include <numbers>
 
 #include "flymc/data/cut_rows.hpp"
+#include "flymc/model/gamma.hpp"
 #include "flymc/model/gaussian.hpp"
 #include "flymc/model/logistic.hpp"
+#include "flymc/model/negative_binomial.hpp"
 #include "flymc/model/poisson.hpp"
 #include "flymc/model/residual.hpp"
 #include "flymc/model/softmax.hpp"
@@ -129,6 +131,13 @@ TruthModel scaled(std::string name, std::string title, double nu, PriorSpec prio
   return out;
 }
 
+TruthModel shaped(FamilyKind family, std::string name, std::string title, PriorSpec prior, Rows rows,
+                  std::vector<Axis> axes) {
+  TruthModel out{std::move(name), std::move(title), family, prior, std::move(rows), std::move(axes)};
+  out.draws_shape = true;
+  return out;
+}
+
 // y is the logarithm of a time.
 TruthModel times(FamilyKind family, std::string name, std::string title, PriorSpec prior, Rows rows,
                  std::vector<Axis> axes) {
@@ -241,6 +250,47 @@ std::vector<TruthModel> make_models() {
           "truncated_leverage_50", "one row of x = 50 among 2,000, Student-t prior", student_t(4, 2.5),
           {{{1, 0}, 1, 1100}, {{1, 0}, 2, 650}, {{1, 0}, 3, 200}, {{1, 0}, 4, 40}, {{1, 1}, 1, 9}, {{1, 50}, 3, 1}},
           {{-0.4, 0.4}, {-0.6, 0.1}}),
+      shaped(FamilyKind::negative_binomial, "shape_counts", "1,600 rows, a slope, shape drawn", normal(5),
+             {{{1, 0}, 0, 320},
+              {{1, 0}, 1, 180},
+              {{1, 0}, 2, 110},
+              {{1, 0}, 3, 80},
+              {{1, 0}, 5, 60},
+              {{1, 0}, 9, 50},
+              {{1, 1}, 0, 210},
+              {{1, 1}, 1, 160},
+              {{1, 1}, 2, 120},
+              {{1, 1}, 4, 140},
+              {{1, 1}, 8, 100},
+              {{1, 1}, 17, 70}},
+             {{0.2, 1.0}, {0.2, 1.0}, {0.4, 1.2}}),
+      shaped(FamilyKind::negative_binomial, "shape_many_zeros", "290 zeros and ten large counts, shape drawn",
+             normal(10), {{{1}, 0, 290}, {{1}, 3, 4}, {{1}, 20, 4}, {{1}, 150, 2}}, {{-3, 12}, {0.0005, 0.06}}),
+      shaped(FamilyKind::negative_binomial, "shape_almost_poisson", "1,600 counts as of a Poisson, shape drawn",
+             normal(10), regular_poisson(), {{0.3, 0.8}, {0.2, 0.6}, {0.5, 60}}),
+      shaped(FamilyKind::negative_binomial, "shape_counts_level_20",
+             "a level of 20 rows without an event among 1,000, shape drawn", student_t(4, 2.5),
+             {{{1, 0}, 0, 600}, {{1, 0}, 1, 200}, {{1, 0}, 3, 120}, {{1, 0}, 9, 60}, {{1, 1}, 0, 20}},
+             {{-0.5, 0.6}, {-16, 3}, {0.2, 1.2}}),
+      shaped(FamilyKind::gamma, "shape_amounts", "1,000 amounts, a slope, shape drawn", normal(5),
+             {{{1, 0}, 0.1, 60},
+              {{1, 0}, 0.5, 150},
+              {{1, 0}, 1.2, 180},
+              {{1, 0}, 3.0, 110},
+              {{1, 1}, 0.3, 70},
+              {{1, 1}, 1.0, 160},
+              {{1, 1}, 2.5, 170},
+              {{1, 1}, 7.0, 100}},
+             {{-0.2, 0.8}, {0.2, 1.2}, {0.8, 2.4}}),
+      shaped(FamilyKind::gamma, "shape_six_amounts", "six amounts, shape drawn", normal(10),
+             {{{1}, 0.2}, {{1}, 0.9}, {{1}, 1.5}, {{1}, 2.0}, {{1}, 3.5}, {{1}, 9.0}}, {{-2, 6}, {0.02, 12}}),
+      shaped(FamilyKind::gamma, "shape_one_large_amount",
+             "one amount 2,000 times the others, Student-t prior, shape drawn", student_t(4, 2.5),
+             {{{1, 0}, 0.5, 100}, {{1, 0}, 1.5, 100}, {{1, 1}, 1.0, 60}, {{1, 1}, 2000.0, 1}},
+             {{-2, 2}, {0.5, 7}, {0.05, 0.6}}),
+      shaped(FamilyKind::gamma, "shape_precise_amounts", "2,000 amounts within a few percent, shape drawn", normal(200),
+             {{{1}, 95.0, 200}, {{1}, 98.0, 500}, {{1}, 100.0, 600}, {{1}, 102.0, 500}, {{1}, 105.0, 200}},
+             {{4.59, 4.62}, {800, 1800}}),
       scaled("scale_gaussian", "2,000 rows, a slope, sigma drawn", 0, normal(5), regular_student_t(),
              {{0.7, 1.3}, {0.2, 0.8}, {0.8, 1.4}}),
       scaled("scale_gaussian_six_rows", "six rows, sigma drawn", 0, normal(10),
@@ -332,7 +382,7 @@ std::int64_t TruthModel::table_rows() const {
 
 std::size_t TruthModel::identified() const {
   if (family == FamilyKind::softmax) return static_cast<std::size_t>(classes - 1) * features();
-  return cuts() + features() + (draws_scale ? 1 : 0);
+  return cuts() + features() + (draws_scale || draws_shape ? 1 : 0);
 }
 
 const std::vector<TruthModel>& models() {
@@ -345,6 +395,7 @@ Store make_store(const TruthModel& model) {
   for (std::size_t k = 0; k < model.cuts(); ++k) columns.push_back("cut" + std::to_string(k));
   for (std::size_t j = 0; j < model.features(); ++j) columns.push_back("x" + std::to_string(j));
   if (model.draws_scale) columns.push_back("sigma");
+  if (model.draws_shape) columns.push_back("shape");
   StoreBuilder builder(columns);
   for (const RowCount& row : model.rows) {
     if (model.cuts() > 0) {
@@ -355,6 +406,7 @@ Store make_store(const TruthModel& model) {
     }
     std::vector<double> x = row.x;
     if (model.draws_scale) x.push_back(row.y);
+    if (model.draws_shape) x.push_back(1.0);
     const bool times = model.family >= FamilyKind::weibull;
     for (std::int64_t i = 0; i < row.count; ++i) builder.append(x, times ? (row.seen ? 1.0 : 0.0) : row.y);
   }
@@ -370,7 +422,13 @@ Model make_model(const TruthModel& model) {
   for (const RowCount& row : model.rows) events += row.seen ? static_cast<double>(row.count) : 0.0;
   const ScaledTarget target{.total_weight = events, .censored = model.family >= FamilyKind::weibull};
   OrderedTarget ordered{std::vector<double>(static_cast<std::size_t>(model.classes), 0.0)};
+  ShapedTarget shaped;
+  for (const RowCount& row : model.rows) shaped.targets.push_back({row.y, static_cast<double>(row.count)});
   switch (model.family) {
+    case FamilyKind::negative_binomial:
+      return Model(NegativeBinomial{}, prior, shaped);
+    case FamilyKind::gamma:
+      return Model(Gamma{}, prior, shaped);
     case FamilyKind::logistic:
       return Model(Logistic{}, prior);
     case FamilyKind::ordinal:

@@ -18,6 +18,8 @@ enum class FamilyKind {
   ordinal,
   poisson,
   truncated_poisson,
+  negative_binomial,
+  gamma,
   gaussian,
   weibull,
   lognormal,
@@ -25,7 +27,7 @@ enum class FamilyKind {
 };
 enum class PriorKind { normal, laplace, student_t };
 
-// Of every coefficient, and of a scale that is drawn; centred at 0.
+// Of every coefficient, and of a scale or a shape that is drawn; centred at 0.
 struct PriorSpec {
   PriorKind kind = PriorKind::normal;
   double scale = 1.0;
@@ -50,12 +52,13 @@ struct TruthModel {
   int classes = 2;               // of a softmax or an ordinal target
   double nu = 4.0, sigma = 1.0;  // of a Student-t likelihood
   bool draws_scale = false;      // whether sigma is the last parameter
+  bool draws_shape = false;      // whether a shape is
   bool large = false;            // only run when it is asked for by its whole name, or in long runs
 
   std::size_t features() const { return rows.front().x.size(); }
   std::size_t cuts() const { return family == FamilyKind::ordinal ? static_cast<std::size_t>(classes - 1) : 0; }
   std::int64_t table_rows() const;
-  // What the likelihood knows: every coefficient, after cut points and before the scale, or for a softmax the differences
+  // What the likelihood knows: every coefficient, after cut points and before a scale or a shape, or for a softmax the differences
   // of the other classes from class 0, class after class.
   std::size_t identified() const;
 };

@@ -93,6 +93,16 @@ double log_likelihood(const TruthModel& model, const RowCount& row, std::span<co
       const double eta = predictor(row.x, theta.data()), mu = std::exp(eta);
       return row.y * eta - (mu < 1e-6 ? eta + 0.5 * mu : mu + std::log(-std::expm1(-mu)));
     }
+    case FamilyKind::negative_binomial: {
+      const double eta = predictor(row.x, theta.data()), kappa = theta.back(), mu = std::exp(eta);
+      double sum = row.y * (eta - std::log(mu + kappa)) - kappa * std::log1p(mu / kappa);
+      for (double j = 0.0; j < row.y; ++j) sum += std::log(kappa + j);  // Gamma(y + kappa) / Gamma(kappa)
+      return sum;
+    }
+    case FamilyKind::gamma: {
+      const double eta = predictor(row.x, theta.data()), kappa = theta.back();
+      return kappa * (std::log(kappa * row.y) - eta - row.y * std::exp(-eta)) - std::lgamma(kappa);
+    }
     case FamilyKind::softmax:
       break;
   }
@@ -112,7 +122,7 @@ double log_likelihood(const TruthModel& model, const RowCount& row, std::span<co
 }  // namespace
 
 double log_posterior(const TruthModel& model, std::span<const double> theta) {
-  if (model.draws_scale && !(theta.back() > 0.0)) return -HUGE_VAL;
+  if ((model.draws_scale || model.draws_shape) && !(theta.back() > 0.0)) return -HUGE_VAL;
   double out = 0.0;
   if (model.family == FamilyKind::softmax)
     out = log_prior_of_differences(model, theta);

@@ -37,7 +37,7 @@ struct BoundRows {
 };
 
 // Adds sum_n (slope_n (x) x_n), the gradient in theta of what rows add, K predictors each.
-void add_slopes(const RowCopies& rows, std::span<const double> slope, Index k, Vector& gradient);
+void add_slopes(const RowCopies& rows, std::span<const double> slope, const Arrangement& arrangement, Vector& gradient);
 
 // How many rows, their facts and features, as they go from the rank that has them to the others ...
 void put_rows(std::vector<std::byte>& letter, const BoundRows& rows);

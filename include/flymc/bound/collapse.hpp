@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "flymc/comm/execution.hpp"
+#include "flymc/core/arrangement.hpp"
 #include "flymc/data/store.hpp"
 
 namespace flymc {
@@ -18,7 +19,8 @@ struct BlockTerms {
   std::vector<std::vector<double>> curvature;
 };
 
-// sum_n v_n, sum_n s_n (x) x_n and sum_n c_n (x) x_n x_n', the last with its lower triangle only.
+// sum_n v_n, sum_n s_n (x) x_n and sum_n c_n (x) x_n x_n', in the entries of theta; the last with its lower triangle
+// only.
 struct Collapsed {
   double value = 0.0, further = 0.0;
   Vector slope;
@@ -36,7 +38,7 @@ struct Collapsed {
 
 // Visits every row once, in blocks, on all threads and ranks; the result depends on neither. `terms` is called with
 // parts of blocks, from several threads at once. A curvature whose numbers stay empty everywhere stays zero.
-Collapsed collapse(const Store& store, Index predictors, std::size_t curvatures, const Execution& execution,
+Collapsed collapse(const Store& store, const Arrangement& arrangement, std::size_t curvatures, const Execution& execution,
                    const std::function<void(const Block&, BlockTerms&)>& terms);
 
 }  // namespace flymc

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "flymc/core/arrangement.hpp"
 #include "flymc/core/metric.hpp"
 #include "flymc/core/packed_matrix.hpp"
 #include "flymc/data/row_copies.hpp"
@@ -14,14 +15,15 @@ namespace flymc {
 
 // For the metric P = L L' and K predictors, the change of predictor p is delta_p = (e_p (x) x)'Delta, so with
 // W = L^-1 (I_K (x) x), one column per predictor, delta = W'(L'Delta): within ||L'Delta|| <= rho, any linear form
-// u'delta is at most rho sqrt(u'G u), where G = W'W. For one predictor G is ||L^-1 x||^2.
+// u'delta is at most rho sqrt(u'G u), where G = W'W. For one predictor G is ||L^-1 x||^2. Where the last predictor is
+// shared, its column of W is that of L^-1 itself, the last.
 //
 // Rows of numbers have W by products with L^-1, and rows with codes have G by lookups in P^-1 = L^-T L^-1: they have a
 // few entries, and a product of two needs one number. What is made of the metric for either is made when it is first
 // needed.
 class Spread {
  public:
-  Spread(const Metric& metric, Index predictors);
+  Spread(const Metric& metric, const Arrangement& arrangement);
 
   // out[i K K + p K + q] = G_pq of row i, for codes with an allowance for rounding (see spread.cpp). A row gives the
   // same bits alone as in any company.
@@ -36,7 +38,7 @@ class Spread {
     std::shared_ptr<const Covariance> covariance;
   };
   Metric metric_;
-  Index predictors_;
+  Arrangement arrangement_;
   std::shared_ptr<Parts> parts_;
 };
 

@@ -14,7 +14,7 @@ namespace flymc {
 
 class RowsInFrame {
  public:
-  RowsInFrame(const SplitFrame& frame, const RowCopies& rows, Index predictors);
+  RowsInFrame(const SplitFrame& frame, const RowCopies& rows, const Arrangement& arrangement);
 
   // delta[i K + k] = the change of predictor k of row i at b.
   void changes(const Vector& b, std::span<double> delta) const;

@@ -51,4 +51,7 @@ double jaakkola_jordan_curvature(double x);
 // log Gamma(x) for x > 0, from any thread: std::lgamma writes the sign to a global.
 double log_gamma(double x);
 
+// The p-quantile of a gamma distribution of this shape and scale 1, for 0 < p < 1.
+double gamma_quantile(double shape, double p);
+
 }  // namespace flymc

@@ -63,6 +63,17 @@ using Predictor = std::span<const double>;
 // variance(eta): data that vary more are noticed (run/residuals.hpp). If the target is a mean over as many trials as the
 // row's weight says, that is the variance of one of them, and a member weight_is_trials() returns true.
 //
+// With a member wider() it may name a family for such data.
+//
+// A family of two predictors whose second is one number for all rows, the logarithm of a shape, says so by a member
+// shares_last_predictor() that returns true: the last feature of its rows is 1, and that predictor is the last entry of
+// theta (core/arrangement.hpp). It also has
+//   shape_part(y, s)                  what the log-likelihood has that depends on y and s alone, with two derivatives
+//                                     (model/shape_part.hpp); log_likelihood() is without it
+//   of_mean()                         a family of one predictor with the same mean
+//   size_of_curvature(y, eta, out)    the size of the terms that a remainder is made of, K x K: what rounding goes by
+//                                     where the curvature itself may cancel
+//
 // A family whose rows are log sigmoid(eta) or log sigmoid(-eta) says so by a member takes_fixed_xi() that returns true:
 // Jaakkola and Jordan's bound with one xi for all rows is below them, and is the family's untuned bound. That of others
 // is their anchored one at 0.

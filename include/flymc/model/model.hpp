@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "flymc/comm/execution.hpp"
+#include "flymc/core/arrangement.hpp"
 #include "flymc/data/store.hpp"
 #include "flymc/model/family.hpp"
 #include "flymc/model/ordered_cuts.hpp"
 #include "flymc/model/ordinal.hpp"
 #include "flymc/model/prior.hpp"
 #include "flymc/model/sampled_scale.hpp"
+#include "flymc/model/sampled_shape.hpp"
 #include "flymc/model/sharp.hpp"
 
 namespace flymc {
@@ -30,6 +32,7 @@ class BatchedFamily {
   virtual ~BatchedFamily() = default;
   virtual std::string name() const = 0;
   virtual Index predictors() const = 0;
+  virtual Arrangement arrangement() const = 0;
   virtual bool only_differences() const = 0;
   // By about how much a linear predictor must change for the likelihood of a row to take another shape.
   virtual double unit() const = 0;
@@ -39,6 +42,8 @@ class BatchedFamily {
   virtual bool takes_fixed_xi() const = 0;
   // Of a target at the predictors of one row; none if the family does not say, or has a scale of its own.
   virtual std::optional<double> variance(Predictor eta) const = 0;
+  // The name of a family whose targets may vary more; empty if there is none.
+  virtual std::string wider() const = 0;
   // Whether the target is a mean over as many trials as the row's weight says, each of that variance.
   virtual bool weight_is_trials() const = 0;
   // At `factor` times its scale, where the likelihood is concave further out; none if the family has no such form.
@@ -48,6 +53,8 @@ class BatchedFamily {
   virtual std::size_t first_problem(std::span<const double> y) const = 0;
   // Throws InputError, naming the row, if a target or an offset does not fit the family.
   void check(const Store& store, const Execution& execution) const;
+  // Of a family with a shape: one of a single predictor with the same mean; else none.
+  virtual std::shared_ptr<const BatchedFamily> of_mean() const = 0;
   // The inverse link, K means per row; no query.
   virtual void mean(std::span<const double> eta, std::span<double> out) const = 0;
   virtual double simulate(Predictor eta, const Random& random, std::uint64_t index) const = 0;
@@ -65,7 +72,7 @@ class BatchedFamily {
                                 std::span<double> curvature) const = 0;
   // How strongly a row can bend, for units and for rounding: the global curvature, or else the size of its own at eta,
   // and at least T^(2/3) if T is the largest third derivative. No query.
-  void scale_curvature(const FactSpans& rows, std::span<const double> eta, std::span<double> curvature) const;
+  virtual void scale_curvature(const FactSpans& rows, std::span<const double> eta, std::span<double> curvature) const;
   // At least |l'''| of one predictor; none if the family does not say.
   virtual std::optional<double> largest_third_derivative() const = 0;
   // c and k of the sharp bound, K x K per row each; no query. An infinite c: no such quadratic is below the row in this
@@ -84,6 +91,10 @@ class BatchedAdapter final : public BatchedFamily {
   }
   std::string name() const override { return family_.name(); }
   Index predictors() const override { return family_.predictors(); }
+  Arrangement arrangement() const override {
+    if constexpr (requires { family_.shares_last_predictor(); }) return Arrangement(2, true);
+    return Arrangement(family_.predictors());
+  }
   bool only_differences() const override {
     if constexpr (requires { family_.only_differences(); }) return family_.only_differences();
     return false;
@@ -104,6 +115,10 @@ class BatchedAdapter final : public BatchedFamily {
     if constexpr (requires { family_.variance(eta); }) return family_.variance(eta);
     return std::nullopt;
   }
+  std::string wider() const override {
+    if constexpr (requires { family_.wider(); }) return family_.wider();
+    return "";
+  }
   bool weight_is_trials() const override {
     if constexpr (requires { family_.weight_is_trials(); }) return family_.weight_is_trials();
     return false;
@@ -118,6 +133,11 @@ class BatchedAdapter final : public BatchedFamily {
     std::size_t i = 0;
     while (i < y.size() && family_.target_problem(y[i]).empty()) ++i;
     return i;
+  }
+  std::shared_ptr<const BatchedFamily> of_mean() const override {
+    if constexpr (requires { family_.of_mean(); })
+      return std::make_shared<const BatchedAdapter<decltype(family_.of_mean())>>(family_.of_mean());
+    return nullptr;
   }
   void mean(std::span<const double> eta, std::span<double> out) const override {
     const std::size_t k = width();
@@ -185,6 +205,16 @@ class BatchedAdapter final : public BatchedFamily {
       throw std::logic_error("the family has no global curvature");
     }
   }
+  void scale_curvature(const FactSpans& rows, std::span<const double> eta, std::span<double> curvature) const override {
+    if constexpr (requires { family_.size_of_curvature(0.0, eta, curvature); }) {
+      const std::size_t k = width();
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        family_.size_of_curvature(rows.target[i], eta.subspan(i * k, k), curvature.subspan(i * k * k, k * k));
+      weigh(rows, curvature);
+    } else {
+      BatchedFamily::scale_curvature(rows, eta, curvature);
+    }
+  }
   std::optional<double> largest_third_derivative() const override {
     if constexpr (HasLargestThirdDerivative<F>) return family_.largest_third_derivative();
     return std::nullopt;
@@ -240,23 +270,45 @@ class Model {
       : family_(std::make_shared<const BatchedAdapter<Ordinal>>(std::move(family))),
         prior_(std::make_shared<const Prior>(std::move(prior))),
         by_parameters_(std::make_shared<const OrderedCuts>(*prior_, std::move(target))),
+        ordered_(true),
         term_(by_parameters_) {}
+  // With a shape that is drawn: the family has two predictors, of which the second is its logarithm, the last number of
+  // a row is 1, and the last parameter, of which the prior speaks as well, is the shape.
+  template <Family F>
+  Model(F with_shape, Prior prior, ShapedTarget target)
+      : family_(std::make_shared<const BatchedAdapter<F>>(with_shape)),
+        prior_(std::make_shared<const Prior>(std::move(prior))),
+        shape_(std::make_shared<const SampledShape>(
+            *prior_, std::move(target), [with_shape](double y, double s) { return with_shape.shape_part(y, s); })),
+        by_parameters_(shape_),
+        term_(shape_) {}
+
+  // The same for other targets, where a shape is drawn.
+  Model with_targets(ShapedTarget target) const {
+    Model out = *this;
+    out.shape_ = std::make_shared<const SampledShape>(shape_->with_targets(std::move(target)));
+    out.by_parameters_ = out.shape_;
+    out.term_ = out.shape_;
+    return out;
+  }
 
   const BatchedFamily& family() const { return *family_; }
   // Of the parameters.
   const Prior& prior() const { return *prior_; }
-  // What the log density of theta has besides the rows: the prior, and more where a scale or cut points are drawn.
+  // What the log density of theta has besides the rows: the prior, and more where a scale, a shape or cut points are drawn.
   const Term& term() const { return *term_; }
   // For those that keep one of the two and not the model: a bound, a density.
   const std::shared_ptr<const BatchedFamily>& shared_family() const { return family_; }
   const std::shared_ptr<const Term>& shared_term() const { return term_; }
   Index predictors() const { return family_->predictors(); }
+  Arrangement arrangement() const { return family_->arrangement(); }
 
-  // Chains move in theta, which rows multiply. What people speak of are the parameters: theta itself, unless a scale or
-  // cut points are drawn. Here is one from the other, and how parameters change with theta, to first order.
+  // Chains move in theta, which rows multiply. What people speak of are the parameters: theta itself, unless a scale, a
+  // shape or cut points are drawn. Here is one from the other, and how parameters change with theta, to first order.
   bool draws_scale() const { return scale_ != nullptr; }
   // Whether rows compare an ordered target with cut points.
-  bool ordered() const { return by_parameters_ && !scale_; }
+  bool ordered() const { return ordered_; }
+  bool draws_shape() const { return shape_ != nullptr; }
   // Whether a target of 0 stands for a longer time than the row's.
   bool censored() const { return scale_ && scale_->densities(0.0) == 0.0; }
   Vector parameters(const Vector& theta) const { return by_parameters_ ? by_parameters_->parameters(theta) : theta; }
@@ -271,15 +323,18 @@ class Model {
     if (scale_) scale_->check_scale(theta);
   }
   // What the log-likelihood of a row of this target has, times its weight, besides that of the family.
-  double log_likelihood_of_scale(const Vector& parameters, double target) const {
+  double log_likelihood_besides(const Vector& parameters, double target) const {
+    if (shape_) return shape_->part(target, parameters[parameters.size() - 1]);
     return scale_ ? -std::log(parameters[parameters.size() - 1]) * scale_->densities(target) : 0.0;
   }
 
   // Of the quadratic that stands for the term at theta.
   SparseSymmetric prior_precision(const Vector& theta) const { return term_->curvature(Term::Of::surrogate, theta); }
-  // Number of coefficients: theta holds one vector of feature weights per predictor, one after the other.
-  Index coefficients(const Store& store) const { return store.features() * predictors(); }
-  std::vector<std::string> names(const Store& store) const { return coefficient_names(store.columns(), predictors()); }
+  // Number of entries of theta, and their names.
+  Index coefficients(const Store& store) const { return arrangement().entries(store.features()); }
+  std::vector<std::string> names(const Store& store) const {
+    return coefficient_names(store.columns(), coefficients(store) / store.features());
+  }
   // The same, or if the prior does not fit.
   void check(const Store& store, const Execution& execution) const;
 
@@ -287,13 +342,10 @@ class Model {
   std::shared_ptr<const BatchedFamily> family_;
   std::shared_ptr<const Prior> prior_;
   std::shared_ptr<const SampledScale> scale_;           // none: it is not drawn
+  std::shared_ptr<const SampledShape> shape_;           // the same
   std::shared_ptr<const ParameterTerm> by_parameters_;  // none: theta is what people speak of
+  bool ordered_ = false;
   std::shared_ptr<const Term> term_;
 };
-
-// theta as one column of feature weights per predictor.
-inline Matrix by_predictor(const Vector& theta, Index predictors) {
-  return Eigen::Map<const Matrix>(theta.data(), theta.size() / predictors, predictors);
-}
 
 }  // namespace flymc

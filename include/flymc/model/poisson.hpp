@@ -63,6 +63,7 @@ struct Poisson {
 
   void mean(Predictor eta, std::span<double> out) const { out[0] = std::exp(eta[0]); }
   double variance(Predictor eta) const { return std::exp(eta[0]); }
+  std::string wider() const { return "negative_binomial"; }
 
   // By inversion, with the counts in the order m, m + 1, m - 1, ... of their distance from the mode m: any order will do,
   // and this one takes about sqrt(mean) steps. Above a million the count is a normal quantile with its first correction
@@ -97,9 +98,6 @@ struct Poisson {
     return mode;
   }
 
- private:
-  static constexpr double largest_count = 9007199254740992.0;  // 2^53: up to here doubles count
-
   // (g(t) - 1) / t.
   static double excess(double t) {
     if (t > 1.0) return 2.0 * (expm1_minus(t) - 0.5 * t * t) / (t * t * t);
@@ -110,6 +108,9 @@ struct Poisson {
     }
     return sum;
   }
+
+ private:
+  static constexpr double largest_count = 9007199254740992.0;  // 2^53: up to here doubles count
 
   // The largest log-likelihood of a count y > 0, and where.
   struct Highest {

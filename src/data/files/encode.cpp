@@ -194,8 +194,9 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
       x[places_[j].cell] = (value - encoding_.shift_[feature]) / encoding_.scale_[feature];
     }
     RowFacts facts = facts_of(batch, i);
-    // The last number of a new row, whose target is not known, is 0: its predictor is then its location alone.
+    // The last number of a new row, whose target is not known, is 0: its predictor is then that of its columns alone.
     if (encoding_.target_is_feature() && with_target_) end_with_target(batch, i, x, facts);
+    if (encoding_.has_shape() && with_target_) x.back() = 1.0;
     if (with_target_ && encoding_.cuts() > 0)
       visit_each_cut(x, facts, [&](const RowFacts& of_cut) { visit(std::span<const double>(x), of_cut, origin); });
     else

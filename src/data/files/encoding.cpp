@@ -34,8 +34,8 @@ void Encoding::derive_features() {
     for (std::size_t l = 1; l < column.levels.size(); ++l)
       add(fmt::format("{}[{}]", column.name, column.levels[l]), 0.0, 1.0);
   }
-  if (target_is_feature()) {
-    add(scale_name_, 0.0, 1.0);
+  if (ends_with_parameter()) {
+    add(target_is_feature() ? scale_name_ : shape_name_, 0.0, 1.0);
     cell_levels_.push_back(0);
   }
   if (feature_names_.size() <= 2 * cell_levels_.size()) cell_levels_.assign(feature_names_.size(), 0);

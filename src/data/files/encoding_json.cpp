@@ -41,6 +41,8 @@ std::string Encoding::to_json() const {
   if (exposure_) facts["exposure"] = true;
   if (mean_exposure_ != 1.0) facts["mean_exposure"] = mean_exposure_;
   if (target_is_feature()) facts["scale"] = scale_name_;
+  if (has_shape()) facts["shape"] = shape_name_;
+  if (!target_values_.empty()) facts["target_values"] = target_values_, facts["target_weights"] = target_weights_;
   if (times_) facts["times"] = true;
   if (!event_.empty()) facts["event"] = event_, facts["events"] = event_weight_;
   if (cuts() > 0) facts["class_weights"] = class_weights_, facts["stored_rows"] = stored_rows_;
@@ -86,6 +88,11 @@ Encoding Encoding::from_json(const std::string& text) {
     encoding.exposure_ = facts.value("exposure", false);
     encoding.mean_exposure_ = facts.value("mean_exposure", 1.0);
     encoding.scale_name_ = facts.value("scale", "");
+    encoding.shape_name_ = facts.value("shape", "");
+    encoding.target_values_ = facts.value("target_values", std::vector<double>());
+    encoding.target_weights_ = facts.value("target_weights", std::vector<double>());
+    if (encoding.target_values_.size() != encoding.target_weights_.size())
+      throw InputError("the encoding does not know the weights of its targets; make it again from the table");
     encoding.times_ = facts.value("times", false);
     encoding.event_ = facts.value("event", "");
     encoding.event_weight_ = facts.value("events", 0.0);

@@ -110,6 +110,7 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
   encoding_.exposure_ = options_.exposure;
   encoding_.trials_ = options_.trials;
   encoding_.scale_name_ = options_.scale;
+  encoding_.shape_name_ = options_.shape;
   encoding_.times_ = options_.times;
   encoding_.event_ = options_.event;
   encoding_.target_kind_ = options_.target_kind;
@@ -130,6 +131,7 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
   if (options_.target_kind == TargetKind::number) {
     encoding_.target_mean_ = all_.target_numbers.mean();
     encoding_.target_deviation_ = all_.target_numbers.deviation();
+    all_.target->distinct(encoding_.target_values_, encoding_.target_weights_);
   }
   if (encoding_.target_is_feature() && !(encoding_.target_unit() > 0.0)) {
     const bool same = all_.target_numbers.minimum == all_.target_numbers.maximum;

@@ -31,9 +31,8 @@ TargetSums::Seen& TargetSums::Seen::operator+=(const Seen& later) {
 }
 
 void TargetSums::add(const TableBatch& batch, std::size_t j, Index i, double weight) {
-  const bool counted = options_->target_kind == TargetKind::ordered;
   const auto count = [&](Seen& seen) {
-    if (!counted) return;
+    if (!counted()) return;
     ++seen.rows;
     seen.weight.add(weight);
   };
@@ -46,7 +45,7 @@ void TargetSums::add(const TableBatch& batch, std::size_t j, Index i, double wei
   } else {
     const double value = batch.numbers(j)[static_cast<std::size_t>(i)];
     check_number(batch, i, options_->target, value);
-    if (options_->target_kind == TargetKind::number) return;
+    if (options_->target_kind == TargetKind::number && !counted()) return;
     if (const auto found = numbers_.find(value); found != numbers_.end()) return count(found->second);
     count(numbers_.emplace(value == 0.0 ? 0.0 : value, Seen{here()}).first->second);
   }
@@ -61,10 +60,9 @@ void TargetSums::add(const TargetSums& other) {
 
 nlohmann::json TargetSums::to_json() {
   nlohmann::json out = {{"numbers", nlohmann::json::array()}, {"texts", nlohmann::json::array()}};
-  const bool counted = options_->target_kind == TargetKind::ordered;
   const auto entry = [&](const auto& value, Seen& seen) {
     nlohmann::json all = {value, seen.first_row};
-    if (counted) all.insert(all.end(), {seen.rows, seen.weight.parts(), seen.weight.finite()});
+    if (counted()) all.insert(all.end(), {seen.rows, seen.weight.parts(), seen.weight.finite()});
     return all;
   };
   for (auto& [value, seen] : numbers_) out["numbers"].push_back(entry(value, seen));
@@ -109,6 +107,11 @@ RowId TargetSums::cut_rows(const std::vector<std::string>& names, const std::vec
     if (const Seen* seen = find(names[k], values.empty() ? nullptr : &values[k]))
       rows += (k == 0 || k + 1 == names.size() ? 1 : 2) * seen->rows;
   return rows;
+}
+
+void TargetSums::distinct(std::vector<double>& values, std::vector<double>& weights) const {
+  if (options_->target_kind != TargetKind::number) return;
+  for (const auto& [value, seen] : numbers_) values.push_back(value), weights.push_back(seen.weight.value());
 }
 
 // From the lowest to the highest, as they were named; those that do not occur are left out.
@@ -161,6 +164,10 @@ std::string TargetSums::written(double value) const {
 
 // Stops early: a target of a million values would be kept whole.
 void TargetSums::check_count() const {
+  if (options_->target_kind == TargetKind::number && count() > Encoding::most_targets)
+    throw InputError(fmt::format(
+        "the target '{}' takes more than {} different values, too many for counts; choose a family for amounts",
+        options_->target, Encoding::most_targets));
   const bool many = options_->target_kind == TargetKind::classes || options_->target_kind == TargetKind::ordered;
   if (many && count() > Encoding::many_levels)
     throw InputError(

@@ -27,11 +27,13 @@ class TargetSums {
   // Of an ordered target, with classes as above: the weight of each, and how many rows compare them with cut points.
   std::vector<double> weights(const std::vector<std::string>& names, const std::vector<double>& values) const;
   RowId cut_rows(const std::vector<std::string>& names, const std::vector<double>& values) const;
+  // Of a target that is a number: those that it takes, and their weights, where that was asked for.
+  void distinct(std::vector<double>& values, std::vector<double>& weights) const;
 
  private:
   struct Seen {
     std::string first_row;  // that has the value
-    // Of an ordered target:
+    // Of an ordered target, or where distinct ones are asked for:
     RowId rows = 0;
     ExactSum weight = {};
     Seen& operator+=(const Seen& later);
@@ -40,6 +42,7 @@ class TargetSums {
   void put_in_order(std::vector<std::string>& names, std::vector<double>& values) const;
   std::string written(double value) const;
   void check_count() const;
+  bool counted() const { return options_->target_kind == TargetKind::ordered || options_->distinct_targets; }
   std::size_t count() const { return numbers_.size() + texts_.size(); }
   // Whether a text stands for the number.
   bool is_written(double value, const std::string& text) const;

@@ -39,6 +39,8 @@ inline EncodingOptions encoding_options(const Settings& settings) {
   options.offset = options.exposure ? settings.exposure : settings.offset;
   options.log_link = family_card(settings.family).log_link;
   if (draws_scale(settings)) options.scale = scale_name;
+  if (family_card(settings.family).shape) options.shape = shape_name;
+  options.distinct_targets = family_card(settings.family).counts;
   options.times = family_card(settings.family).times;
   options.event = settings.event;
   options.categorical = settings.categorical;

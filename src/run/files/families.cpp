@@ -10,8 +10,10 @@
 #include "flymc/core/names.hpp"
 #include "flymc/model/binomial.hpp"
 #include "flymc/model/cloglog.hpp"
+#include "flymc/model/gamma.hpp"
 #include "flymc/model/gaussian.hpp"
 #include "flymc/model/logistic.hpp"
+#include "flymc/model/negative_binomial.hpp"
 #include "flymc/model/poisson.hpp"
 #include "flymc/model/probit.hpp"
 #include "flymc/model/residual.hpp"
@@ -105,6 +107,19 @@ const std::vector<FamilyCard>& all_families() {
        .log_link = true,
        .make = [](const Settings&, int, Prior prior,
                   const AboutTarget&) { return Model(Poisson{}, std::move(prior)); }},
+      {.name = "negative_binomial",
+       .target = TargetKind::number,
+       .log_link = true,
+       .shape = true,
+       .counts = true,
+       .make = [](const Settings&, int, Prior prior,
+                  const AboutTarget& about) { return Model(NegativeBinomial{}, std::move(prior), about.shaped); }},
+      {.name = "gamma",
+       .target = TargetKind::number,
+       .log_link = true,
+       .shape = true,
+       .make = [](const Settings&, int, Prior prior,
+                  const AboutTarget& about) { return Model(Gamma{}, std::move(prior), about.shaped); }},
       {.name = "truncated_poisson",
        .target = TargetKind::number,
        .log_link = true,

@@ -135,7 +135,7 @@ void ingest(const Job& job) {
     write_part(job, table, encoding, 0, {job.execution.threads});
   job.wait_for_all();  // all parts are there
   job.monitor.say(fmt::format("        {} rows of {} features{}, {:.1f} s", encoding.rows(),
-                              encoding.feature_names().size() - (encoding.target_is_feature() ? 1 : 0),
+                              encoding.feature_names().size() - (encoding.ends_with_parameter() ? 1 : 0),
                               encoding.dropped() ? fmt::format(" ({} rows dropped)", encoding.dropped()) : "",
                               seconds_since(began)));
 }

@@ -58,11 +58,11 @@ RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
   draws.scan([&](const DrawsBatch& batch) {
     for (Index i = 0; i < batch.theta.rows(); ++i, ++at) {
       const Vector shown = batch.theta.row(i).transpose();
-      fixed.predict(by_predictor(parts.theta(shown), predictors), eta);
+      fixed.predict(parts.model.arrangement().columns(parts.theta(shown)), eta);
       parts.model.family().likelihood(fixed.facts.spans(), eta, {out.row(at).data(), rows.size()}, {}, {});
-      for (std::size_t r = 0; parts.model.draws_scale() && r < rows.size(); ++r) {
+      for (std::size_t r = 0; (parts.model.draws_scale() || parts.model.draws_shape()) && r < rows.size(); ++r) {
         const RowFacts facts = fixed.facts.spans()[r];
-        out(at, static_cast<Index>(r)) += facts.weight * parts.model.log_likelihood_of_scale(shown, facts.target);
+        out(at, static_cast<Index>(r)) += facts.weight * parts.model.log_likelihood_besides(shown, facts.target);
       }
     }
   });

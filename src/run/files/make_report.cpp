@@ -36,7 +36,7 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
                       std::vector<ChainReport> chains, std::int64_t draws) {
   const Encoding& encoding = parts.encoding;
   const Presentation shown{parts.names, encoding.classes(), [&](const Vector& parameters) {
-                             return encoding.to_original(parameters, parts.model.predictors());
+                             return encoding.to_original(parameters, parts.model.arrangement().blocks());
                            }};
   RunReport report{report_on(parts.rows.store, parts.model, preparation, settings.fit, shown), FLYMC_VERSION};
   report.dropped = encoding.dropped();

@@ -20,9 +20,10 @@ void make_anew(const Job& job, const RunParts& parts) {
   const FitOptions& options = job.settings().fit;
   const Store& store = parts.rows.store;
   const auto began = Clock::now();
-  job.monitor.say(recipe_for(options, shape_of(store.rows(), store.layout(), parts.model.predictors())).regular
-                      ? "prepare: anchor"
-                      : "prepare: anchor and bound");
+  job.monitor.say(
+      recipe_for(options, shape_of(store.rows(), store.layout(), parts.model.arrangement().blocks())).regular
+          ? "prepare: anchor"
+          : "prepare: anchor and bound");
   parts.rows.expect(Access::in_order);
   std::atomic<std::size_t> blocks = 0;
   const std::function<void()> count = [&] {

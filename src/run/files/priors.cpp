@@ -36,8 +36,20 @@ Units units_of(const Settings& settings, const Encoding& encoding) {
 
 // Half of a Student-t, as in brms: a scale is positive.
 Prior usual_of_scale(const Units& units) { return Prior::student_t(3.0, 0.0, units.width); }
+// Half of a Student-t: about what a shape may be where counts or amounts vary as people's do.
+constexpr double usual_shape = 10.0;
+Prior usual_of_shape() { return Prior::student_t(3.0, 0.0, usual_shape); }
 // As in brms: with heavy tails, since a rare category has its cut point far out.
 Prior usual_of_cut() { return Prior::student_t(3.0, 0.0, usual_width); }
+
+// Amounts are as good as as many rows where the amount is 1: what tells them apart is a constant.
+ShapedTarget shaped_target(const Encoding& encoding, double share) {
+  ShapedTarget out;
+  for (std::size_t i = 0; i < encoding.target_values().size(); ++i)
+    out.targets.push_back({encoding.target_values()[i], share * encoding.target_weights()[i]});
+  if (out.targets.empty()) out.targets.push_back({1.0, share * encoding.total_weight()});
+  return out;
+}
 
 }  // namespace
 
@@ -60,10 +72,12 @@ Model make_model(const Settings& settings, const Encoding& encoding, std::option
   }
   for (Index k = 0; k < encoding.cuts(); ++k) usual[static_cast<std::size_t>(k)] = usual_of_cut();
   if (with_scale) usual.back() = usual_of_scale(units);
+  if (encoding.has_shape()) usual.back() = usual_of_shape();
   const double share = total_weight.value_or(encoding.total_weight()) / encoding.total_weight();
   AboutTarget about;
   if (with_scale)
     about.scaled = {share * encoding.event_weight(), encoding.target_shift(), encoding.target_unit(), encoding.times()};
+  if (encoding.has_shape()) about.shaped = shaped_target(encoding, share);
   for (std::size_t k = 0; k < encoding.class_weights().size(); ++k) {
     const double weight = encoding.class_weights()[k];
     const bool between = k > 0 && k + 1 < encoding.class_weights().size();
@@ -78,7 +92,9 @@ Model make_model(const Settings& settings, const Encoding& encoding, std::option
   }
   return family_card(settings.family)
       .make(settings, static_cast<int>(encoding.classes().size()),
-            PriorTerms::parse(settings.prior).of(names, Prior::each(usual), scale, with_scale ? 1 : 0), about);
+            PriorTerms::parse(settings.prior)
+                .of(names, Prior::each(usual), scale, encoding.ends_with_parameter() ? 1 : 0),
+            about);
 }
 
 Model make_model(const Settings& settings, int classes) {
@@ -99,6 +115,7 @@ std::string explain_prior(const Settings& settings, const Encoding& encoding) {
     by_default += fmt::format(", intercept normal({:.4g}, {:.4g})", units.centre, units.width);
   if (encoding.cuts() > 0) by_default += fmt::format(", cut points student_t(3, 0, {:.4g})", usual_width);
   if (encoding.target_is_feature()) by_default += fmt::format(", sigma student_t(3, 0, {:.4g}), positive", units.width);
+  if (encoding.has_shape()) by_default += fmt::format(", shape student_t(3, 0, {:.4g}), positive", usual_shape);
   const std::string at = encoding.intercept()  ? "; the intercept's is at the means of the columns"
                          : encoding.cuts() > 0 ? "; that of cut points is at the means of the columns"
                                                : "";

@@ -59,14 +59,17 @@ RowPredictor::RowPredictor(Model model, const Encoding& encoding, const RowMatri
       lower_(tail_, static_cast<std::size_t>(theta.rows())),
       upper_(1.0 - tail_, static_cast<std::size_t>(theta.rows())),
       width_(widest_vectors()),
-      link_mean_(model_.family()),
+      of_mean_(model_.family().of_mean()),
+      link_mean_(of_mean_ ? *of_mean_ : model_.family()),
       features_(static_cast<Index>(encoding.feature_names().size())),
-      predictors_(model_.predictors()),
+      predictors_(model_.arrangement().blocks()),
       draws_(theta.rows()),
       panels_((draws_ + panel_width - 1) / panel_width),
       panel_values_(aligned_numbers(static_cast<std::size_t>(predictors_ * panels_ * features_ * panel_width))) {
   if (encoding.target_is_feature())
     for (Index s = 0; s < draws_; ++s) sigma_.push_back(theta(s, features_ - 1));
+  if (encoding.has_shape())
+    for (Index s = 0; s < draws_; ++s) log_shape_.push_back(std::log(theta(s, features_ - 1)));
   for (Index k = 0; k < encoding.cuts(); ++k) {
     cuts_.emplace_back();
     for (Index s = 0; s < draws_; ++s) cuts_.back().push_back(theta(s, k));
@@ -122,7 +125,7 @@ void RowPredictor::predict(const NewRows& rows, Index begin, Index end, RowMatri
 // An inverse link rises with its predictor, so order statistics of means are means of order statistics, and only the
 // mean itself needs all of them.
 void RowPredictor::predict_number(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const {
-  const BatchedFamily& family = model_.family();
+  const BatchedFamily& family = of_mean_ ? *of_mean_ : model_.family();
   const Location location = locate(width_, eta);
   const std::span<double> means(buffer.one, eta.size());
   const auto polynomial = link_mean_(width_, eta, location);
@@ -131,7 +134,12 @@ void RowPredictor::predict_number(std::span<const double> eta, std::uint64_t row
   Ends found;
   if (new_targets_ && target_ == TargetKind::number) {
     const PhiloxRandom random(seed_, 0, row);
-    if (sigma_.empty()) {
+    if (!log_shape_.empty()) {
+      for (std::size_t s = 0; s < eta.size(); ++s) {
+        const double both[2] = {eta[s], log_shape_[s]};
+        means[s] = model_.family().simulate(both, random, s);
+      }
+    } else if (sigma_.empty()) {
       for (std::size_t s = 0; s < eta.size(); ++s) means[s] = family.simulate(eta.subspan(s, 1), random, s);
     } else {
       const double at_zero = 0.0;

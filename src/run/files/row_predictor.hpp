@@ -63,7 +63,7 @@ class RowPredictor {
   std::vector<std::string> names_;
   TargetKind target_;
   std::uint64_t seed_;
-  std::vector<double> sigma_;  // of each draw, where it is drawn
+  std::vector<double> sigma_, log_shape_;  // of each draw, where it is drawn
   // Of an ordered target: cut points, one after the other, a number per draw each.
   std::vector<std::vector<double>> cuts_;
   bool times_;  // whether the target is a time or an amount
@@ -72,6 +72,7 @@ class RowPredictor {
   double tail_;
   Place lower_, upper_;
   VectorWidth width_;
+  std::shared_ptr<const BatchedFamily> of_mean_;  // where a shape is drawn: of a target's mean
   LinkMean link_mean_;
   Index features_, predictors_, draws_;
   // Draws in panels (core/panel.hpp): predictor by predictor, eight draws side by side, feature by feature.

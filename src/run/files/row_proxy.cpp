@@ -64,7 +64,7 @@ RowProxy::RowProxy(const RunParts& parts, const DrawsFile& draws) : store_(parts
   padded_ = ((1 + directions_) * k + panel_width - 1) / panel_width * panel_width;
   columns_.resize(static_cast<std::size_t>(padded_ * features), 0.0);
   for (Index q = 0; q <= directions_; ++q) {
-    const Matrix theta = by_predictor(q == 0 ? moments.mean : Vector(moments.factor.col(q - 1)), k);
+    const Matrix theta = model_.arrangement().columns(q == 0 ? moments.mean : Vector(moments.factor.col(q - 1)));
     for (Index p = 0; p < k; ++p) {
       const Index column = q * k + p;
       double* const panel = columns_.data() + column / panel_width * features * panel_width;
@@ -89,7 +89,7 @@ std::vector<double> RowProxy::of(std::span<const RowId> rows) const {
   std::vector<double> value(n), eta(n * k), slope(n * k), curvature(n * k * k);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t p = 0; p < k; ++p)
-      eta[i * k + p] = products[i * width + p] + (facts.kinds.offset ? facts.offset[i] : 0.0);
+      eta[i * k + p] = products[i * width + p] + (facts.kinds.offset && p == 0 ? facts.offset[i] : 0.0);
   model_.family().likelihood(facts.spans(), eta, value, slope, curvature);
   // H = sum_q w_q w_q', so s'H s = sum_q (s'w_q)^2 and tr(C H) = sum_q w_q'C w_q.
   for (std::size_t i = 0; i < n; ++i) {
@@ -105,9 +105,9 @@ std::vector<double> RowProxy::of(std::span<const RowId> rows) const {
       sum += along * along + bent;
     }
     value[i] -= 0.5 * sum;
-    if (!model_.draws_scale()) continue;
+    if (!model_.draws_scale() && !model_.draws_shape()) continue;
     const RowFacts of_row = facts.spans()[i];
-    value[i] += of_row.weight * model_.log_likelihood_of_scale(mean_, of_row.target);
+    value[i] += of_row.weight * model_.log_likelihood_besides(mean_, of_row.target);
   }
   return value;
 }

@@ -18,8 +18,12 @@ struct RunParts {
   Model model;
 
   // Parameters on the scale of the table's own columns, as they stand in the draws, of theta; and back.
-  Vector shown(const Vector& theta) const { return encoding.to_original(model.parameters(theta), model.predictors()); }
-  Vector theta(const Vector& shown) const { return model.theta(encoding.from_original(shown, model.predictors())); }
+  Vector shown(const Vector& theta) const {
+    return encoding.to_original(model.parameters(theta), model.arrangement().blocks());
+  }
+  Vector theta(const Vector& shown) const {
+    return model.theta(encoding.from_original(shown, model.arrangement().blocks()));
+  }
 };
 
 // All rows of a run, however many files they are in. Their numbers are not verified: few of them will be looked at.

@@ -34,6 +34,11 @@ struct EncodingOptions {
   // A name for the last feature of each row, the target itself on its own scale: the residual scale is drawn
   // (model/residual.hpp), and that is its parameter's name. None: the target is no feature.
   std::string scale = {};
+  // A name for the last feature of each row, which is 1: a shape is drawn (model/sampled_shape.hpp), and that is its
+  // parameter's name. None: there is no shape.
+  std::string shape = {};
+  // Whether to keep which numbers the target takes, and the weight of their rows.
+  bool distinct_targets = false;
   // Of a target that is a time or an amount, more than 0: its logarithm is the feature, and the target of a row whether
   // its event was seen, as the column `event` of 0 and 1 says; without such a column always.
   bool times = false;
@@ -84,6 +89,8 @@ class Encoding {
   static constexpr RowId rows_of_a_level = 10;
   // A matrix of as many rows and columns has 2 GiB, and a fit keeps several.
   static constexpr std::size_t most_features = 16384;
+  // Different numbers that are kept of a target.
+  static constexpr std::size_t most_targets = 20000;
   // A number beyond this has a square that is beyond double.
   static constexpr double largest_number = 1e150;
 
@@ -139,6 +146,13 @@ class Encoding {
   bool target_is_feature() const { return !scale_name_.empty(); }
   double target_shift() const { return intercept_ ? target_mean_ : 0.0; }
   double target_unit() const { return intercept_ ? target_deviation_ : std::hypot(target_deviation_, target_mean_); }
+  // Whether the last feature of a row is 1, and its coefficient the logarithm of a shape.
+  bool has_shape() const { return !shape_name_.empty(); }
+  // Whether the last feature is either of the two, and no column.
+  bool ends_with_parameter() const { return target_is_feature() || has_shape(); }
+  // Which numbers the target takes, rising, and the weight of each; where that was asked for.
+  const std::vector<double>& target_values() const { return target_values_; }
+  const std::vector<double>& target_weights() const { return target_weights_; }
   // Whether the target is a time or an amount, of which that is the logarithm.
   bool times() const { return times_; }
   const std::string& event() const { return event_; }
@@ -188,7 +202,7 @@ class Encoding {
   std::vector<EncodedColumn> columns_;
   bool intercept_ = true;
   Missing missing_ = Missing::error;
-  std::string target_, weights_, offset_, scale_name_, event_;
+  std::string target_, weights_, offset_, scale_name_, shape_name_, event_;
   bool times_ = false;
   double event_weight_ = 0.0;
   TargetKind target_kind_ = TargetKind::two_classes;
@@ -196,6 +210,7 @@ class Encoding {
   std::vector<std::string> classes_;
   std::vector<double> class_values_;  // of a numeric or boolean target, by class
   std::vector<double> class_weights_;
+  std::vector<double> target_values_, target_weights_;
   double target_mean_ = 0.0, target_deviation_ = 0.0, mean_exposure_ = 1.0;
   bool exposure_ = false, trials_ = false;
   int version_ = present_version;

@@ -22,6 +22,7 @@ struct FamilyParameter {
 struct AboutTarget {
   std::optional<ScaledTarget> scaled = {};  // where a scale is drawn: of the target that ends the rows
   std::vector<double> class_weights = {};   // of an ordered one
+  ShapedTarget shaped = {};                 // where a shape is drawn
 };
 
 struct FamilyCard {
@@ -38,6 +39,8 @@ struct FamilyCard {
   bool log_link = false;            // whether exp(linear predictor) is the mean of the target: exposures multiply it
   bool in_units_of_target = false;  // whether coefficients are: then the default prior is scaled by the target's
   bool scale = false;               // whether it has a residual scale: drawn, unless the setting sigma gives it
+  bool shape = false;               // whether it has a shape, which is drawn,
+  bool counts = false;              // and one that depends on which counts there are
   // Whether the target is a time until an event, or an amount: its logarithm has location and scale.
   bool times = false;
   Model (*make)(const Settings& settings, int classes, Prior prior, const AboutTarget& about) = nullptr;
@@ -51,6 +54,8 @@ const FamilyCard& family_card(const std::string& name);
 // The parameter that a drawn residual scale is.
 inline constexpr const char* scale_name = "sigma";
 bool draws_scale(const Settings& settings);
+// The parameter that a shape is.
+inline constexpr const char* shape_name = "shape";
 
 // Names of the parameters, with the target's levels for classes.
 std::vector<std::string> coefficient_names(const Encoding& encoding, const Settings& settings);

@@ -1,0 +1,60 @@
+// A shape that is drawn with the coefficients: what the log density has for it besides the rows.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "flymc/model/prior.hpp"
+#include "flymc/model/shape_part.hpp"
+
+namespace flymc {
+
+// The targets as a shape sees them: which there are, and how much their rows weigh. Those whose parts differ by a
+// constant may be taken together, as amounts may.
+struct ShapedTarget {
+  struct Weighed {
+    double target, weight;
+  };
+  std::vector<Weighed> targets;
+};
+
+// theta = (beta, s), and people speak of (beta, kappa), kappa = exp(s). With the prior p(beta) p(kappa), kappa > 0, and
+// the part of each target that depends on the shape alone (model/shape_part.hpp), the density of theta has besides the
+// rows
+//   p(beta) p(kappa) kappa exp(sum over targets of weight part(target, s)).
+class SampledShape final : public ParameterTerm {
+ public:
+  using Part = std::function<ShapePart(double target, double s)>;
+  // The prior is of (beta, kappa); what it says of negative kappa does not count.
+  SampledShape(Prior prior, ShapedTarget target, Part part);
+  void check(Index parameters) const override { prior_.check(parameters); }
+  SampledShape with_targets(ShapedTarget target) const { return {prior_, std::move(target), part_}; }
+  // Of one target.
+  double part(double target, double kappa) const;
+
+  Vector parameters(const Vector& theta) const override;
+  Vector theta(const Vector& parameters) const override;
+  Vector change(const Vector& theta, const Vector& direction) const override;
+
+  double log_density(const Vector& theta, Vector* gradient = nullptr) const override;
+  double surrogate(const Vector& theta, Vector& gradient) const override;
+  // That of the targets' parts is their own and may be negative: what is positive definite near a mode is the sum with
+  // the rows'.
+  SparseSymmetric curvature(Of what, const Vector& theta) const override;
+  bool quadratic() const override { return false; }
+  // The prior's, with kappa = 1.
+  Vector centre(Index parameters) const override;
+  // The size of what the prior draws for kappa.
+  Vector simulate(Index parameters, const Random& random, Purpose purpose) const override;
+
+ private:
+  ShapePart parts(double s) const;
+  // From the prior's gradient in kappa, which stands in the last entry, to that in s of everything.
+  double finish(const Vector& theta, double prior, Vector* gradient) const;
+
+  Prior prior_;
+  ShapedTarget target_;
+  Part part_;
+};
+
+}  // namespace flymc

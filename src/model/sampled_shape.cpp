@@ -1,0 +1,91 @@
+// Chain rules between s = log kappa and kappa.
+#include "flymc/model/sampled_shape.hpp"
+
+#include <cmath>
+
+namespace flymc {
+
+SampledShape::SampledShape(Prior prior, ShapedTarget target, Part part)
+    : prior_(std::move(prior)), target_(std::move(target)), part_(std::move(part)) {}
+
+double SampledShape::part(double target, double kappa) const { return part_(target, std::log(kappa)).value; }
+
+ShapePart SampledShape::parts(double s) const {
+  ShapePart sum;
+  for (const auto& [target, weight] : target_.targets) {
+    const ShapePart one = part_(target, s);
+    sum.value += weight * one.value;
+    sum.slope += weight * one.slope;
+    sum.bend += weight * one.bend;
+  }
+  return sum;
+}
+
+Vector SampledShape::parameters(const Vector& theta) const {
+  Vector out = theta;
+  out[out.size() - 1] = std::exp(theta[theta.size() - 1]);
+  return out;
+}
+
+Vector SampledShape::theta(const Vector& parameters) const {
+  Vector out = parameters;
+  out[out.size() - 1] = std::log(parameters[parameters.size() - 1]);
+  return out;
+}
+
+Vector SampledShape::change(const Vector& theta, const Vector& direction) const {
+  Vector out = direction;
+  out[out.size() - 1] *= std::exp(theta[theta.size() - 1]);
+  return out;
+}
+
+double SampledShape::finish(const Vector& theta, double prior, Vector* gradient) const {
+  const double s = theta[theta.size() - 1];
+  const ShapePart sum = parts(s);
+  if (gradient) {
+    double& last = (*gradient)[theta.size() - 1];
+    last = last * std::exp(s) + 1.0 + sum.slope;
+  }
+  return prior + s + sum.value;
+}
+
+double SampledShape::log_density(const Vector& theta, Vector* gradient) const {
+  if (!gradient) return finish(theta, prior_.log_density(parameters(theta)), nullptr);
+  Vector slope = Vector::Zero(theta.size());
+  const double value = finish(theta, prior_.log_density(parameters(theta), &slope), &slope);
+  *gradient += slope;
+  return value;
+}
+
+double SampledShape::surrogate(const Vector& theta, Vector& gradient) const {
+  Vector slope = Vector::Zero(theta.size());
+  const double value = finish(theta, prior_.surrogate(parameters(theta), slope), &slope);
+  gradient += slope;
+  return value;
+}
+
+SparseSymmetric SampledShape::curvature(Of what, const Vector& theta) const {
+  const Index last = theta.size() - 1;
+  const double kappa = std::exp(theta[last]);
+  SparseSymmetric out = prior_.curvature(what, parameters(theta));
+  out.diagonal[last] *= kappa * kappa;
+  if (what == Of::corner) return out;
+  Vector slope = Vector::Zero(theta.size());
+  prior_.surrogate(parameters(theta), slope);
+  out.diagonal[last] -= kappa * slope[last] + parts(theta[last]).bend;
+  return out;
+}
+
+Vector SampledShape::centre(Index parameters) const {
+  Vector at = prior_.centre(parameters);
+  at[parameters - 1] = 1.0;
+  return theta(at);
+}
+
+Vector SampledShape::simulate(Index parameters, const Random& random, Purpose purpose) const {
+  Vector at = prior_.simulate(parameters, random, purpose);
+  at[parameters - 1] = std::max(std::abs(at[parameters - 1]), 1e-100);
+  return theta(at);
+}
+
+}  // namespace flymc
