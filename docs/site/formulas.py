@@ -1,8 +1,9 @@
 """Formulas of the pages, which are written in TeX, become MathML when the site is built.
 
-Browsers set MathML themselves, so a page needs no script, no font and no network for its formulas, and GitHub sets the same TeX.
-The extension arithmatex finds formulas (`$...$` in a sentence, a fence called `math` on lines of its own), latex2mathml converts
-them, and MENDED corrects what browsers would set less well than TeX. A formula that cannot be converted stops the build.
+Browsers set MathML themselves, so a page needs no script, no font and no network for its formulas, and GitHub sets the
+same TeX. The extension arithmatex finds formulas (`$...$` in a sentence, a fence called `math` on lines of its own),
+latex2mathml converts them, and MENDED corrects what browsers would set less well than TeX. A formula that cannot be
+converted stops the build.
 """
 
 import html
