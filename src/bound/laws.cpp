@@ -298,13 +298,15 @@ class Table {
       sum += bound.value;
       size_of_sum += bound.size;
       const double likelihood = value(fixed_.facts.spans().row(i), eta + delta);
-      // Rounding of eta + delta moves the likelihood by its slope.
+      // Rounding of eta + delta moves the likelihood by its slope. Numbers below `denormal` have few digits.
+      constexpr double denormal = 1e-300;
       // The remainder is good to some ulps of the global curvature's form.
       const double form = 0.5 * delta.cwiseAbs().dot(global(i).cwiseAbs() * delta.cwiseAbs());
       const double rounding =
           64.0 * epsilon *
-          (bound.size + form + std::abs(likelihood) +
-           slope(fixed_.facts.spans().row(i), eta + delta).cwiseAbs().sum() * (eta.norm() + delta.norm()));
+              (bound.size + form + std::abs(likelihood) +
+               slope(fixed_.facts.spans().row(i), eta + delta).cwiseAbs().sum() * (eta.norm() + delta.norm())) +
+          denormal;
       if (!(bound.value <= likelihood + rounding))
         fail("below", i,
              fmt::format("log B = {:.17g} above log L = {:.17g} where eta changes by {:.6g}", bound.value, likelihood,
@@ -398,6 +400,7 @@ class Table {
       for (std::size_t j = 0; j < k; ++j) eta[j] = row.eta_anchor[j] + delta[j];
       model_.family().scale_curvature(row.facts.spans(), eta, bend);
       bend.insert(bend.end(), row.coefficients.curvature.begin(), row.coefficients.curvature.end());
+      for (const double growth : row.coefficients.growth) bend.push_back(point.rho * growth);
       const Matrix at_anchor = global(i);  // the remainder is good to some ulps of its form
       bend.insert(bend.end(), at_anchor.data(), at_anchor.data() + at_anchor.size());
       const double c = *std::max_element(bend.begin(), bend.end());

@@ -70,6 +70,23 @@ SliceDirection::SliceDirection(const Density& density, std::shared_ptr<const Met
   check_width(width);
 }
 
+SliceSome::SliceSome(const Density& density, std::vector<Coordinate> coordinates)
+    : density_(&density), coordinates_(std::move(coordinates)) {
+  if (coordinates_.empty()) throw InputError("there are no coordinates to update");
+  for (const auto& [entry, width] : coordinates_) {
+    check_width(width);
+    if (entry < 0 || entry >= density.dimension())
+      throw InputError(fmt::format("coordinate {} is none of {}", entry, density.dimension()));
+  }
+}
+
+Info SliceSome::step(State& state, const Random& random) const {
+  Info info;
+  const auto& [entry, width] = coordinates_[random.choose(Purpose::move, 0, coordinates_.size())];
+  info.moved = std::abs(update_line(*density_, state, Vector::Unit(state.theta.size(), entry), width, random, 0, info));
+  return info;
+}
+
 Info SliceCoordinates::step(State& state, const Random& random) const {
   Vector moved;
   return step(state, random, moved);

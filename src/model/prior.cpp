@@ -246,6 +246,11 @@ double Prior::strain(Index j, double theta) const {
   return of.kind == Kind::normal ? std::abs(theta - of.location) / of.scale : 0.0;
 }
 
+double Prior::tail_scale(Index j) const {
+  const Marginal& of = marginal(j);
+  return of.kind == Kind::laplace || of.kind == Kind::student_t ? of.scale : 0.0;
+}
+
 double Prior::deviation(Index j) const {
   const Marginal& of = marginal(j);
   if (of.kind == Kind::normal) return of.scale;

@@ -30,6 +30,22 @@ class SliceDirection final : public Kernel {
   double width_;
 };
 
+// One update of one of these coordinates, chosen at random. Beside a move whose steps have the scale of the posterior's
+// middle, it is for coordinates that have a long tail.
+class SliceSome final : public Kernel {
+ public:
+  struct Coordinate {
+    Index entry;
+    double width;
+  };
+  SliceSome(const Density& density, std::vector<Coordinate> coordinates);
+  Info step(State& state, const Random& random) const override;
+
+ private:
+  const Density* density_;
+  std::vector<Coordinate> coordinates_;
+};
+
 // Warm-up sets each width to the mean length of the slices: three times the mean distance of a point from another.
 class SliceCoordinatesTuner final : public Tuner {
  public:

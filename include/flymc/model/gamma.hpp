@@ -73,10 +73,10 @@ struct Gamma {
   // times rho: over rho they are largest at the radius.
   void sharp(double y, Predictor eta, std::span<const double> spread, const Zone& zone, std::span<double> c,
              std::span<double> k) const {
-    constexpr double farthest = 12.0;
+    constexpr double farthest = 12.0, farthest_shape = 3.0;  // the curvature would be thousands of times its own
     curvature(y, eta, c);
     const double far_a = reach_of(spread[0]) * zone.radius, far_b = reach_of(spread[3]) * zone.radius;
-    if (!(far_a <= farthest && far_b <= farthest)) {
+    if (!(far_a <= farthest && far_b <= farthest_shape)) {
       std::ranges::fill(c, HUGE_VAL);
       return;
     }

@@ -94,11 +94,11 @@ struct NegativeBinomial {
   // of their series are positive.
   void sharp(double y, Predictor eta, std::span<const double> spread, const Zone& zone, std::span<double> c,
              std::span<double> k) const {
-    constexpr double farthest = 12.0;
+    constexpr double farthest = 36.0, farthest_shape = 3.0;
     curvature(y, eta, c);
     const double reach = reach_of(std::max(0.0, spread[0] - 2.0 * spread[1] + spread[3]));
     const double far_b = reach_of(spread[3]) * zone.radius, far_d = reach * zone.radius;
-    if (!(far_b <= farthest)) {
+    if (!(far_d <= farthest && far_b <= farthest_shape)) {
       std::ranges::fill(c, HUGE_VAL);
       return;
     }

@@ -55,6 +55,9 @@ class Prior final : public Term {
   // give way.
   double strain(Index j, double theta) const;
 
+  // The scale of coefficient j, where its prior has longer tails than a normal one; else 0.
+  double tail_scale(Index j) const;
+
   // The standard deviation of coefficient j; infinity where there is none.
   double deviation(Index j) const;
 

@@ -9,6 +9,7 @@
 #include "flymc/bound/bound.hpp"
 #include "flymc/chain/chain_run.hpp"
 #include "flymc/kernel/proposals.hpp"
+#include "flymc/kernel/slice.hpp"
 #include "flymc/run/recipe.hpp"
 
 namespace flymc {
@@ -60,6 +61,7 @@ class Sampler {
   std::shared_ptr<const Proposals> proposals_;      // of sweeps by rows
   std::shared_ptr<const Proposals> likely_bright_;  // of the self-check, whatever the sweep
   std::shared_ptr<const SplitFrame> frame_;         // of split HMC
+  std::vector<SliceSome::Coordinate> long_tailed_;  // coefficients that have a move of their own beside it
 };
 
 }  // namespace flymc
