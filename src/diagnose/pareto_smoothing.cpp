@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "flymc/diagnose/generalised_pareto.hpp"
 
@@ -22,14 +21,17 @@ std::size_t longest_tail(std::size_t draws, double relative_efficiency) {
 // Replaces the tail of the log ratios, whose largest is `top`, and returns k.
 double smooth(std::vector<double>& log_ratios, double top, std::size_t longest) {
   if (log_ratios.size() <= longest) return infinity;
-  std::vector<std::size_t> order(log_ratios.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return log_ratios[i]; });
   // The tail is what lies above the largest ratio that is not in it; further down than this ratios are nothing beside
   // the largest.
   const double negligible = top + std::log(std::numeric_limits<double>::min());
-  const double cutoff = std::max(log_ratios[order[order.size() - longest - 1]], negligible);
-  order.erase(order.begin(), std::ranges::upper_bound(order, cutoff, {}, [&](std::size_t i) { return log_ratios[i]; }));
+  std::vector<double> sorted = log_ratios;
+  const auto next = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() - longest - 1);
+  std::ranges::nth_element(sorted, next);
+  const double cutoff = std::max(*next, negligible);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < log_ratios.size(); ++i)
+    if (log_ratios[i] > cutoff) order.push_back(i);
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return log_ratios[i]; });
   if (order.size() < fewest_in_tail) return infinity;
 
   // How much a ratio exceeds the cutoff, in units of the cutoff: small differences keep their digits.

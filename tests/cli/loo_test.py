@@ -216,4 +216,4 @@ def test_ordered_targets_are_refused(tmp_path):
     assert "leave-one-out and log-likelihoods of single rows are not there yet for ordered targets" in refusal(
         "loo", "run", folder=tmp_path)
     shutil.copytree(tmp_path / "run", tmp_path / "copy")
-    assert "not there yet for ordered targets" in refusal("compare", "run", "copy", folder=tmp_path)
+    assert "flymc: 'run': leave-one-out and" in refusal("compare", "run", "copy", folder=tmp_path)
