@@ -15,7 +15,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t most_shown = 5;  // of rows that are not to be trusted
+constexpr std::size_t most_shown = 5;      // of rows that are not to be trusted
+constexpr std::size_t longest_name = 200;  // runs are told apart by any part of their paths
 
 // JSON has no infinity; what is not known is null.
 ordered_json number(double x) { return std::isfinite(x) ? ordered_json(x) : ordered_json(nullptr); }
@@ -77,7 +78,7 @@ std::string comparison_text(const LeaveOneOut& of_all) {
       {"run", "elpd_diff", "se_diff", "subsampling_se_diff", "elpd", "se", "p_loo"}};
   for (const std::size_t r : of_all.ranks()) {
     const LooOfRun& of = of_all.runs[r];
-    lines.push_back({readable_name(of.name), fmt::format("{:.2f}", of.difference.value),
+    lines.push_back({on_one_line(of.name, longest_name), fmt::format("{:.2f}", of.difference.value),
                      fmt::format("{:.2f}", of.difference.se), fmt::format("{:.2g}", of.difference.subsampling_se),
                      fmt::format("{:.2f}", of.elpd.value), fmt::format("{:.2f}", of.elpd.se),
                      fmt::format("{:.2f}", of.p_loo)});
