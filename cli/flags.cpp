@@ -24,6 +24,8 @@ std::string for_a_shell(const std::string& word) {
 }
 
 std::string flag(const Mention& mention) {
+  const bool rows = mention.action && mention.name == "loo";  // of which the text has only some
+  if (rows) return fmt::format("`flymc loo {} --json`", mention.value.value_or("RUN"));
   if (mention.action)
     return fmt::format("`flymc {}{}`", mention.name, mention.value ? " " + *mention.value : std::string());
   const Setting* const setting = find_setting(mention.name);

@@ -22,6 +22,7 @@
 #include "flymc/run/files/report.hpp"
 #include "flymc/run/files/run.hpp"
 #include "flymc/run/files/run_on_another.hpp"
+#include "leave_one_out.hpp"
 #include "progress.hpp"
 #include "ranks.hpp"
 #include "usage.hpp"
@@ -427,6 +428,8 @@ int main(int argc, char** argv) {
       return static_cast<int>(Exit::success);
     };
   });
+
+  add_leave_one_out(app, run_path, command);
 
   CLI::App& export_command = *app.add_subcommand("export", "draws for ArviZ, R, Stan's tools and data frames");
   export_command.add_option("run", run_path, "the run")->type_name("RUN")->required();

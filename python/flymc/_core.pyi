@@ -124,5 +124,69 @@ class LooRows:
     def proxies(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """Of sampled rows, a column per run."""
 
+class SumEstimate:
+    """A sum over all rows, and its standard errors."""
+
+    @property
+    def value(self) -> float: ...
+
+    @property
+    def se(self) -> float: ...
+
+    @property
+    def subsampling_se(self) -> float: ...
+
+class LooOfRun:
+    """How well a run predicts rows that it has not seen."""
+
+    @property
+    def elpd(self) -> SumEstimate: ...
+
+    @property
+    def difference(self) -> SumEstimate:
+        """Of elpd from that of the best run."""
+
+    @property
+    def p_loo(self) -> float: ...
+
+    @property
+    def good_k(self) -> float: ...
+
+    @property
+    def rows(self) -> list[int]:
+        """The sampled rows."""
+
+    @property
+    def terms(self) -> list[float]:
+        """Of each of them, log p(row | all other rows)."""
+
+    @property
+    def pareto_k(self) -> list[float]: ...
+
+class LeaveOneOut:
+    """Of one run, or of several on the rows that all of them have."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def table_rows(self) -> int: ...
+
+    @property
+    def runs(self) -> list[LooOfRun]:
+        """As they were given."""
+
+    @property
+    def warnings(self) -> list[str]: ...
+
+    @property
+    def ranks(self) -> list[int]:
+        """Their places in the list, the best first."""
+
+def leave_one_out(names: Sequence[str], runs: Sequence[Run], rows: int, seed: int) -> LeaveOneOut: ...
+
+def difference_estimate(rows: int, total: float, squares: float, proxies: Sequence[float], exact: Sequence[float]) -> SumEstimate:
+    """A sum over all rows, of proxies of all and exact terms of some."""
+
 def loo_rows(names: Sequence[str], runs: Sequence[Run], count: int, seed: int) -> LooRows:
     """Of one run, or of several."""

@@ -222,8 +222,8 @@ class Fit:
         """How well new rows are predicted: leave-one-out cross-validation (elpd_loo) of the whole table.
 
         Every row has a proxy, from its log likelihood at the posterior mean and how well its linear predictor is known,
-        by one pass over the table. For `rows` of them ArviZ computes the thing itself (PSIS-LOO), and the mean error of
-        their proxies corrects the sum: the difference estimator, without bias, with a standard error.
+        by one pass over the table. For `rows` of them the thing itself is computed, from all draws (PSIS-LOO), and the
+        mean error of their proxies corrects the sum: the difference estimator, without bias, with a standard error.
 
         A row is sampled by a hash of `seed` and of where it came from: its file, and its row there. So fits of one
         table sample the same rows, also where some have dropped rows with missing values. `flymc.compare` compares

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -59,15 +58,3 @@ def inference_data(
     if "InferenceData" in vars(arviz):
         return arviz.InferenceData(**groups)
     return xarray.DataTree.from_dict(groups)
-
-
-def pointwise_loo(data: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Of each row of the log likelihood, by ArviZ: log p(row | all other rows), and the Pareto k of its weights."""
-    import arviz
-
-    before_1 = "InferenceData" in vars(arviz)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of rows with a large k, which whoever asked says of all rows at once
-        found = arviz.loo(data, pointwise=True, **({"scale": "log"} if before_1 else {}))
-    values = found.loo_i if before_1 else found.elpd_i
-    return np.asarray(values), np.asarray(found.pareto_k)

@@ -21,6 +21,7 @@
 #include "flymc/run/files/copies.hpp"
 #include "flymc/run/files/families.hpp"
 #include "flymc/run/files/inspect.hpp"
+#include "flymc/run/files/leave_one_out.hpp"
 #include "flymc/run/files/loo.hpp"
 #include "flymc/run/files/plan.hpp"
 #include "flymc/run/files/predict.hpp"
@@ -176,11 +177,20 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> to_numpy(RowMatrix matrix) {
   return {at->data(), {static_cast<std::size_t>(at->rows()), static_cast<std::size_t>(at->cols())}, owner};
 }
 
-LooRows loo_rows_of(const std::vector<std::string>& names, const std::vector<const Run*>& runs, RowId count,
-                    std::uint64_t seed) {
+std::vector<NamedRun> with_names(const std::vector<std::string>& names, const std::vector<const Run*>& runs) {
   std::vector<NamedRun> named;
   for (std::size_t i = 0; i < runs.size(); ++i) named.push_back({runs[i]->directory(), names.at(i)});
-  return flymc::loo_rows(named, count, seed);
+  return named;
+}
+LooRows loo_rows_of(const std::vector<std::string>& names, const std::vector<const Run*>& runs, RowId count,
+                    std::uint64_t seed) {
+  return flymc::loo_rows(with_names(names, runs), count, seed);
+}
+LeaveOneOut leave_one_out_of(const std::vector<std::string>& names, const std::vector<const Run*>& runs, RowId rows,
+                             std::int64_t seed) {
+  LeaveOneOut out = flymc::leave_one_out(with_names(names, runs), {rows, seed});
+  for (std::string& warning : out.warnings) warning = in_arguments(warning);
+  return out;
 }
 
 std::string plan(const Words& words, bool json) {
@@ -300,5 +310,32 @@ NB_MODULE(_core, m) {
       .def_prop_ro(
           "proxies", [](const LooRows& of) { return to_numpy(of.proxies); }, nb::rv_policy::move,
           "Of sampled rows, a column per run.");
+  nb::class_<SumEstimate>(m, "SumEstimate", "A sum over all rows, and its standard errors.")
+      .def_ro("value", &SumEstimate::value)
+      .def_ro("se", &SumEstimate::se)
+      .def_ro("subsampling_se", &SumEstimate::subsampling_se);
+  nb::class_<LooOfRun>(m, "LooOfRun", "How well a run predicts rows that it has not seen.")
+      .def_ro("elpd", &LooOfRun::elpd)
+      .def_ro("difference", &LooOfRun::difference, "Of elpd from that of the best run.")
+      .def_ro("p_loo", &LooOfRun::p_loo)
+      .def_ro("good_k", &LooOfRun::good_k)
+      .def_ro("rows", &LooOfRun::rows, "The sampled rows.")
+      .def_ro("terms", &LooOfRun::terms, "Of each of them, log p(row | all other rows).")
+      .def_ro("pareto_k", &LooOfRun::pareto_k);
+  nb::class_<LeaveOneOut>(m, "LeaveOneOut", "Of one run, or of several on the rows that all of them have.")
+      .def_ro("rows", &LeaveOneOut::rows)
+      .def_ro("table_rows", &LeaveOneOut::table_rows)
+      .def_ro("runs", &LeaveOneOut::runs, "As they were given.")
+      .def_ro("warnings", &LeaveOneOut::warnings)
+      .def_prop_ro("ranks", &LeaveOneOut::ranks, "Their places in the list, the best first.");
+  m.def("leave_one_out", &leave_one_out_of, "names"_a, "runs"_a, "rows"_a, "seed"_a, Free());
+  m.def(
+      "difference_estimate",
+      [](RowId rows, double total, double squares, const std::vector<double>& proxies,
+         const std::vector<double>& exact) {
+        return difference_estimate({rows, total, squares}, proxies, exact);
+      },
+      "rows"_a, "total"_a, "squares"_a, "proxies"_a, "exact"_a,
+      "A sum over all rows, of proxies of all and exact terms of some.");
   m.def("loo_rows", &loo_rows_of, "names"_a, "runs"_a, "count"_a, "seed"_a, Free(), "Of one run, or of several.");
 }

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from flymc import _core, leave_one_out
+from flymc import _core
 from scipy.special import expit
 
 
@@ -36,7 +36,10 @@ def fits(frame, quick):
 
 def test_of_all_rows_it_is_arvizs(fits):
     for fit in fits:
-        loo, theirs = fit.loo(rows=5000), arviz.loo(fit.to_arviz(log_likelihood_rows=5000))
+        loo, theirs = fit.loo(rows=5000), arviz.loo(fit.to_arviz(log_likelihood_rows=5000), pointwise=True)
+        np.testing.assert_allclose(loo.sample["elpd"], theirs.loo_i, rtol=1e-10)
+        np.testing.assert_allclose(loo.pareto_k, theirs.pareto_k, atol=1e-9)
+        assert loo.good_k == theirs.good_k
         assert loo.rows == len(loo.sample) == fit.rows and loo.subsampling_se == 0
         np.testing.assert_allclose([loo.elpd, loo.se, loo.p_loo], [theirs.elpd_loo, theirs.se, theirs.p_loo], rtol=1e-8)
 
@@ -55,8 +58,8 @@ def test_a_sample_says_what_all_rows_do():
     z = []
     for seed in range(300):
         at = np.random.default_rng(seed).choice(20_000, 1000, replace=False)
-        value, _, se = leave_one_out.estimate(20_000, of.totals[0], of.squares[0, 0], of.proxies[at, 0], exact[at])
-        z.append((value - exact.sum()) / se)
+        found = _core.difference_estimate(20_000, of.totals[0], of.squares[0, 0], of.proxies[at, 0], exact[at])
+        z.append((found.value - exact.sum()) / found.subsampling_se)
     assert 0.8 < np.sqrt(np.mean(np.square(z))) < 1.25
 
 
@@ -113,9 +116,9 @@ def test_more_coefficients_than_directions(quick):
     X = rng.normal(size=(4000, 150))
     fit = flymc.fit(None, (X, rng.random(4000) < expit(X[:, 0])), **{**quick, "draws": 400})
     of = _core.loo_rows([""], [fit._run], 300, 0)
-    part = leave_one_out._part(fit, of.sampled[0])
-    errors = part.elpd - of.proxies[:, 0]
-    plain = part.elpd - np.log(np.exp(fit.log_likelihood(of.sampled[0])).mean(axis=0))
+    exact = fit.loo(rows=300).sample["elpd"].to_numpy()
+    errors = exact - of.proxies[:, 0]
+    plain = exact - np.log(np.exp(fit.log_likelihood(of.sampled[0])).mean(axis=0))
     assert errors.std() < 0.5 * plain.std() and abs(errors.mean()) < 0.3 * abs(plain.mean())
 
 
@@ -151,6 +154,19 @@ def test_a_comparison_is_that_of_all_rows(fits):
     few = flymc.compare({"whole": whole, "some": some}, rows=300).table.loc["whole"]
     assert abs(few["elpd_diff"] - row["elpd_diff"]) < 4 * few["subsampling_se_diff"]
     assert few["se_diff"] == pytest.approx(row["se_diff"], rel=0.02)
+
+
+def test_a_comparison_is_arvizs(quick):
+    """Of all rows of one table: its differences, their standard errors, and the order."""
+    table = made(3000)
+    by = {name: flymc.fit(f"y ~ {name}", table, **{**quick, "draws": 300}) for name in ("x", "z", "x + z", "x + noise")}
+    ours = flymc.compare(by, rows=3000).table
+    theirs = arviz.compare({name: fit.to_arviz(log_likelihood_rows=3000) for name, fit in by.items()}, ic="loo")
+    assert list(ours.index) == list(theirs.index)
+    # ArviZ says by how much the best is better, flymc by how much the others are worse.
+    np.testing.assert_allclose(-ours["elpd_diff"], theirs["elpd_diff"], rtol=1e-8, atol=1e-10)
+    for column, their in {"se_diff": "dse", "elpd": "elpd_loo", "se": "se", "p_loo": "p_loo"}.items():
+        np.testing.assert_allclose(ours[column], theirs[their], rtol=1e-8, atol=1e-10)
 
 
 def test_a_predictor_that_is_real_is_seen_and_noise_is_not(quick):
@@ -259,5 +275,6 @@ def test_rows_that_move_the_posterior_are_told(quick):
 
 def test_without_arviz(fits, monkeypatch):
     monkeypatch.setitem(sys.modules, "arviz", None)
+    assert np.isfinite(fits[0].loo().elpd)
     with pytest.raises(ImportError, match="pip install arviz"):
-        fits[0].loo()
+        fits[0].to_arviz()

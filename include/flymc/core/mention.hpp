@@ -13,7 +13,7 @@ namespace flymc {
 struct Mention {
   std::string name;                  // of the setting, or of the action
   std::optional<std::string> value;  // of the setting; of an action the run that it is for
-  bool action = false;               // `fit`, `resume` or `sample`, not a setting
+  bool action = false;               // `fit`, `resume`, `sample` or `loo`, not a setting
   std::string text;                  // as it stands, marks included
 };
 

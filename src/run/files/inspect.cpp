@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include "checkpoint_file.hpp"
-#include "flymc/bound/bound_rows.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/report.hpp"
 #include "preparation_file.hpp"
+#include "row_likelihoods.hpp"
 #include "run_parts.hpp"
 #include "starts.hpp"
 
@@ -44,29 +44,8 @@ RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
   read_report(run);  // the run must be finished
   const RunParts parts = open_parts(run);
   check_rows_are_the_tables(parts.encoding);
-  const Store& store = parts.rows.store;
-  check_ids(store, rows);
-  BoundRows fixed;
-  fixed.fetch(store, rows);
-  const DrawsFile draws(run.draws());
-  std::int64_t all = 0;
-  for (std::size_t c = 0; c < draws.chains(); ++c) all += draws.draws(c);
-  const Index predictors = parts.model.predictors();
-  RowMatrix out(all, static_cast<Index>(rows.size()));
-  std::vector<double> eta(rows.size() * static_cast<std::size_t>(predictors));
-  Index at = 0;
-  draws.scan([&](const DrawsBatch& batch) {
-    for (Index i = 0; i < batch.theta.rows(); ++i, ++at) {
-      const Vector shown = batch.theta.row(i).transpose();
-      fixed.predict(parts.model.arrangement().columns(parts.theta(shown)), eta);
-      parts.model.family().likelihood(fixed.facts.spans(), eta, {out.row(at).data(), rows.size()}, {}, {});
-      for (std::size_t r = 0; (parts.model.draws_scale() || parts.model.draws_shape()) && r < rows.size(); ++r) {
-        const RowFacts facts = fixed.facts.spans()[r];
-        out(at, static_cast<Index>(r)) += facts.weight * parts.model.log_likelihood_besides(shown, facts.target);
-      }
-    }
-  });
-  return out;
+  check_ids(parts.rows.store, rows);
+  return RowLikelihoods(parts, DrawsFile(run.draws())).of(rows);
 }
 
 std::vector<std::vector<RowId>> bright_rows(const RunDirectory& run, std::uint64_t chain, std::int64_t draws) {

@@ -26,6 +26,19 @@ struct Opened {
   std::string name;
 };
 
+// What is wrong with the rows of a run does not say which run that is, and there may be several.
+Opened opened_rows(const NamedRun& of, const Threads& threads, bool alone) {
+  StoreFile store = open_store(of.run.rows_files(), Verify::numbers, {threads});
+  try {
+    Opened out{parts_of(std::move(store), of.run.settings()), of.name};
+    check_rows_are_the_tables(out.parts.encoding);
+    return out;
+  } catch (const InputError& error) {
+    if (alone) throw;
+    throw InputError(fmt::format("'{}': {}", of.name, error.what()));
+  }
+}
+
 std::vector<const StoreFile*> stores_of(const std::deque<Opened>& runs) {
   std::vector<const StoreFile*> out;
   for (const Opened& run : runs) out.push_back(&run.parts.rows);
@@ -142,11 +155,10 @@ SampledRows sample_rows(const RunDirectory& run, RowId count, std::uint64_t seed
 LooRows loo_rows(std::span<const NamedRun> runs, RowId count, std::uint64_t seed) {
   const Threads threads(runs.front().run.settings().fit.threads);
   std::deque<Opened> opened;
-  for (const auto& [run, name] : runs) {
-    read_report(run);  // the run must be finished
-    check_rows(run);
-    opened.push_back({parts_of(open_store(run.rows_files(), Verify::numbers, {threads}), run.settings()), name});
-    check_rows_are_the_tables(opened.back().parts.encoding);
+  for (const NamedRun& of : runs) {
+    read_report(of.run);  // the run must be finished
+    check_rows(of.run);
+    opened.push_back(opened_rows(of, threads, runs.size() == 1));
     check_one_table(opened.front(), opened.back());
   }
   const CommonRows common(stores_of(opened));

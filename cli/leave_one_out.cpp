@@ -1,0 +1,95 @@
+// Flags of leave-one-out, and what is printed of it.
+#include "leave_one_out.hpp"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "flags.hpp"
+#include "flymc/core/error.hpp"
+#include "flymc/run/files/leave_one_out.hpp"
+
+namespace flymc {
+namespace {
+
+struct Asked {
+  LooOptions options;
+  std::vector<std::string> runs;
+  bool json = false;
+};
+
+constexpr int bad_usage = 2;
+
+void add_flags(CLI::App& to, Asked& asked) {
+  to.add_option("--rows", asked.options.rows, "how many rows are sampled; all, if the table has no more")
+      ->type_name("N")
+      ->capture_default_str();
+  to.add_option("--seed", asked.options.seed, "which rows")->type_name("N")->capture_default_str();
+  to.add_flag("--json", asked.json, "print one JSON object");
+}
+
+LeaveOneOut computed(const std::vector<std::string>& paths, const LooOptions& options) {
+  try {
+    check(options);
+  } catch (const InputError& error) {
+    throw CLI::ValidationError(in_flags(error.what()), bad_usage);
+  }
+  std::deque<RunDirectory> runs;
+  std::vector<NamedRun> named;
+  for (const std::string& path : paths) named.push_back({runs.emplace_back(path), path});
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (std::filesystem::equivalent(paths[i], paths[j]))
+        throw InputError(paths[i] == paths[j] ? fmt::format("'{}' is named twice; compare different runs", paths[i])
+                                              : fmt::format("'{}' and '{}' are the same run; compare different ones",
+                                                            paths[j], paths[i]));
+  LeaveOneOut out = leave_one_out(named, options);
+  for (std::string& warning : out.warnings) warning = in_flags(warning);
+  return out;
+}
+
+}  // namespace
+
+void add_leave_one_out(CLI::App& app, std::string& run_path, std::function<int()>& command) {
+  const auto asked = std::make_shared<Asked>();  // lives as long as the callbacks
+
+  CLI::App& loo = *app.add_subcommand("loo", "how well a run predicts new rows: leave-one-out cross-validation");
+  loo.add_option("run", run_path, "the run")->type_name("RUN")->required();
+  add_flags(loo, *asked);
+  loo.footer(
+      "elpd_loo is the sum over the table of log p(row | all other rows): the larger, the better.\n"
+      "Example:\n  flymc loo run");
+  loo.callback([asked, &run_path, &command] {
+    command = [asked, &run_path] {
+      const LeaveOneOut of = computed({run_path}, asked->options);
+      fmt::print("{}", asked->json ? loo_json(of) : loo_text(of));
+      return 0;
+    };
+  });
+
+  CLI::App& compare =
+      *app.add_subcommand("compare", "runs of one table by how well they predict new rows, the best first");
+  compare.add_option("runs", asked->runs, "two runs or more, of one table and one target")->type_name("RUN");
+  add_flags(compare, *asked);
+  compare.footer(
+      "A difference elpd_diff below 4, or below two of its standard errors se_diff, is no reason to prefer a run.\n"
+      "Example:\n  flymc compare run with-income with-region");
+  compare.callback([asked, &command] {
+    command = [asked] {
+      if (asked->runs.size() < 2)
+        throw CLI::ValidationError(
+            asked->runs.empty() ? "name two runs or more, of one table"
+                                : fmt::format("name a second run to compare '{0}' with; `flymc loo {0}` is for one",
+                                              asked->runs.front()),
+            bad_usage);
+      const LeaveOneOut of = computed(asked->runs, asked->options);
+      fmt::print("{}", asked->json ? comparison_json(of) : comparison_text(of));
+      return 0;
+    };
+  });
+}
+
+}  // namespace flymc

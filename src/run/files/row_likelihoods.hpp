@@ -1,0 +1,24 @@
+// The log likelihood of single rows under every draw of a run.
+#pragma once
+
+#include <span>
+
+#include "flymc/draws/files/draws_file.hpp"
+#include "run_parts.hpp"
+
+namespace flymc {
+
+class RowLikelihoods {
+ public:
+  RowLikelihoods(const RunParts& parts, const DrawsFile& draws);
+
+  Index draws() const { return shown_.rows(); }
+  // Of these rows of the store: a row per draw, in the order of the file, a column per row. From any thread.
+  RowMatrix of(std::span<const RowId> rows) const;
+
+ private:
+  const RunParts& parts_;
+  RowMatrix shown_;  // the draws
+};
+
+}  // namespace flymc
