@@ -400,16 +400,17 @@ class Table {
       for (std::size_t j = 0; j < k; ++j) eta[j] = row.eta_anchor[j] + delta[j];
       model_.family().scale_curvature(row.facts.spans(), eta, bend);
       bend.insert(bend.end(), row.coefficients.curvature.begin(), row.coefficients.curvature.end());
-      for (const double growth : row.coefficients.growth) bend.push_back(point.rho * growth);
       const Matrix at_anchor = global(i);  // the remainder is good to some ulps of its form
       bend.insert(bend.end(), at_anchor.data(), at_anchor.data() + at_anchor.size());
       const double c = *std::max_element(bend.begin(), bend.end());
+      double grown = 0.0;
+      for (const double growth : row.coefficients.growth) grown = std::max(grown, point.rho * std::abs(growth));
       double slope = here.rho_slope.empty() ? 0.0 : here.rho_slope[0] * point.rho_gradient.dot(point_move);
       double length = 0.0, terms = here.gap[0];
       for (std::size_t j = 0; j < k; ++j) {
         slope += here.slope[j] * move[j];
         length += std::abs(move[j]) * std::sqrt(c);
-        terms += 0.5 * c * delta[j] * delta[j];
+        terms += 0.5 * (c + grown) * delta[j] * delta[j];
       }
       const double step = 1e-5 / (1.0 + length);
       const double numeric = (gaps_at(step, false).gap[0] - gaps_at(-step, false).gap[0]) / (2.0 * step);

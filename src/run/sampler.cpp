@@ -69,7 +69,7 @@ Metric as_wide_as_the_posterior(const Model& model, const Anchor& anchor) {
 // The coefficients that the rows hardly know, under a prior with long tails: as that of a level with rows of one class,
 // whose posterior has the tail of its prior on one side. Under a Student-t prior that is polynomial, and a trajectory in
 // a frame of Laplace's scale neither gets there nor back: 20 rows of one class under student_t(4, 0, 2.5) had a standard
-// deviation of 2.5 instead of 3.0 in 800,000 draws, and no draw beyond -21, where 0.35 % should have been.
+// deviation of 2.5 instead of 3.0 in 800,000 draws, and none of them beyond -21, where 0.35 % should have been.
 std::vector<SliceSome::Coordinate> long_tailed(const Model& model, const Anchor& centre) {
   constexpr double hardly = 0.2;  // a standard deviation of so many of the prior's scales
   constexpr double width = 4.0;   // in standard deviations

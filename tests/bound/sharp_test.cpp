@@ -107,7 +107,7 @@ TEST(Sharp, ReachHoldsForColumnsThatAreNearlyDependent) {
       if (!metric) continue;
       ++degrees;
       const Store store = Store::from_matrix(x, Vector::Zero(rows));
-      const Spread spread(*metric, 1);
+      const Spread spread(*metric, Arrangement(1));
       for (RowId row = 0; row < rows; ++row) {
         double variance = 0.0, delta = 0.0;
         const Vector own = x.row(row);

@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, SpreadOfShape,
 TEST_P(SpreadOfShape, IsWhatTriangularSolvesGive) {
   const auto [d, k] = GetParam();
   const Metric metric = some_metric(d * k, 3);
-  const Spread spread(metric, k);
+  const Spread spread(metric, Arrangement(k));
   for (const Precision precision : {Precision::float64, Precision::float32}) {
     const Store store = Store::from_matrix(problems::features(300, d, 4), Vector::Zero(300), {}, precision);
     std::vector<RowId> rows(300);
@@ -62,7 +62,7 @@ TEST_P(SpreadOfShape, IsWhatTriangularSolvesGive) {
 TEST_P(SpreadOfShape, ARowHasTheSameBitsAloneAsInCompany) {
   const auto [d, k] = GetParam();
   const auto square = static_cast<std::size_t>(k * k);
-  const Spread spread(some_metric(d * k, 5), k);
+  const Spread spread(some_metric(d * k, 5), Arrangement(k));
   const Store store = Store::from_matrix(problems::features(600, d, 6), Vector::Zero(600));
   std::vector<RowId> rows(600);
   std::iota(rows.begin(), rows.end(), 0);
@@ -105,7 +105,7 @@ TEST(SpreadOfCodes, IsThatOfNumbersAndNeverLess) {
         both[7 * p] = both[7 * p + 1] = 1.0;
         precision += together * both * both.transpose();
       }
-      const Spread spread(*Metric::from_precision(precision), k);
+      const Spread spread(*Metric::from_precision(precision), Arrangement(k));
       std::vector<double> own(300 * square), expected(own.size()), alone(square);
       spread.of(copies(coded, rows), own);
       spread.of(copies(written_out, rows), expected);
@@ -118,6 +118,43 @@ TEST(SpreadOfCodes, IsThatOfNumbersAndNeverLess) {
         spread.of(copies(coded, {&rows[i], 1}), alone);
         EXPECT_TRUE(std::equal(alone.begin(), alone.end(), own.begin() + static_cast<std::ptrdiff_t>(i * square)));
       }
+    }
+  }
+}
+
+// Two predictors of which the second has the last feature, a 1, to itself: of numbers, alone and in company, and of codes.
+TEST(SpreadOfASharedPredictor, IsWhatTriangularSolvesGive) {
+  const Arrangement shared(2, true);
+  for (const bool coded : {false, true}) {
+    const Layout layout = coded ? Layout({"a", "b", "c", "d", "e", "f", "g"}, Precision::float64, {0, 5, 0})
+                                : Layout(std::vector<std::string>{"a", "b", "c", "d", "e", "f", "g"});
+    StoreBuilder builder(layout);
+    const RowMatrix x = problems::features(60, 6, 9);
+    for (Index i = 0; i < 60; ++i) {
+      std::vector<double> cells = {x(i, 1), static_cast<double>(i % 6), 1.0};
+      if (!coded) cells = {x(i, 0), x(i, 1), x(i, 2), x(i, 3), x(i, 4), x(i, 5), 1.0};
+      builder.append(cells, 0.0);
+    }
+    const Store store = builder.finish();
+    const Metric metric = some_metric(7, 10);
+    const Spread spread(metric, shared);
+    std::vector<RowId> rows(60);
+    std::iota(rows.begin(), rows.end(), 0);
+    std::vector<double> out(240), alone(4);
+    spread.of(copies(store, rows), out);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      Matrix w = Matrix::Zero(7, 2);
+      for (Index j = 0; j < 6; ++j) w(j, 0) = store.value(rows[i], j);
+      w(6, 1) = 1.0;
+      for (Index p = 0; p < 2; ++p) w.col(p) = metric.whiten_gradient(Vector(w.col(p)));
+      const Matrix expected = w.transpose() * w;
+      const Eigen::Map<const RowMatrix> g(out.data() + 4 * i, 2, 2);
+      EXPECT_LT((g - expected).cwiseAbs().maxCoeff(), 1e-12 * expected.cwiseAbs().maxCoeff());
+      if (coded) {
+        EXPECT_GT(Eigen::SelfAdjointEigenSolver<Matrix>(g - expected).eigenvalues().minCoeff(), -1e-15);
+      }
+      spread.of(copies(store, {&rows[i], 1}), alone);
+      EXPECT_TRUE(std::equal(alone.begin(), alone.end(), out.begin() + static_cast<std::ptrdiff_t>(4 * i)));
     }
   }
 }

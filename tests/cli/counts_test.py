@@ -102,7 +102,7 @@ def test_what_is_refused(change, words, said, tmp_path):
 
 @pytest.mark.parametrize("words, said", [
     (["--family", "poisson", "--exposure", "years", "--offset", "age"], "the logarithm of the exposure is the offset already"),
-    (["--exposure", "years"], "only for counts (poisson or truncated_poisson)"),
+    (["--exposure", "years"], "only for counts and amounts (poisson"),
     (["--trials", "years"], "--trials: only for the binomial family"),
     (["--family", "binomial"], "--trials: the binomial family needs the column"),
     (["--family", "binomial", "--trials", "years", "--weights", "age"], "a row counts as many times as it has trials already"),

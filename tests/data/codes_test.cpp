@@ -145,8 +145,9 @@ TEST_P(Codes, GiveTheSameBitsEverywhere) {
     RowMatrix of_block;
     const auto block = static_cast<std::size_t>(chosen[i] / store.block_rows());
     store.block(block).part(chosen[i] % store.block_rows(), 1).predict(theta, of_block);
-    for (Index k = 0; k < 3; ++k)
-      EXPECT_EQ(of_block(0, k), expected[3 * i + static_cast<std::size_t>(k)] + store.facts(chosen[i]).offset);
+    for (Index k = 0; k < 3; ++k)  // an offset is the first predictor's
+      EXPECT_EQ(of_block(0, k),
+                expected[3 * i + static_cast<std::size_t>(k)] + (k == 0 ? store.facts(chosen[i]).offset : 0.0));
     EXPECT_EQ(facts.target[i], store.target(chosen[i]));
     EXPECT_EQ(selected.facts(static_cast<RowId>(i)).weight, store.facts(chosen[i]).weight);
   }

@@ -50,7 +50,8 @@ struct NegativeBinomial {
   // Of the terms that a remainder is made of.
   void size_of_curvature(double y, Predictor eta, std::span<double> out) const {
     const At at(eta);
-    std::ranges::fill(out, (y + at.kappa) * at.p * at.q + at.kappa * (at.p + at.softplus));
+    // That of the logistic family is good to some ulps of Jaakkola and Jordan's curvature.
+    std::ranges::fill(out, (y + at.kappa) * jaakkola_jordan_curvature(at.psi) + at.kappa * (at.p + at.softplus));
   }
 
   // With changes a of eta, b of s and d = a - b of psi, p = sigmoid(psi), e(t) = exp(t) - 1 - t and

@@ -38,13 +38,14 @@ TEST(Families, CardsMakeTheModelsThatTheySpeakOf) {
     for (const int classes : {2, 3, 7}) {
       const Model model = make_model(settings, classes);
       EXPECT_EQ(model.family().name(), card.name);
-      EXPECT_EQ(model.predictors(), card.predictors(classes));
+      EXPECT_EQ(model.arrangement().blocks(), card.predictors(classes));
       EXPECT_EQ(model.family().target_classes(), card.target == TargetKind::number ? 0
                                                  : card.target != TargetKind::classes
                                                      ? 2  // of an ordered one: below or above a cut point
                                                      : classes);
     }
     EXPECT_EQ(make_model(settings, 2).draws_scale(), card.scale);
+    EXPECT_EQ(make_model(settings, 2).draws_shape(), card.shape);
     if (card.scale && !card.times) {
       Settings given = settings;
       given.sigma = 1.5;
@@ -91,7 +92,7 @@ TEST(Families, MeansAreThoseOfTheirTargets) {
           squares[j] += (value - mean[j]) * (value - mean[j]);
         }
       }
-      for (std::size_t j = 0; j < k; ++j)
+      for (std::size_t j = 0; j < (card.shape ? 1 : k); ++j)  // the other one is the shape
         EXPECT_LT(std::abs(sum[j]), limit * std::sqrt(squares[j])) << j << " " << size;
     }
   }
