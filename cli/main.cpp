@@ -24,6 +24,7 @@
 #include "flymc/run/files/run_on_another.hpp"
 #include "progress.hpp"
 #include "ranks.hpp"
+#include "run_commands.hpp"
 #include "usage.hpp"
 
 namespace {
@@ -443,6 +444,9 @@ int main(int argc, char** argv) {
       return static_cast<int>(Exit::success);
     };
   });
+
+  const Asked asked{run_path, command};
+  add_check_command(app, asked);
 
   CLI::App& plan = *app.add_subcommand("plan", "rows, parameters, memory, passes and time, before anything runs");
   add_table(plan);

@@ -175,7 +175,8 @@ const Setting* find_setting(const std::string& name) {
 
 bool is_argument(const std::string& name) {
   static const std::vector<std::string> names = {
-      "out", "overwrite", "interval", "kind", "times", "odds-ratios", "reference-class", "q", "s", "resample-fraction"};
+      "out", "overwrite", "interval",          "kind", "times", "odds-ratios", "reference-class",
+      "q",   "s",         "resample-fraction", "rows"};
   return std::ranges::find(names, name) != names.end();
 }
 
