@@ -447,6 +447,7 @@ int main(int argc, char** argv) {
 
   const Asked asked{run_path, command};
   add_check_command(app, asked);
+  add_report_command(app, asked);
 
   CLI::App& plan = *app.add_subcommand("plan", "rows, parameters, memory, passes and time, before anything runs");
   add_table(plan);

@@ -14,5 +14,6 @@ struct Asked {
 };
 
 void add_check_command(CLI::App& app, Asked asked);
+void add_report_command(CLI::App& app, Asked asked);
 
 }  // namespace flymc

@@ -86,6 +86,9 @@ class Run:
     def check(self, rows: int, draws: int, seed: int) -> tuple[str, str]:
         """Predictive checks of a sample of rows: as JSON, and as text."""
 
+    def write_report(self, out: str, interval: float) -> str:
+        """The run as one HTML file; returns where it is."""
+
     def replicate(self, rows: Sequence[int], seed: int) -> tuple[list[float], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
         """
         Targets of these rows, and those that each draw gives them: a row per draw.

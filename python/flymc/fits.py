@@ -21,6 +21,7 @@ from .folders import Folder
 from .for_arviz import LogLikelihood, inference_data
 from .formulas import FILE, Design
 from .leave_one_out import Loo
+from .notebooks import summary_html
 from .priors import Priors, prior_text
 from .settings import words
 from .watching import watch
@@ -48,6 +49,9 @@ class Fit:
 
     def __repr__(self) -> str:
         return self._run.summary()
+
+    def _repr_html_(self) -> str:
+        return summary_html(self._report)
 
     def __copy__(self) -> Fit:
         return self
@@ -429,6 +433,19 @@ class Fit:
         self._run.copy(str(path))
         if self._design is not None:
             self._design.save(pathlib.Path(path))
+
+    def write_report(self, out: str | os.PathLike[str] | None = None, interval: float = 0.9) -> pathlib.Path:
+        """Writes the run as one HTML file, which needs no network, and returns where it is.
+
+        Coefficients with intervals, the posterior beside the Laplace approximation where the two differ, traces and ranks of
+        the worst parameters, predictive checks, what it cost, warnings, and the settings to repeat it. Without `out` it is
+        `report.html` in the folder of the run. (`Fit.report` is what the summary prints, as a dict.)
+
+        >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
+        >>> fit.write_report().name
+        'report.html'
+        """
+        return pathlib.Path(self._run.write_report("" if out is None else os.fspath(out), float(interval)))
 
     def export(self, out: str | os.PathLike[str], *, reference_class: Any = None) -> list[str]:
         """Writes the draws as NetCDF (.nc), Stan CSV (.csv) or Parquet, by the file's name; returns the files.

@@ -30,6 +30,7 @@
 #include "flymc/run/files/reported_draws.hpp"
 #include "flymc/run/files/run.hpp"
 #include "flymc/run/files/run_on_another.hpp"
+#include "flymc/show/files/report_page.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -162,6 +163,12 @@ class Run {
     const RunCheck found = check_run(directory_, {rows, draws, seed});
     return {to_json(found), found.text()};
   }
+  std::string write_report(const std::string& out, double interval) const {
+    ReportPageOptions options;
+    options.interval = interval;
+    options.spell = [](const std::string& text) { return in_arguments(text); };
+    return write_report_page(directory_, out, options).string();
+  }
   Replicates replicate(const std::vector<RowId>& rows, std::uint64_t seed) const {
     return flymc::replicate(directory_, rows, all_draws, seed);
   }
@@ -292,6 +299,8 @@ NB_MODULE(_core, m) {
           "rows"_a, "A row per draw, a column per row of the table.")
       .def("check", &Run::check, "rows"_a, "draws"_a, "seed"_a, Free(),
            "Predictive checks of a sample of rows: as JSON, and as text.")
+      .def("write_report", &Run::write_report, "out"_a, "interval"_a, Free(),
+           "The run as one HTML file; returns where it is.")
       .def(
           "replicate",
           [](const Run& run, const std::vector<RowId>& rows, std::uint64_t seed) {
