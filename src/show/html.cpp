@@ -58,6 +58,12 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+std::string sentence(std::string text) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  return text.ends_with('.') || text.empty() ? text : text + ".";
+}
+
 std::string html_table(const std::vector<std::string>& heading, const std::vector<std::vector<std::string>>& lines) {
   std::string out = "<div class=\"scroll\"><table><thead><tr>";
   for (const std::string& cell : heading) out += fmt::format("<th scope=\"col\">{}</th>", cell);

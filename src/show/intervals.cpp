@@ -30,9 +30,14 @@ std::string picture(const IntervalLine& line, const Scale& x, const std::vector<
 std::string axis(const Scale& x, const std::vector<double>& at, const std::string& name, bool exponential) {
   std::string marks;
   const double step = at.size() > 1 ? at[1] - at[0] : 1.0;
-  for (const double value : at)
-    marks += fmt::format("<span style=\"left:{:.1f}%\">{}</span>", x(value) / wide * 100.0,
-                         exponential ? fmt::format("{:.3g}", std::exp(value)) : tick_text(value, step));
+  for (const double value : at) {
+    const double share = x(value) / wide;
+    marks += fmt::format("<span{} style=\"left:{:.1f}%\">{}</span>",
+                         share < 0.05   ? " class=\"first\""
+                         : share > 0.95 ? " class=\"last\""
+                                        : "",
+                         100.0 * share, exponential ? fmt::format("{:.3g}", std::exp(value)) : tick_text(value, step));
+  }
   return fmt::format(
       "<div class=\"line axis-line\"><span class=\"name\">{}</span><div class=\"marks\">{}</div></div>\n",
       escaped(name), marks);
@@ -55,7 +60,7 @@ std::string interval_plot(const std::vector<IntervalLine>& lines, const Interval
   }
   const double more = 0.03 * (upper - lower);
   const Scale x(lower - more, upper + more, 0.0, wide);
-  const std::vector<double> grid = ticks(x.lower(), x.upper(), 4);
+  const std::vector<double> grid = ticks(x.lower(), x.upper(), 6);
   std::string out = "<div class=\"intervals\">\n";
   for (const IntervalLine& line : lines)
     out += fmt::format("<div class=\"line\"><span class=\"name\">{}</span>{}<span class=\"numbers\">{}</span></div>\n",

@@ -30,7 +30,7 @@ p { margin: .4em 0; } ul { padding-left: 1.2em; margin: .4em 0; }
 .box { border: 1px solid var(--rule); border-left: 4px solid var(--good); background: var(--panel); padding: .6em 1em; margin: 1em 0; border-radius: 4px; }
 .box.alarm { border-left-color: var(--alarm); background: var(--alarm-panel); }
 .box p:first-child { margin-top: 0; } .box :last-child { margin-bottom: 0; }
-nav { font-size: .9rem; margin: .8em 0; } nav a { margin-right: 1em; white-space: nowrap; } a { color: var(--main); }
+nav { display: flex; flex-wrap: wrap; gap: .2em 1em; font-size: .9rem; margin: .8em 0; } a { color: var(--main); }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(340px, 100%), 1fr)); gap: 14px; margin: .8em 0; }
 .card { margin: 0; padding: 12px; border: 1px solid var(--rule); border-radius: 6px; background: var(--panel); min-width: 0; }
 .card svg { display: block; width: 100%; height: auto; max-width: 460px; }
@@ -49,12 +49,12 @@ pre { background: var(--panel); border: 1px solid var(--rule); border-radius: 4p
 .line svg { width: 100%; height: 22px; display: block; overflow: visible; }
 .card .line { grid-template-columns: minmax(5rem, 30%) 1fr 4rem; }
 .marks { position: relative; height: 1.3em; font-size: .75rem; color: var(--soft); grid-column: 2; }
-.marks span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
-.axis-line .name { color: var(--soft); font-size: .75rem; text-align: right; }
+.marks span { position: absolute; transform: translateX(-50%); white-space: nowrap; } .marks .first { transform: none; } .marks .last { transform: translateX(-100%); }
+.axis-line .name { color: var(--soft); font-size: .75rem; }
 @media (max-width: 640px) {
   body { font-size: 15px; }
   .intervals > .line { grid-template-columns: 1fr auto; row-gap: 0; margin-bottom: 4px; }
-  .intervals > .line > svg { grid-row: 2; grid-column: 1 / -1; } .axis-line .marks { grid-column: 1 / -1; } .axis-line .name { text-align: left; }
+  .intervals > .line > svg { grid-row: 2; grid-column: 1 / -1; } .axis-line .marks { grid-column: 1 / -1; }
   .axis-line .name:empty { display: none; } }
 @media print { details:not([open]) { display: none; } }
 svg path { fill: none; }

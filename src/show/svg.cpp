@@ -94,7 +94,9 @@ Svg& Svg::text(double x, double y, std::string_view words, std::string_view styl
 
 Plot::Plot(std::string_view label, std::pair<double, double> x, std::pair<double, double> y, std::string_view across,
            std::string_view up, bool numbers_across)
-    : svg_(width, height, label), x_(x.first, x.second, left, right), y_(y.first, y.second, bottom, top) {
+    : svg_(width, across.empty() ? height - 18.0 : height, label),
+      x_(x.first, x.second, left, right),
+      y_(y.first, y.second, bottom, top) {
   const std::vector<double> rungs = ticks(y_.lower(), y_.upper(), 4);
   for (const double at : rungs) {
     svg_.line(left, y_(at), right, y_(at), "grid");
@@ -106,8 +108,8 @@ Plot::Plot(std::string_view label, std::pair<double, double> x, std::pair<double
     const std::vector<double> marks = ticks(x_.lower(), x_.upper(), 5);
     for (const double at : marks) mark(at, tick_text(at, marks.size() > 1 ? marks[1] - marks[0] : 1.0));
   }
-  svg_.text(0.5 * (left + right), height - 6.0, across, "tick", TextAnchor::middle);
-  if (!up.empty()) svg_.text(2.0, top - 2.0, up, "tick");
+  if (!across.empty()) svg_.text(0.5 * (left + right), height - 6.0, across, "tick", TextAnchor::middle);
+  if (!up.empty()) svg_.text(2.0, 10.0, up, "tick");
 }
 
 void Plot::mark(double at, std::string_view word, TextAnchor anchor) {

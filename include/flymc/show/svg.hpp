@@ -66,7 +66,7 @@ class Plot {
   std::string finish() const { return svg_.finish(); }
 
  private:
-  static constexpr double left = 46.0, right = 350.0, top = 12.0, bottom = 168.0;
+  static constexpr double left = 46.0, right = 344.0, top = 22.0, bottom = 172.0;
   Svg svg_;
   Scale x_, y_;
 };

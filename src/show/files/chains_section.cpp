@@ -89,9 +89,8 @@ std::string laplace_section(const Shown& of) {
     const std::string name = readable_name(of.summary.parameters[i].name);
     const auto draws = reported.draws(of.draws, static_cast<Index>(i));
     out += fmt::format(
-        "<figure class=\"card\"><h3>{}</h3><p class=\"note\">mean off by {:.2f} of Laplace's standard deviations, "
-        "standard "
-        "deviation {:.2f} times Laplace's</p>\n{}</figure>\n",
+        "<figure class=\"card\"><h3>{}</h3><p class=\"note\">mean off by {:.2f} sd, sd {:.2f} times "
+        "Laplace's</p>\n{}</figure>\n",
         escaped(name), check.shift, check.ratio,
         laplace_plot(name, draws, mean[static_cast<Index>(i)], sd[static_cast<Index>(i)]));
   }
@@ -121,11 +120,13 @@ std::string chains_section(const Shown& of) {
   std::string out = fmt::format(
       "<h2 id=\"chains\">Chains</h2>\n<p>{} chains of {} draws. The largest R-hat is {:.3f} (it should be below {}), "
       "the "
-      "smallest effective sample size {:.0f} (it should be {:.0f} or more). Drawn are the parameters with the fewest "
-      "effective "
-      "draws, and the one with the largest R-hat: traces on the left, of which one draw in so many is drawn that a few "
-      "hundred "
-      "are, and ranks on the right, where each chain's line should be level, around 1.</p>\n",
+      "smallest effective sample size {:.0f} (it should be {:.0f} or more). Drawn are the three parameters with the "
+      "fewest "
+      "effective draws, and the one with the largest R-hat: a trace of at most 250 draws of each chain, evenly spaced, "
+      "and "
+      "below it how often each chain has the lowest twentieth of all draws, the next one, and so on, in units of its "
+      "share: "
+      "each line should be level, around 1.</p>\n",
       chains, with_commas(of.report.draws_per_chain), r_hat, enough_r_hat, ess, enough_ess(chains));
   out += chain_key(chains);
   const Reported reported = of.report.reported(of.summary.options.reference_class);
@@ -136,9 +137,8 @@ std::string chains_section(const Shown& of) {
     const auto draws = reported.draws(of.draws, static_cast<Index>(i));
     const std::string note =
         fmt::format("ESS {:.0f} in bulk, {:.0f} in the tails, R-hat {:.3f}", p.ess_bulk, p.ess_tail, p.r_hat);
-    for (const std::string& picture : {trace_plot(name, draws), rank_plot(name, draws)})
-      out += fmt::format("<figure class=\"card\"><h3>{}</h3><p class=\"note\">{}</p>\n{}</figure>\n", escaped(name),
-                         note, picture);
+    out += fmt::format("<figure class=\"card\"><h3>{}</h3><p class=\"note\">{}</p>\n{}{}</figure>\n", escaped(name),
+                       note, trace_plot(name, draws), rank_plot(name, draws));
   }
   return out + "</div>\n";
 }

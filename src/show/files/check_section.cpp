@@ -49,37 +49,36 @@ std::string calibration_plot(const std::string& label, const CheckPart& part, do
   return plot.finish();
 }
 
-// Groups side by side.
+// Groups side by side. Groups of places are of different widths: their shares are told in units of the width.
 std::string groups_plot(const std::string& label, const CheckPart& part, double unit, const std::string& across,
                         const std::string& up) {
-  double lower = HUGE_VAL, upper = -HUGE_VAL;
+  const bool places = part.kind == CheckKind::places, bars = places || part.kind == CheckKind::counts;
+  const auto unit_of = [&](const CheckedGroup& group) { return places ? 1.0 / (group.to - group.from) : unit; };
+  double lower = bars ? 0.0 : HUGE_VAL, upper = -HUGE_VAL;
   for (const CheckedGroup& group : part.groups) {
-    lower = std::min({lower, group.lower, group.observed});
-    upper = std::max({upper, group.upper, group.observed});
+    lower = std::min({lower, unit_of(group) * group.lower, unit_of(group) * group.observed});
+    upper = std::max({upper, unit_of(group) * group.upper, unit_of(group) * group.observed});
   }
-  const bool bars = part.kind == CheckKind::counts || part.kind == CheckKind::places;
-  if (bars) lower = 0.0;
-  const double more = bars ? 0.0 : 0.04 * (upper - lower);
-  const auto size = static_cast<double>(part.groups.size());
-  Plot plot(label, {-0.5, size - 0.5}, {unit * (lower - more), unit * (upper + 0.04 * (upper - lower))}, across, up,
-            false);
+  const double more = 0.04 * (upper - lower);
+  Plot plot(label, {-0.5, static_cast<double>(part.groups.size()) - 0.5}, {bars ? 0.0 : lower - more, upper + more},
+            across, up, false);
   const double half = 0.5 * (plot.x(1.0) - plot.x(0.0));
   const std::size_t step = part.groups.size() > 8 ? 1 + (part.groups.size() - 1) / 7 : 1;
   for (std::size_t g = 0; g < part.groups.size(); ++g) {
     const CheckedGroup& group = part.groups[g];
     const auto at = static_cast<double>(g);
-    const double x = plot.x(at), observed = plot.y(unit * group.observed);
+    const auto y = [&](double value) { return plot.y(unit_of(group) * value); };
+    const double x = plot.x(at);
     if (bars)
-      plot.svg().rectangle(x - 0.8 * half, observed, 1.6 * half, plot.floor() - observed,
+      plot.svg().rectangle(x - 0.8 * half, y(group.observed), 1.6 * half, plot.floor() - y(group.observed),
                            group.outside ? "bar noticed" : "bar");
-    plot.svg().line(x, plot.y(unit * group.lower), x, plot.y(unit * group.upper), "band");
-    plot.svg().line(x - 0.5 * half, plot.y(unit * group.expected), x + 0.5 * half, plot.y(unit * group.expected),
-                    "mark");
-    if (!bars) plot.svg().dot(x, observed, 3.5, group.outside ? "dot noticed" : "dot");
+    plot.svg().line(x, y(group.lower), x, y(group.upper), "band");
+    plot.svg().line(x - 0.5 * half, y(group.expected), x + 0.5 * half, y(group.expected), "mark");
+    if (!bars) plot.svg().dot(x, y(group.observed), 3.5, group.outside ? "dot noticed" : "dot");
     if (g % step != 0) continue;
-    if (part.kind == CheckKind::places)
+    if (places)
       plot.mark(at, fmt::format("{:.0f}", 100.0 * group.from));
-    else if (part.kind == CheckKind::counts)
+    else if (bars)
       plot.mark(at, std::isinf(group.to) ? fmt::format("{:.0f}+", group.from) : fmt::format("{:.0f}", group.from));
     else
       plot.mark(at, fmt::format("{:.3g}", group.from));
@@ -123,7 +122,7 @@ std::string check_plot(const RunCheck& check, const CheckPart& part) {
     case CheckKind::counts:
       return groups_plot(label, part, unit, readable_name(check.target), "% of rows");
     case CheckKind::places:
-      return groups_plot(label, part, unit, "from this quantile on, %", "% of rows");
+      return groups_plot(label, part, unit, "from this quantile on, %", "in units of what is expected");
     case CheckKind::shares:
       return shares_plot(check, part);
     case CheckKind::column_means:
@@ -139,15 +138,16 @@ std::string check_section(const RunCheck& check) {
   constexpr std::size_t most_columns = 6, most_classes = 6;
   std::string out = fmt::format(
       "<p>{} of {} rows are compared with {} tables of targets that the model draws for the same rows.</p>\n"
-      "<p class=\"{}\"><strong>{}.</strong> {}.</p>\n",
-      check.sampled, check.rows, check.draws, check.passed() ? "good" : "bad", escaped(check.verdict()),
-      escaped(check.assurance()));
+      "<p class=\"{}\"><strong>{}</strong> {}</p>\n",
+      check.sampled, check.rows, check.draws, check.passed() ? "good" : "bad", escaped(sentence(check.verdict())),
+      escaped(sentence(check.assurance())));
   if (const auto findings = check.findings(); !findings.empty()) {
     out += "<ul>\n";
-    for (const std::string& finding : findings) out += fmt::format("<li>{}</li>\n", escaped(finding));
-    out += fmt::format("</ul>\n<p>{}.</p>\n", escaped(check.advice()));
+    for (const std::string& finding : findings) out += fmt::format("<li>{}</li>\n", escaped(finding + "."));
+    out += fmt::format("</ul>\n<p>{}</p>\n", escaped(sentence(check.advice())));
   }
-  for (const std::string& remark : check.remarks) out += fmt::format("<p class=\"note\">{}.</p>\n", escaped(remark));
+  for (const std::string& remark : check.remarks)
+    out += fmt::format("<p class=\"note\">{}</p>\n", escaped(sentence(remark)));
   out +=
       "<p class=\"key\"><svg viewBox=\"0 0 14 14\"><circle class=\"dot\" cx=\"7\" cy=\"7\" r=\"4\"/></svg> observed "
       "<svg viewBox=\"0 0 14 14\"><circle class=\"dot noticed\" cx=\"7\" cy=\"7\" r=\"4\"/></svg> observed, outside of "

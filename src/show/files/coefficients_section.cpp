@@ -78,10 +78,9 @@ std::string plot(const Shown& of, const std::vector<Term>& terms, bool odds) {
   std::vector<IntervalLine> lines;
   for (const Term& term : terms) {
     const ParameterSummary& p = of.summary.parameters[term.parameter];
+    const auto short_number = [&](double value) { return by_deviation(value * term.unit, p.sd * term.unit, 2); };
     lines.push_back({readable_name(term.rest), p.median * term.unit, p.lower * term.unit, p.upper * term.unit,
-                     fmt::format("{} ({} to {})", by_deviation(p.median * term.unit, p.sd * term.unit),
-                                 by_deviation(p.lower * term.unit, p.sd * term.unit),
-                                 by_deviation(p.upper * term.unit, p.sd * term.unit)),
+                     fmt::format("{} ({} to {})", short_number(p.median), short_number(p.lower), short_number(p.upper)),
                      false, std::numeric_limits<double>::quiet_NaN()});
   }
   return interval_plot(lines, {true, odds ? "odds ratio" : of.card.log_link ? "ratio" : ""});
@@ -171,18 +170,18 @@ std::string table(const Shown& of) {
 
 }  // namespace
 
-std::string by_deviation(double value, double sd) {
+std::string by_deviation(double value, double sd, int digits) {
   if (!std::isfinite(value)) return "not known";
   if (!(sd > 0.0) || !std::isfinite(sd) || std::abs(value) >= 1e9) return fmt::format("{:.4g}", value);
-  const int digits = static_cast<int>(2.0 - std::floor(std::log10(sd)));
-  return digits > 8 ? fmt::format("{:.4g}", value) : fmt::format("{:.{}f}", value, std::max(0, digits));
+  const int places = static_cast<int>(digits - 1.0 - std::floor(std::log10(sd)));
+  return places > 8 ? fmt::format("{:.4g}", value) : fmt::format("{:.{}f}", value, std::max(0, places));
 }
 
 std::string coefficients_section(const Shown& of) {
   std::string out = "<h2 id=\"coefficients\">Coefficients</h2>\n";
   out += fmt::format("<p>Points are posterior medians, lines {:.4g} % intervals.{}</p>\n",
                      100.0 * of.summary.options.interval,
-                     of.summary.remark.empty() ? "" : " " + escaped(of.summary.remark));
+                     of.summary.remark.empty() ? "" : " " + escaped(sentence(of.summary.remark)));
   if (of.encoding) out += plots(of);
   const std::size_t size = of.summary.parameters.size();
   return out + folded(fmt::format("all {} parameters, per unit of their columns", size), table(of), size <= open_lines);

@@ -39,7 +39,7 @@ std::string paragraphs(const std::string& text) {
   std::string out;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    if (end > begin) out += fmt::format("<p>{}</p>\n", escaped(text.substr(begin, end - begin)));
+    if (end > begin) out += fmt::format("<p>{}</p>\n", escaped(sentence(text.substr(begin, end - begin))));
     begin = end + 1;
   }
   return out;
@@ -86,7 +86,7 @@ std::string model_section(const Shown& of) {
   say("Exposure, to which the mean is in proportion", settings.exposure);
   say("Trials of each row", settings.trials);
   say("Whether the event was seen", settings.event);
-  if (of.encoding) out += fmt::format("<p>{}.</p>\n", escaped(explain_prior(settings, *of.encoding)));
+  if (of.encoding) out += fmt::format("<p>{}</p>\n", escaped(sentence(explain_prior(settings, *of.encoding))));
   return out;
 }
 
@@ -102,11 +102,11 @@ std::string cost_section(const Shown& of) {
                                      {"sampling", longest(report.chains, &ChainReport::sampling_seconds)}};
   double all = 0.0;
   for (const Stage& stage : stages) all += stage.seconds;
-  std::string out =
-      fmt::format("<h2 id=\"cost\">What it took</h2>\n<p>{} in all, diagnostics not counted.{}</p>\n", duration(all),
-                  report.ingest_seconds == 0.0 || report.prepare_seconds == 0.0
-                      ? " Stages without a time were done before, by another run or another process."
-                      : "");
+  std::string out = fmt::format("<h2 id=\"cost\">What it took</h2>\n<p>{}{}</p>\n",
+                                sentence(duration(all) + " in all, diagnostics not counted"),
+                                report.ingest_seconds == 0.0 || report.prepare_seconds == 0.0
+                                    ? " Stages without a time were done before, by another run or another process."
+                                    : "");
   out += "<div class=\"intervals\">\n";
   for (const auto& [name, seconds] : stages) {
     Svg svg(1000.0, 20.0, fmt::format("{}: {}", name, duration(seconds)), true);
@@ -137,7 +137,7 @@ std::string cost_section(const Shown& of) {
         "<p>On average {} of {} rows were bright: only these are evaluated when the coefficients move, and the others "
         "are "
         "summed by their bound. The draws are from the exact posterior whatever that number is.</p>\n",
-        bright < 10.0 ? fmt::format("{:.1f}", bright) : with_commas(std::llround(bright)), with_commas(report.rows));
+        bright < 10.0 ? fmt::format("{:.2g}", bright) : with_commas(std::llround(bright)), with_commas(report.rows));
   return out + folded("what the program chose", paragraphs(of.summary.choices));
 }
 

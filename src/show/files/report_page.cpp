@@ -37,11 +37,11 @@ Checked checked(const RunDirectory& run) {
 
 std::string warnings_box(const FitSummary& summary, const Checked& check) {
   std::string list;
-  for (const std::string& warning : summary.warnings) list += fmt::format("<li>{}.</li>\n", escaped(warning));
+  for (const std::string& warning : summary.warnings) list += fmt::format("<li>{}</li>\n", escaped(sentence(warning)));
   if (check.found && !check.found->passed()) {
     const auto findings = check.found->findings(1);
-    list += fmt::format("<li><a href=\"#check\">The predictive check</a>: {}. {}.</li>\n",
-                        escaped(check.found->verdict()), escaped(findings.front()));
+    list += fmt::format("<li><a href=\"#check\">The predictive check</a>: {}; {}</li>\n",
+                        escaped(check.found->verdict()), escaped(findings.front() + "."));
   }
   if (list.empty())
     return fmt::format(
@@ -82,7 +82,7 @@ std::string report_page(const RunDirectory& run, const ReportPageOptions& option
   body += coefficients_section(shown) + laplace;
   body += "<h2 id=\"check\">Predictive check</h2>\n";
   body += check.found ? check_section(*check.found)
-                      : fmt::format("<p>There is none: {}.</p>\n", escaped(options.spell(check.why_not)));
+                      : fmt::format("<p>There is none: {}</p>\n", escaped(options.spell(check.why_not) + "."));
   body += chains_section(shown) + cost_section(shown) + settings_section(run, report);
   return html_page(fmt::format("{}: flymc", run.settings().target), body);
 }

@@ -21,8 +21,8 @@ struct Shown {
   std::optional<Encoding> encoding;  // none: the rows were removed
 };
 
-// A number with three digits of its deviation, and no more.
-std::string by_deviation(double value, double sd);
+// A number with so many digits of its deviation, and no more.
+std::string by_deviation(double value, double sd, int digits = 3);
 // With commas between thousands.
 std::string with_commas(std::int64_t number);
 
