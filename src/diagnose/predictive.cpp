@@ -97,8 +97,10 @@ std::vector<PredictiveChecker::Rows> PredictiveChecker::by_value(std::span<const
     out.push_back(std::move(group));
   };
   if (distinct <= most) {
-    for (Index i = 1; i <= size; ++i)
-      if (i == size || value(i) != value(i - 1)) close(i);
+    const Index fewest = std::max<Index>(10, size / 200);  // of a few rows nothing can be said
+    for (Index i = 1; i < size; ++i)
+      if (value(i) != value(i - 1) && i - begin >= fewest && size - i >= fewest) close(i);
+    if (size > 0) close(size);
     return out;
   }
   for (Index g = 1; g <= most; ++g) {

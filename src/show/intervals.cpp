@@ -60,7 +60,7 @@ std::string interval_plot(const std::vector<IntervalLine>& lines, const Interval
   }
   const double more = 0.03 * (upper - lower);
   const Scale x(lower - more, upper + more, 0.0, wide);
-  const std::vector<double> grid = ticks(x.lower(), x.upper(), 6);
+  const std::vector<double> grid = ticks(x.lower(), x.upper(), 5);
   std::string out = "<div class=\"intervals\">\n";
   for (const IntervalLine& line : lines)
     out += fmt::format("<div class=\"line\"><span class=\"name\">{}</span>{}<span class=\"numbers\">{}</span></div>\n",

@@ -21,8 +21,10 @@ std::string place(double x) {
 double tick_step(double lower, double upper, int count) {
   const double rough = (upper - lower) / std::max(1, count);
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  // The nearest of 1, 2, 5 and 10, by ratio.
   for (const double nice : {1.0, 2.0, 5.0})
-    if (nice * power >= rough) return nice * power;
+    if (const double next = nice == 2.0 ? 5.0 : 2.0 * nice; rough * rough < nice * next * power * power)
+      return nice * power;
   return 10.0 * power;
 }
 

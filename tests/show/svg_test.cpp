@@ -84,10 +84,10 @@ TEST(DrawsPlots, RanksShowAChainThatIsElsewhere) {
     draws[1].push_back(i + 1000);
   }
   // Each chain has twice its share of one half, and nothing of the other: the first begins at the height of 2 and ends at
-  // that of 0. Heights run from 168 (0) to 12 (2.1).
+  // that of 0. Heights run from 172 (0) to 22 (2.1).
   const std::string plot = rank_plot("x", draws);
-  EXPECT_NE(plot.find("class=\"chain c0\" d=\"M46 19.4"), std::string::npos) << plot;
-  EXPECT_NE(plot.find("class=\"chain c1\" d=\"M46 168"), std::string::npos);
+  EXPECT_NE(plot.find("class=\"chain c0\" d=\"M46 29.1"), std::string::npos) << plot;
+  EXPECT_NE(plot.find("class=\"chain c1\" d=\"M46 172"), std::string::npos);
 }
 
 TEST(Intervals, HaveALineEachAndBothAxes) {

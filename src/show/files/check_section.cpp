@@ -150,10 +150,11 @@ std::string check_section(const RunCheck& check) {
     out += fmt::format("<p class=\"note\">{}</p>\n", escaped(sentence(remark)));
   out +=
       "<p class=\"key\"><svg viewBox=\"0 0 14 14\"><circle class=\"dot\" cx=\"7\" cy=\"7\" r=\"4\"/></svg> observed "
-      "<svg viewBox=\"0 0 14 14\"><circle class=\"dot noticed\" cx=\"7\" cy=\"7\" r=\"4\"/></svg> observed, outside of "
-      "the "
-      "band <svg viewBox=\"0 0 14 14\"><path class=\"band\" d=\"M7 1L7 13\"/></svg> band "
-      "<svg viewBox=\"0 0 14 14\"><path class=\"mark\" d=\"M2 7L12 7\"/></svg> expected</p>\n";
+      "(or a "
+      "bar) <svg viewBox=\"0 0 14 14\"><circle class=\"dot noticed\" cx=\"7\" cy=\"7\" r=\"4\"/></svg> outside of its "
+      "band "
+      "<svg viewBox=\"0 0 14 14\"><path class=\"band\" d=\"M7 1L7 13\"/></svg> band <svg viewBox=\"0 0 14 14\"><path "
+      "class=\"mark\" d=\"M2 7L12 7\"/></svg> expected</p>\n";
   std::vector<const CheckPart*> shown, columns;
   for (const CheckPart& part : check.parts) (by_column(part) ? columns : shown).push_back(&part);
   const auto worst_first = [](const CheckPart* part) { return furthest(*part); };

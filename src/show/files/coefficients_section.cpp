@@ -83,7 +83,7 @@ std::string plot(const Shown& of, const std::vector<Term>& terms, bool odds) {
                      fmt::format("{} ({} to {})", short_number(p.median), short_number(p.lower), short_number(p.upper)),
                      false, std::numeric_limits<double>::quiet_NaN()});
   }
-  return interval_plot(lines, {true, odds ? "odds ratio" : of.card.log_link ? "ratio" : ""});
+  return interval_plot(lines, {true, odds ? "odds ratio" : of.card.log_link ? "ratio of means" : ""});
 }
 
 std::string plots(const Shown& of) {
