@@ -145,3 +145,16 @@ def test_what_cannot_be_checked_is_refused(tmp_path):
     (tmp_path / "run" / "rows.arrow").unlink()
     assert "its rows were removed" in refusal("check", "run", folder=tmp_path)
     assert "--rows must be from 50 to 1000000, not 7" in flymc("check", "run", "--rows", 7, folder=tmp_path, expect=2, both=True)
+
+
+@pytest.mark.parametrize("family", ["ordinal", "softmax", "poisson"])
+def test_shares_of_all_rows_are_those_of_the_table(family, tmp_path):
+    """Every row is there once, also where a run keeps it as two."""
+    table = FAMILIES[family][0](4)
+    found = checked(table, tmp_path, "--family", family)
+    assert found["sampled_rows"] == found["rows"] == ROWS
+    for group in found["parts"][0]["groups"]:
+        inside = (table["y"].astype(str) == group["group"] if family != "poisson" else
+                  (table["y"] >= group["from"]) & (table["y"] <= (group["to"] if group["to"] is not None else np.inf)))
+        assert group["observed"] == pytest.approx(inside.mean(), abs=1e-12)
+        assert group["rows"] == inside.sum()

@@ -52,10 +52,12 @@ std::size_t numeric_columns(const Encoding& encoding) {
   return static_cast<std::size_t>(std::ranges::count(encoding.columns(), ColumnKind::numeric, &EncodedColumn::kind));
 }
 
-Tables tables_of(const Replicates& of) {
+// The table's own targets before the drawn ones, which are then given up: both may be large.
+Tables tables_of(Replicates& of) {
   Tables out(of.replicated.rows() + 1, of.replicated.cols());
   out.row(0) = Eigen::Map<const Vector>(of.observed.data(), out.cols()).transpose();
   out.bottomRows(of.replicated.rows()) = of.replicated;
+  of.replicated.resize(0, 0);
   return out;
 }
 
@@ -66,8 +68,8 @@ void check(const CheckOptions& options) {
     throw InputError(fmt::format("{} must be from {} to 1000000, not {}", mention("rows"), fewest_rows, options.rows));
   if (options.draws < 100 || options.draws > 100000)
     throw InputError(fmt::format("{} must be from 100 to 100000, not {}", mention("draws"), options.draws));
-  if (static_cast<double>(options.rows) * static_cast<double>(options.draws) > 2e8)
-    throw InputError(fmt::format("{} times {} is {}, and at most 200000000 targets are drawn; ask for fewer of either",
+  if (static_cast<double>(options.rows) * static_cast<double>(options.draws) > 5e7)
+    throw InputError(fmt::format("{} times {} is {}, and at most 50000000 targets are drawn; ask for fewer of either",
                                  mention("rows"), mention("draws"), options.rows * options.draws));
 }
 
@@ -82,7 +84,7 @@ RunCheck check_run(const RunDirectory& run, const CheckOptions& options) {
   if (rows.sampled.size() < fewest_rows)
     throw InputError(fmt::format("{}: a check needs {} rows, and there are {}", run.path().string(), fewest_rows,
                                  rows.sampled.size()));
-  const Replicates drawn = replicate(run, rows.sampled, options.draws, options.seed);
+  Replicates drawn = replicate(run, rows.sampled, options.draws, options.seed);
   if (drawn.replicated.rows() < 100)
     throw InputError(fmt::format("{}: a check needs 100 draws, and there are {}; {}", run.path().string(),
                                  drawn.replicated.rows(), mention_action("sample", run.path().string())));

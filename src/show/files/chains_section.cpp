@@ -118,16 +118,17 @@ std::string chains_section(const Shown& of) {
     ess = std::min(ess, least_ess(p));
   }
   std::string out = fmt::format(
-      "<h2 id=\"chains\">Chains</h2>\n<p>{} chains of {} draws. The largest R-hat is {:.3f} (it should be below {}), "
+      "<h2 id=\"chains\">Chains</h2>\n<p>{} chains of {} draws. The largest R-hat is {} (it should be below {}), "
       "the "
-      "smallest effective sample size {:.0f} (it should be {:.0f} or more). Drawn are the three parameters with the "
+      "smallest effective sample size {} (it should be {:.0f} or more). Drawn are the three parameters with the "
       "fewest "
       "effective draws, and the one with the largest R-hat: a trace of at most 250 draws of each chain, evenly spaced, "
       "and "
       "below it how often each chain has the lowest twentieth of all draws, the next one, and so on, in units of its "
       "share: "
       "each line should be level, around 1.</p>\n",
-      chains, with_commas(of.report.draws_per_chain), r_hat, enough_r_hat, ess, enough_ess(chains));
+      chains, with_commas(of.report.draws_per_chain), known(r_hat, 3), enough_r_hat,
+      ess > 0.0 ? known(ess, 0) : "not known", enough_ess(chains));
   out += chain_key(chains);
   const Reported reported = of.report.reported(of.summary.options.reference_class);
   out += "<div class=\"cards\">\n";
@@ -135,8 +136,8 @@ std::string chains_section(const Shown& of) {
     const ParameterSummary& p = parameters[i];
     const std::string name = readable_name(p.name);
     const auto draws = reported.draws(of.draws, static_cast<Index>(i));
-    const std::string note =
-        fmt::format("ESS {:.0f} in bulk, {:.0f} in the tails, R-hat {:.3f}", p.ess_bulk, p.ess_tail, p.r_hat);
+    const std::string note = fmt::format("ESS {} in bulk, {} in the tails, R-hat {}", known(p.ess_bulk, 0),
+                                         known(p.ess_tail, 0), known(p.r_hat, 3));
     out += fmt::format("<figure class=\"card\"><h3>{}</h3><p class=\"note\">{}</p>\n{}{}</figure>\n", escaped(name),
                        note, trace_plot(name, draws), rank_plot(name, draws));
   }

@@ -145,16 +145,19 @@ std::string table(const Shown& of) {
   for (const char* name : {"ESS bulk", "ESS tail", "R-hat"}) heading.emplace_back(name);
   std::vector<std::vector<std::string>> lines;
   for (const ParameterSummary& p : of.summary.parameters) {
-    std::vector<std::string> line = {escaped(readable_name(p.name)), by_deviation(p.mean, p.sd),
-                                     fmt::format("{:.3g}", p.sd),    by_deviation(p.lower, p.sd),
-                                     by_deviation(p.median, p.sd),   by_deviation(p.upper, p.sd)};
+    std::vector<std::string> line = {escaped(readable_name(p.name)),
+                                     by_deviation(p.mean, p.sd),
+                                     std::isfinite(p.sd) ? fmt::format("{:.3g}", p.sd) : "not known",
+                                     by_deviation(p.lower, p.sd),
+                                     by_deviation(p.median, p.sd),
+                                     by_deviation(p.upper, p.sd)};
     if (of.card.odds_ratios) {
       const OddsRatio ratio = odds_ratio(p);
       line.push_back(fmt::format("{:.3g} ({:.3g} to {:.3g})", ratio.median, ratio.lower, ratio.upper));
     }
-    line.push_back(fmt::format("{:.0f}", p.ess_bulk));
-    line.push_back(fmt::format("{:.0f}", p.ess_tail));
-    line.push_back(fmt::format("{:.3f}", p.r_hat));
+    line.push_back(known(p.ess_bulk, 0));
+    line.push_back(known(p.ess_tail, 0));
+    line.push_back(known(p.r_hat, 3));
     lines.push_back(std::move(line));
   }
   std::string out = html_table(heading, lines);
@@ -175,6 +178,10 @@ std::string by_deviation(double value, double sd, int digits) {
   if (!(sd > 0.0) || !std::isfinite(sd) || std::abs(value) >= 1e9) return fmt::format("{:.4g}", value);
   const int places = static_cast<int>(digits - 1.0 - std::floor(std::log10(sd)));
   return places > 8 ? fmt::format("{:.4g}", value) : fmt::format("{:.{}f}", value, std::max(0, places));
+}
+
+std::string known(double value, int places) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, places) : "not known";
 }
 
 std::string coefficients_section(const Shown& of) {

@@ -23,6 +23,8 @@ struct Shown {
 
 // A number with so many digits of its deviation, and no more.
 std::string by_deviation(double value, double sd, int digits = 3);
+// A diagnostic, which draws too few do not have.
+std::string known(double value, int places);
 // With commas between thousands.
 std::string with_commas(std::int64_t number);
 
