@@ -46,7 +46,8 @@ def summary_html(report: dict[str, Any]) -> str:
         cells += ["not known" if p[name] is None else f"{p[name]:.0f}" for name in ("ess_bulk", "ess_tail")]
         cells.append("not known" if p["r_hat"] is None else f"{p['r_hat']:.3f}")
         name = f"<th style='text-align:left'>{html.escape(p['name'])}</th>"
-        lines.append(f"<tr>{name}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+        numbers = "".join(f"<td style='text-align:right'>{cell}</td>" for cell in cells)
+        lines.append(f"<tr>{name}{numbers}</tr>")
     rows = report.get("table_rows", report["rows"])
     said = [f"{len(report['chains'])} chains of {report['draws']} draws from {rows} rows"]
     said += [f"<strong>warning:</strong> {html.escape(warning)}" for warning in report["warnings"]]

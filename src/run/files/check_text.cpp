@@ -10,8 +10,11 @@
 namespace flymc {
 namespace {
 
-// Four digits are enough to tell groups apart.
-std::string short_number(double x) { return fmt::format("{:.4g}", x); }
+// Four digits are enough to tell groups apart; those before the point are told all.
+std::string short_number(double x) {
+  const double size = std::abs(x);
+  return size >= 1e4 && size < 1e9 ? fmt::format("{:.0f}", x) : fmt::format("{:.4g}", x);
+}
 
 std::string padded(const std::string& text, std::size_t width, bool left = false) {
   const std::size_t size = display_width(text);

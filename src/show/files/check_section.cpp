@@ -11,6 +11,7 @@
 #include "flymc/show/html.hpp"
 #include "flymc/show/intervals.hpp"
 #include "flymc/show/svg.hpp"
+#include "sections.hpp"
 
 namespace flymc {
 namespace {
@@ -81,7 +82,8 @@ std::string groups_plot(const std::string& label, const CheckPart& part, double 
     else if (bars)
       plot.mark(at, std::isinf(group.to) ? fmt::format("{:.0f}+", group.from) : fmt::format("{:.0f}", group.from));
     else
-      plot.mark(at, fmt::format("{:.3g}", group.from));
+      plot.mark(at, std::abs(group.from) >= 1e3 && std::abs(group.from) < 1e6 ? fmt::format("{:.0f}", group.from)
+                                                                              : fmt::format("{:.3g}", group.from));
   }
   return plot.finish();
 }
@@ -139,8 +141,8 @@ std::string check_section(const RunCheck& check) {
   std::string out = fmt::format(
       "<p>{} of {} rows are compared with {} tables of targets that the model draws for the same rows.</p>\n"
       "<p class=\"{}\"><strong>{}</strong> {}</p>\n",
-      check.sampled, check.rows, check.draws, check.passed() ? "good" : "bad", escaped(sentence(check.verdict())),
-      escaped(sentence(check.assurance())));
+      with_commas(check.sampled), with_commas(check.rows), check.draws, check.passed() ? "good" : "bad",
+      escaped(sentence(check.verdict())), escaped(sentence(check.assurance())));
   if (const auto findings = check.findings(); !findings.empty()) {
     out += "<ul>\n";
     for (const std::string& finding : findings) out += fmt::format("<li>{}</li>\n", escaped(finding + "."));

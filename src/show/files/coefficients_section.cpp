@@ -177,7 +177,10 @@ std::string by_deviation(double value, double sd, int digits) {
   if (!std::isfinite(value)) return "not known";
   if (!(sd > 0.0) || !std::isfinite(sd) || std::abs(value) >= 1e9) return fmt::format("{:.4g}", value);
   const int places = static_cast<int>(digits - 1.0 - std::floor(std::log10(sd)));
-  return places > 8 ? fmt::format("{:.4g}", value) : fmt::format("{:.{}f}", value, std::max(0, places));
+  const std::string out =
+      places > 8 ? fmt::format("{:.4g}", value) : fmt::format("{:.{}f}", value, std::max(0, places));
+  // A number that is rounded to 0 has no sign.
+  return out.starts_with('-') && out.find_first_not_of("-0.") == std::string::npos ? out.substr(1) : out;
 }
 
 std::string known(double value, int places) {

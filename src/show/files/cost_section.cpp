@@ -16,6 +16,7 @@ namespace {
 std::string duration(double seconds) {
   if (seconds < 0.1) return "below 0.1 s";
   if (seconds < 100.0) return fmt::format("{:.1f} s", seconds);
+  if (seconds < 600.0) return fmt::format("{:.0f} s", seconds);
   if (seconds < 6000.0) return fmt::format("{:.0f} min", seconds / 60.0);
   return fmt::format("{:.1f} h", seconds / 3600.0);
 }
