@@ -45,7 +45,8 @@ def on_files(files, config):
         for name, picture in resources["outputs"].items():
             text = text.replace(f"({name})", f"({notebook.stem}_{name})")
             add(f"notebooks/{notebook.stem}_{name}", picture)
-        add(f"notebooks/{notebook.stem}.md", re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL))
+        text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)
+        add(f"notebooks/{notebook.stem}.md", text.replace('<table border="1" class="dataframe">', "<table>"))
     return files
 
 
@@ -61,7 +62,8 @@ def cpp():
     include = ROOT / "include" / "flymc"
     parts = [
         "# C++ reference\n\nThe public headers, in the order of the layers. `#include <flymc/flymc.hpp>` has all but "
-        "those in a folder `files`, which are for programs that link `flymc::files`.\n"
+        "those in a folder `files`, which are for programs that link `flymc::files`. A single header is included as "
+        "`<flymc/core/random.hpp>`.\n"
     ]
     for layer in LAYERS:
         parts.append(f"\n## {layer}\n")
@@ -69,7 +71,7 @@ def cpp():
             (include / layer).rglob("*.hpp"), key=lambda path: (path.parent.name == "files", path.name)
         ):
             purpose, body = split(header.read_text())
-            parts.append(f"\n### flymc/{header.relative_to(include)}\n\n{purpose}\n\n```cpp\n{body}\n```\n")
+            parts.append(f"\n### {header.relative_to(include)}\n\n{purpose}\n\n```cpp\n{body}\n```\n")
     return "".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""The commands and programs of the README and of the tutorial are run, and print what the pages say.
+"""The commands and programs of the README and of three pages are run, and print what the pages say.
 
 Blocks marked `sh` and `python` are run in the order of the page, in a folder that has nothing but examples/data. A block marked
 `text` is what the block before it prints; `...` stands for what the page leaves out. Words have to be the same. Numbers may differ by a
@@ -83,7 +83,7 @@ def run_shell(code):
     return done.stdout, done.returncode
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/priors.md", "docs/howto.md"])
 def test_page(page, tmp_path, monkeypatch):
     if not pytest.importorskip("arviz").__version__.startswith("0."):
         pytest.skip("the tutorial has what ArviZ 0.22 prints")

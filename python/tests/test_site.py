@@ -1,0 +1,50 @@
+"""Formulas of the site: what is converted, how, and what stops the build."""
+
+import importlib.util
+import pathlib
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("latex2mathml")
+exceptions = pytest.importorskip("mkdocs.exceptions")
+SOURCE = pathlib.Path(__file__).parents[2] / "docs" / "site" / "formulas.py"
+PAGE = SimpleNamespace(file=SimpleNamespace(src_uri="page.md"))
+
+
+def site(content):
+    spec = importlib.util.spec_from_file_location("formulas", SOURCE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.on_page_content(content, PAGE)
+
+
+def inline(tex):
+    return site(rf'<p>so <span class="arithmatex">\({tex}\)</span>, as said</p>')
+
+
+def test_a_formula_becomes_mathml():
+    assert inline("x") == (
+        '<p>so <span class="formula-short"><math xmlns="http://www.w3.org/1998/Math/MathML" display="inline">'
+        "<mrow><mi>x</mi></mrow></math>,</span> as said</p>"
+    )
+    shown = site(r'<div class="arithmatex">\[a &lt; b\]</div>')
+    assert shown.startswith('<div class="formula"><math') and 'display="block"' in shown
+    assert "<mi>a</mi><mo>&#x0003C;</mo><mi>b</mi>" in shown
+    assert site("<p><code>$x$</code></p>") == "<p><code>$x$</code></p>"
+
+
+def test_what_is_mended():
+    """Thin spaces, for one, stand beside a name and never between a base and its power."""
+    assert '<mi>H</mi><mo lspace="0" rspace="0">&#x02032;</mo>' in inline("H'(d)")
+    assert inline(r"\lvert x \rvert").count('<mo lspace="0" rspace="0" stretchy="false">&#x0007C;</mo>') == 2
+    assert '<mi>log</mi><mspace width="0.17em"/><mi>p</mi>' in inline(r"\log p")
+    assert "<msup><mi>range</mi><mn>3</mn></msup>" in inline(r"\operatorname{range}^3")
+    assert '<mo>&#x0003D;</mo><mo form="prefix">&#x02212;</mo>' in inline("h = -x")
+    assert '<mi mathvariant="normal">&#x00394;</mi>' in inline(r"\Delta")
+
+
+@pytest.mark.parametrize("tex", [r"\unknown{x}", r"\begin{aligned} a &amp;= b \end{aligned}", r"a\,b", "c^*"])
+def test_what_stops_the_build(tex):
+    with pytest.raises(exceptions.PluginError, match="^page.md: "):
+        inline(tex)
