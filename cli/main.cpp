@@ -25,6 +25,7 @@
 #include "leave_one_out.hpp"
 #include "progress.hpp"
 #include "ranks.hpp"
+#include "run_commands.hpp"
 #include "usage.hpp"
 
 namespace {
@@ -446,6 +447,10 @@ int main(int argc, char** argv) {
       return static_cast<int>(Exit::success);
     };
   });
+
+  const Asked asked{run_path, command};
+  add_check_command(app, asked);
+  add_report_command(app, asked);
 
   CLI::App& plan = *app.add_subcommand("plan", "rows, parameters, memory, passes and time, before anything runs");
   add_table(plan);

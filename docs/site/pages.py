@@ -11,7 +11,7 @@ import nbconvert
 from mkdocs.structure.files import File
 
 ROOT = pathlib.Path(__file__).parents[2]
-LAYERS = "core comm data model bound anchor bright kernel draws diagnose chain run".split()
+LAYERS = "core comm data model bound anchor bright kernel draws diagnose chain run show".split()
 PYTHON = """# Python reference
 
 ::: flymc.fit

@@ -10,6 +10,7 @@ import pyarrow as _pyarrow  # noqa: F401  first: its Arrow libraries are then th
 
 from ._core import BoundViolation, FileError, InputError
 from ._core import version as __version__
+from .checking import Check
 from .fits import Fit, load, resume
 from .fitting import fit, plan
 from .leave_one_out import Comparison, Loo, compare
@@ -17,6 +18,7 @@ from .priors import Flat, Laplace, Normal, StudentT
 
 __all__ = [
     "BoundViolation",
+    "Check",
     "Comparison",
     "FileError",
     "Fit",

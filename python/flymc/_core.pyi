@@ -83,6 +83,17 @@ class Run:
     def log_likelihood(self, rows: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """A row per draw, a column per row of the table."""
 
+    def check(self, rows: int, draws: int, seed: int) -> tuple[str, str]:
+        """Predictive checks of a sample of rows: as JSON, and as text."""
+
+    def write_report(self, out: str, interval: float) -> str:
+        """The run as one HTML file; returns where it is."""
+
+    def replicate(self, rows: Sequence[int], seed: int) -> tuple[list[float], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
+        """
+        Targets of these rows, and those that each draw gives them: a row per draw.
+        """
+
     def bright_rows(self, chain: int, draws: int) -> list[list[int]]:
         """Which rows are bright along a chain that goes on."""
 

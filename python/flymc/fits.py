@@ -16,10 +16,12 @@ import numpy as np
 import pyarrow as pa
 
 from . import _core, folders, leave_one_out, tables
+from .checking import Check, check_of
 from .folders import Folder
 from .for_arviz import LogLikelihood, inference_data
 from .formulas import FILE, Design
 from .leave_one_out import Loo
+from .notebooks import summary_html
 from .priors import Priors, prior_text
 from .settings import words
 from .watching import watch
@@ -47,6 +49,9 @@ class Fit:
 
     def __repr__(self) -> str:
         return self._run.summary()
+
+    def _repr_html_(self) -> str:
+        return summary_html(self._report)
 
     def __copy__(self) -> Fit:
         return self
@@ -191,11 +196,16 @@ class Fit:
         """For ArviZ: an InferenceData before ArviZ 1, a DataTree of the same groups since.
 
         The posterior is `theta(chain, draw, coefficient)`, as in the command's export: of a softmax the differences
-        from `reference_class`, which is the first class unless you name another. The log likelihood, which
-        `arviz.loo` needs, is computed for at most `log_likelihood_rows` rows of the table, a random sample without
-        replacement that depends on `seed`; 0 leaves it out, and there is none of ordered targets. Rows are chosen as by
-        `Fit.loo`, so that fits of one table have the same ones. What `arviz.loo` then says is of these rows: times rows / sample it is an estimate for the
-        table, and `Fit.loo` a better one. The attributes of the group say how many there were.
+        from `reference_class`, which is the first class unless you name another. Three groups are of a random sample of at
+        most `log_likelihood_rows` rows of the table, without replacement, that depends on `seed`; 0 leaves them out, and
+        there are none of ordered targets. `log_likelihood` is what `arviz.loo` needs, `observed_data` has the targets
+        (classes by their number, successes as shares of the trials), and `posterior_predictive` a target of each row under
+        each draw, so that `arviz.plot_ppc` and `arviz.plot_loo_pit` work. Times that are censored have no observed time, and
+        so these two groups are left out of a fit with `event`.
+
+        Rows are chosen as by `Fit.loo`, so that fits of one table have the same ones. What `arviz.loo` then says is of
+        these rows: times rows / sample it is an estimate for the table, and `Fit.loo` a better one. The attributes of the
+        groups say how many there were.
 
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
         >>> fit.to_arviz(log_likelihood_rows=100).log_likelihood.attrs["sampled_rows"]
@@ -214,9 +224,30 @@ class Fit:
         likelihood = None
         if log_likelihood_rows > 0 and not _core.takes_order(self.settings["family"][0]):
             all_rows, rows = self._run.sample_rows(log_likelihood_rows, seed)
-            values = self.log_likelihood(rows).reshape(*theta.shape[:2], len(rows))
-            likelihood = LogLikelihood(self.settings["target"][0], np.asarray(rows), values, all_rows)
+            shape = (*theta.shape[:2], len(rows))
+            likelihood = LogLikelihood(
+                self.settings["target"][0], np.asarray(rows), self.log_likelihood(rows).reshape(shape), all_rows
+            )
+            if not any(self.settings["event"]):
+                observed, drawn = self._run.replicate(rows, seed)
+                likelihood.observed, likelihood.replicated = np.asarray(observed), drawn.reshape(shape)
         return inference_data(theta, names, statistics, likelihood, _core.version)
+
+    def check(self, rows: int = 10_000, draws: int = 500, seed: int = 0) -> Check:
+        """Predictive checks: whether the rows look like those that the model draws. See docs/reference.md, "The check".
+
+        A random sample of `rows` rows of the table is compared with `draws` tables of targets that are drawn for the same
+        rows, each under a draw of the posterior: how often a predicted probability comes true, how many rows have each
+        count, how targets lie among those that are drawn for their row, and the same in groups by each column of numbers.
+        If the model is right, all bands hold at once with probability 95 % or more.
+
+        >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
+        >>> check = fit.check(rows=2000)
+        >>> check.sampled_rows, check.level
+        (2000, 0.95)
+        """
+        found, text = self._run.check(int(rows), int(draws), int(seed))
+        return check_of(json.loads(found), text)
 
     def loo(self, rows: int = 1000, seed: int = 0) -> Loo:
         """How well new rows are predicted: leave-one-out cross-validation (elpd_loo) of the whole table.
@@ -402,6 +433,19 @@ class Fit:
         self._run.copy(str(path))
         if self._design is not None:
             self._design.save(pathlib.Path(path))
+
+    def write_report(self, out: str | os.PathLike[str] | None = None, interval: float = 0.9) -> pathlib.Path:
+        """Writes the run as one HTML file, which needs no network, and returns where it is.
+
+        Coefficients with intervals, the posterior beside the Laplace approximation where the two differ, traces and ranks of
+        the worst parameters, predictive checks, what it cost, warnings, and the settings to repeat it. Without `out` it is
+        `report.html` in the folder of the run. (`Fit.report` is what the summary prints, as a dict.)
+
+        >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
+        >>> fit.write_report().name
+        'report.html'
+        """
+        return pathlib.Path(self._run.write_report("" if out is None else os.fspath(out), float(interval)))
 
     def export(self, out: str | os.PathLike[str], *, reference_class: Any = None) -> list[str]:
         """Writes the draws as NetCDF (.nc), Stan CSV (.csv) or Parquet, by the file's name; returns the files.

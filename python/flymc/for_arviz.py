@@ -13,12 +13,14 @@ _NEEDED = "this needs ArviZ, which is not installed: pip install arviz"
 
 @dataclass
 class LogLikelihood:
-    """Of some rows of a table, under each draw: (chain, draw, row)."""
+    """Of some rows of a table, under each draw: (chain, draw, row). And their targets, with those that each draw gives."""
 
     target: str
     rows: np.ndarray
     values: np.ndarray
     all_rows: int
+    observed: np.ndarray | None = None
+    replicated: np.ndarray | None = None
 
 
 def inference_data(
@@ -46,14 +48,22 @@ def inference_data(
         "sample_stats": dataset({name: (("chain", "draw"), values) for name, values in statistics.items()}),
     }
     if (of := log_likelihood) is not None:
-        group = dataset({of.target: (("chain", "draw", "row"), of.values)}, row=of.rows)
-        group.attrs |= {"rows": of.all_rows, "sampled_rows": len(of.rows)}
+
+        def of_rows(values: np.ndarray) -> Any:
+            group = dataset({of.target: (("chain", "draw", "row"), values)}, row=of.rows)
+            group.attrs |= {"rows": of.all_rows, "sampled_rows": len(of.rows)}
+            return group
+
+        groups["log_likelihood"] = of_rows(of.values)
         if len(of.rows) < of.all_rows:
-            group.attrs["sample"] = (
+            groups["log_likelihood"].attrs["sample"] = (
                 f"a random {len(of.rows)} of {of.all_rows} rows: what is summed over them, as elpd_loo, estimates "
                 f"the table's after multiplication by {of.all_rows / len(of.rows):.6g}; Fit.loo() does better"
             )
-        groups["log_likelihood"] = group
+        if of.observed is not None and of.replicated is not None:
+            groups["posterior_predictive"] = of_rows(of.replicated)
+            observed = xarray.Dataset({of.target: (("row",), of.observed)}, coords={"row": of.rows})
+            groups["observed_data"] = observed.assign_attrs(groups["posterior_predictive"].attrs)
     # ArviZ 1 has the name too, for DataTree and with a warning, but not among its own.
     if "InferenceData" in vars(arviz):
         return arviz.InferenceData(**groups)

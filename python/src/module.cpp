@@ -18,6 +18,7 @@
 
 #include "arguments.hpp"
 #include "flymc/core/files.hpp"
+#include "flymc/run/files/check.hpp"
 #include "flymc/run/files/copies.hpp"
 #include "flymc/run/files/families.hpp"
 #include "flymc/run/files/inspect.hpp"
@@ -25,10 +26,12 @@
 #include "flymc/run/files/loo.hpp"
 #include "flymc/run/files/plan.hpp"
 #include "flymc/run/files/predict.hpp"
+#include "flymc/run/files/replicates.hpp"
 #include "flymc/run/files/report.hpp"
 #include "flymc/run/files/reported_draws.hpp"
 #include "flymc/run/files/run.hpp"
 #include "flymc/run/files/run_on_another.hpp"
+#include "flymc/show/files/report_page.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -156,6 +159,19 @@ class Run {
   std::tuple<RowId, std::vector<RowId>> sample_rows(RowId count, std::uint64_t seed) const {
     const SampledRows found = flymc::sample_rows(directory_, count, seed);
     return {found.rows, found.sampled};
+  }
+  std::tuple<std::string, std::string> check(RowId rows, std::int64_t draws, std::uint64_t seed) const {
+    const RunCheck found = check_run(directory_, {rows, draws, seed});
+    return {to_json(found), found.text()};
+  }
+  std::string write_report(const std::string& out, double interval) const {
+    ReportPageOptions options;
+    options.interval = interval;
+    options.spell = [](const std::string& text) { return in_arguments(text); };
+    return write_report_page(directory_, out, options).string();
+  }
+  Replicates replicate(const std::vector<RowId>& rows, std::uint64_t seed) const {
+    return flymc::replicate(directory_, rows, all_draws, seed);
   }
   const RunDirectory& directory() const { return directory_; }
   Run copy(const std::string& path) const { return Run(copy_run(directory_, path)); }
@@ -291,6 +307,21 @@ NB_MODULE(_core, m) {
             return to_numpy(std::move(values));
           },
           "rows"_a, "A row per draw, a column per row of the table.")
+      .def("check", &Run::check, "rows"_a, "draws"_a, "seed"_a, Free(),
+           "Predictive checks of a sample of rows: as JSON, and as text.")
+      .def("write_report", &Run::write_report, "out"_a, "interval"_a, Free(),
+           "The run as one HTML file; returns where it is.")
+      .def(
+          "replicate",
+          [](const Run& run, const std::vector<RowId>& rows, std::uint64_t seed) {
+            Replicates drawn;
+            {
+              const nb::gil_scoped_release free;
+              drawn = run.replicate(rows, seed);
+            }
+            return std::tuple(drawn.observed, to_numpy(std::move(drawn.replicated)));
+          },
+          "rows"_a, "seed"_a, "Targets of these rows, and those that each draw gives them: a row per draw.")
       .def("bright_rows", &Run::bright_rows, "chain"_a, "draws"_a, Free(),
            "Which rows are bright along a chain that goes on.")
       .def("origins", &Run::origins, "rows"_a, Free(), "The file of each row, and its row there, from 1.")

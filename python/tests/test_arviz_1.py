@@ -30,11 +30,13 @@ PROGRAM = """
     for_arviz = sys.modules["for_arviz"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(for_arviz)
     kept = np.load(file)
-    likelihood = for_arviz.LogLikelihood("clicked", kept["rows"], kept["values"], 3000)
+    likelihood = for_arviz.LogLikelihood("clicked", kept["rows"], kept["values"], 3000, kept["observed"], kept["drawn"])
     names = kept["names"].tolist()
     data = for_arviz.inference_data(kept["theta"], names, {"lp": kept["lp"]}, likelihood, "0")
     assert isinstance(data, xarray.DataTree)
     for plot in (arviz.plot_trace, arviz.plot_forest):
+        assert plot(data) is not None
+    for plot in (arviz.plot_ppc_dist, arviz.plot_loo_pit):
         assert plot(data) is not None
     summary = arviz.summary(data, round_to="none")
     loo = arviz.loo(data)
@@ -58,13 +60,16 @@ def test_arviz_1(frame, quick, tmp_path):
         lp=before.sample_stats["lp"],
         rows=likelihood["row"],
         values=likelihood,
+        observed=before.observed_data["clicked"],
+        drawn=before.posterior_predictive["clicked"],
     )
     program = [PYTHON, "-c", textwrap.dedent(PROGRAM), for_arviz.__file__, tmp_path / "draws.npz"]
     done = subprocess.run(program, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert said["version"].startswith("1.")
-    assert said["groups"] == ["posterior", "sample_stats", "log_likelihood"] and said["rows"] == 200
+    groups = ["posterior", "sample_stats", "log_likelihood", "posterior_predictive", "observed_data"]
+    assert said["groups"] == groups and said["rows"] == 200
     assert said["parameters"] == [f"theta[{name}]" for name in fit.names]
     np.testing.assert_allclose(said["mean"], fit.summary()["mean"], rtol=1e-9)
     loo = arviz.loo(before)

@@ -40,7 +40,7 @@ inline EncodingOptions encoding_options(const Settings& settings) {
   options.log_link = family_card(settings.family).log_link;
   if (draws_scale(settings)) options.scale = scale_name;
   if (family_card(settings.family).shape) options.shape = shape_name;
-  options.distinct_targets = family_card(settings.family).counts;
+  options.distinct_targets = family_card(settings.family).shape && family_card(settings.family).counts;
   options.times = family_card(settings.family).times;
   options.event = settings.event;
   options.categorical = settings.categorical;

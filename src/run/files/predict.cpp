@@ -19,23 +19,10 @@
 #include "prediction_writer.hpp"
 #include "row_predictor.hpp"
 #include "run_parts.hpp"
+#include "thinned_draws.hpp"
 
 namespace flymc {
 namespace {
-
-// At most `most` draws, evenly spaced over all chains: a row per draw, on the scale of the table's columns.
-RowMatrix read_draws(const DrawsFile& file, std::int64_t most) {
-  std::int64_t all = 0;
-  for (std::size_t c = 0; c < file.chains(); ++c) all += file.draws(c);
-  const std::int64_t kept = std::min(all, most);
-  RowMatrix out(kept, file.coefficients());
-  std::int64_t seen = 0, next = 0;
-  file.scan([&](const DrawsBatch& batch) {
-    for (Index i = 0; i < batch.theta.rows(); ++i, ++seen)
-      if (next < kept && seen == next * all / kept) out.row(next++) = batch.theta.row(i);
-  });
-  return out;
-}
 
 // Rows until there are enough for all threads, then their predictions, in order. While the threads work on a batch, the
 // caller writes the one before it and gathers the next.
@@ -186,7 +173,7 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
     throw InputError(
         fmt::format("{}: the family {} has no times until an event; leave it out", mention("times"), settings.family));
   const RowPredictor predictor(make_model(settings, static_cast<int>(encoding.classes().size())), encoding,
-                               read_draws(DrawsFile(directory.draws()), options.draws), settings.fit.seed, options);
+                               thinned_draws(DrawsFile(directory.draws()), options.draws), settings.fit.seed, options);
 
   const Table table = Table::open(options.table, {encoding.categorical(), delimiter_of(options.delimiter)});
   for (const std::string& file : table.files())

@@ -25,6 +25,8 @@ std::string to_json(const RunReport& report) {
                         {"classes", report.classes},
                         {"anchor_queries", report.anchor_queries},
                         {"bound_queries", report.bound_queries},
+                        {"ingest_seconds", report.ingest_seconds},
+                        {"prepare_seconds", report.prepare_seconds},
                         {"draws", report.draws_per_chain},
                         {"choices", report.choices},
                         {"warnings", report.warnings},
@@ -83,6 +85,8 @@ RunReport read_report(const RunDirectory& directory) {
     value.at("classes").get_to(report.classes);
     value.at("anchor_queries").get_to(report.anchor_queries);
     value.at("bound_queries").get_to(report.bound_queries);
+    report.ingest_seconds = value.value("ingest_seconds", 0.0);
+    report.prepare_seconds = value.value("prepare_seconds", 0.0);
     value.at("draws").get_to(report.draws_per_chain);
     value.at("choices").get_to(report.choices);
     report.warnings = value.value("warnings", report.warnings);

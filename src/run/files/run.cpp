@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "clock.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/data/files/store_file.hpp"
@@ -41,11 +42,16 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
     return true;
   }
   const bool had_rows = job.found([&] { return !directory.rows_files().empty(); });
+  const auto began = Clock::now();
   ingest(job);
+  SetUpSeconds set_up{had_rows ? 0.0 : seconds_since(began), 0.0};
   if (job.stopped()) return false;
   const RunParts parts = parts_of(open_rows(directory, had_rows, job.execution), job.settings());
+  const auto ingested = Clock::now();
+  const bool had_preparation = job.found([&] { return std::filesystem::exists(directory.preparation()); });
   const std::optional<Preparation> preparation = prepared(job, parts);
-  return preparation && sample(job, parts, *preparation);
+  if (!had_preparation) set_up.prepare = seconds_since(ingested);
+  return preparation && sample(job, parts, *preparation, set_up);
 }
 
 }  // namespace flymc

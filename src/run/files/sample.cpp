@@ -45,7 +45,7 @@ bool draw_in_rounds(const Job& job, const RunParts& parts, const PartSink& sink,
 
 }  // namespace
 
-bool sample(const Job& job, const RunParts& parts, const Preparation& preparation) {
+bool sample(const Job& job, const RunParts& parts, const Preparation& preparation, const SetUpSeconds& set_up) {
   const RunDirectory& directory = job.directory;
   const FitOptions& options = job.settings().fit;
   parts.rows.expect(recipe_of(preparation, options).regular ? Access::in_order : Access::here_and_there);
@@ -65,7 +65,10 @@ bool sample(const Job& job, const RunParts& parts, const Preparation& preparatio
   if (!merged && !draw_in_rounds(job, parts, sink, chains, goal)) return false;
   if (!job.first()) return true;
   if (!merged) sink.merge(directory.draws());
-  write_report(directory, make_report(parts, preparation, job.settings(), chains.reports(), goal));
+  RunReport report = make_report(parts, preparation, job.settings(), chains.reports(), goal);
+  report.ingest_seconds = set_up.ingest;
+  report.prepare_seconds = set_up.prepare;
+  write_report(directory, report);
   directory.remove_parts();
   return true;
 }

@@ -42,7 +42,7 @@ std::string names_of(bool FamilyCard::*has) {
 void check_facts(const Settings& settings, const FamilyCard& card) {
   if (!settings.exposure.empty() && !card.log_link)
     throw InputError(
-        fmt::format("{}: only for counts ({}); other families take a column of its logarithms as offset ({})",
+        fmt::format("{}: only for counts and amounts ({}); other families take a column of its logarithms as offset ({})",
                     mention("exposure"), names_of(&FamilyCard::log_link), mention("offset")));
   if (!settings.exposure.empty() && !settings.offset.empty())
     throw InputError(

@@ -33,7 +33,11 @@ struct Job {
 void ingest(const Job& job);
 // Rows to anchor and bound, or those that are there. Nothing if the monitor stopped it.
 std::optional<Preparation> prepared(const Job& job, const RunParts& parts);
+// What the first two stages took in this process.
+struct SetUpSeconds {
+  double ingest = 0.0, prepare = 0.0;
+};
 // Draws, and the report of the run. False if the monitor stopped it.
-bool sample(const Job& job, const RunParts& parts, const Preparation& preparation);
+bool sample(const Job& job, const RunParts& parts, const Preparation& preparation, const SetUpSeconds& set_up);
 
 }  // namespace flymc

@@ -439,7 +439,16 @@ TEST_F(RunOnDisk, ADamagedReportIsRefused) {
   EXPECT_TRUE(refused(good + "\n"));
   std::filesystem::remove(run.report());
   ASSERT_TRUE(complete(run, quiet_));
-  EXPECT_EQ(read_whole(run.report()), good);
+  // How long the set-up took is known to the process that made it, and here it was not made again.
+  RunReport again = read_report(run);
+  std::ofstream(run.report(), std::ios::binary) << good;
+  const RunReport before = read_report(run);
+  EXPECT_GT(before.ingest_seconds, 0.0);
+  EXPECT_GT(before.prepare_seconds, 0.0);
+  EXPECT_EQ(again.ingest_seconds, 0.0);
+  again.ingest_seconds = before.ingest_seconds;
+  again.prepare_seconds = before.prepare_seconds;
+  EXPECT_EQ(to_json(again), to_json(before));
 }
 
 TEST_F(RunOnDisk, SamplesAgainWithoutAPass) {

@@ -11,6 +11,8 @@ class RunDirectory;
 
 struct RunReport : Report {
   std::string version;  // of flymc
+  // What the set-up took, where the process that finished the run made it; 0: an earlier one did, or an earlier flymc.
+  double ingest_seconds = 0.0, prepare_seconds = 0.0;
 };
 std::string to_json(const RunReport& report);
 // With a checksum: a run with a report is finished.

@@ -1,0 +1,15 @@
+// A predictive check as part of a page.
+#pragma once
+
+#include <string>
+
+#include "flymc/run/files/check.hpp"
+
+namespace flymc {
+
+// One part as a plot: what is observed, in its band.
+std::string check_plot(const RunCheck& check, const CheckPart& part);
+// Verdict, plots and, folded, tables.
+std::string check_section(const RunCheck& check);
+
+}  // namespace flymc

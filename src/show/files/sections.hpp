@@ -1,0 +1,37 @@
+// The sections of a report, and what they are made from.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "flymc/data/files/encoding.hpp"
+#include "flymc/draws/files/draws_file.hpp"
+#include "flymc/run/files/families.hpp"
+#include "flymc/run/files/report.hpp"
+#include "flymc/run/files/run_directory.hpp"
+
+namespace flymc {
+
+struct Shown {
+  const RunDirectory& run;
+  const RunReport& report;
+  const FitSummary& summary;
+  const DrawsFile& draws;
+  const FamilyCard& card;
+  std::optional<Encoding> encoding;  // none: the rows were removed
+};
+
+// A number with so many digits of its deviation, and no more.
+std::string by_deviation(double value, double sd, int digits = 3);
+// A diagnostic, which draws too few do not have.
+std::string known(double value, int places);
+// With commas between thousands.
+std::string with_commas(std::int64_t number);
+
+std::string model_section(const Shown& of);
+std::string coefficients_section(const Shown& of);
+std::string laplace_section(const Shown& of);
+std::string chains_section(const Shown& of);
+std::string cost_section(const Shown& of);
+
+}  // namespace flymc

@@ -1,0 +1,42 @@
+// Whatever a table calls its columns, the page stays a page.
+#include "flymc/show/html.hpp"
+
+#include <gtest/gtest.h>
+
+#include "flymc/show/page.hpp"
+
+namespace flymc {
+namespace {
+
+TEST(Html, EscapesWhatHasAMeaning) {
+  EXPECT_EQ(escaped("<b> & \"c\" 'd'"), "&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
+  EXPECT_EQ(escaped("a\tb\x01"
+                    "c\nd"),
+            "a b c\nd");
+  EXPECT_EQ(escaped("Gr\xC3\xB6\xC3\x9F"
+                    "e \xE2\x82\xAC \xF0\x9F\x90\x9D"),
+            "Gr\xC3\xB6\xC3\x9F"
+            "e \xE2\x82\xAC \xF0\x9F\x90\x9D");
+}
+
+TEST(Html, MarksBytesThatAreNoText) {
+  const std::string mark = "\xEF\xBF\xBD";
+  EXPECT_EQ(escaped("a\xFF"
+                    "b"),
+            "a" + mark + "b");
+  EXPECT_EQ(escaped("\xC3"), mark);                                   // cut off
+  EXPECT_EQ(escaped("\xC0\xAF"), mark + mark);                        // overlong
+  EXPECT_EQ(escaped("\xED\xA0\x80"), mark + mark + mark);             // a surrogate
+  EXPECT_EQ(escaped("\xF4\x90\x80\x80"), mark + mark + mark + mark);  // beyond the last character
+}
+
+TEST(Html, APageNeedsNothingElse) {
+  const std::string page = html_page("<x>", "<p>body</p>");
+  EXPECT_NE(page.find("<title>&lt;x&gt;</title>"), std::string::npos);
+  for (const char* elsewhere : {"http:", "https:", "src=", "@import", "url("})
+    EXPECT_EQ(page.find(elsewhere), std::string::npos) << elsewhere;
+  EXPECT_NE(page.find("prefers-color-scheme: dark"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace flymc
