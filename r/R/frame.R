@@ -1,0 +1,139 @@
+# From a formula and a data frame to complete rows.
+
+# The model frame, and beside it what is given by an argument of its own (weights, offset, ...), each of them a list of
+# expressions that are evaluated as the formula's are. Rows in which something is missing are dropped, or are an error.
+complete_frame <- function(formula, data, others, missing) {
+  refuse_groups(formula)
+  if (!is.null(data)) data <- as.data.frame(data)
+  terms <- terms(formula, data = data)
+  absent <- setdiff(all.vars(terms), names(data))
+  absent <- Filter(function(name) !exists(name, environment(formula)), absent)
+  if (length(absent) && is.null(data)) {
+    fail("there is no variable '", absent[1], "', which the formula needs; give a data frame that has it")
+  }
+  if (length(absent)) fail("data has no column '", absent[1], "'", did_you_mean(absent[1], names(data)))
+  values <- lapply(names(others), function(name) value_of(name, others[[name]], data, environment(formula)))
+  names(values) <- names(others)
+
+  # First the rows whose own columns are complete: functions such as poly() take no missing values.
+  rows <- if (is.null(data)) NULL else nrow(data)
+  raw <- data[intersect(all.vars(terms), names(data))]
+  for (name in names(values)) {
+    if (is.null(rows)) rows <- length(values[[name]])
+    if (length(values[[name]]) != rows) {
+      fail(name, ": ", length(values[[name]]), " values for ", rows, " rows; give one per row")
+    }
+    raw[[sprintf("(%s)", name)]] <- values[[name]]
+  }
+  refuse_dates(raw)
+  whole <- if (length(raw)) whole_rows(raw, missing) else if (!is.null(rows)) rep(TRUE, rows)
+  if (!is.null(whole) && !any(whole)) fail("data: no row is complete; values are missing in each")
+  kept <- if (is.null(data)) NULL else if (all(whole)) data else data[whole, , drop = FALSE]
+  frame <- model.frame(terms, kept, na.action = stats::na.pass, drop.unused.levels = TRUE)
+  if (is.null(whole)) whole <- rep(TRUE, nrow(frame))
+
+  # Then what the formula makes of them, such as the logarithm of a negative number.
+  numbers <- which(whole)
+  made <- whole_rows(frame, missing, numbers)
+  if (!any(made)) fail("data: no row is complete; the formula makes missing values in each")
+  if (!all(made)) {
+    whole[numbers[!made]] <- FALSE
+    terms_made <- attr(frame, "terms")
+    frame <- droplevels(frame[made, , drop = FALSE])
+    attr(frame, "terms") <- terms_made
+  }
+  if (nrow(frame) == 0) fail("data: the table has no rows")
+  tell_dropped(raw, whole)
+  list(frame = integers_as_numbers(frame), others = lapply(values, `[`, whole), rows = which(whole))
+}
+
+# The value of an argument that is evaluated among the columns of the data; a text names a column.
+value_of <- function(name, quosure, data, env) {
+  value <- tryCatch(
+    eval(quosure$expression, data, quosure$env),
+    error = function(error) fail(name, ": ", conditionMessage(error))
+  )
+  if (is.character(value) && length(value) == 1) {
+    if (!value %in% names(data)) fail(name, ": data has no column '", value, "'", did_you_mean(value, names(data)))
+    value <- data[[value]]
+  }
+  if (!is.numeric(value) && !is.logical(value)) fail(name, ": give a column of numbers")
+  as.vector(unclass(plain_number(value)))
+}
+
+# Which rows have a value everywhere; otherwise an error, if missing values are one.
+whole_rows <- function(frame, missing, numbers = seq_len(nrow(frame)), table = "data") {
+  whole <- complete.cases(frame)
+  if (missing == "error" && !all(whole)) {
+    row <- which(!whole)[1]
+    column <- names(frame)[vapply(frame, function(x) !complete.cases(x)[row], NA)][1]
+    fail(
+      table, ", column '", column, "', row ", numbers[row], ": the value is missing; fill it, or drop such rows ",
+      "(missing = \"drop\"); rows in which a value is missing: ", missing_counts(frame)
+    )
+  }
+  whole
+}
+
+missing_counts <- function(frame) {
+  counts <- vapply(frame, function(x) sum(!complete.cases(x)), 0)
+  counts <- counts[counts > 0]
+  paste(sprintf("'%s' in %d", names(counts), as.integer(counts)), collapse = ", ")
+}
+
+tell_dropped <- function(raw, whole) {
+  if (all(whole)) return()
+  by_column <- missing_counts(raw)
+  message(sprintf(
+    "%d of %d rows were left out because values are missing%s", sum(!whole), length(whole),
+    if (nzchar(by_column)) paste0(": ", by_column) else " in what the formula makes of them"
+  ))
+}
+
+# Integers of 64 bits, as data.table reads them, are doubles of another meaning inside.
+plain_number <- function(column) {
+  if (!inherits(column, "integer64")) return(column)
+  if (!requireNamespace("bit64", quietly = TRUE)) {
+    fail("a column holds 64-bit integers, which take the package bit64; install it, or make it a number by as.numeric()")
+  }
+  as.numeric(column)
+}
+
+integers_as_numbers <- function(frame) {
+  for (name in names(frame)) if (inherits(frame[[name]], "integer64")) frame[[name]] <- plain_number(frame[[name]])
+  frame
+}
+
+refuse_dates <- function(frame) {
+  for (name in names(frame)) {
+    if (inherits(frame[[name]], c("Date", "POSIXt", "difftime"))) {
+      fail(
+        "data: column '", name, "' holds dates or times, which are no numbers; put a number in its place, such as ",
+        "as.numeric(difftime(", name, ", as.Date(\"2020-01-01\"), units = \"days\")), or a category such as months(", name, ")"
+      )
+    }
+  }
+}
+
+refuse_groups <- function(formula) {
+  bars <- intersect(c("|", "||"), all.names(formula))
+  if (length(bars)) {
+    fail(
+      "formula: '", bars[1], "' asks for groups with partial pooling (random effects), which are not fitted here; write ",
+      "the group as a factor, for a coefficient of each level, with a prior such as ",
+      "c(\"default\", group = \"normal(0, 1)\"), or fit groups with brms or lme4"
+    )
+  }
+}
+
+# An infinite value is named by the row that a person knows.
+refuse_infinite <- function(columns, rows, table = "data") {
+  for (name in names(columns)) {
+    column <- columns[[name]]
+    if (is.numeric(column) && !is.factor(column) && any(bad <- is.infinite(column))) {
+      row <- which(bad)[1]
+      fail(table, ", column '", name, "', row ", rows[row], ": ", column[row], " is not a finite number; correct it, or ",
+           "make it NA if it is missing")
+    }
+  }
+}
