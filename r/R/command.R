@@ -39,7 +39,7 @@ run_command <- function(arguments, watch = FALSE, names = character(), rows = NU
   shown <- 0
   show <- function() {
     said <- progress_lines(read_text(err))
-    for (line in said[-seq_len(shown)]) message(line)
+    for (line in said[seq_along(said) > shown]) message(line)
     shown <<- length(said)
   }
   # Ctrl-C ends the iteration and keeps what there is. SIGTERM does the same, and does no harm to a command that a

@@ -1,6 +1,6 @@
 # Tables that are files: the command reads them, and the formula says which columns.
 
-is_path <- function(data) is.character(data) && length(data) > 0
+is_path <- function(data) is.character(data) && length(data) > 0 && is.null(dim(data))
 
 # What a formula says of a file's columns, as settings of the command. Only main effects can be said so.
 file_settings <- function(formula) {
@@ -16,7 +16,9 @@ file_settings <- function(formula) {
     fail("formula: of a file, name the columns that explain the response, or write `.` for all others")
   }
   if (length(found$categorical)) settings$categorical <- I(found$categorical)
-  if (!found$intercept) settings$no_intercept <- TRUE
+  if (!found$intercept) {  # then R gives a factor a column for each level, and the command does not
+    fail("formula: of a file, a formula keeps its intercept; read the file into a data frame to leave it out")
+  }
   c(settings, found$facts)
 }
 

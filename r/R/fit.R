@@ -163,7 +163,10 @@ run_stage <- function(arguments, run, settings, quiet, names = character(), rows
   on.exit(unlink(config))
   flags <- as_flags(settings, config)
   names <- c(names, stats::setNames("", sprintf("with the settings of %s: ", config)))
-  read_report(c(arguments, paste0("--out=", run$path), flags), quiet, names, rows)
+  withCallingHandlers(
+    read_report(c(arguments, paste0("--out=", run$path), flags), quiet, names, rows),
+    flymc_interrupted = function(condition) keep_until_exit(run)
+  )
 }
 
 read_report <- function(arguments, quiet = TRUE, names = character(), rows = NULL) {

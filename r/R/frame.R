@@ -116,14 +116,21 @@ refuse_dates <- function(frame) {
 }
 
 refuse_groups <- function(formula) {
-  bars <- intersect(c("|", "||"), all.names(formula))
-  if (length(bars)) {
+  if (has_groups(formula[[length(formula)]])) {
     fail(
-      "formula: '", bars[1], "' asks for groups with partial pooling (random effects), which are not fitted here; write ",
+      "formula: '|' asks for groups with partial pooling (random effects), which are not fitted here; write ",
       "the group as a factor, for a coefficient of each level, with a prior such as ",
       "c(\"default\", group = \"normal(0, 1)\"), or fit groups with brms or lme4"
     )
   }
+}
+
+# Whether a term is one of a mixed model; inside of functions, such as I(a | b), the sign means "or".
+has_groups <- function(expression) {
+  if (!is.call(expression)) return(FALSE)
+  called <- deparse1(expression[[1]])
+  if (called %in% c("|", "||")) return(TRUE)
+  called %in% c("+", "-", "*", ":", "/", "^", "(", "%in%") && any(vapply(as.list(expression)[-1], has_groups, NA))
 }
 
 # An infinite value is named by the row that a person knows.

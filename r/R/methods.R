@@ -2,11 +2,11 @@
 
 #' @export
 print.flymc_fit <- function(x, ...) {
-  cat("Family: ", x$family, "\nFormula: ", deparse1(x$formula), "\nRows: ", nobs(x), "\n\n", sep = "")
   if (is.null(x$cache$text)) {
     lines <- strsplit(run_command(c("summary", run_of(x), reference_flag(x))), "\n", fixed = TRUE)[[1]]
     x$cache$text <- in_r(tables_in_order(lines, x$report$order))
   }
+  cat("Family: ", x$family, "\nFormula: ", deparse1(x$formula), "\nRows: ", nobs(x), "\n\n", sep = "")
   cat(x$cache$text, "\n", sep = "")
   invisible(x)
 }

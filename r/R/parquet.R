@@ -3,11 +3,9 @@
 # Only what a table of R needs is here: columns without missing values, uncompressed. A file is the columns, one row group
 # after the other, and then a footer that says where each begins, in Thrift's compact protocol.
 
-# Rows of a row group. The program reads a group at a time, and R makes the bytes of one column of a group at a time.
-rows_per_group <- 2^20
-
-# `columns` is a named list of vectors of one length: numbers, logicals, texts or factors, without missing values.
-write_parquet <- function(columns, path) {
+# `columns` is a named list of vectors of one length: numbers, logicals, texts or factors, without missing values. The bytes
+# of one column of a group of rows are in memory at a time.
+write_parquet <- function(columns, path, rows_per_group = 2^20) {
   rows <- length(columns[[1]])
   out <- file(path, "wb")
   on.exit(close(out))

@@ -55,7 +55,7 @@ predict.flymc_fit <- function(object, newdata, interval = 0.9, kind = NULL, time
   at <- rep(NA_integer_, nrow(newdata))
   at[whole] <- seq_len(nrow(found))
   found <- found[at, , drop = FALSE]
-  rownames(found) <- rownames(newdata)
+  attr(found, "row.names") <- attr(newdata, "row.names")
   found
 }
 

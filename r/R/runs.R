@@ -12,6 +12,10 @@ new_run <- function(out) {
   list(path = folder$path, folder = folder)
 }
 
+# A temporary run that was stopped can go on for as long as R runs.
+keep_until_exit <- function(run) stopped_runs[[run$path]] <- run$folder
+stopped_runs <- new.env()
+
 existing_run <- function(path) {
   if (!is.character(path) || length(path) != 1) fail("path: give the folder of a run")
   path <- normalizePath(path, mustWork = FALSE)
@@ -62,7 +66,7 @@ new_fit <- function(run, report, kept, call = NULL) {
          kept = kept, cache = new.env()),
     class = "flymc_fit"
   )
-  if (is.null(fit$formula)) fit$formula <- stats::reformulate(".", as.name(setting_of(run$path, "target")))
+  if (is.null(fit$formula)) fit$formula <- stats::reformulate(".", as.name(setting_of(run$path, "target")), env = globalenv())
   # Differences of a softmax are from the first level of the response.
   other <- kept$reference_class
   if (isTRUE(report$differences) && !is.null(other) && other != report$classes[1]) {
