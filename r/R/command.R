@@ -37,6 +37,7 @@ run_command <- function(arguments, watch = FALSE, names = character(), rows = NU
   )
   stopped <- FALSE
   shown <- 0
+  begun <- Sys.time()
   show <- function() {
     said <- progress_lines(read_text(err))
     for (line in said[seq_along(said) > shown]) message(line)
@@ -47,7 +48,7 @@ run_command <- function(arguments, watch = FALSE, names = character(), rows = NU
   tryCatch(
     while (process$is_alive()) {
       process$wait(timeout = 200)
-      if (watch) show()
+      if (watch && Sys.time() - begun > 2) show()  # what takes no time needs no progress
     },
     interrupt = function(condition) {
       stopped <<- TRUE
@@ -56,7 +57,6 @@ run_command <- function(arguments, watch = FALSE, names = character(), rows = NU
     }
   )
   process$kill()  # what has not ended by now
-  if (watch && !stopped) show()
   status <- process$get_exit_status()
   said <- read_text(err)
   if (stopped || identical(status, 130L)) interrupted(arguments)
@@ -70,7 +70,7 @@ read_text <- function(path) {
 }
 
 # What the command says of its progress, without advice for the shell.
-progress_lines <- function(lines) lines[nzchar(trimws(lines)) & !grepl("^(draws are in|flymc:) ", lines)]
+progress_lines <- function(lines) lines[nzchar(trimws(lines)) & !grepl("^(draws are in |flymc: |`flymc )", lines)]
 
 # The end of what the command said: why it stopped.
 complaint <- function(lines, status) {

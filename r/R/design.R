@@ -122,13 +122,20 @@ level_order <- function(names, levels) {
   order
 }
 
+# The argument `prior`, in which normal(0, 1) and the others are known as functions.
+value_of_prior <- function(expression, env) {
+  written <- function(name) function(...) sprintf("%s(%s)", name, paste(vapply(list(...), as_word, ""), collapse = ", "))
+  known <- lapply(c(normal = "normal", laplace = "laplace", student_t = "student_t"), written)
+  eval(expression, c(known, flat = function() "flat"), env)
+}
+
 # A prior as the command takes it. Terms of the formula stand for all of their columns, and (Intercept) is R's name of
 # the intercept.
 prior_text <- function(prior, names = list()) {
   if (is.null(prior)) return(NULL)
   if (is.list(prior)) prior <- unlist(prior)
   if (!is.character(prior) || anyNA(prior)) {
-    fail("prior: give texts such as \"normal(0, 1)\", or several by term: c(\"default\", age = \"normal(0, 0.1)\")")
+    fail("prior: give one such as normal(0, 1), or several by term: c(normal(0, 1), age = normal(0, 0.1))")
   }
   of <- names(prior)
   if (is.null(of)) of <- rep("", length(prior))

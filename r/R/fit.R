@@ -31,9 +31,10 @@
 #' @param data A data frame, or the path of a file (or several files, a pattern or a folder) that the command reads by
 #'   itself: Parquet, CSV, Arrow or Feather. Without it, variables are those of the formula's environment.
 #' @param family The family: see below.
-#' @param prior A text such as `"normal(0, 1)"`, or several by term, such as `c("default", region = "laplace(0, 0.5)",
-#'   intercept = "flat")`, of which the one without a name is for all others. Priors are per unit of a column.
-#'   Without it, coefficients have a default that is scaled by the table.
+#' @param prior `normal(location, scale)`, `laplace(location, scale)`, `student_t(nu, location, scale)` or `flat()`, for all
+#'   coefficients; or several by term, such as `c(normal(0, 1), region = laplace(0, 0.5), intercept = flat())`, of which
+#'   the one without a name is for all others. The command's text, `"normal(0, 1); region: laplace(0, 0.5)"`, will do, too.
+#'   Priors are per unit of a column. Without one, coefficients have a default that is scaled by the table.
 #' @param weights How many times each row counts: a column of `data`, or a number per row.
 #' @param offset,exposure A column of numbers that are added to the linear predictor; for counts, one of positive numbers
 #'   that the mean is in proportion to. `offset(log(years))` in the formula is the same as `exposure = years`.
@@ -47,7 +48,7 @@
 #' @param ... Settings of the command by their names, with `_` for `-`, such as `draws = 2000`, `chains = 2`, `seed = 7`,
 #'   `nu = 10`, `merge_levels = 100`, `overwrite = TRUE`. `flymc fit --help` lists them.
 #' @return An object of class `flymc_fit`, for which there are [print()], [summary()][summary.flymc_fit()],
-#'   [predict()][predict.flymc_fit()], [coef()], [vcov()], [nobs()], [formula()], [update()][update.flymc_fit()] and, of
+#'   [predict()][predict.flymc_fit()], [coef()], [confint()], [vcov()], [nobs()], [formula()], [update()][update.flymc_fit()] and, of
 #'   the package posterior, [as_draws()][as_draws.flymc_fit()].
 #' @examples
 #' if (nzchar(Sys.which(Sys.getenv("FLYMC", "flymc")))) {
@@ -62,6 +63,7 @@ flymc <- function(formula, data = NULL, family = NULL, prior = NULL, weights = N
                   trials = NULL, event = NULL, missing = "drop", out = NULL, quiet = !interactive(), ...) {
   call <- match.call()
   find_command()
+  prior <- value_of_prior(substitute(prior), parent.frame())
   formula <- checked_formula(formula, data)
   if (!identical(missing, "drop") && !identical(missing, "error")) fail("missing: give \"drop\" or \"error\"")
   others <- Filter(Negate(is.null), as.list(call)[c("weights", "offset", "exposure", "trials", "event")])
@@ -143,6 +145,11 @@ flymc_resume <- function(path, quiet = !interactive()) {
 #' @export
 update.flymc_fit <- function(object, prior = NULL, out = NULL, quiet = !interactive(), ...) {
   base <- run_of(object)
+  prior <- value_of_prior(substitute(prior), parent.frame())
+  others <- intersect(names(list(...)), c("formula", "formula.", "data", "family", "weights", "offset", "trials", "event", "subset"))
+  if (inherits(prior, "formula") || length(others)) {
+    fail("update() draws again from the same rows and the same model; fit another one by flymc()")
+  }
   if (!is.null(out) && !is.null(object$run$folder)) {
     fail("out: the rows of this fit are in a temporary folder; fit with `out` first, or leave it out here")
   }

@@ -4,7 +4,7 @@
 # expressions that are evaluated as the formula's are. Rows in which something is missing are dropped, or are an error.
 complete_frame <- function(formula, data, others, missing) {
   refuse_groups(formula)
-  if (!is.null(data)) data <- as.data.frame(data)
+  if (!is.null(data)) data <- integers_as_numbers(as.data.frame(data))
   terms <- terms(formula, data = data)
   absent <- setdiff(all.vars(terms), names(data))
   absent <- Filter(function(name) !exists(name, environment(formula)), absent)
@@ -44,7 +44,7 @@ complete_frame <- function(formula, data, others, missing) {
   }
   if (nrow(frame) == 0) fail("data: the table has no rows")
   tell_dropped(raw, whole)
-  list(frame = integers_as_numbers(frame), others = lapply(values, `[`, whole), rows = which(whole))
+  list(frame = frame, others = lapply(values, `[`, whole), rows = which(whole))
 }
 
 # The value of an argument that is evaluated among the columns of the data; a text names a column.
@@ -90,11 +90,11 @@ tell_dropped <- function(raw, whole) {
   ))
 }
 
-# Integers of 64 bits, as data.table reads them, are doubles of another meaning inside.
+# Integers of 64 bits, as data.table reads them, are doubles of another meaning inside, NA too.
 plain_number <- function(column) {
   if (!inherits(column, "integer64")) return(column)
-  if (!requireNamespace("bit64", quietly = TRUE)) {
-    fail("a column holds 64-bit integers, which take the package bit64; install it, or make it a number by as.numeric()")
+  if (!isNamespaceLoaded("bit64")) {
+    fail("a column holds 64-bit integers, which take the package bit64 to be read; load it by library(bit64)")
   }
   as.numeric(column)
 }
@@ -120,7 +120,7 @@ refuse_groups <- function(formula) {
     fail(
       "formula: '|' asks for groups with partial pooling (random effects), which are not fitted here; write ",
       "the group as a factor, for a coefficient of each level, with a prior such as ",
-      "c(\"default\", group = \"normal(0, 1)\"), or fit groups with brms or lme4"
+      "c(group = normal(0, 1)), or fit groups with brms or lme4"
     )
   }
 }

@@ -112,6 +112,22 @@ vcov.flymc_fit <- function(object, ...) {
   cov(unclass(posterior::as_draws_matrix(as_draws.flymc_fit(object)))[, is_coefficient(object), drop = FALSE])
 }
 
+#' Intervals of the coefficients
+#'
+#' The ends of the interval of the posterior, as [summary()][summary.flymc_fit()] has them: quantiles of the draws.
+#'
+#' @param object A fit by [flymc()].
+#' @param parm Which coefficients, by name or number; all of them if it is left out.
+#' @param level The probability inside of the interval.
+#' @param ... Not used.
+#' @return A matrix with a row for each coefficient.
+#' @export
+confint.flymc_fit <- function(object, parm, level = 0.95, ...) {
+  table <- as.matrix(as.data.frame(summary(object, interval = level))[4:5])[is_coefficient(object), , drop = FALSE]
+  colnames(table) <- paste(format(50 * (1 + c(-1, 1) * level), trim = TRUE, digits = 3), "%")
+  if (missing(parm)) table else table[parm, , drop = FALSE]
+}
+
 # Parameters that are no coefficients stand after them: sigma, and the cut points of ordered answers.
 is_coefficient <- function(fit) {
   names <- vapply(fit$report$parameters, `[[`, "", "name")

@@ -4,8 +4,9 @@
 #' itself (see the project's README), and looks for it in this order: the option `flymc.command`, the environment
 #' variable `FLYMC`, the `PATH`.
 #'
+#' @name flymc-package
 #' @keywords internal
 #' @importFrom stats as.formula complete.cases cov delete.response formula is.empty.model model.frame model.matrix
 #'   model.offset nobs predict terms update .checkMFClasses .getXlevels
 #' @importFrom utils adist head
-"_PACKAGE"
+NULL

@@ -38,7 +38,7 @@ predict.flymc_fit <- function(object, newdata, interval = 0.9, kind = NULL, time
     return(read_predictions(out, object))
   }
   if (!is.data.frame(newdata)) fail("newdata: give a data frame, or the path of a file")
-  newdata <- as.data.frame(newdata)
+  newdata <- integers_as_numbers(as.data.frame(newdata))
   if (nrow(newdata) == 0) fail("newdata: the table has no rows")
   columns <- if (is.null(object$kept$design)) file_frame(path, newdata) else new_columns(object, newdata, missing)
   whole <- whole_rows(columns, missing, table = "newdata")
@@ -62,7 +62,7 @@ predict.flymc_fit <- function(object, newdata, interval = 0.9, kind = NULL, time
 # The columns of the design, and the offset or exposure, for new rows.
 new_columns <- function(fit, newdata, missing) {
   design <- fit$kept$design
-  frame <- integers_as_numbers(frame_of_new_rows(design, newdata))
+  frame <- frame_of_new_rows(design, newdata)
   # model.matrix() takes no missing values: they are put back as what they are.
   whole <- whole_rows(frame, missing, table = "newdata")
   kept <- frame[whole, , drop = FALSE]
@@ -94,7 +94,7 @@ file_frame <- function(path, newdata) {
     fail("this run was fitted by a formula in Python, which makes the columns of new rows; predict there")
   }
   writable <- vapply(newdata, function(x) is.null(dim(x)) && (is.numeric(x) || is.logical(x) || is.character(x) || is.factor(x)), NA)
-  integers_as_numbers(newdata[writable & !vapply(newdata, inherits, NA, c("Date", "POSIXt", "difftime"))])
+  newdata[writable & !vapply(newdata, inherits, NA, c("Date", "POSIXt", "difftime"))]
 }
 
 refuse_made_columns <- function(design) {

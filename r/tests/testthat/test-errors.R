@@ -17,6 +17,7 @@ test_that("columns, families and settings that are not there", {
   expect_error(flymc(ill ~ age, d, weights = 1:3), "weights: 3 values for 2000 rows")
   expect_error(flymc(ill ~ age, d, prior = "norml(0, 1)"), "prior: 'norml(0, 1)' is none of", fixed = TRUE)
   expect_error(flymc(ill ~ age, d, prior = c(aeg = "flat")), "prior: 'aeg' is the name of no coefficient")
+  expect_error(flymc(ill ~ age, d, prior = 3), "prior: give one such as normal(0, 1)", fixed = TRUE)
   expect_error(flymc(d, ill ~ age), "the formula comes first")
   expect_error(flymc(~age, d), "needs a response")
   expect_error(flymc(ill ~ age + (1 | region), d), "groups with partial pooling")

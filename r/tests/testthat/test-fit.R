@@ -105,6 +105,8 @@ test_that("the numbers are the command's", {
   mine <- summary(fit, interval = 0.95, odds_ratios = TRUE)
   expect_identical(mine$q97.5, vapply(wide$parameters, `[[`, 0, "upper"))
   expect_identical(mine$odds_ratio_q2.5, vapply(wide$parameters, function(p) p$odds_ratio$lower, 0))
+  expect_identical(unname(confint(fit)[, 2]), mine$q97.5)
+  expect_identical(colnames(confint(fit, "age", level = 0.9)), c("5 %", "95 %"))
   expect_identical(nobs(fit), 20000L)
 
   # The same table, as the command reads it from a CSV with all digits.
@@ -124,11 +126,18 @@ test_that("the numbers are the command's", {
 })
 
 test_that("priors are for terms of the formula", {
-  tight <- c("normal(0, 1)", "poly(age, 2)" = "normal(0, 0.001)", dose = "normal(0, 0.001)", "(Intercept)" = "flat")
-  fit <- suppressWarnings(flymc(ill ~ poly(age, 2) + dose + smoker, d, prior = tight))  # they say that these are priors
-  expect_lt(max(abs(coef(fit)[c("poly(age, 2)1", "poly(age, 2)2", "dose[low]", "dose[high]")])), 0.005)
+  tight <- 0.001
+  fit <- suppressWarnings(flymc(  # they say that these are priors
+    ill ~ poly(age, 2) + dose + smoker, d,
+    prior = c(normal(0, 1), "poly(age, 2)" = normal(0, tight), dose = normal(0, tight), smoker = student_t(3, 0, 1), "(Intercept)" = flat())
+  ))
+  expect_lt(max(abs(coef(fit)[c("poly(age, 2)1", "poly(age, 2)2", "dose[low]", "dose[high]")])), 0.01)
   expect_gt(coef(fit)[["smoker"]], 0.2)
-  expect_match(capture.output(print(fit)), "dose.*normal\\(0, 0.001\\)", all = FALSE)
+  expect_match(capture.output(print(fit)), "smoker: student_t(3, 0, 1)", all = FALSE, fixed = TRUE)
+  text <- "normal(0, 1); dose: laplace(0, 0.5)"
+  expect_identical(
+    coef(flymc(ill ~ age + dose, d, prior = text)), coef(flymc(ill ~ age + dose, d, prior = c(normal(0, 1), dose = laplace(0, 0.5))))
+  )
 })
 
 test_that("softmax and ordinal have classes by name", {

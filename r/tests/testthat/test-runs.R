@@ -30,7 +30,7 @@ test_that("temporary runs are removed, and stay while a fit needs them", {
   fit <- flymc(ill ~ age, d)
   path <- fit$run$path
   expect_true(file.exists(path))
-  expect_warning(again <- update(fit, prior = c(age = "normal(0, 0.001)")), "'age' is nearly the prior")
+  expect_warning(again <- update(fit, prior = c(age = normal(0, 0.001))), "'age' is nearly the prior")
   expect_lt(abs(coef(again)[["age"]]), abs(coef(fit)[["age"]]))
   rm(fit)
   gc()
@@ -54,6 +54,7 @@ test_that("more draws go on from where chains ended", {
   more <- update(fit, draws = 900, seed = 2)
   expect_identical(dim(as_draws(more)), c(900L, 2L, 4L))
   expect_equal(coef(more), coef(fit), tolerance = 0.05)
+  expect_error(update(fit, . ~ . + years), "fit another one by flymc()", fixed = TRUE)
   expect_named(predict(more, d[1:2, ]), c("mean", "lower", "upper"))
 })
 
