@@ -204,6 +204,7 @@ with_surv <- function(formula) {
 # A data frame: the columns to write, the settings for them, and what is kept with the run.
 prepare_frame <- function(formula, data, family, others, missing) {
   found <- complete_frame(formula, data, others, missing)
+  others <- others[names(found$others)]  # those that are not NULL
   design <- learn_design(found$frame)
   columns <- design_columns(design, right_side(found$frame))
   name <- deparse1(formula[[2]])

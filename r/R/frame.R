@@ -12,8 +12,9 @@ complete_frame <- function(formula, data, others, missing) {
     fail("there is no variable '", absent[1], "', which the formula needs; give a data frame that has it")
   }
   if (length(absent)) fail("data has no column '", absent[1], "'", did_you_mean(absent[1], names(data)))
-  values <- lapply(names(others), function(name) value_of(name, others[[name]], data, environment(formula)))
+  values <- lapply(names(others), function(name) value_of(name, others[[name]], data))
   names(values) <- names(others)
+  values <- Filter(Negate(is.null), values)
 
   # First the rows whose own columns are complete: functions such as poly() take no missing values.
   rows <- if (is.null(data)) NULL else nrow(data)
@@ -25,30 +26,35 @@ complete_frame <- function(formula, data, others, missing) {
     }
     raw[[sprintf("(%s)", name)]] <- values[[name]]
   }
-  refuse_dates(raw)
   whole <- if (length(raw)) whole_rows(raw, missing) else if (!is.null(rows)) rep(TRUE, rows)
-  if (!is.null(whole) && !any(whole)) fail("data: no row is complete; values are missing in each")
-  kept <- if (is.null(data)) NULL else if (all(whole)) data else data[whole, , drop = FALSE]
-  frame <- model.frame(terms, kept, na.action = stats::na.pass, drop.unused.levels = TRUE)
-  if (is.null(whole)) whole <- rep(TRUE, nrow(frame))
+  if (length(whole) && !any(whole)) fail("data: no row is complete; values are missing in each")
+  # A variable from elsewhere has all rows, so that rows can be dropped only afterwards.
+  elsewhere <- mget(setdiff(all.vars(terms), names(data)), environment(formula), inherits = TRUE)
+  late <- is.null(data) || all(whole) || any(vapply(elsewhere, NROW, 0L) == rows)
+  frame <- model.frame(
+    terms, if (late) data else data[whole, , drop = FALSE],
+    na.action = stats::na.pass, drop.unused.levels = TRUE
+  )
+  if (nrow(frame) == 0) fail("data: the table has no rows")
+  refuse_dates(frame)
 
   # Then what the formula makes of them, such as the logarithm of a negative number.
-  numbers <- which(whole)
+  numbers <- if (late) seq_len(nrow(frame)) else which(whole)
   made <- whole_rows(frame, missing, numbers)
-  if (!any(made)) fail("data: no row is complete; the formula makes missing values in each")
+  if (late && length(whole)) made <- made & whole
+  if (!any(made)) fail("data: no row is complete; values are missing in each")
   if (!all(made)) {
-    whole[numbers[!made]] <- FALSE
     terms_made <- attr(frame, "terms")
     frame <- droplevels(frame[made, , drop = FALSE])
     attr(frame, "terms") <- terms_made
   }
-  if (nrow(frame) == 0) fail("data: the table has no rows")
-  tell_dropped(raw, whole)
-  list(frame = frame, others = lapply(values, `[`, whole), rows = which(whole))
+  all_rows <- if (is.null(rows)) length(numbers) else rows
+  tell_dropped(raw, seq_len(all_rows) %in% numbers[made])
+  list(frame = frame, others = lapply(values, `[`, numbers[made]), rows = numbers[made])
 }
 
 # The value of an argument that is evaluated among the columns of the data; a text names a column.
-value_of <- function(name, quosure, data, env) {
+value_of <- function(name, quosure, data) {
   value <- tryCatch(
     eval(quosure$expression, data, quosure$env),
     error = function(error) fail(name, ": ", conditionMessage(error))
@@ -57,6 +63,7 @@ value_of <- function(name, quosure, data, env) {
     if (!value %in% names(data)) fail(name, ": data has no column '", value, "'", did_you_mean(value, names(data)))
     value <- data[[value]]
   }
+  if (is.null(value)) return(NULL)
   if (!is.numeric(value) && !is.logical(value)) fail(name, ": give a column of numbers")
   as.vector(unclass(plain_number(value)))
 }

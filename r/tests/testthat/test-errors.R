@@ -39,6 +39,8 @@ test_that("values that cannot be used are named by their rows", {
   bad$age <- NA
   expect_error(flymc(ill ~ age, bad), "no row is complete")
   expect_error(flymc(ill ~ when, transform(d, when = as.Date("2020-01-01") + age)), "'when' holds dates or times")
+  dated <- transform(d, when = as.Date("2020-01-01") + age)
+  expect_named(coef(flymc(ill ~ I(months(when) == "March"), dated)), c("intercept", "I(months(when) == \"March\")"))
   expect_error(flymc(ill ~ one, transform(d, one = 1)), "data: 'one' has the same value in every row.*leave it out of the formula")
   expect_warning(flymc(ill ~ age + twice, transform(d, twice = 2 * age)), "'twice' is a combination of 'age'.*leave it out of the formula$")
   expect_error(

@@ -81,6 +81,25 @@ test_that("responses of all kinds are the same response", {
   expect_identical(flymc(answer ~ age, d)$family, "ordinal")
 })
 
+test_that("variables may be in the data or around the formula", {
+  e <- d
+  e$age[7] <- NA
+  outside <- d$years
+  alone <- suppressMessages(flymc(score ~ age + outside, e, gaussian(), weights = trials))
+  expect_identical(nobs(alone), 19999L)
+  expect_identical(unname(coef(suppressMessages(flymc(score ~ age + years, e, gaussian(), weights = trials)))), unname(coef(alone)))
+  score <- d$score
+  age <- e$age
+  none <- NULL
+  expect_message(around <- flymc(score ~ age + outside, family = gaussian(), weights = none), "1 of 20000 rows were left out")
+  expect_identical(nobs(around), 19999L)
+  power <- 2
+  fit <- flymc(score ~ I(age^power) + scale(years), d, gaussian())
+  power <- 2
+  other <- lm(score ~ I(age^2) + scale(years), d)
+  expect_equal(predict(fit, d[1:5, ], kind = "mean")$mean, unname(predict(other, d[1:5, ])), tolerance = 0.01)
+})
+
 test_that("weights, offsets and exposures are found as glm finds them", {
   w <- d$trials
   one <- flymc(ill ~ age, d, weights = trials, prior = "flat")

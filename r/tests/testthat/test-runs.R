@@ -12,6 +12,13 @@ test_that("a run that is kept is loaded, with its formula", {
   expect_error(flymc(ill ~ age, d, out = folder), "out, or replace it with overwrite = TRUE")
   again <- flymc(ill ~ age, d, out = folder, overwrite = TRUE)
   expect_identical(names(coef(flymc_load(folder))), c("intercept", "age"))
+  # A run of the command in its place has no formula of R.
+  table <- tempfile(fileext = ".csv")
+  write.csv(d[c("ill", "years")], table, row.names = FALSE)
+  words <- c("fit", table, "--target", "ill", "--out", folder, "--overwrite", "--quiet", "--json")
+  system2(flymc:::find_command(), shQuote(words), stdout = FALSE)
+  expect_identical(deparse(formula(flymc_load(folder))), "ill ~ .")
+  expect_named(predict(flymc_load(folder), d[1:2, ]), c("mean", "lower", "upper"))
 })
 
 test_that("a run of the command is loaded, and continued", {
