@@ -102,7 +102,8 @@ fail <- function(..., class = character()) {
 }
 
 # A setting as flags of the command: draws = 2000 is --draws=2000, float32 = TRUE is --float32. Values of a list may be
-# named, as in reference = c(region = "west"). Those with a comma in them go into a file of settings, which `config` names.
+# named, as in reference = c(region = "west"). Those with a comma in them go into a file of settings, which `config` names,
+# and so do letters that the session's encoding has not.
 as_flags <- function(settings, config = NULL) {
   flags <- character()
   lines <- character()
@@ -120,10 +121,13 @@ as_flags <- function(settings, config = NULL) {
     words <- vapply(value, as_word, "")
     if (anyNA(words)) fail(name, ": a value is missing")
     if (!is.null(names(value))) words <- ifelse(nzchar(names(value)), paste0(names(value), "=", words), words)
-    if (is.null(config) || is_word(value) || !any(grepl(",", words, fixed = TRUE))) {
+    by_file <- !is_word(value) && any(grepl(",", words, fixed = TRUE)) ||
+      !l10n_info()$`UTF-8` && any(is.na(iconv(words, to = "ASCII")))
+    if (is.null(config) || !by_file) {
       flags <- c(flags, paste0("--", flag, "=", paste(words, collapse = ",")))
     } else {
-      lines <- c(lines, sprintf("%s = [%s]", flag, paste(vapply(words, toml_text, ""), collapse = ", ")))
+      text <- paste(vapply(words, toml_text, ""), collapse = ", ")
+      lines <- c(lines, sprintf(if (is_word(value)) "%s = %s" else "%s = [%s]", flag, text))
     }
   }
   if (length(lines)) {

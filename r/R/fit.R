@@ -206,7 +206,8 @@ prepare_frame <- function(formula, data, family, others, missing) {
   found <- complete_frame(formula, data, others, missing)
   others <- others[names(found$others)]  # those that are not NULL
   design <- learn_design(found$frame)
-  columns <- design_columns(design, right_side(found$frame))
+  frame <- right_side(found$frame)
+  columns <- design_columns(design, frame)
   name <- deparse1(formula[[2]])
   if (is.name(formula[[2]])) name <- as.character(formula[[2]])
   response <- learn_response(stats::model.response(found$frame), name, family_name(family), "trials" %in% names(others))
@@ -215,6 +216,9 @@ prepare_frame <- function(formula, data, family, others, missing) {
   settings <- c(list(target = name, family = response$family), response$settings)
   if (!design$intercept) settings$no_intercept <- TRUE
   if (length(first <- references(columns))) settings$reference <- first
+  # Levels of a factor are names, whatever they look like; a text of numbers and a few words may be spoilt.
+  factors <- intersect(names(Filter(is.factor, frame)), names(columns))
+  if (length(factors)) settings$categorical <- I(factors)
   columns <- c(columns, response$columns)
   facts <- found$others
   if (!is.null(offset <- model.offset(found$frame))) {

@@ -125,7 +125,10 @@ vcov.flymc_fit <- function(object, ...) {
 confint.flymc_fit <- function(object, parm, level = 0.95, ...) {
   table <- as.matrix(as.data.frame(summary(object, interval = level))[4:5])[is_coefficient(object), , drop = FALSE]
   colnames(table) <- paste(format(50 * (1 + c(-1, 1) * level), trim = TRUE, digits = 3), "%")
-  if (missing(parm)) table else table[parm, , drop = FALSE]
+  if (missing(parm)) return(table)
+  absent <- setdiff(if (is.character(parm)) parm, rownames(table))
+  if (length(absent)) fail("parm: there is no coefficient '", absent[1], "'", did_you_mean(absent[1], rownames(table)))
+  table[parm, , drop = FALSE]
 }
 
 # Parameters that are no coefficients stand after them: sigma, and the cut points of ordered answers.

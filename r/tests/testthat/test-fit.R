@@ -66,6 +66,30 @@ test_that("the first level is the reference, and levels stay in order", {
   expect_named(coef(named), c("intercept", "dose[none]", "dose[low]", "region[north]", "region[south]"))
 })
 
+test_that("levels of a factor may be numbers", {
+  e <- transform(d, n = c(as.character(1:9), "10+")[pmax(1, pmin(10, round(age / 6)))])
+  expect_error(flymc(ill ~ n, e), "'10\\+' is not a number, but most of the column is; .* or say factor\\(n\\) if")
+  fit <- flymc(ill ~ factor(n, c(1:9, "10+")), e)
+  expect_length(coef(fit), 10)
+  expect_match(names(coef(fit))[10], "[10+]", fixed = TRUE)
+  expect_identical(unname(coef(flymc(ill ~ n, transform(e, n = factor(n, c(1:9, "10+")))))), unname(coef(fit)))
+})
+
+test_that("letters beyond ASCII need no UTF-8 session", {
+  script <- tempfile(fileext = ".R")
+  writeLines(c(
+    "set.seed(1); d <- data.frame(g = sample(c('b', '\\u00e4, c'), 2000, TRUE), y = runif(2000) < 0.3)",
+    "d$g <- factor(d$g, c('\\u00e4, c', 'b'))",
+    "fit <- flymc::flymc(y ~ g, d); cat(names(coef(fit)), nrow(predict(fit, d)), '\\n')",
+    "d$g <- factor(d$g, c('b', '\\u00e4, c')); fit <- flymc::flymc(y ~ g, d); cat(utf8ToInt(names(coef(fit))[2]), '\\n')"
+  ), script)
+  said <- processx::run(
+    file.path(R.home("bin"), "Rscript"), script,
+    env = c("current", LC_ALL = "C", R_LIBS = paste(.libPaths(), collapse = ":"))
+  )$stdout
+  expect_identical(said, "intercept g[b] 2000 \n103 91 228 44 32 99 93 \n")
+})
+
 test_that("responses of all kinds are the same response", {
   numbers <- coef(flymc(ill ~ age, d))
   expect_identical(coef(flymc(status ~ age, d)), numbers)
