@@ -96,12 +96,10 @@ flymc <- function(formula, data = NULL, family = NULL, prior = NULL, weights = N
   }
   own[intersect(names(settings), c("positive", "order"))] <- NULL
   names <- stats::setNames("data", table)
-  on.exit(keep_design(run$path, made$kept), add = TRUE)
-  report <- run_stage(c("fit", paths), run, c(own, settings), quiet, names, made$rows)
+  report <- run_stage(c("fit", paths), run, c(own, settings), made$kept, quiet, names, made$rows)
   if (is_path(data) && report$dropped > 0) {
     message(sprintf("%d rows were left out because values are missing", report$dropped))
   }
-  keep_design(run$path, made$kept)
   fit <- new_fit(run, report, made$kept, call)
   warn_of(fit)
   fit
@@ -156,24 +154,31 @@ update.flymc_fit <- function(object, prior = NULL, out = NULL, quiet = !interact
   run <- new_run(out)
   run$base <- object$run  # whose rows are used
   settings <- c(list(prior = prior_text(prior, object$kept$design$names)), dots(...))
-  on.exit(keep_design(run$path, object$kept))
-  report <- run_stage(c("sample", base), run, settings, quiet)
-  keep_design(run$path, object$kept)
+  report <- run_stage(c("sample", base), run, settings, object$kept, quiet)
   fit <- new_fit(run, report, object$kept, match.call())
   warn_of(fit)
   fit
 }
 
-# A command that makes a run; returns its report.
-run_stage <- function(arguments, run, settings, quiet, names = character(), rows = NULL) {
+# A command that makes a run; returns its report. What is to be kept with a run is written once it is this one: where the
+# command refused to begin, the folder may hold another.
+run_stage <- function(arguments, run, settings, kept, quiet, names = character(), rows = NULL) {
   config <- tempfile("flymc-settings-", fileext = ".toml")
   on.exit(unlink(config))
   flags <- as_flags(settings, config)
   names <- c(names, stats::setNames("", sprintf("with the settings of %s: ", config)))
-  withCallingHandlers(
+  others <- file.exists(file.path(run$path, "settings.toml"))
+  done <- FALSE
+  on.exit(if (done || !others) keep_design(run$path, kept), add = TRUE)
+  report <- withCallingHandlers(
     read_report(c(arguments, paste0("--out=", run$path), flags), quiet, names, rows),
-    flymc_interrupted = function(condition) keep_until_exit(run)
+    flymc_interrupted = function(condition) {
+      keep_until_exit(run)
+      done <<- TRUE
+    }
   )
+  done <- TRUE
+  report
 }
 
 read_report <- function(arguments, quiet = TRUE, names = character(), rows = NULL) {

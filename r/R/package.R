@@ -6,7 +6,7 @@
 #'
 #' @name flymc-package
 #' @keywords internal
-#' @importFrom stats as.formula complete.cases cov delete.response formula is.empty.model model.frame model.matrix
+#' @importFrom stats as.formula complete.cases cov delete.response formula model.frame model.matrix
 #'   model.offset nobs predict terms update .checkMFClasses .getXlevels
 #' @importFrom utils adist head
 NULL

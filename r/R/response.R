@@ -56,7 +56,9 @@ learn_response <- function(response, name, family, trials = FALSE) {
 
 as_column <- function(x) {
   if (is.factor(x)) return(factor(as.character(x), levels = levels(x)))
-  if (!is.numeric(x) && !is.logical(x)) fail("formula: the response is of class ", class(x)[1], "; give numbers, logicals, texts or a factor")
+  if (!is.numeric(x) && !is.logical(x)) {
+    fail("formula: the response is of class ", class(x)[1], "; give numbers, logicals, texts or a factor")
+  }
   as.vector(unclass(x))
 }
 
