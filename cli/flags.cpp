@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <string_view>
 
 #include "flymc/core/mention.hpp"
 #include "flymc/run/files/settings.hpp"
@@ -24,6 +26,9 @@ std::string for_a_shell(const std::string& word) {
 }
 
 std::string flag(const Mention& mention) {
+  // A program that runs the command for its own users, such as the R package, spells mentions itself.
+  static const char* const mentions = std::getenv("FLYMC_MENTIONS");
+  if (mentions != nullptr && std::string_view(mentions) == "marked") return mention.text;
   const bool rows = mention.action && mention.name == "loo";  // of which the text has only some
   if (rows) return fmt::format("`flymc loo {} --json`", mention.value.value_or("RUN"));
   if (mention.action)

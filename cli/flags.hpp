@@ -7,7 +7,8 @@
 
 namespace flymc {
 
-// Mentions (core/mention.hpp) as flags and commands: --missing drop, `flymc resume run`.
+// Mentions (core/mention.hpp) as flags and commands: --missing drop, `flymc resume run`; left as they are if the
+// environment has FLYMC_MENTIONS=marked.
 std::string in_flags(const std::string& text);
 FitSummary in_flags(FitSummary summary);
 

@@ -1,6 +1,6 @@
-"""The commands and programs of the README and of three pages are run, and print what the pages say.
+"""The commands and programs of the README and of four pages are run, and print what the pages say.
 
-Blocks marked `sh` and `python` are run in the order of the page, in a folder that has nothing but examples/data. A block marked
+Blocks marked `sh`, `python` and `r` are run in the order of the page, in a folder that has nothing but examples/data. A block marked
 `text` is what the block before it prints; `...` stands for what the page leaves out. Words have to be the same. Numbers may differ by a
 little, as they do on another processor, unless FLYMC_DOCUMENTS=exact; seconds are not compared. Blocks marked `bash` are not run.
 """
@@ -83,8 +83,66 @@ def run_shell(code):
     return done.stdout, done.returncode
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/priors.md", "docs/howto.md"])
-def test_page(page, tmp_path, monkeypatch):
+class R:
+    """A session of R that has the package, installed into a folder."""
+
+    END = "the end of a block"
+    NEEDS = ("posterior", "processx", "jsonlite")
+
+    def __init__(self, folder):
+        self._block, self._errors = folder / "block.R", folder / "errors.txt"
+        path = os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
+        variables = {**os.environ, "PATH": path, "R_LIBS": str(folder), "LC_ALL": "C.UTF-8"}
+        subprocess.run(["R", "CMD", "INSTALL", f"--library={folder}", ROOT / "r"], check=True, capture_output=True)
+        with self._errors.open("w") as errors:
+            self._session = subprocess.Popen(
+                ["R", "--no-echo", "--no-save", "--no-restore"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env=variables,
+            )
+
+    @classmethod
+    def missing(cls):
+        """What the page about R needs and this machine has not."""
+        if shutil.which("Rscript") is None:
+            return "R"
+        for package in cls.NEEDS:
+            if subprocess.run(["Rscript", "-e", f"library({package})"], capture_output=True).returncode != 0:
+                return f"R's package {package}"
+        return None
+
+    def run(self, code):
+        self._block.write_text(code)
+        self._session.stdin.write(f"source('{self._block}', print.eval = TRUE); cat('{self.END}\\n')\n")
+        self._session.stdin.flush()
+        printed = []
+        for line in self._session.stdout:
+            if line.rstrip() == self.END:
+                return "".join(printed), 0
+            printed.append(line)
+        status = self._session.wait()  # it ends at an error
+        return "".join(printed) + self._errors.read_text(), status
+
+    def close(self):
+        self._session.stdin.close()
+        self._session.wait()
+        self._session.stdout.close()
+
+
+@pytest.fixture
+def r(tmp_path_factory):
+    """None where R is missing; what other languages do is tested all the same."""
+    session = None if R.missing() else R(tmp_path_factory.mktemp("r"))
+    yield session
+    if session:
+        session.close()
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/priors.md", "docs/howto.md", "docs/r.md"])
+def test_page(page, tmp_path, monkeypatch, request):
     if not pytest.importorskip("arviz").__version__.startswith("0."):
         pytest.skip("the tutorial has what ArviZ 0.22 prints")
     shutil.copytree(ROOT / "examples" / "data", tmp_path / "examples" / "data")
@@ -99,6 +157,13 @@ def test_page(page, tmp_path, monkeypatch):
                 printed, status = run_python(code, names), 0
         elif language == "sh":
             printed, status = run_shell(code)
+        elif language == "r":
+            session = request.getfixturevalue("r")
+            if session is None:
+                if page == "docs/r.md":
+                    pytest.skip(f"there is no {R.missing()}; .ci/setup installs it")
+                continue
+            printed, status = session.run(code)
         else:
             continue
         if said is None:

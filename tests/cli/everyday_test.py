@@ -1,5 +1,7 @@
 """Everyday things: the level that others are compared with, a run that is replaced, long tables, misspelt commands."""
 import json
+import os
+import subprocess
 
 import numpy as np
 import pyarrow
@@ -113,3 +115,13 @@ def test_misspelt(tmp_path, words, said):
 
     done = subprocess.run([COMMAND, *words], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2 and said in done.stderr
+
+
+def test_mentions_are_left_to_others(tmp_path):
+    """A program that runs the command, such as the package for R, spells settings itself."""
+    spoilt = people(2_000).set_column(0, "age", pyarrow.array([None, *np.arange(1_999.0)]))
+    write(spoilt, tmp_path / "spoilt.parquet")
+    words = [COMMAND, "fit", "spoilt.parquet", "--target", "y", "--out", "run"]
+    for mentions, said in ({"FLYMC_MENTIONS": "marked"}, "(‹missing = drop›)"), ({}, "(--missing drop)"):
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, env={**os.environ, **mentions})
+        assert done.returncode == 1 and said in done.stderr

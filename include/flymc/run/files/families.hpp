@@ -39,8 +39,8 @@ struct FamilyCard {
   bool log_link = false;            // whether exp(linear predictor) is the mean of the target: exposures multiply it
   bool in_units_of_target = false;  // whether coefficients are: then the default prior is scaled by the target's
   bool scale = false;               // whether it has a residual scale: drawn, unless the setting sigma gives it
-  bool shape = false;               // whether it has a shape, which is drawn,
-  bool counts = false;              // and one that depends on which counts there are
+  bool counts = false;              // whether the target is a count
+  bool shape = false;               // whether it has a shape, which is drawn
   // Whether the target is a time until an event, or an amount: its logarithm has location and scale.
   bool times = false;
   Model (*make)(const Settings& settings, int classes, Prior prior, const AboutTarget& about) = nullptr;

@@ -1,0 +1,167 @@
+# Finding and running the command.
+
+# Where the command is. An error says what to do if it is nowhere.
+find_command <- function() {
+  given <- getOption("flymc.command")
+  source <- "the option flymc.command"
+  if (is.null(given)) {
+    given <- Sys.getenv("FLYMC")
+    source <- "the environment variable FLYMC"
+  }
+  if (nzchar(given)) {
+    found <- unname(Sys.which(path.expand(given)))
+    if (nzchar(found)) return(found)
+    fail(source, " says that the command flymc is ", given, ", but there is no such program; correct it")
+  }
+  found <- unname(Sys.which("flymc"))
+  if (nzchar(found)) return(found)
+  fail(
+    "the command flymc, which does the work, was not found; install it (`pip install .` in the folder of flymc's ",
+    "sources), and put it on the PATH or say where it is: options(flymc.command = \"/path/to/flymc\")"
+  )
+}
+
+# Runs the command and returns what it printed. What it refuses becomes an error in the words of R; `names` are texts of
+# its messages to be replaced, such as the name of a temporary file, and `rows` the numbers of the rows that were sent. With
+# `watch`, its progress is shown as it comes.
+run_command <- function(arguments, watch = FALSE, names = character(), rows = NULL) {
+  program <- find_command()
+  folder <- tempfile("flymc-said-")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  out <- file.path(folder, "out")
+  err <- file.path(folder, "err")
+  process <- processx::process$new(
+    program, as.character(arguments),
+    stdout = out, stderr = err, env = c("current", FLYMC_MENTIONS = "marked")
+  )
+  stopped <- FALSE
+  shown <- 0
+  begun <- Sys.time()
+  show <- function() {
+    said <- progress_lines(read_text(err))
+    for (line in said[seq_along(said) > shown]) message(line)
+    shown <<- length(said)
+  }
+  # Ctrl-C ends the iteration and keeps what there is. SIGTERM does the same, and does no harm to a command that a
+  # terminal has sent Ctrl-C as well.
+  tryCatch(
+    while (process$is_alive()) {
+      process$wait(timeout = 200)
+      if (watch && Sys.time() - begun > 2) show()  # what takes no time needs no progress
+    },
+    interrupt = function(condition) {
+      stopped <<- TRUE
+      process$signal(tools::SIGTERM)
+      process$wait(timeout = 60000)
+    }
+  )
+  process$kill()  # what has not ended by now
+  status <- process$get_exit_status()
+  said <- read_text(err)
+  if (stopped || identical(status, 130L)) interrupted(arguments)
+  if (!identical(status, 0L)) fail(in_r(complaint(said, status), names, rows))
+  paste(read_text(out), collapse = "\n")
+}
+
+read_text <- function(path) {
+  if (!file.exists(path)) return(character())
+  readLines(path, warn = FALSE, encoding = "UTF-8")
+}
+
+# What the command says of its progress, without advice for the shell.
+progress_lines <- function(lines) lines[nzchar(trimws(lines)) & !grepl("^(draws are in |flymc: |`flymc )", lines)]
+
+# The end of what the command said: why it stopped.
+complaint <- function(lines, status) {
+  from <- which(startsWith(lines, "flymc: "))
+  if (length(from) == 0) {
+    return(c(
+      sprintf("the command flymc ended with status %s and gave no reason", format(status)),
+      utils::tail(lines, 5)
+    ))
+  }
+  sub("^flymc: ", "", lines[from[1]:length(lines)])
+}
+
+interrupted <- function(arguments) {
+  out <- sub("^--out=", "", grep("^--out=", arguments, value = TRUE))
+  run <- if (arguments[1] == "resume") arguments[2] else if (arguments[1] %in% c("fit", "sample")) out
+  fail(
+    "stopped by Ctrl-C",
+    if (length(run) && file.exists(file.path(run, "settings.toml"))) {
+      paste0("; ", call_text("flymc_resume", run), " goes on from here")
+    },
+    class = "flymc_interrupted"
+  )
+}
+
+# An error that is about what a person gave, and not about the function that found it.
+fail <- function(..., class = character()) {
+  stop(structure(class = c(class, "flymc_error", "error", "condition"), list(message = paste0(...), call = NULL)))
+}
+
+# A setting as flags of the command: draws = 2000 is --draws=2000, float32 = TRUE is --float32. Values of a list may be
+# named, as in reference = c(region = "west"). Those with a comma in them go into a file of settings, which `config` names,
+# and so do letters that the session's encoding has not.
+as_flags <- function(settings, config = NULL) {
+  flags <- character()
+  lines <- character()
+  for (name in names(settings)) {
+    value <- settings[[name]]
+    flag <- gsub("_", "-", name, fixed = TRUE)
+    if (is.null(value) || isFALSE(value)) next
+    if (isTRUE(value)) {
+      flags <- c(flags, paste0("--", flag))
+      next
+    }
+    if (!is.atomic(value) && !is.list(value) || length(value) == 0 || !all(lengths(value) == 1)) {
+      fail(name, ": give a number, a text, TRUE, or several of them by c()")
+    }
+    words <- vapply(value, as_word, "")
+    if (anyNA(words)) fail(name, ": a value is missing")
+    if (!is.null(names(value))) words <- ifelse(nzchar(names(value)), paste0(names(value), "=", words), words)
+    by_file <- !is_word(value) && any(grepl(",", words, fixed = TRUE)) ||
+      !l10n_info()$`UTF-8` && any(is.na(iconv(words, to = "ASCII")))
+    if (is.null(config) || !by_file) {
+      flags <- c(flags, paste0("--", flag, "=", paste(words, collapse = ",")))
+    } else {
+      text <- paste(vapply(words, toml_text, ""), collapse = ", ")
+      lines <- c(lines, sprintf(if (is_word(value)) "%s = %s" else "%s = [%s]", flag, text))
+    }
+  }
+  if (length(lines)) {
+    writeLines(enc2utf8(lines), config, useBytes = TRUE)
+    flags <- c(flags, paste0("--config=", config))
+  }
+  enc2utf8(flags)
+}
+
+# Whether a value is a text by itself, such as a prior, and no list.
+is_word <- function(value) length(value) == 1 && is.null(names(value)) && !inherits(value, "AsIs")
+
+# A value as text: numbers to the last bit, and whole ones without an exponent.
+as_word <- function(value) {
+  if (is.numeric(value) && is.finite(value)) {
+    if (value == round(value) && abs(value) < 1e15) return(sprintf("%.0f", value))
+    short <- sprintf("%.15g", value)
+    return(if (as.numeric(short) == value) short else sprintf("%.17g", value))
+  }
+  if (is.logical(value) && !is.na(value)) return(tolower(as.character(value)))
+  as.character(value)
+}
+
+toml_text <- function(text) {
+  if (!grepl("'", text, fixed = TRUE)) return(paste0("'", text, "'"))
+  if (!grepl("\"", text, fixed = TRUE)) return(paste0("\"", text, "\""))
+  fail(text, " has both kinds of quotes; rename it")
+}
+
+# The settings of `...`, each with a name.
+dots <- function(...) {
+  settings <- list(...)
+  if (length(settings) && (is.null(names(settings)) || !all(nzchar(names(settings))))) {
+    fail("settings of the command are given by name, such as draws = 2000")
+  }
+  settings
+}

@@ -1,0 +1,150 @@
+# The right side of a formula: the columns that go to the command, and the same columns of new rows later.
+#
+# A term that is one column (a number, true or false, a factor with treatment contrasts) goes over as it is, a factor as
+# the texts of its levels. The columns of all other terms (interactions, poly(), splines, other contrasts) are those of
+# model.matrix().
+
+# Learns from a model frame without missing values. `frame` is as model.frame() returns it, and has the terms.
+learn_design <- function(frame) {
+  terms <- delete.response(attr(frame, "terms"))
+  frame <- right_side(frame)
+  kinds <- term_kinds(terms, frame)
+  matrix <- if (!all(kinds$plain)) model.matrix(terms, frame)
+  made <- term_columns(terms, frame, kinds, matrix)
+  list(
+    terms = terms, xlevels = .getXlevels(terms, frame), contrasts = attr(matrix, "contrasts"), kinds = kinds,
+    names = made$names, levels = lapply(Filter(is.factor, made$columns), levels),
+    intercept = attr(terms, "intercept") == 1
+  )
+}
+
+# A model frame without its response.
+right_side <- function(frame) {
+  terms <- attr(frame, "terms")
+  if (attr(terms, "response") > 0) frame <- frame[-attr(terms, "response")]
+  attr(frame, "terms") <- delete.response(terms)
+  frame
+}
+
+# Of each term: whether it is one column of the frame (`plain`), and which (`variable`). Without an intercept R gives the
+# first term that has levels a column for each of them, which is no plain term.
+term_kinds <- function(terms, frame) {
+  factors <- attr(terms, "factors")
+  full <- attr(terms, "intercept") == 1  # whether some term before has a column for each level
+  plain <- logical()
+  variable <- integer()
+  for (j in seq_along(attr(terms, "term.labels"))) {
+    used <- which(factors[, j] > 0)
+    column <- frame[[used[1]]]
+    has_levels <- any(vapply(frame[used], function(x) is.logical(x) || is.factor(x) || is.character(x), NA))
+    plain[j] <- length(used) == 1 && is.null(dim(column)) &&
+      (is.numeric(column) || full && (is.logical(column) || has_treatment_contrasts(column)))
+    variable[j] <- used[1]
+    full <- full || has_levels
+  }
+  list(plain = plain, variable = variable)
+}
+
+# Whether R would compare each level with the first.
+has_treatment_contrasts <- function(column) {
+  if (is.character(column)) column <- factor(column)
+  if (!is.factor(column) || !is.null(attr(column, "contrasts"))) return(FALSE)
+  getOption("contrasts")[[if (is.ordered(column)) 2 else 1]] == "contr.treatment"
+}
+
+# The columns of a frame, and their names by term.
+term_columns <- function(terms, frame, kinds, matrix) {
+  labels <- attr(terms, "term.labels")
+  columns <- list()
+  names <- list()
+  for (j in seq_along(labels)) {
+    if (kinds$plain[j]) {
+      name <- names(frame)[kinds$variable[j]]
+      column <- frame[[kinds$variable[j]]]
+      columns[[name]] <- if (is.character(column)) factor(column) else column
+      names[[labels[j]]] <- name
+    } else {
+      own <- which(attr(matrix, "assign") == j)
+      for (k in own) columns[[colnames(matrix)[k]]] <- as.vector(matrix[, k])
+      names[[labels[j]]] <- colnames(matrix)[own]
+    }
+  }
+  list(columns = columns, names = names)
+}
+
+design_columns <- function(design, frame) {
+  matrix <- if (!all(design$kinds$plain)) model.matrix(design$terms, frame, contrasts.arg = design$contrasts)
+  term_columns(design$terms, frame, design$kinds, matrix)$columns
+}
+
+# The model frame of new rows, with missing values where there are any.
+frame_of_new_rows <- function(design, data) {
+  absent <- setdiff(all.vars(design$terms), names(data))
+  absent <- Filter(function(name) !exists(name, environment(design$terms)), absent)
+  if (length(absent)) {
+    fail("newdata has no column '", absent[1], "', which the formula needs", did_you_mean(absent[1], names(data)))
+  }
+  tryCatch(
+    {
+      frame <- model.frame(design$terms, data, na.action = stats::na.pass, xlev = design$xlevels)
+      if (!is.null(classes <- attr(design$terms, "dataClasses"))) .checkMFClasses(classes, frame)
+      frame
+    },
+    error = function(error) fail("newdata: ", conditionMessage(error))
+  )
+}
+
+# Levels that are not the first in the order of their bytes, in which the command would take the first.
+references <- function(columns) {
+  factors <- Filter(function(column) is.factor(column) && nlevels(column) > 1, columns)
+  first <- vapply(factors, function(column) levels(column)[1], "")
+  by_bytes <- vapply(factors, function(column) sort(enc2utf8(levels(column)), method = "radix")[1], "")
+  first[first != by_bytes]
+}
+
+# The command has the levels of a column in the order of their bytes; the order that puts them in that of R's levels.
+level_order <- function(names, levels) {
+  order <- seq_along(names)
+  for (column in names(levels)) {
+    level <- rep(NA_integer_, length(names))
+    rest <- character(length(names))  # of a softmax the class follows
+    for (i in seq_along(levels[[column]])) {
+      head <- sprintf("%s[%s]", column, levels[[column]][i])
+      found <- names == head | startsWith(names, paste0(head, "["))
+      level[found] <- i
+      rest[found] <- substring(names[found], nchar(head) + 1)
+    }
+    for (each in unique(rest[!is.na(level)])) {
+      at <- which(!is.na(level) & rest == each)
+      order[at] <- at[base::order(level[at])]
+    }
+  }
+  order
+}
+
+# The argument `prior`, in which normal(0, 1) and the others are known as functions.
+value_of_prior <- function(expression, env) {
+  written <- function(name) function(...) sprintf("%s(%s)", name, paste(vapply(list(...), as_word, ""), collapse = ", "))
+  known <- lapply(c(normal = "normal", laplace = "laplace", student_t = "student_t"), written)
+  eval(expression, c(known, flat = function() "flat"), env)
+}
+
+# A prior as the command takes it. Terms of the formula stand for all of their columns, and (Intercept) is R's name of
+# the intercept.
+prior_text <- function(prior, names = list()) {
+  if (is.null(prior)) return(NULL)
+  if (is.list(prior)) prior <- unlist(prior)
+  if (!is.character(prior) || anyNA(prior)) {
+    fail("prior: give one such as normal(0, 1), or several by term: c(normal(0, 1), age = normal(0, 0.1))")
+  }
+  of <- names(prior)
+  if (is.null(of)) of <- rep("", length(prior))
+  if (sum(of == "") > 1) fail("prior: one prior is for all other terms; name the terms that the others are for")
+  if (any(grepl(";", of, fixed = TRUE))) fail("prior: a name has a semicolon in it, which separates terms; rename it")
+  others <- if (any(of == "")) prior[of == ""] else "default"
+  each <- unlist(lapply(which(of != ""), function(i) {
+    columns <- if (of[i] == "(Intercept)") "intercept" else if (is.null(names[[of[i]]])) of[i] else names[[of[i]]]
+    paste0(columns, ": ", prior[[i]])
+  }))
+  paste(c(others, each), collapse = "; ")
+}

@@ -1,0 +1,144 @@
+# What a fit says of itself.
+
+#' @export
+print.flymc_fit <- function(x, ...) {
+  if (is.null(x$cache$text)) {
+    lines <- strsplit(run_command(c("summary", run_of(x), reference_flag(x))), "\n", fixed = TRUE)[[1]]
+    x$cache$text <- in_r(tables_in_order(lines, x$report$order))
+  }
+  cat("Family: ", x$family, "\nFormula: ", deparse1(x$formula), "\nRows: ", nobs(x), "\n\n", sep = "")
+  cat(x$cache$text, "\n", sep = "")
+  invisible(x)
+}
+
+# The lines of a text with those of its tables in that order. Long tables are shown in part, and stay as they are.
+tables_in_order <- function(lines, order) {
+  for (head in grep("^parameter ", lines)) {
+    rows <- head + seq_along(order)
+    if (identical(which(lines[head:length(lines)] == "")[1], length(order) + 2L)) lines[rows] <- lines[rows][order]
+  }
+  lines
+}
+
+# The class that differences are from, where the response of the formula names one.
+reference_flag <- function(fit, class = fit$kept$reference_class) {
+  as_flags(list(reference_class = if (isTRUE(fit$report$differences)) class))
+}
+
+#' Summarise a fit
+#'
+#' The table that the command prints: for each coefficient its posterior mean, standard deviation, median and interval, and
+#' the diagnostics of the draws.
+#'
+#' @param object A fit by [flymc()].
+#' @param interval The probability between the ends of the interval, half of the rest on either side.
+#' @param ... Settings of `flymc summary` by their names: `odds_ratios = TRUE` adds exp of the coefficients, and for a
+#'   softmax `reference_class = "b"` gives differences from that class.
+#' @return A data frame with a row for each coefficient, and columns `mean`, `sd`, `median`, the ends of the interval (`q5`
+#'   and `q95`), `mcse_mean`, `ess_bulk`, `ess_tail` and `r_hat`. Reasons not to trust the draws yet are printed below it,
+#'   and are in its attribute `warnings`.
+#' @export
+summary.flymc_fit <- function(object, interval = 0.9, ...) {
+  settings <- dots(...)
+  report <- object$report
+  if (length(settings) || !identical(as.numeric(interval), report$interval)) {
+    if (is.null(settings$reference_class)) settings$reference_class <- object$kept$reference_class
+    if (!isTRUE(report$differences) && is.null(list(...)$reference_class)) settings$reference_class <- NULL
+    flags <- as_flags(c(list(interval = interval), settings))
+    report <- in_order_of_levels(read_report(c("summary", run_of(object), flags)), object$kept$design$levels)
+  }
+  take <- function(...) vapply(report$parameters, function(one) as.numeric(one[[c(...)]] %||% NA), 0)
+  ends <- sprintf("q%s", vapply(50 * (1 + c(-1, 1) * report$interval), format, "", digits = 10))
+  table <- data.frame(mean = take("mean"), sd = take("sd"), median = take("median"))
+  table[[ends[1]]] <- take("lower")
+  table[[ends[2]]] <- take("upper")
+  for (name in c("mcse_mean", "ess_bulk", "ess_tail", "r_hat")) table[[name]] <- take(name)
+  if (!is.null(report$parameters[[1]]$odds_ratio)) {
+    table$odds_ratio <- take("odds_ratio", "median")
+    table[[paste0("odds_ratio_", ends[1])]] <- take("odds_ratio", "lower")
+    table[[paste0("odds_ratio_", ends[2])]] <- take("odds_ratio", "upper")
+  }
+  rownames(table) <- vapply(report$parameters, `[[`, "", "name")
+  structure(table, class = c("flymc_summary", "data.frame"), warnings = reasons(report))
+}
+
+`%||%` <- function(x, y) if (is.null(x)) y else x
+
+#' @export
+print.flymc_summary <- function(x, ...) {
+  shown <- as.data.frame(x)
+  for (name in names(shown)) {
+    digits <- switch(name, ess_bulk = 0, ess_tail = 0, r_hat = 3, NULL)
+    shown[[name]] <- if (is.null(digits)) {
+      format(shown[[name]], digits = if (name == "mcse_mean") 2 else 3)
+    } else {
+      formatC(shown[[name]], format = "f", digits = digits)
+    }
+  }
+  print(shown, quote = FALSE, right = TRUE)
+  for (reason in attr(x, "warnings")) cat("Warning: ", reason, "\n", sep = "")
+  invisible(x)
+}
+
+# A part of the table is a plain data frame: what the warnings say is of the whole.
+#' @export
+`[.flymc_summary` <- function(x, ...) as.data.frame(x)[...]
+
+#' @export
+as.data.frame.flymc_summary <- function(x, ...) {
+  attr(x, "warnings") <- NULL
+  class(x) <- "data.frame"
+  x
+}
+
+#' Means and covariances of the coefficients
+#'
+#' Posterior means and covariances of the coefficients of a fit, without residual scales and cut points. Of a softmax they
+#' are differences from the reference class.
+#'
+#' @param object A fit by [flymc()].
+#' @param ... Not used.
+#' @return A vector of means, and a matrix of covariances.
+#' @export
+coef.flymc_fit <- function(object, ...) {
+  means <- vapply(object$report$parameters, `[[`, 0, "mean")
+  names(means) <- vapply(object$report$parameters, `[[`, "", "name")
+  means[is_coefficient(object)]
+}
+
+#' @rdname coef.flymc_fit
+#' @export
+vcov.flymc_fit <- function(object, ...) {
+  cov(unclass(posterior::as_draws_matrix(as_draws.flymc_fit(object)))[, is_coefficient(object), drop = FALSE])
+}
+
+#' Intervals of the coefficients
+#'
+#' The ends of the interval of the posterior, as [summary()][summary.flymc_fit()] has them: quantiles of the draws.
+#'
+#' @param object A fit by [flymc()].
+#' @param parm Which coefficients, by name or number; all of them if it is left out.
+#' @param level The probability inside of the interval.
+#' @param ... Not used.
+#' @return A matrix with a row for each coefficient.
+#' @export
+confint.flymc_fit <- function(object, parm, level = 0.95, ...) {
+  table <- as.matrix(as.data.frame(summary(object, interval = level))[4:5])[is_coefficient(object), , drop = FALSE]
+  colnames(table) <- paste(format(50 * (1 + c(-1, 1) * level), trim = TRUE, digits = 3), "%")
+  if (missing(parm)) return(table)
+  absent <- setdiff(if (is.character(parm)) parm, rownames(table))
+  if (length(absent)) fail("parm: there is no coefficient '", absent[1], "'", did_you_mean(absent[1], rownames(table)))
+  table[parm, , drop = FALSE]
+}
+
+# Parameters that are no coefficients stand after them: sigma, and the cut points of ordered answers.
+is_coefficient <- function(fit) {
+  names <- vapply(fit$report$parameters, `[[`, "", "name")
+  !grepl("^cutpoint\\[.*\\|.*\\]$", names) & !(names == "sigma" & seq_along(names) == length(names))
+}
+
+#' @export
+nobs.flymc_fit <- function(object, ...) object$report$table_rows %||% object$report$rows
+
+#' @export
+formula.flymc_fit <- function(x, ...) x$formula

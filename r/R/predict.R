@@ -1,0 +1,123 @@
+# Predictions of new rows.
+
+#' Predict new rows
+#'
+#' The posterior mean and an interval for each row of a new table. They describe the probability of the second class
+#' (logistic, probit, cloglog) or of a success (binomial), the probability of each class, with the most probable `class`
+#' (softmax, ordinal), the mean count (poisson, truncated_poisson), the mean (gaussian, student_t), or the median time
+#' (weibull, lognormal, loglogistic).
+#'
+#' The columns of new rows are made as the formula made them for the fit, with the same levels, knots and contrasts. A level
+#' that the fit has not seen is an error.
+#'
+#' @param object A fit by [flymc()].
+#' @param newdata A data frame with the columns that the formula needs (and those of `offset` or `exposure`). For a fit of
+#'   a file, or one whose formula has nothing but columns, also the path of a file that the command reads.
+#' @param interval The probability between `lower` and `upper`, half of the rest on either side.
+#' @param kind What the interval is for: `"mean"` for the mean or the probability (`posterior_epred()` of brms and
+#'   rstanarm), `"target"` for new responses (`posterior_predict()`). Without it, `"target"` for numbers and `"mean"` for
+#'   classes.
+#' @param times For times until an event: times for which the probabilities of a longer time are given instead.
+#' @param missing What to do with rows in which a value is missing: `"drop"` makes their predictions `NA`, `"error"`
+#'   refuses them.
+#' @param ... Further settings of `flymc predict` by their names: `draws`, `threads`.
+#' @return A data frame with a row for each row of `newdata`, and columns `mean`, `lower` and `upper`, or these for each
+#'   class or time.
+#' @export
+predict.flymc_fit <- function(object, newdata, interval = 0.9, kind = NULL, times = NULL, missing = "drop", ...) {
+  if (base::missing(newdata)) fail("newdata: give the rows to predict, such as those of the fit again")
+  path <- run_of(object)
+  folder <- tempfile("flymc-predict-")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  settings <- c(list(interval = interval, kind = kind, times = times, missing = missing), dots(...))
+  out <- file.path(folder, "predictions.csv")
+  if (is_path(newdata)) {
+    refuse_made_columns(object$kept$design)
+    run_command(c("predict", path, path.expand(newdata), paste0("--out=", out), as_flags(settings)))
+    return(read_predictions(out, object))
+  }
+  if (!is.data.frame(newdata)) fail("newdata: give a data frame, or the path of a file")
+  newdata <- integers_as_numbers(as.data.frame(newdata))
+  if (nrow(newdata) == 0) fail("newdata: the table has no rows")
+  columns <- if (is.null(object$kept$design)) file_frame(path, newdata) else new_columns(object, newdata, missing)
+  whole <- whole_rows(columns, missing, table = "newdata")
+  if (!any(whole)) fail("newdata: a value is missing in each row")
+  columns <- lapply(columns, `[`, whole)
+  refuse_infinite(columns, which(whole), "newdata")
+  table <- file.path(folder, "newdata.parquet")
+  write_parquet(columns, table)
+  run_command(
+    c("predict", path, table, paste0("--out=", out), as_flags(settings)),
+    names = stats::setNames("newdata", table), rows = which(whole)
+  )
+  found <- read_predictions(out, object)
+  at <- rep(NA_integer_, nrow(newdata))
+  at[whole] <- seq_len(nrow(found))
+  found <- found[at, , drop = FALSE]
+  attr(found, "row.names") <- attr(newdata, "row.names")
+  found
+}
+
+# The columns of the design, and the offset or exposure, for new rows.
+new_columns <- function(fit, newdata, missing) {
+  design <- fit$kept$design
+  frame <- frame_of_new_rows(design, newdata)
+  # model.matrix() takes no missing values: they are put back as what they are.
+  whole <- whole_rows(frame, missing, table = "newdata")
+  kept <- frame[whole, , drop = FALSE]
+  attr(kept, "terms") <- attr(frame, "terms")
+  columns <- lapply(design_columns(design, kept), function(column) {
+    out <- column[rep(NA_integer_, nrow(frame))]
+    out[whole] <- column
+    out
+  })
+  facts <- lapply(names(design$others), function(name) {
+    value_of(name, list(expression = design$others[[name]], env = environment(design$terms)), newdata)
+  })
+  names(facts) <- names(design$others)
+  if (!is.null(offset <- model.offset(frame))) {
+    facts$offset <- offset + if (is.null(facts$offset)) 0 else facts$offset
+  }
+  for (fact in names(facts)) {
+    if (length(facts[[fact]]) != nrow(newdata)) {
+      fail(fact, ": ", length(facts[[fact]]), " values for ", nrow(newdata), " rows; name a column that newdata has too")
+    }
+    columns[[setting_of(fit$run$path, fact)]] <- facts[[fact]]
+  }
+  as.data.frame(columns, optional = TRUE, stringsAsFactors = FALSE)
+}
+
+# A fit without a formula of R takes the columns of the run by their names.
+file_frame <- function(path, newdata) {
+  if (file.exists(file.path(path, "formula.json"))) {
+    fail("this run was fitted by a formula in Python, which makes the columns of new rows; predict there")
+  }
+  writable <- vapply(newdata, function(x) is.null(dim(x)) && (is.numeric(x) || is.logical(x) || is.character(x) || is.factor(x)), NA)
+  newdata[writable & !vapply(newdata, inherits, NA, c("Date", "POSIXt", "difftime"))]
+}
+
+refuse_made_columns <- function(design) {
+  if (is.null(design)) return()
+  made <- c(
+    unlist(design$names[!design$kinds$plain]),
+    setdiff(unlist(design$names), all.vars(design$terms)),
+    if (!is.null(attr(design$terms, "offset"))) "offset"
+  )
+  if (length(made)) {
+    fail("newdata: the formula makes the column '", made[1], "' in R; read the file into a data frame first")
+  }
+}
+
+read_predictions <- function(path, fit) {
+  names <- names(utils::read.csv(path, check.names = FALSE, nrows = 1, encoding = "UTF-8"))
+  found <- utils::read.csv(
+    path, check.names = FALSE, encoding = "UTF-8", na.strings = "",
+    colClasses = ifelse(names == "class", "character", "numeric")
+  )
+  found$row <- NULL
+  if (!is.null(found$class)) {
+    found$class <- factor(found$class, levels = fit$report$classes, ordered = identical(fit$family, "ordinal"))
+  }
+  found
+}

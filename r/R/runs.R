@@ -1,0 +1,86 @@
+# The folders of runs, and what R keeps in them.
+
+# A new folder: the one that is named, or a temporary one that is removed when nobody needs it any more.
+new_run <- function(out) {
+  if (!is.null(out)) {
+    if (!is.character(out) || length(out) != 1 || is.na(out) || !nzchar(out)) fail("out: give the name of a folder")
+    return(list(path = normalizePath(out, mustWork = FALSE)))
+  }
+  folder <- new.env()
+  folder$path <- tempfile("flymc-run-")
+  reg.finalizer(folder, function(folder) unlink(folder$path, recursive = TRUE), onexit = TRUE)
+  list(path = folder$path, folder = folder)
+}
+
+# A temporary run that was stopped can go on for as long as R runs.
+keep_until_exit <- function(run) stopped_runs[[run$path]] <- run$folder
+stopped_runs <- new.env()
+
+existing_run <- function(path) {
+  if (!is.character(path) || length(path) != 1) fail("path: give the folder of a run")
+  path <- normalizePath(path, mustWork = FALSE)
+  if (!file.exists(file.path(path, "settings.toml"))) fail(path, ": there is no run here; flymc(..., out = ) makes one")
+  path
+}
+
+# The folder of a fit, which must be there.
+run_of <- function(fit) {
+  if (!file.exists(file.path(fit$run$path, "settings.toml"))) {
+    fail(
+      "the run of this fit, ", fit$run$path, ", is gone",
+      if (!is.null(fit$run$folder)) "; it was temporary: fit with `out` to keep a run for other sessions"
+    )
+  }
+  fit$run$path
+}
+
+# A setting of a run, as its settings.toml has it; NULL if it has none.
+setting_of <- function(path, name) {
+  line <- grep(paste0("^", name, " = "), read_text(file.path(path, "settings.toml")), value = TRUE)
+  if (length(line) == 0) return(NULL)
+  gsub("^['\"]|['\"]$", "", sub("^[a-z0-9-]+ = ", "", line[1]))
+}
+
+# What predict() needs to know of the formula: its terms, levels, knots and contrasts. The variables around the formula
+# are not kept, only those of the global environment and of packages.
+design_file <- "formula.rds"
+
+keep_design <- function(path, kept) {
+  if (is.null(kept) || !file.exists(file.path(path, "settings.toml"))) return(invisible())
+  environment(kept$formula) <- globalenv()
+  if (!is.null(kept$design)) attr(kept$design$terms, ".Environment") <- globalenv()
+  saveRDS(kept, file.path(path, design_file))
+}
+
+kept_design <- function(path) {
+  file <- file.path(path, design_file)
+  if (!file.exists(file)) return(NULL)
+  tryCatch(readRDS(file), error = function(error) {
+    fail(file, ": it was damaged, and without it no columns can be made of new rows; put the old one back, or fit again")
+  })
+}
+
+new_fit <- function(run, report, kept, call = NULL) {
+  fit <- structure(
+    list(call = call, formula = kept$formula, family = setting_of(run$path, "family"), run = run, report = report,
+         kept = kept, cache = new.env()),
+    class = "flymc_fit"
+  )
+  if (is.null(fit$formula)) fit$formula <- stats::reformulate(".", as.name(setting_of(run$path, "target")), env = globalenv())
+  # Differences of a softmax are from the first level of the response.
+  other <- kept$reference_class
+  if (isTRUE(report$differences) && !is.null(other) && other != report$classes[1]) {
+    fit$report <- read_report(c("summary", run$path, paste0("--reference-class=", other)))
+  }
+  fit$report <- in_order_of_levels(fit$report, kept$design$levels)
+  fit
+}
+
+# The report with its parameters in the order of R's levels. `order` says where they are in the command's own.
+in_order_of_levels <- function(report, levels) {
+  report$order <- level_order(vapply(report$parameters, `[[`, "", "name"), levels)
+  for (name in c("parameters", "laplace_mean", "laplace_sd")) {
+    if (length(report[[name]]) == length(report$order)) report[[name]] <- report[[name]][report$order]
+  }
+  report
+}

@@ -1,0 +1,4 @@
+library(testthat)
+library(flymc)
+
+test_check("flymc")
