@@ -1,5 +1,5 @@
 // Flags of leave-one-out, and what is printed of it.
-#include "leave_one_out.hpp"
+#include "flymc/run/files/leave_one_out.hpp"
 
 #include <fmt/format.h>
 
@@ -10,12 +10,12 @@
 
 #include "flags.hpp"
 #include "flymc/core/error.hpp"
-#include "flymc/run/files/leave_one_out.hpp"
+#include "run_commands.hpp"
 
 namespace flymc {
 namespace {
 
-struct Asked {
+struct LooFlags {
   LooOptions options;
   std::vector<std::string> runs;
   bool json = false;
@@ -23,12 +23,12 @@ struct Asked {
 
 constexpr int bad_usage = 2;
 
-void add_flags(CLI::App& to, Asked& asked) {
-  to.add_option("--rows", asked.options.rows, "how many rows are sampled; all, if the table has no more")
+void add_flags(CLI::App& to, LooFlags& flags) {
+  to.add_option("--rows", flags.options.rows, "how many rows are sampled; all, if the table has no more")
       ->type_name("N")
       ->capture_default_str();
-  to.add_option("--seed", asked.options.seed, "which rows")->type_name("N")->capture_default_str();
-  to.add_flag("--json", asked.json, "print one JSON object");
+  to.add_option("--seed", flags.options.seed, "which rows")->type_name("N")->capture_default_str();
+  to.add_flag("--json", flags.json, "print one JSON object");
 }
 
 LeaveOneOut computed(const std::vector<std::string>& paths, const LooOptions& options) {
@@ -53,40 +53,40 @@ LeaveOneOut computed(const std::vector<std::string>& paths, const LooOptions& op
 
 }  // namespace
 
-void add_leave_one_out(CLI::App& app, std::string& run_path, std::function<int()>& command) {
-  const auto asked = std::make_shared<Asked>();  // lives as long as the callbacks
+void add_leave_one_out_commands(CLI::App& app, Asked asked) {
+  const auto flags = std::make_shared<LooFlags>();  // lives as long as the callbacks
 
   CLI::App& loo = *app.add_subcommand("loo", "how well a run predicts new rows: leave-one-out cross-validation");
-  loo.add_option("run", run_path, "the run")->type_name("RUN")->required();
-  add_flags(loo, *asked);
+  loo.add_option("run", asked.run, "the run")->type_name("RUN")->required();
+  add_flags(loo, *flags);
   loo.footer(
       "elpd_loo is the sum over the table of log p(row | all other rows): the larger, the better.\n"
       "Example:\n  flymc loo run");
-  loo.callback([asked, &run_path, &command] {
-    command = [asked, &run_path] {
-      const LeaveOneOut of = computed({run_path}, asked->options);
-      fmt::print("{}", asked->json ? loo_json(of) : loo_text(of));
+  loo.callback([asked, flags] {
+    asked.command = [asked, flags] {
+      const LeaveOneOut of = computed({asked.run}, flags->options);
+      fmt::print("{}", flags->json ? loo_json(of) : loo_text(of));
       return 0;
     };
   });
 
   CLI::App& compare =
       *app.add_subcommand("compare", "runs of one table by how well they predict new rows, the best first");
-  compare.add_option("runs", asked->runs, "two runs or more, of one table and one target")->type_name("RUN");
-  add_flags(compare, *asked);
+  compare.add_option("runs", flags->runs, "two runs or more, of one table and one target")->type_name("RUN");
+  add_flags(compare, *flags);
   compare.footer(
       "A difference elpd_diff below 4, or below two of its standard errors se_diff, is no reason to prefer a run.\n"
       "Example:\n  flymc compare run with-income with-region");
-  compare.callback([asked, &command] {
-    command = [asked] {
-      if (asked->runs.size() < 2)
+  compare.callback([asked, flags] {
+    asked.command = [flags] {
+      if (flags->runs.size() < 2)
         throw CLI::ValidationError(
-            asked->runs.empty() ? "name two runs or more, of one table"
+            flags->runs.empty() ? "name two runs or more, of one table"
                                 : fmt::format("name a second run to compare '{0}' with; `flymc loo {0}` is for one",
-                                              asked->runs.front()),
+                                              flags->runs.front()),
             bad_usage);
-      const LeaveOneOut of = computed(asked->runs, asked->options);
-      fmt::print("{}", asked->json ? comparison_json(of) : comparison_text(of));
+      const LeaveOneOut of = computed(flags->runs, flags->options);
+      fmt::print("{}", flags->json ? comparison_json(of) : comparison_text(of));
       return 0;
     };
   });

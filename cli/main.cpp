@@ -22,7 +22,6 @@
 #include "flymc/run/files/report.hpp"
 #include "flymc/run/files/run.hpp"
 #include "flymc/run/files/run_on_another.hpp"
-#include "leave_one_out.hpp"
 #include "progress.hpp"
 #include "ranks.hpp"
 #include "run_commands.hpp"
@@ -430,8 +429,6 @@ int main(int argc, char** argv) {
     };
   });
 
-  add_leave_one_out(app, run_path, command);
-
   CLI::App& export_command = *app.add_subcommand("export", "draws for ArviZ, R, Stan's tools and data frames");
   export_command.add_option("run", run_path, "the run")->type_name("RUN")->required();
   export_command
@@ -451,6 +448,7 @@ int main(int argc, char** argv) {
   const Asked asked{run_path, command};
   add_check_command(app, asked);
   add_report_command(app, asked);
+  add_leave_one_out_commands(app, asked);
 
   CLI::App& plan = *app.add_subcommand("plan", "rows, parameters, memory, passes and time, before anything runs");
   add_table(plan);

@@ -15,5 +15,6 @@ struct Asked {
 
 void add_check_command(CLI::App& app, Asked asked);
 void add_report_command(CLI::App& app, Asked asked);
+void add_leave_one_out_commands(CLI::App& app, Asked asked);
 
 }  // namespace flymc
