@@ -67,7 +67,9 @@ Anchor find_anchor_by_subsample(const Store& store, const Model& model, const Ex
   if (store.rows() <= 2 * size) return find_anchor(store, model, execution);
   model.check(store, execution);
   const Subsample subsample = draw_subsample(store, model, execution, size, seed);
-  WeightedPosterior part(subsample.store, model, execution, subsample.weights);
+  // What a shape's term has for targets and what rows have for it cancel, so both are of the same rows.
+  const Model of_subsample = model.with_targets_of(subsample.store, subsample.weights);
+  WeightedPosterior part(subsample.store, of_subsample, execution, subsample.weights);
   WeightedPosterior whole(store, model, execution);
   std::optional<Vector> best;
   std::vector<Mode> modes;

@@ -46,6 +46,25 @@ void BatchedFamily::check(const Store& store, const Execution& execution) const 
   });
 }
 
+Model Model::with_targets(ShapedTarget target) const {
+  Model out = *this;
+  out.shape_ = std::make_shared<const SampledShape>(shape_->with_targets(std::move(target)));
+  out.by_parameters_ = out.shape_;
+  out.term_ = out.shape_;
+  return out;
+}
+
+Model Model::with_targets_of(const Store& store, std::span<const double> weights) const {
+  if (!shape_) return *this;
+  ShapedTarget target;
+  for (RowId i = 0; i < store.rows(); ++i) {
+    const RowFacts facts = store.facts(i);
+    target.targets.push_back(
+        {facts.target, facts.weight * (weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)])});
+  }
+  return with_targets(std::move(target));
+}
+
 void Model::check(const Store& store, const Execution& execution) const {
   prior_->check(coefficients(store));
   if (by_parameters_) by_parameters_->check(coefficients(store));

@@ -3,23 +3,22 @@
 
 #include <cmath>
 
+#include "flymc/core/error.hpp"
+
 namespace flymc {
 
-SampledShape::SampledShape(Prior prior, ShapedTarget target, Part part)
-    : prior_(std::move(prior)), target_(std::move(target)), part_(std::move(part)) {}
+SampledShape::SampledShape(Prior prior, ShapedTarget target, ShapeParts parts)
+    : prior_(std::move(prior)), target_(std::move(target)), parts_(std::move(parts)) {}
 
-double SampledShape::part(double target, double kappa) const { return part_(target, std::log(kappa)).value; }
-
-ShapePart SampledShape::parts(double s) const {
-  ShapePart sum;
-  for (const auto& [target, weight] : target_.targets) {
-    const ShapePart one = part_(target, s);
-    sum.value += weight * one.value;
-    sum.slope += weight * one.slope;
-    sum.bend += weight * one.bend;
-  }
-  return sum;
+void SampledShape::check(Index parameters) const {
+  prior_.check(parameters);
+  if (parts_.may_be_endless && !prior_.one(parameters - 1).proper())
+    throw InputError(
+        "the shape has no posterior under a flat prior: however large it is, the likelihood does not vanish; give it a "
+        "proper prior, such as student_t(3, 0, 10)");
 }
+
+double SampledShape::part(double target, double kappa) const { return parts_.one(target, std::log(kappa)).value; }
 
 Vector SampledShape::parameters(const Vector& theta) const {
   Vector out = theta;

@@ -1,6 +1,7 @@
 // Differences of log Gamma, by Stirling's series where the argument is at least 16 and by its factors before.
 #include "flymc/model/shape_part.hpp"
 
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -23,27 +24,45 @@ ShapePart tail(double x) {
 }  // namespace
 
 ShapePart shape_part_of_count(double y, double s) {
-  const double kappa = std::exp(s);
-  ShapePart out{-log_gamma(y + 1.0), 0.0, 0.0};
-  const int few = static_cast<int>(std::fmin(y, factors));
-  for (int j = 1; j < few; ++j) {
-    const double share = j / (kappa + j);
-    out.value += std::log1p(j / kappa);
-    out.slope -= share;
-    out.bend += share * (1.0 - share);
+  const WeighedTarget one{y, 1.0};
+  ShapePart out = shape_part_of_counts({&one, 1}, s);
+  out.value -= log_gamma(y + 1.0);
+  return out;
+}
+
+// sum over y of w_y sum over j < y of log(1 + j / kappa). The first factors of all counts are added up together: factor j
+// counts as much as the counts above j weigh.
+ShapePart shape_part_of_counts(std::span<const WeighedTarget> counts, double s) {
+  const double kappa = std::exp(s), x = kappa + factors, more = std::log1p(factors / kappa);
+  const ShapePart here = tail(x);
+  ShapePart out;
+  std::array<double, factors> weight{};  // of the counts that end at j, and in the end of those above j
+  double above = 0.0;
+  for (const auto& [y, w] : counts) {
+    const double n = y - factors;
+    if (n <= 0.0) {
+      if (y >= 1.0) weight[static_cast<std::size_t>(y) - 1] += w;
+      continue;
+    }
+    // log Gamma(x + n) - log Gamma(x) - n log kappa at x = kappa + 16. With t = n / x,
+    //   (x + n - 1/2) log(1 + t) - n + n log(x / kappa) + tail(x + n) - tail(x),
+    // where x ((1 + t) log(1 + t) - t) has no more rounding than n has.
+    above += w;
+    const double log_t = std::log1p(n / x);
+    const ShapePart there = tail(x + n);
+    const double slope = log_t - 0.5 * (1.0 / (x + n) - 1.0 / x) + there.slope - here.slope;
+    const double bend = -n / (x * (x + n)) + 0.5 * (1.0 / ((x + n) * (x + n)) - 1.0 / (x * x)) + there.bend - here.bend;
+    out.value += w * ((x + n - 0.5) * log_t - n + n * more + there.value - here.value);
+    out.slope += w * (kappa * slope - n);
+    out.bend += w * kappa * (slope + kappa * bend);
   }
-  const double n = y - factors;
-  if (n <= 0.0) return out;
-  // log Gamma(x + n) - log Gamma(x) - n log kappa at x = kappa + 16. With t = n / x,
-  //   (x + n - 1/2) log(1 + t) - n + n log(x / kappa) + tail(x + n) - tail(x),
-  // where x ((1 + t) log(1 + t) - t) has no more rounding than n has.
-  const double x = kappa + factors, t = n / x, log_t = std::log1p(t);
-  const ShapePart here = tail(x), there = tail(x + n);
-  const double slope = log_t - 0.5 * (1.0 / (x + n) - 1.0 / x) + there.slope - here.slope;
-  const double bend = -n / (x * (x + n)) + 0.5 * (1.0 / ((x + n) * (x + n)) - 1.0 / (x * x)) + there.bend - here.bend;
-  out.value += (x + n - 0.5) * log_t - n + n * std::log1p(factors / kappa) + there.value - here.value;
-  out.slope += kappa * slope - n;
-  out.bend += kappa * (slope + kappa * bend);
+  for (int j = factors - 1; j > 0; --j) {
+    above += weight[static_cast<std::size_t>(j)];
+    const double share = j / (kappa + j);
+    out.value += above * std::log1p(j / kappa);
+    out.slope -= above * share;
+    out.bend += above * share * (1.0 - share);
+  }
   return out;
 }
 
@@ -74,6 +93,13 @@ ShapePart shape_part_of_amount(double y, double s) {
   out.slope = kappa * (s - first) + slope;
   out.bend = kappa * (s - first) + kappa * (1.0 - kappa * second) + bend;
   return out;
+}
+
+ShapePart shape_part_of_amounts(std::span<const WeighedTarget> amounts, double s) {
+  double weight = 0.0;
+  for (const WeighedTarget& each : amounts) weight += each.weight;
+  const ShapePart one = shape_part_of_amount(1.0, s);
+  return {weight * one.value, weight * one.slope, weight * one.bend};
 }
 
 }  // namespace flymc

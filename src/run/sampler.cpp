@@ -155,8 +155,10 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   constexpr double shown = 0.01;
   SparseSymmetric of_prior = model.prior_precision(out.anchor->theta);
   of_prior -= model.term().curvature(Term::Of::corner, out.anchor->theta);
+  const bool of_coefficients = !model.draws_scale() && !model.ordered();
   for (const auto& [entry, unused] : long_tailed(model, *out.anchor))
-    precision(entry, entry) -= (1.0 - shown) * of_prior.diagonal[entry];
+    if (of_coefficients && !(model.draws_shape() && entry == coefficients - 1))
+      precision(entry, entry) -= (1.0 - shown) * of_prior.diagonal[entry];
   const auto wider = Metric::from_precision(precision);
   if (!wider) return out;
   const Lighting same{.above = lit.above, .rows = lit.fixed.row};

@@ -128,6 +128,27 @@ def test_what_is_refused(tmp_path):
         "fit", path, "--target", "claims", "--family", "negative_binomial", "--exclude", "cost", "--out", "run", folder=tmp_path)
 
 
+def test_a_flat_prior_of_a_shape_without_end(tmp_path):
+    """However large the shape, counts are at least as likely as a Poisson's."""
+    table = policies(2000, seed=5)
+    path = write(pyarrow.table({k: v for k, v in table.items() if k != "cost"}), tmp_path / "t.parquet")
+    said = refusal("fit", path, "--target", "claims", "--family", "negative_binomial", "--prior", "default; shape: flat", "--out",
+                   "run", folder=tmp_path)
+    assert "the shape has no posterior under a flat prior" in said
+
+
+def test_large_counts_take_few_passes(tmp_path):
+    """The term of the shape and the rows of a subsample are of the same targets."""
+    random = np.random.default_rng(6)
+    x = random.normal(size=60_000)
+    y = random.poisson(np.exp(6 + 0.3 * x) * random.gamma(1.5, 1 / 1.5, len(x)))
+    path = write(pyarrow.table({"x": x, "y": y}), tmp_path / "t.parquet")
+    done = json.loads(flymc("fit", path, "--target", "y", "--family", "negative_binomial", "--out", "run", "--quiet", "--json",
+                            folder=tmp_path))
+    assert done["anchor_queries"] < 12 * done["rows"]
+    assert done["parameters"][-1]["mean"] == pytest.approx(1.5, abs=0.05)
+
+
 def test_a_prior_of_the_shape(tmp_path):
     """A narrow one holds it; one for all coefficients says nothing of it."""
     table = policies(2000, seed=5)

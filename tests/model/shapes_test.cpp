@@ -84,6 +84,31 @@ TEST(Shapes, AmountsInLongDouble) {
       }
 }
 
+// Many together are the sum of their parts, up to what does not depend on the shape.
+TEST(Shapes, PartsOfManyTargets) {
+  const std::vector<WeighedTarget> counts = {{0.0, 3.0},  {1.0, 2.0},  {2.0, 0.5},  {15.0, 1.0},
+                                             {16.0, 2.0}, {17.0, 1.0}, {400.0, 0.3}};
+  const std::vector<WeighedTarget> amounts = {{0.5, 2.0}, {30.0, 1.5}};
+  for (const double s : {-2.0, 0.3, 4.0}) {
+    ShapePart sum, of_amounts;
+    const auto add = [s](ShapePart& to, const WeighedTarget& each, const auto& part) {
+      const ShapePart here = part(each.target, s), before = part(each.target, 0.0);
+      to.value += each.weight * (here.value - before.value);
+      to.slope += each.weight * here.slope;
+      to.bend += each.weight * here.bend;
+    };
+    for (const WeighedTarget& each : counts) add(sum, each, shape_part_of_count);
+    for (const WeighedTarget& each : amounts) add(of_amounts, each, shape_part_of_amount);
+    const ShapePart all = shape_part_of_counts(counts, s), others = shape_part_of_amounts(amounts, s);
+    EXPECT_NEAR(all.value - shape_part_of_counts(counts, 0.0).value, sum.value, 1e-10);
+    EXPECT_NEAR(all.slope, sum.slope, 1e-11);
+    EXPECT_NEAR(all.bend, sum.bend, 1e-11);
+    EXPECT_NEAR(others.value - shape_part_of_amounts(amounts, 0.0).value, of_amounts.value, 1e-12);
+    EXPECT_NEAR(others.slope, of_amounts.slope, 1e-13);
+    EXPECT_NEAR(others.bend, of_amounts.bend, 1e-13);
+  }
+}
+
 // As the shape grows, counts become the Poisson's, with no digit lost on the way.
 TEST(Shapes, CountsOfALargeShapeArePoisson) {
   for (const double y : {0.0, 1.0, 3.0, 20.0, 400.0})
@@ -171,8 +196,7 @@ TEST(Shapes, TheTermHasItsDerivatives) {
   const Vector parameters = model.parameters(theta);
   EXPECT_DOUBLE_EQ(parameters[2], std::exp(0.9));
   EXPECT_TRUE(model.theta(parameters).isApprox(theta, 1e-15));
-  double expected = prior.log_density(parameters) + 0.9;
-  for (const auto& [y, weight] : target.targets) expected += weight * shape_part_of_count(y, 0.9).value;
+  const double expected = prior.log_density(parameters) + 0.9 + shape_part_of_counts(target.targets, 0.9).value;
   EXPECT_NEAR(value, expected, 1e-12);
   Matrix bend = Matrix::Zero(3, 3);
   term.curvature(Term::Of::bend, theta).add_to(bend);

@@ -70,6 +70,7 @@ using Predictor = std::span<const double>;
 // theta (core/arrangement.hpp). It also has
 //   shape_part(y, s)                  what the log-likelihood has that depends on y and s alone, with two derivatives
 //                                     (model/shape_part.hpp); log_likelihood() is without it
+//   shape_parts(targets, s)           the sum of those of many targets by their weights, up to a constant
 //   of_mean()                         a family of one predictor with the same mean
 //   size_of_curvature(y, eta, out)    the size of the terms that a remainder is made of, K x K: what rounding goes by
 //                                     where the curvature itself may cancel

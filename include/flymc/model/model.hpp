@@ -278,19 +278,14 @@ class Model {
   Model(F with_shape, Prior prior, ShapedTarget target)
       : family_(std::make_shared<const BatchedAdapter<F>>(with_shape)),
         prior_(std::make_shared<const Prior>(std::move(prior))),
-        shape_(std::make_shared<const SampledShape>(
-            *prior_, std::move(target), [with_shape](double y, double s) { return with_shape.shape_part(y, s); })),
+        shape_(std::make_shared<const SampledShape>(*prior_, std::move(target), parts_of(with_shape))),
         by_parameters_(shape_),
         term_(shape_) {}
 
   // The same for other targets, where a shape is drawn.
-  Model with_targets(ShapedTarget target) const {
-    Model out = *this;
-    out.shape_ = std::make_shared<const SampledShape>(shape_->with_targets(std::move(target)));
-    out.by_parameters_ = out.shape_;
-    out.term_ = out.shape_;
-    return out;
-  }
+  Model with_targets(ShapedTarget target) const;
+  // For those of a store, whose rows count with these weights besides their own; the same model where no shape is drawn.
+  Model with_targets_of(const Store& store, std::span<const double> weights = {}) const;
 
   const BatchedFamily& family() const { return *family_; }
   // Of the parameters.
@@ -339,6 +334,13 @@ class Model {
   void check(const Store& store, const Execution& execution) const;
 
  private:
+  template <Family F>
+  static ShapeParts parts_of(const F& family) {
+    ShapeParts out{[family](double y, double s) { return family.shape_part(y, s); },
+                   [family](std::span<const WeighedTarget> all, double s) { return family.shape_parts(all, s); }};
+    if constexpr (requires { family.shape_may_be_endless(); }) out.may_be_endless = family.shape_may_be_endless();
+    return out;
+  }
   std::shared_ptr<const BatchedFamily> family_;
   std::shared_ptr<const Prior> prior_;
   std::shared_ptr<const SampledScale> scale_;           // none: it is not drawn

@@ -25,6 +25,9 @@ struct NegativeBinomial {
   bool shares_last_predictor() const { return true; }
   std::string target_problem(double y) const { return Poisson{}.target_problem(y); }
   ShapePart shape_part(double y, double s) const { return shape_part_of_count(y, s); }
+  ShapePart shape_parts(std::span<const WeighedTarget> all, double s) const { return shape_part_of_counts(all, s); }
+  // As it grows without end, the likelihood goes to a Poisson's and not to 0: a flat prior of it has no posterior.
+  bool shape_may_be_endless() const { return true; }
   // Whose mean a target's is, at the first predictor.
   Poisson of_mean() const { return {}; }
 

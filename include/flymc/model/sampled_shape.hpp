@@ -9,13 +9,17 @@
 
 namespace flymc {
 
-// The targets as a shape sees them: which there are, and how much their rows weigh. Those whose parts differ by a
-// constant may be taken together, as amounts may.
+// The targets as a shape sees them: which there are, and how much their rows weigh. Targets
+// may occur more than once.
 struct ShapedTarget {
-  struct Weighed {
-    double target, weight;
-  };
-  std::vector<Weighed> targets;
+  std::vector<WeighedTarget> targets;
+};
+
+// Of a family: the part of one target, and the sum of those of many, up to a constant.
+struct ShapeParts {
+  std::function<ShapePart(double target, double s)> one;
+  std::function<ShapePart(std::span<const WeighedTarget> targets, double s)> all;
+  bool may_be_endless = false;  // whether the likelihood does not vanish as the shape grows
 };
 
 // theta = (beta, s), and people speak of (beta, kappa), kappa = exp(s). With the prior p(beta) p(kappa), kappa > 0, and
@@ -24,11 +28,11 @@ struct ShapedTarget {
 //   p(beta) p(kappa) kappa exp(sum over targets of weight part(target, s)).
 class SampledShape final : public ParameterTerm {
  public:
-  using Part = std::function<ShapePart(double target, double s)>;
   // The prior is of (beta, kappa); what it says of negative kappa does not count.
-  SampledShape(Prior prior, ShapedTarget target, Part part);
-  void check(Index parameters) const override { prior_.check(parameters); }
-  SampledShape with_targets(ShapedTarget target) const { return {prior_, std::move(target), part_}; }
+  SampledShape(Prior prior, ShapedTarget target, ShapeParts parts);
+  // Throws InputError also if the prior of a shape that may be endless is not proper.
+  void check(Index parameters) const override;
+  SampledShape with_targets(ShapedTarget target) const { return {prior_, std::move(target), parts_}; }
   // Of one target.
   double part(double target, double kappa) const;
 
@@ -48,13 +52,13 @@ class SampledShape final : public ParameterTerm {
   Vector simulate(Index parameters, const Random& random, Purpose purpose) const override;
 
  private:
-  ShapePart parts(double s) const;
+  ShapePart parts(double s) const { return parts_.all(target_.targets, s); }
   // From the prior's gradient in kappa, which stands in the last entry, to that in s of everything.
   double finish(const Vector& theta, double prior, Vector* gradient) const;
 
   Prior prior_;
   ShapedTarget target_;
-  Part part_;
+  ShapeParts parts_;
 };
 
 }  // namespace flymc

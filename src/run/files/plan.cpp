@@ -100,8 +100,10 @@ SampleTrial try_sample(const Table& sample, const Encoding& encoding, double row
     total_weight += row.weight;
     builder.append({cells.data() + i * width, width}, row);
   }
-  return {try_fit(builder.finish(), stands_for, make_model(settings, encoding, total_weight / rows_per_row(encoding)),
-                  settings.fit, most_seconds),
+  const Store rows_of_sample = builder.finish();
+  const Model model =
+      make_model(settings, encoding, total_weight / rows_per_row(encoding)).with_targets_of(rows_of_sample);
+  return {try_fit(rows_of_sample, stands_for, model, settings.fit, most_seconds),
           stands_for > 1.0 && has_thin_levels(cells, layout)};
 }
 
