@@ -330,7 +330,8 @@ class Table {
       size_of_sum += std::abs(value(row, eta)) + std::abs(line) + std::abs(form);
     }
     if (!(std::abs(bound_->log_sum(point) - sum) <= 1e-10 * size_of_sum))
-      fail("collapse", 0, fmt::format("{:.17g} instead of {:.17g}", bound_->log_sum(point), sum));
+      fail("collapse", fmt::format("{:.17g} instead of {:.17g} (family {}, bound {})", bound_->log_sum(point), sum,
+                                   model_.family().name(), rule_->name()));
   }
 
   Matrix global(std::size_t i) const {
@@ -375,7 +376,8 @@ class Table {
     const double difference = (sum_at(h) - sum_at(-h)) / (2.0 * h);
     const double size = std::abs(sum_at(0.0)) + gradient.cwiseAbs().dot(u.cwiseAbs()) + 1.0;
     if (!(std::abs(difference - along) <= 1e-6 * size))
-      fail("collapse", 0, fmt::format("gradient {:.9g} instead of {:.9g}", along, difference));
+      fail("collapse", fmt::format("gradient {:.9g} instead of {:.9g} (family {}, bound {})", along, difference,
+                                   model_.family().name(), rule_->name()));
 
     // Row by row, with a step that moves the row's predictors by a small part of its own unit of length.
     const auto k = static_cast<std::size_t>(model_.predictors());

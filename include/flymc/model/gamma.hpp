@@ -97,7 +97,7 @@ struct Gamma {
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
     const double kappa = std::exp(std::clamp(eta[1], -largest_logarithm, largest_logarithm));
     const double y = gamma_quantile(kappa, random.uniform(Purpose::simulate, 2 * index)) / kappa;
-    return std::clamp(std::exp(std::clamp(eta[0], -600.0, 600.0)) * y, 1e-300, 1e300);
+    return std::clamp(std::exp(std::clamp(eta[0], -300.0, 300.0)) * y, 1e-150, 1e150);
   }
 
  private:
