@@ -66,9 +66,13 @@ problems::Problem make_problem(FamilyKind family, Precision precision = Precisio
     }
     case FamilyKind::truncated:
       return make(Model(TruncatedPoisson{}, Prior::normal(0.0, 1.0)), 60, Vector{{0.1, 0.7, -0.5}}, 19);
-    case FamilyKind::negative_binomial:
-      return problems::shaped_problem(Model(NegativeBinomial{}, Prior::student_t(4.0, 0.0, 2.0), ShapedTarget{}),
-                                      problems::features(80, 2, 20), Vector{{0.8, 0.6, 1.5}}, 20);
+    // Were little known of the shape, all rows would be bright together where it is far off, and chains would wait for z.
+    case FamilyKind::negative_binomial: {
+      const Prior prior =
+          Prior::each({Prior::normal(0.0, 2.0), Prior::laplace(0.0, 1.0), Prior::student_t(4.0, 1.5, 0.2)});
+      return problems::shaped_problem(Model(NegativeBinomial{}, prior, ShapedTarget{}), problems::features(120, 2, 20),
+                                      Vector{{0.8, 0.6, 1.5}}, 20);
+    }
     case FamilyKind::gamma:
       return problems::shaped_problem(Model(Gamma{}, Prior::student_t(4.0, 0.0, 2.0), ShapedTarget{}),
                                       problems::features(60, 2, 21), Vector{{1.0, -0.5, 2.0}}, 21);
