@@ -149,7 +149,7 @@ std::vector<Case> cases() {
   out.push_back({FamilyKind::truncated, BoundKind::sharp});
   out.push_back({FamilyKind::negative_binomial, BoundKind::sharp});
   out.push_back({FamilyKind::gamma, BoundKind::sharp});
-  out.push_back({FamilyKind::gamma, BoundKind::sharp, 0.15});
+  out.push_back({FamilyKind::gamma, BoundKind::sharp, 0.07});
   out.push_back({FamilyKind::ordinal, BoundKind::sharp});
   out.push_back({FamilyKind::ordinal, BoundKind::sharp, 0.5});
   out.push_back({FamilyKind::gaussian_scale, BoundKind::sharp});
