@@ -38,7 +38,7 @@ struct Collapsed {
 
 // Visits every row once, in blocks, on all threads and ranks; the result depends on neither. `terms` is called with
 // parts of blocks, from several threads at once. A curvature whose numbers stay empty everywhere stays zero.
-Collapsed collapse(const Store& store, const Arrangement& arrangement, std::size_t curvatures, const Execution& execution,
-                   const std::function<void(const Block&, BlockTerms&)>& terms);
+Collapsed collapse(const Store& store, const Arrangement& arrangement, std::size_t curvatures,
+                   const Execution& execution, const std::function<void(const Block&, BlockTerms&)>& terms);
 
 }  // namespace flymc

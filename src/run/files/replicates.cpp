@@ -142,9 +142,8 @@ Replicates replicate(const RunDirectory& run, std::span<const RowId> rows, std::
   const RowMatrix theta = thinned_draws(DrawsFile(run.draws()), draws);
   const Threads threads(run.settings().fit.threads);
   const Index count = theta.rows(), size = static_cast<Index>(rows.size());
-  const Index width =
-      parts.encoding.cuts() > 0 ? static_cast<Index>(parts.encoding.classes().size())
-                                : parts.model.arrangement().blocks();
+  const Index width = parts.encoding.cuts() > 0 ? static_cast<Index>(parts.encoding.classes().size())
+                                                : parts.model.arrangement().blocks();
   Replicates out;
   out.replicated.resize(count, size);
   out.means.resize(size, width);

@@ -41,9 +41,9 @@ std::string names_of(bool FamilyCard::*has) {
 // Columns of facts that only some families have.
 void check_facts(const Settings& settings, const FamilyCard& card) {
   if (!settings.exposure.empty() && !card.log_link)
-    throw InputError(
-        fmt::format("{}: only for counts and amounts ({}); other families take a column of its logarithms as offset ({})",
-                    mention("exposure"), names_of(&FamilyCard::log_link), mention("offset")));
+    throw InputError(fmt::format(
+        "{}: only for counts and amounts ({}); other families take a column of its logarithms as offset ({})",
+        mention("exposure"), names_of(&FamilyCard::log_link), mention("offset")));
   if (!settings.exposure.empty() && !settings.offset.empty())
     throw InputError(
         fmt::format("{}: the logarithm of the exposure is the offset already; add what the offset has to "
