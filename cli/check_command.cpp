@@ -3,10 +3,9 @@
 
 #include <memory>
 
-#include "flags.hpp"
-#include "flymc/core/error.hpp"
 #include "flymc/run/files/check.hpp"
 #include "run_commands.hpp"
+#include "usage.hpp"
 
 namespace flymc {
 
@@ -31,11 +30,7 @@ void add_check_command(CLI::App& app, Asked asked) {
       "Example:\n  flymc check run\n  flymc check run --rows 100000 --draws 200");
   check_command.callback([asked, options, json] {
     asked.command = [asked, options, json] {
-      try {
-        check(*options);
-      } catch (const InputError& error) {
-        throw CLI::ValidationError(in_flags(error.what()), 2);
-      }
+      check_usage(*options);
       const RunCheck found = check_run(RunDirectory(asked.run), *options);
       fmt::print("{}", *json ? to_json(found) : found.text());
       return 0;

@@ -11,6 +11,7 @@
 #include "flags.hpp"
 #include "flymc/core/error.hpp"
 #include "run_commands.hpp"
+#include "usage.hpp"
 
 namespace flymc {
 namespace {
@@ -21,8 +22,6 @@ struct LooFlags {
   bool json = false;
 };
 
-constexpr int bad_usage = 2;
-
 void add_flags(CLI::App& to, LooFlags& flags) {
   to.add_option("--rows", flags.options.rows, "how many rows are sampled; all, if the table has no more")
       ->type_name("N")
@@ -32,11 +31,7 @@ void add_flags(CLI::App& to, LooFlags& flags) {
 }
 
 LeaveOneOut computed(const std::vector<std::string>& paths, const LooOptions& options) {
-  try {
-    check(options);
-  } catch (const InputError& error) {
-    throw CLI::ValidationError(in_flags(error.what()), bad_usage);
-  }
+  check_usage(options);
   std::deque<RunDirectory> runs;
   std::vector<NamedRun> named;
   for (const std::string& path : paths) named.push_back({runs.emplace_back(path), path});
@@ -84,7 +79,7 @@ void add_leave_one_out_commands(CLI::App& app, Asked asked) {
             flags->runs.empty() ? "name two runs or more, of one table"
                                 : fmt::format("name a second run to compare '{0}' with; `flymc loo {0}` is for one",
                                               flags->runs.front()),
-            bad_usage);
+            Exit::bad_usage);
       const LeaveOneOut of = computed(flags->runs, flags->options);
       fmt::print("{}", flags->json ? comparison_json(of) : comparison_text(of));
       return 0;

@@ -31,9 +31,6 @@ namespace {
 
 using namespace flymc;
 
-// What the command returns. Scripts may rely on these.
-enum Exit { success = 0, bad_input = 1, bad_usage = 2, file_trouble = 3, internal = 4, interrupted = 130 };
-
 std::atomic<bool> stop_requested = false;
 
 // What the handler says; set before it is.
@@ -101,17 +98,6 @@ class Flags {
  private:
   std::vector<std::pair<const Setting*, std::vector<std::string>>> given_;
 };
-
-// Settings of flags alone are at fault for what cannot be used; beside a file's, nobody can tell.
-template <class Options>
-void check_usage(const Options& options, const std::string& config = "") {
-  try {
-    check(options);
-  } catch (const InputError& error) {
-    if (config.empty()) throw CLI::ValidationError(in_flags(error.what()), Exit::bad_usage);
-    throw InputError(fmt::format("with the settings of {}: {}", config, error.what()));
-  }
-}
 
 struct Output {
   bool json = false;

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "flags.hpp"
-#include "flymc/core/error.hpp"
 #include "flymc/run/report.hpp"
 #include "flymc/show/files/report_page.hpp"
 #include "run_commands.hpp"
+#include "usage.hpp"
 
 namespace flymc {
 
@@ -27,11 +27,7 @@ void add_report_command(CLI::App& app, Asked asked) {
   report.footer("The file needs no network.\nExample:\n  flymc report run --out loans.html");
   report.callback([asked, given] {
     asked.command = [asked, given] {
-      try {
-        check(SummaryOptions{given->interval});
-      } catch (const InputError& error) {
-        throw CLI::ValidationError(in_flags(error.what()), 2);
-      }
+      check_usage(SummaryOptions{given->interval});
       ReportPageOptions options;
       options.interval = given->interval;
       options.spell = [](const std::string& text) { return in_flags(text); };

@@ -56,47 +56,46 @@ Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, st
     expected_gaps_ = ExpectedGaps(own.last - own.first, own.first);
   }
   LooseRows loose(lighting, store.features());
-  Collapsed sum =
-      collapse(store, family_->arrangement(), grows ? 3 : 1, execution, [&](const Block& block, BlockTerms& terms) {
-        const auto n = static_cast<std::size_t>(block.rows());
-        std::vector<RowId> rows(n);
-        std::iota(rows.begin(), rows.end(), block.first_row());
-        BoundRows fixed;
-        fixed.fetch(store, rows);
-        complete(expects || rule_->uses_spread(), fixed);
-        std::vector<double> value(n), own(expects || grows ? n * entries : 0);
-        family_->likelihood(fixed.facts.spans(), fixed.eta_anchor, value,
-                            {terms.slope.data(), static_cast<std::size_t>(terms.slope.size())}, own);
-        Coefficients& c = fixed.coefficients;
-        for (std::size_t i = 0; i < n; ++i) terms.value += value[i] - (c.value_drop.empty() ? 0.0 : c.value_drop[i]);
-        if (!c.slope_drop.empty()) terms.slope -= Eigen::Map<const RowMatrix>(c.slope_drop.data(), block.rows(), k);
-        for (const std::size_t i : c.without) loose.add_without_bound(rows[i]);
-        if (expects)
-          for (std::size_t i = 0; i < n; ++i) {
-            // tr((c + k rho - w) spread) / 2 at the typical rho, to second order in the change. That is nothing where the
-            // bound has the likelihood's own curvature (eta = 0 of the logistic, a residual of 0), though the gap is not:
-            // its fourth order is at most about tr(c spread)^2 / 2 of a row that counts once, and without it such a row
-            // would never be proposed.
-            const double weight = fixed.facts.spans()[i].weight;
-            double twice = 0.0, bend = 0.0;
-            for (std::size_t e = i * entries; e < (i + 1) * entries; ++e) {
-              twice += (c.curvature[e] - own[e] + (grows ? typical * c.growth[e] : 0.0)) * fixed.spread[e];
-              bend += c.curvature[e] * fixed.spread[e];
-            }
-            const double gap = 0.5 * (std::max(0.0, twice) + (weight > 0.0 ? bend * bend / weight : 0.0));
-            const double variance =
-                largest_variance(fixed.spread.data() + i * entries, arrangement, differences) / unit_squared;
-            expected_gaps_.set(rows[i], gap);
-            if (!std::ranges::binary_search(c.without, i)) loose.add(rows[i], variance);
-            terms.further += std::min(lighting.stands_for, ExpectedGaps::value(expected_gaps_.level(rows[i]))) *
-                             variance * variance;  // as it is kept
-          }
-        terms.curvature[0] = std::move(c.curvature);
-        if (!grows) return;
-        for (std::size_t e = 0; e < own.size(); ++e) terms.curvature[0][e] -= own[e];
-        terms.curvature[1] = std::move(c.growth);
-        terms.curvature[2] = std::move(own);
-      });
+  Collapsed sum = collapse(store, arrangement, grows ? 3 : 1, execution, [&](const Block& block, BlockTerms& terms) {
+    const auto n = static_cast<std::size_t>(block.rows());
+    std::vector<RowId> rows(n);
+    std::iota(rows.begin(), rows.end(), block.first_row());
+    BoundRows fixed;
+    fixed.fetch(store, rows);
+    complete(expects || rule_->uses_spread(), fixed);
+    std::vector<double> value(n), own(expects || grows ? n * entries : 0);
+    family_->likelihood(fixed.facts.spans(), fixed.eta_anchor, value,
+                        {terms.slope.data(), static_cast<std::size_t>(terms.slope.size())}, own);
+    Coefficients& c = fixed.coefficients;
+    for (std::size_t i = 0; i < n; ++i) terms.value += value[i] - (c.value_drop.empty() ? 0.0 : c.value_drop[i]);
+    if (!c.slope_drop.empty()) terms.slope -= Eigen::Map<const RowMatrix>(c.slope_drop.data(), block.rows(), k);
+    for (const std::size_t i : c.without) loose.add_without_bound(rows[i]);
+    if (expects)
+      for (std::size_t i = 0; i < n; ++i) {
+        // tr((c + k rho - w) spread) / 2 at the typical rho, to second order in the change. That is nothing where the
+        // bound has the likelihood's own curvature (eta = 0 of the logistic, a residual of 0), though the gap is not:
+        // its fourth order is at most about tr(c spread)^2 / 2 of a row that counts once, and without it such a row
+        // would never be proposed.
+        const double weight = fixed.facts.spans()[i].weight;
+        double twice = 0.0, bend = 0.0;
+        for (std::size_t e = i * entries; e < (i + 1) * entries; ++e) {
+          twice += (c.curvature[e] - own[e] + (grows ? typical * c.growth[e] : 0.0)) * fixed.spread[e];
+          bend += c.curvature[e] * fixed.spread[e];
+        }
+        const double gap = 0.5 * (std::max(0.0, twice) + (weight > 0.0 ? bend * bend / weight : 0.0));
+        const double variance =
+            largest_variance(fixed.spread.data() + i * entries, arrangement, differences) / unit_squared;
+        expected_gaps_.set(rows[i], gap);
+        if (!std::ranges::binary_search(c.without, i)) loose.add(rows[i], variance);
+        terms.further += std::min(lighting.stands_for, ExpectedGaps::value(expected_gaps_.level(rows[i]))) * variance *
+                         variance;  // as it is kept
+      }
+    terms.curvature[0] = std::move(c.curvature);
+    if (!grows) return;
+    for (std::size_t e = 0; e < own.size(); ++e) terms.curvature[0][e] -= own[e];
+    terms.curvature[1] = std::move(c.growth);
+    terms.curvature[2] = std::move(own);
+  });
   queries_ = store.rows();
   sums_.value = sum.value;
   sums_.slope = std::move(sum.slope);

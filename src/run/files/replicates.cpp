@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "flymc/bound/bound_rows.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/numerics.hpp"
 #include "flymc/core/random.hpp"
-#include "flymc/data/row_copies.hpp"
 #include "flymc/run/files/report.hpp"
 #include "run_parts.hpp"
 #include "thinned_draws.hpp"
@@ -46,10 +46,10 @@ double successes(double m, double p, double u) {
 class Batch {
  public:
   Batch(const RunParts& parts, std::span<const RowId> rows) : parts_(parts), rows_(rows) {
-    x_.copy(parts.rows.store, rows, facts_);
+    fixed_.fetch(parts.rows.store, rows);
     const Encoding& encoding = parts.encoding;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const RowFacts facts = facts_.spans()[i];
+      const RowFacts facts = fixed_.facts.spans()[i];
       if (encoding.target_is_feature()) {
         const double scaled = parts.rows.store.value(rows[i], parts.rows.store.features() - 1);
         observed.push_back(scaled * encoding.target_unit() + encoding.target_shift());
@@ -74,9 +74,7 @@ class Batch {
     const auto k = static_cast<std::size_t>(model.predictors());
     const Vector theta = parts_.theta(shown);
     std::vector<double> eta(rows_.size() * k);
-    x_.project(model.arrangement().columns(theta), eta);
-    if (facts_.kinds.offset)
-      for (std::size_t e = 0; e < eta.size(); e += k) eta[e] += facts_.offset[e / k];
+    fixed_.predict(model.arrangement().columns(theta), eta);
     if (model.draws_shape()) {
       std::vector<double> with_shape(eta.size());
       model.family().mean(eta, with_shape);
@@ -125,8 +123,7 @@ class Batch {
 
   const RunParts& parts_;
   std::span<const RowId> rows_;
-  RowCopies x_;
-  FactColumns facts_;
+  BoundRows fixed_;
   std::vector<Index> cut_;  // of an ordered target, that each row is compared with
 };
 
