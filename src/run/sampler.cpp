@@ -98,6 +98,7 @@ bool needs_anchor(const Recipe& recipe, const FitOptions& options) {
 
 std::string too_slow(const DrawCosts& costs) {
   const double times = costs.with_bound / costs.regular;
+  if (!std::isfinite(times)) return "with a bound, chains would hardly get to the tails of the posterior";
   return fmt::format("with a bound an effective draw would cost {} as much",
                      times > 100.0 ? std::string("more than a hundred times")
                      : times < 2.0 ? std::string("up to twice")

@@ -160,7 +160,8 @@ TEST(Recipes, RegularMcmcWhereThePassTellsThatABoundWouldBeSlower) {
   EXPECT_GE(preparation.bound_queries, rows);
   EXPECT_TRUE(preparation.recipe.regular);
   const std::string said = describe(preparation, {});
-  EXPECT_EQ(said.find("regular MCMC (with a bound an effective draw would cost about "), 0u) << said;
+  EXPECT_EQ(said.find("regular MCMC (with a bound, chains would hardly get to the tails of the posterior)"), 0u)
+      << said;
   // Who asks for the bound gets it.
   for (const FitOptions& asked : {FitOptions{.bound = BoundKind::sharp}, FitOptions{.sweep = SweepKind::rows}}) {
     const Preparation with = prepare(store, model, asked, {threads});
@@ -172,6 +173,15 @@ TEST(Recipes, RegularMcmcWhereThePassTellsThatABoundWouldBeSlower) {
   const Preparation usual = prepare(balanced, model, {}, {threads});
   EXPECT_TRUE(usual.bound);
   EXPECT_FALSE(usual.recipe.regular);
+}
+
+// Nor where all rows are many: the tail, where sweeps look at all of them, would not be reached.
+TEST(Recipes, NoNumberOfRowsMakesAHopelessBoundWorthItsCost) {
+  const Store store = ones_first(1000000, 1);
+  const Threads threads(2);
+  const Preparation preparation = prepare(store, Model(Logistic{}, Prior::normal(0.0, 10.0)), {}, {threads});
+  EXPECT_FALSE(preparation.bound);
+  EXPECT_TRUE(preparation.recipe.regular);
 }
 
 // Of 2,000 rows all may be lit, which is regular MCMC, too: there is no radius any more.

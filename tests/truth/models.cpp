@@ -177,6 +177,8 @@ std::vector<TruthModel> make_models() {
       logistic("one_in_10000", "one 1 in 10,000", normal(10), ones_and_zeros(1, 9999), {{-60, 6}}),
       logistic("one_in_100000", "one 1 in 100,000", normal(10), ones_and_zeros(1, 99999), {{-70, 0}}),
       logistic("one_in_1000000", "one 1 in 1,000,000", normal(10), ones_and_zeros(1, 999999), {{-75, -3}}),
+      logistic("two_in_100000", "two 1 in 100,000", normal(10), ones_and_zeros(2, 99998), {{-70, 0}}),
+      logistic("three_in_100000", "three 1 in 100,000", normal(10), ones_and_zeros(3, 99997), {{-75, -3}}),
       logistic("none_in_2000", "no 1 in 2,000", normal(10), ones_and_zeros(0, 2000), {{-95, 6}}),
       logistic("five_in_20000", "five 1 in 20,000", normal(10), ones_and_zeros(5, 19995), {{-40, 2}}),
       logistic("five_in_20000_t", "the same, Student-t prior", student_t(4, 2.5), ones_and_zeros(5, 19995), {{-40, 2}}),
