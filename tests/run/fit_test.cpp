@@ -10,6 +10,7 @@
 #include "flymc/core/error.hpp"
 #include "model/support.hpp"
 #include "problems/problems.hpp"
+#include "run/level_table.hpp"
 
 namespace flymc {
 namespace {
@@ -269,6 +270,19 @@ TEST(Fit, FindsThePosteriorRoughly) {
       EXPECT_NEAR(summary.parameters[j].sd / regular.parameters[j].sd, 1.0, 0.4);
     }
   }
+}
+
+// A level of 20 rows of one class has the tail of its prior: about 0.35 % beyond 21 (docs/exactness.md), 140 of the
+// draws. Split HMC alone gets to none of them (src/run/sampler.cpp).
+TEST(Fit, GetsToTheTailOfALongTailedPrior) {
+  const Store store = level_of_ones(1000, [](RowId i) { return i < 20; });
+  const Model model(Logistic{}, Prior::student_t(4.0, 0.0, 2.5));
+  const Fit found = fit(store, model, {.warmup = 500, .draws = 10000, .seed = 1, .threads = 2});
+  int beyond = 0;
+  for (std::size_t c = 0; c < found.draws.chains(); ++c)
+    for (std::size_t i = 0; i < found.draws.draws(c); ++i) beyond += found.draws.value(c, i, 1) > 21.0;
+  EXPECT_GT(beyond, 30);
+  EXPECT_LT(beyond, 400);
 }
 
 }  // namespace
