@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "flymc/core/error.hpp"
@@ -44,6 +45,33 @@ TEST(Bound, EverySumOfARuleWithReachIsTheSameOnAnyNumberOfThreads) {
   EXPECT_TRUE(one.slope == two.slope);
   EXPECT_TRUE(one.curvature == two.curvature);
   EXPECT_TRUE(one.growth == two.growth);
+}
+
+// At the anchor the bound is the likelihood: here that of Bernoulli trials, written out, with weights and offsets.
+TEST(Bound, IsTheLikelihoodAtTheAnchorWithWeightsAndOffsets) {
+  const RowMatrix x = problems::features(200, 3, 7);
+  StoreBuilder builder(Layout({"a", "b", "c"}), FactKinds{true, true});
+  const Vector anchor = Vector::LinSpaced(3, -0.5, 0.8);
+  double expected = 0.0;
+  for (Index i = 0; i < x.rows(); ++i) {
+    const RowFacts facts{i % 3 == 0 ? 1.0 : 0.0, 0.5 + static_cast<double>(i % 4), 0.01 * static_cast<double>(i) - 0.7};
+    builder.append({x.row(i).data(), 3}, facts);
+    const double eta = x.row(i).dot(anchor) + facts.offset;
+    expected -= facts.weight * std::log1p(std::exp(facts.target > 0.5 ? -eta : eta));
+  }
+  const Store store = builder.finish();
+  const Model model(Logistic{}, Prior::flat());
+  const problems::Machine machine;
+  const Bound bound(store, model.shared_family(), std::make_shared<AnchoredRule>(), anchor, machine.execution());
+  EXPECT_NEAR(bound.log_sum(bound.at(anchor, false)), expected, 1e-10);
+  // And so for rows that are fetched one by one.
+  const std::vector<RowId> some = {3, 77, 199};
+  BoundRows rows;
+  rows.fetch(store, some);
+  std::vector<double> eta(some.size());
+  rows.predict(anchor, eta);
+  for (std::size_t i = 0; i < some.size(); ++i)
+    EXPECT_NEAR(eta[i], x.row(some[i]).dot(anchor) + 0.01 * static_cast<double>(some[i]) - 0.7, 1e-12);
 }
 
 TEST(Bound, SinglePrecisionRowsHaveTheirOwnExactBound) {
