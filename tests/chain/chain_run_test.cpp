@@ -10,6 +10,7 @@
 #include "flymc/kernel/mala.hpp"
 #include "flymc/kernel/random_walk.hpp"
 #include "flymc/kernel/slice.hpp"
+#include "flymc/kernel/split_hmc.hpp"
 
 namespace flymc {
 namespace {
@@ -115,6 +116,29 @@ TEST(ChainRun, GoesOnOnTheFullPosterior) {
   ChainRun first(0, plan, options);
   first.advance(pieces, 0, [](const ChainRun& run) { return run.draws() < 4; });
   ChainRun second(0, plan, options, first.checkpoint());
+  second.advance(pieces, 0);
+  expect_same(whole, pieces);
+}
+
+// Where all rows are evaluated, warm-up of split HMC ends once it has learnt enough, and does not begin again.
+TEST(ChainRun, ThatEndedItsWarmupEarlyIsNotWarmingUpAgain) {
+  const World world(Logistic{}, Prior::normal(0.0, 2.0), 300, 2, 112);
+  const auto frame = std::make_shared<const SplitFrame>(laplace_frame(world.anchor));
+  const ChainPlan plan{[&](ChainId, RowId& queries) { return start_full(world.full, world.theta(1.0), queries); },
+                       [&](const Place& place, RowId& queries) { return restore_full(world.full, place, queries); },
+                       [&] {
+                         Tuners out;
+                         out.push_back(std::make_unique<SplitHmcTuner>(world.full, frame));
+                         return out;
+                       }};
+  const ChainOptions options{.warmup = 1000, .draws = 10, .thin = 1, .seed = 3};
+  MemorySink whole(1, 2), pieces(1, 2);
+  ChainRun(0, plan, options).advance(whole, 0);
+  ChainRun first(0, plan, options);
+  first.advance(pieces, 0, [](const ChainRun& run) { return run.draws() < 4; });
+  ASSERT_LT(first.report().warmup_iterations, 900);
+  ChainRun second(0, plan, options, first.checkpoint());
+  EXPECT_FALSE(second.warming_up());
   second.advance(pieces, 0);
   expect_same(whole, pieces);
 }
