@@ -3,7 +3,7 @@
     python3 bench/report.py build/release/cli/flymc [--rows 1000000] [--folder DIR]
 
 The table is made up: claims or none, explained by a postcode of 300 levels, a product of 150, a month, an age, an income
-and 40 other columns of numbers, so that a logistic regression has 503 coefficients. Rare levels are as rare as Zipf's law
+and 40 other columns of numbers, so that a logistic regression has 502 coefficients. Rare levels are as rare as Zipf's law
 makes them.
 """
 import argparse

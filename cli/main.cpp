@@ -365,7 +365,7 @@ int main(int argc, char** argv) {
       ->type_name("P")
       ->capture_default_str();
   summary.add_flag("--ratios", summary_options.ratios,
-                   "exp of the coefficients too: odds ratios, rate ratios or time ratios, as the family has them");
+                   "exp of the coefficients too: odds, rate or time ratios, by the family");
   add_reference_class(summary);
   summary.footer("Example:\n  flymc summary run --interval 0.95 --ratios");
   summary.callback([&] {
