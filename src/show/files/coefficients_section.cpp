@@ -153,7 +153,10 @@ std::string table(const Shown& of) {
                                      by_deviation(p.upper, p.sd)};
     if (lines.size() < of.summary.with_ratio) {
       const RatioSummary by = ratio_of(p);
-      line.push_back(fmt::format("{:.3g} ({:.3g} to {:.3g})", by.median, by.lower, by.upper));
+      // The coefficient's standard deviation is the ratio's relative one: to two digits of it.
+      const double digits = p.sd > 0.0 ? std::clamp(1.0 - std::floor(std::log10(p.sd)), 3.0, 9.0) : 3.0;
+      line.push_back(
+          fmt::format("{0:.{3}g} ({1:.{3}g} to {2:.{3}g})", by.median, by.lower, by.upper, static_cast<int>(digits)));
     } else if (!ratio.name.empty()) {
       line.emplace_back();
     }
