@@ -364,10 +364,10 @@ int main(int argc, char** argv) {
   summary.add_option("--interval", summary_options.interval, "probability inside the interval")
       ->type_name("P")
       ->capture_default_str();
-  summary.add_flag("--odds-ratios", summary_options.odds_ratios,
-                   "exp of the coefficients too, where they are logarithms of odds");
+  summary.add_flag("--ratios", summary_options.ratios,
+                   "exp of the coefficients too: odds, rate or time ratios, by the family");
   add_reference_class(summary);
-  summary.footer("Example:\n  flymc summary run --interval 0.95 --odds-ratios");
+  summary.footer("Example:\n  flymc summary run --interval 0.95 --ratios");
   summary.callback([&] {
     command = [&] {
       summary_options.reference_class = reference_class;

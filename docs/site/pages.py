@@ -19,6 +19,7 @@ PYTHON = """# Python reference
 ::: flymc.load
 ::: flymc.resume
 ::: flymc.Fit
+    options: {inherited_members: true}
 ::: flymc.compare
 ::: flymc.Loo
 ::: flymc.Comparison

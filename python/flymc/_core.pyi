@@ -72,7 +72,7 @@ class Run:
         Per chain: number, in warm-up, done, of how many, bright rows, queries.
         """
 
-    def summary(self, json: bool = False, interval: float = 0.9, odds_ratios: bool = False, reference_class: str = '') -> str: ...
+    def summary(self, json: bool = False, interval: float = 0.9, ratios: bool = False, reference_class: str = '') -> str: ...
 
     def write_draws(self, out: str, reference_class: str = '') -> None:
         """The draws of what the summary has, as a Parquet file."""

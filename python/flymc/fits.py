@@ -22,6 +22,7 @@ from .for_arviz import LogLikelihood, inference_data
 from .formulas import FILE, Design
 from .leave_one_out import Loo
 from .notebooks import summary_html
+from .plots import Plots
 from .priors import Priors, prior_text
 from .settings import words
 from .watching import watch
@@ -29,7 +30,7 @@ from .watching import watch
 _NO_LAPLACE = "there is no Laplace approximation of this run: its set-up did not reach the mode"
 
 
-class Fit:
+class Fit(Plots):
     """Draws from a posterior, and what is known of them. Made by `fit`, `load` and `resume`.
 
     Printed, it is the command's summary. Pickled, a Fit of a temporary run has all of it along, its rows too; that of a
@@ -136,17 +137,18 @@ class Fit:
         numbers = np.stack([draws[name].to_numpy() for name in names], axis=-1)
         return names, numbers.reshape(len(self._report["chains"]), -1, len(names))
 
-    def _report_from(self, reference_class: Any, interval: float = 0.9, odds_ratios: bool = False) -> dict[str, Any]:
-        if interval == self._report["interval"] and not odds_ratios and reference_class is None:
+    def _report_from(self, reference_class: Any, interval: float = 0.9, ratios: bool = False) -> dict[str, Any]:
+        if interval == self._report["interval"] and not ratios and reference_class is None:
             return self._report
-        return json.loads(self._run.summary(True, interval, odds_ratios, _name_of_class(reference_class)))
+        return json.loads(self._run.summary(True, interval, ratios, _name_of_class(reference_class)))
 
-    def summary(self, interval: float = 0.9, *, odds_ratios: bool = False, reference_class: Any = None) -> Any:
+    def summary(self, interval: float = 0.9, *, ratios: bool = False, reference_class: Any = None) -> Any:
         """A data frame with a row per coefficient: mean, sd, median, both ends of an interval, and diagnostics.
 
         The ends of the interval, which has the probability `interval`, are quantiles of the draws: `q5` and `q95`, or
-        for 0.95 `q2.5` and `q97.5`. With `odds_ratios` there are three columns more: `odds_ratio`, which is exp of the
-        median, and exp of both ends. Families whose coefficients are no logarithms of odds refuse that.
+        for 0.95 `q2.5` and `q97.5`. With `ratios` there are three columns more: exp of the median, named by what
+        it is for the family (`odds_ratio`, `rate_ratio`, `ratio_of_means`, `time_ratio`), and exp of both ends. Families
+        of which exp of a coefficient has no such meaning refuse that. A residual scale or a shape has none (NaN).
 
         Of a softmax, whose data know only differences between classes, the rows are differences from `reference_class`,
         which is the first class unless you name another: `x[b - a]`.
@@ -159,7 +161,7 @@ class Fit:
         >>> list(fit.summary(interval=0.95).columns[3:5])
         ['q2.5', 'q97.5']
         """
-        report = self._report_from(reference_class, interval, odds_ratios)
+        report = self._report_from(reference_class, interval, ratios)
         for reason in report["warnings"]:
             warnings.warn(reason, stacklevel=2)
         lower, upper = f"q{50 * (1 - interval):.10g}", f"q{50 * (1 + interval):.10g}"
@@ -167,9 +169,9 @@ class Fit:
         for p in report["parameters"]:
             row = {name: p[name] for name in ("mean", "sd", "median")} | {lower: p["lower"], upper: p["upper"]}
             row |= {name: p[name] for name in ("mcse_mean", "ess_bulk", "ess_tail", "r_hat")}
-            if odds_ratios:
+            if ratios:
                 for name, end in {"": "median", f"_{lower}": "lower", f"_{upper}": "upper"}.items():
-                    row[f"odds_ratio{name}"] = p["odds_ratio"][end]
+                    row[report["ratio"].replace(" ", "_") + name] = p["ratio"][end] if "ratio" in p else float("nan")
             rows.append(row)
         return _frame(report, rows)
 

@@ -1,4 +1,7 @@
-"""Draws as ArviZ takes them: an InferenceData before ArviZ 1, a DataTree of the same groups since. Knows of no run."""
+"""Draws as ArviZ takes them: an InferenceData before ArviZ 1, a DataTree of the same groups since; and plots of them.
+
+Knows of no run.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 import numpy as np
 
 _NEEDED = "this needs ArviZ, which is not installed: pip install arviz"
+_NEEDED_TO_DRAW = "this needs matplotlib, which is not installed: pip install matplotlib"
 
 
 @dataclass
@@ -64,7 +68,40 @@ def inference_data(
             groups["posterior_predictive"] = of_rows(of.replicated)
             observed = xarray.Dataset({of.target: (("row",), of.observed)}, coords={"row": of.rows})
             groups["observed_data"] = observed.assign_attrs(groups["posterior_predictive"].attrs)
+    return _in_groups(groups)
+
+
+def plot(kind: str, theta: np.ndarray, names: Sequence[str], settings: Mapping[str, Any]) -> Any:
+    """What `arviz.plot_` of that kind draws of these parameters, (chain, draw, parameter), and returns."""
+    try:
+        import arviz
+        import xarray
+    except ImportError as error:
+        raise ImportError(_NEEDED) from error
+    if settings.get("backend") in (None, "matplotlib"):
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError as error:
+            raise ImportError(_NEEDED_TO_DRAW) from error
+    # A variable each: a parameter's label is its name.
+    draws = {name: (("chain", "draw"), theta[..., i]) for i, name in enumerate(names)}
+    coordinates = {"chain": np.arange(theta.shape[0]), "draw": np.arange(theta.shape[1])}
+    data = _in_groups({"posterior": xarray.Dataset(draws, coords=coordinates)})
+    if _is_before_1(arviz):  # whose own layout lets titles overlap, and a forest grow an inch for each line
+        if kind == "trace":
+            settings = {"backend_kwargs": {"layout": "constrained"}, **settings}
+        if kind == "forest":
+            settings = {"figsize": (7, 1 + 0.3 * len(names)), "textsize": 10, **settings}
+    return getattr(arviz, f"plot_{kind}")(data, **settings)
+
+
+def _in_groups(groups: dict[str, Any]) -> Any:
+    import arviz
+    import xarray
+
+    return arviz.InferenceData(**groups) if _is_before_1(arviz) else xarray.DataTree.from_dict(groups)
+
+
+def _is_before_1(arviz: Any) -> bool:
     # ArviZ 1 has the name too, for DataTree and with a warning, but not among its own.
-    if "InferenceData" in vars(arviz):
-        return arviz.InferenceData(**groups)
-    return xarray.DataTree.from_dict(groups)
+    return "InferenceData" in vars(arviz)

@@ -205,7 +205,9 @@ def _parse(text: str, available: Sequence[str]) -> Any:
         reason = str(error).splitlines()[0]
         if "`|`" in reason:
             raise _grouped(text) from None
-        raise InputError(f"formula '{text}': {reason}") from None
+        spaced = next((name for name in available if " " in name and name in text and f"`{name}`" not in text), None)
+        advice = f"; put a name that has spaces in backquotes: `{spaced}`" if spaced else ""
+        raise InputError(f"formula '{text}': {reason.removesuffix('.')}{advice}") from None
     except SyntaxError as error:
         raise InputError(f"formula '{text}': {error.msg}") from None
     if not hasattr(formula, "lhs") or len(formula.lhs) != 1:

@@ -133,10 +133,10 @@ class Run {
     return all;
   }
 
-  std::string summary(bool json, double interval, bool odds_ratios, const std::string& reference_class) const {
+  std::string summary(bool json, double interval, bool ratios, const std::string& reference_class) const {
     const RunReport report = read_report(directory_);
     const FitSummary summary =
-        in_arguments(summarise(directory_, report, {interval, false, odds_ratios, reference_class}));
+        in_arguments(summarise(directory_, report, {interval, false, ratios, reference_class}));
     return json ? to_json(summary, report) : summary.text("`Fit.summary()` has all");
   }
   void write_draws(const std::string& out, const std::string& reference_class) const {
@@ -290,7 +290,7 @@ NB_MODULE(_core, m) {
       .def("stage", &Run::stage,
            "Before there are chains: what is done, how much of it, of how much (0: not known), unit.")
       .def("progress", &Run::progress, "Per chain: number, in warm-up, done, of how many, bright rows, queries.")
-      .def("summary", &Run::summary, "json"_a = false, "interval"_a = usual_interval, "odds_ratios"_a = false,
+      .def("summary", &Run::summary, "json"_a = false, "interval"_a = usual_interval, "ratios"_a = false,
            "reference_class"_a = "", Free())
       .def("write_draws", &Run::write_draws, "out"_a, "reference_class"_a = "", Free(),
            "The draws of what the summary has, as a Parquet file.")

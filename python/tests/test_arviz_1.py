@@ -21,7 +21,7 @@ PROGRAM = """
     import numpy as np
 
     warnings.simplefilter("error", FutureWarning)
-    import arviz, matplotlib, xarray
+    import arviz, matplotlib, matplotlib.pyplot, xarray
 
     warnings.simplefilter("error", arviz.MigrationWarning)
     matplotlib.use("Agg")
@@ -38,6 +38,10 @@ PROGRAM = """
         assert plot(data) is not None
     for plot in (arviz.plot_ppc_dist, arviz.plot_loo_pit):
         assert plot(data) is not None
+    for kind in ("trace", "rank", "pair", "forest"):
+        assert for_arviz.plot(kind, kept["theta"][..., :3], names[:3], {}) is not None
+        texts = {t.get_text() for t in matplotlib.pyplot.gcf().findobj(matplotlib.text.Text)}
+        assert set(names[:3]) <= texts, (kind, texts)
     summary = arviz.summary(data, round_to="none")
     loo = arviz.loo(data)
     by_row = arviz.loo(data, pointwise=True)

@@ -45,9 +45,10 @@ def test_differences_are_the_default(fit):
 @pytest.mark.parametrize("reference", [None, *CLASSES])
 def test_python_is_the_command(fit, tmp_path, reference):
     words = [] if reference is None else ["--reference-class", reference]
-    said = json.loads(command("summary", fit.path, "--json", "--odds-ratios", *words))
-    summary = fit.summary(odds_ratios=True, reference_class=reference)
+    said = json.loads(command("summary", fit.path, "--json", "--ratios", *words))
+    summary = fit.summary(ratios=True, reference_class=reference)
     assert list(summary.index) == [p["name"] for p in said["parameters"]]
+    assert summary["odds_ratio"].tolist() == [p["ratio"]["median"] for p in said["parameters"]]
     for column in ("mean", "sd", "ess_bulk", "ess_tail", "r_hat"):
         assert summary[column].tolist() == [p[column] for p in said["parameters"]], column
     check, laplace = fit.laplace_check(reference), fit.laplace(reference)

@@ -45,7 +45,7 @@ def test_summary_of_any_interval(fit):
         tail = (1 - interval) / 2
         np.testing.assert_allclose(summary[lower], np.quantile(draws, tail, axis=0), rtol=1e-9)
         np.testing.assert_allclose(summary[upper], np.quantile(draws, 1 - tail, axis=0), rtol=1e-9)
-    ratios = fit.summary(interval=0.95, odds_ratios=True)
+    ratios = fit.summary(interval=0.95, ratios=True)
     np.testing.assert_allclose(ratios["odds_ratio"], np.exp(ratios["median"]), rtol=1e-12)
     np.testing.assert_allclose(ratios["odds_ratio_q2.5"], np.exp(ratios["q2.5"]), rtol=1e-12)
     np.testing.assert_allclose(ratios["odds_ratio_q97.5"], np.exp(ratios["q97.5"]), rtol=1e-12)
@@ -292,8 +292,8 @@ def test_other_families(family, frame, quick):
         pd.testing.assert_frame_equal(fit.predict(frame.drop(columns=target), kind="target"), predicted)
         means = fit.predict(frame.drop(columns=target), kind="mean")
         assert ((means["upper"] - means["lower"]) < 0.2 * (predicted["upper"] - predicted["lower"])).all()
-        with pytest.raises(flymc.InputError, match="^odds_ratios: coefficients of the family student_t are no logarithms"):
-            fit.summary(odds_ratios=True)
+        with pytest.raises(flymc.InputError, match="^ratios: exp of a coefficient of the family student_t is no ratio"):
+            fit.summary(ratios=True)
     loo = arviz.loo(fit.to_arviz(log_likelihood_rows=100))
     assert np.isfinite(loo.elpd_loo)
 

@@ -122,6 +122,9 @@ def test_missing_values(frame, quick):
 def test_bad_formulas(frame, quick):
     with pytest.raises(flymc.InputError, match="needs one target"):
         flymc.fit("~ x", frame, **quick)
+    spaced = frame.rename(columns={"w": "of the week"})
+    with pytest.raises(flymc.InputError, match="; put a name that has spaces in backquotes: `of the week`$"):
+        flymc.fit("clicked ~ x + of the week", spaced)
     with pytest.raises(flymc.InputError, match="formula 'clicked ~ x w': Missing operator"):
         flymc.fit("clicked ~ x w", frame, **quick)
     with pytest.raises(flymc.InputError, match="formula 'clicked ~ 1': there is nothing that explains the target"):

@@ -1,6 +1,7 @@
-"""Formulas of the site: what is converted, how, and what stops the build."""
+"""Formulas of the site: what is converted, how, and what stops the build; and the list of its versions."""
 
 import importlib.util
+import json
 import pathlib
 from types import SimpleNamespace
 
@@ -48,3 +49,17 @@ def test_what_is_mended():
 def test_what_stops_the_build(tex):
     with pytest.raises(exceptions.PluginError, match="^page.md: "):
         inline(tex)
+
+
+def test_versions_are_listed_by_their_folders(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(SOURCE.parent)
+    publish = importlib.import_module("publish")
+    for name in ("0.9.0", "0.10.0", "0.2.1", "drafts"):
+        (tmp_path / name).mkdir()
+    publish.write_list(tmp_path)
+    listed = json.loads((tmp_path / "versions.json").read_text())
+    assert [(each["version"], each["aliases"]) for each in listed] == [("0.10.0", ["latest"]), ("0.9.0", []), ("0.2.1", [])]
+    assert 'url=0.10.0/index.html"' in (tmp_path / "index.html").read_text()
+    import flymc
+
+    assert publish.version() == flymc.__version__

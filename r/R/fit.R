@@ -6,10 +6,10 @@
 #' which has to be installed; the same table, settings and seed give the same draws there, in Python and here.
 #'
 #' @section Responses and families:
-#' `family` is an object such as [binomial()], `binomial("probit")`, `binomial("cloglog")`, [poisson()] or [gaussian()],
-#' or a text with one of the command's names: `"logistic"`, `"probit"`, `"cloglog"`, `"binomial"`, `"softmax"`,
-#' `"ordinal"`, `"poisson"`, `"truncated_poisson"`, `"gaussian"`, `"student_t"`, `"weibull"`, `"lognormal"`,
-#' `"loglogistic"`. Without `family` the response decides:
+#' `family` is an object such as [binomial()], `binomial("probit")`, `binomial("cloglog")`, [poisson()], `Gamma("log")` or
+#' [gaussian()], or a text with one of the command's names: `"logistic"`, `"probit"`, `"cloglog"`, `"binomial"`,
+#' `"softmax"`, `"ordinal"`, `"poisson"`, `"negative_binomial"`, `"truncated_poisson"`, `"gamma"`, `"gaussian"`,
+#' `"student_t"`, `"weibull"`, `"lognormal"`, `"loglogistic"`. Without `family` the response decides:
 #'
 #' * 0 and 1, `TRUE` and `FALSE`, or a factor of two levels: `"logistic"`. The second level counts as 1.
 #' * a factor of more levels: `"softmax"`. The first level is the reference class.
@@ -48,7 +48,7 @@
 #' @param ... Settings of the command by their names, with `_` for `-`, such as `draws = 2000`, `chains = 2`, `seed = 7`,
 #'   `nu = 10`, `merge_levels = 100`, `overwrite = TRUE`. `flymc fit --help` lists them.
 #' @return An object of class `flymc_fit`, for which there are [print()], [summary()][summary.flymc_fit()],
-#'   [predict()][predict.flymc_fit()], [coef()], [confint()], [vcov()], [nobs()], [formula()], [update()][update.flymc_fit()] and, of
+#'   [predict()][predict.flymc_fit()], [flymc_loo()], [coef()], [confint()], [vcov()], [nobs()], [formula()], [update()][update.flymc_fit()] and, of
 #'   the package posterior, [as_draws()][as_draws.flymc_fit()].
 #' @examples
 #' if (nzchar(Sys.which(Sys.getenv("FLYMC", "flymc")))) {
@@ -87,7 +87,7 @@ flymc <- function(formula, data = NULL, family = NULL, prior = NULL, weights = N
     paths <- table
   }
   own <- made$settings
-  own$missing <- if (is_path(data)) missing
+  if (is_path(data)) own$missing <- missing
   own$prior <- prior_text(prior, made$design$names)
   if (length(settings$reference)) {  # what a person names comes before the first levels
     others_first <- own$reference[setdiff(names(own$reference), names(settings$reference))]
@@ -96,7 +96,7 @@ flymc <- function(formula, data = NULL, family = NULL, prior = NULL, weights = N
   }
   own[intersect(names(settings), c("positive", "order"))] <- NULL
   names <- stats::setNames("data", table)
-  report <- run_stage(c("fit", paths), run, c(own, settings), made$kept, quiet, names, made$rows)
+  report <- run_stage(c("fit", paths), run, c(own, settings), made$kept, quiet, names)
   if (is_path(data) && report$dropped > 0) {
     message(sprintf("%d rows were left out because values are missing", report$dropped))
   }
@@ -162,7 +162,7 @@ update.flymc_fit <- function(object, prior = NULL, out = NULL, quiet = !interact
 
 # A command that makes a run; returns its report. What is to be kept with a run is written once it is this one: where the
 # command refused to begin, the folder may hold another.
-run_stage <- function(arguments, run, settings, kept, quiet, names = character(), rows = NULL) {
+run_stage <- function(arguments, run, settings, kept, quiet, names = character()) {
   config <- tempfile("flymc-settings-", fileext = ".toml")
   on.exit(unlink(config))
   flags <- as_flags(settings, config)
@@ -171,7 +171,7 @@ run_stage <- function(arguments, run, settings, kept, quiet, names = character()
   done <- FALSE
   on.exit(if (done || !others) keep_design(run$path, kept), add = TRUE)
   report <- withCallingHandlers(
-    read_report(c(arguments, paste0("--out=", run$path), flags), quiet, names, rows),
+    read_report(c(arguments, paste0("--out=", run$path), flags), quiet, names),
     flymc_interrupted = function(condition) {
       keep_until_exit(run)
       done <<- TRUE
@@ -181,10 +181,10 @@ run_stage <- function(arguments, run, settings, kept, quiet, names = character()
   report
 }
 
-read_report <- function(arguments, quiet = TRUE, names = character(), rows = NULL) {
+read_report <- function(arguments, quiet = TRUE, names = character()) {
   making <- arguments[1] != "summary"
   if (making && quiet) arguments <- c(arguments, "--quiet")
-  text <- run_command(c(arguments, "--json"), watch = making && !quiet, names = names, rows = rows)
+  text <- run_command(c(arguments, "--json"), watch = making && !quiet, names = names)
   jsonlite::fromJSON(text, simplifyVector = TRUE, simplifyDataFrame = FALSE)
 }
 
@@ -239,8 +239,17 @@ prepare_frame <- function(formula, data, family, others, missing) {
     settings[[fact]] <- fact_name
   }
   refuse_infinite(columns, found$rows)
+  # Rows that were left out go over without a response, so that all others keep their numbers: fits of one table are
+  # compared row by row. The command leaves them out again.
+  if (length(found$rows) < found$all_rows) {
+    at <- rep(1L, found$all_rows)
+    at[found$rows] <- seq_along(found$rows)
+    columns <- lapply(columns, `[`, at)
+    columns[[name]][-found$rows] <- NA
+    settings$missing <- "drop"
+  }
   design$others <- lapply(others[intersect(c("offset", "exposure"), names(others))], `[[`, "expression")
-  list(columns = columns, settings = settings, design = design, rows = found$rows, kept = list(
+  list(columns = columns, settings = settings, design = design, kept = list(
     formula = formula, design = design, reference_class = response$reference_class
   ))
 }

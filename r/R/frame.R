@@ -50,7 +50,7 @@ complete_frame <- function(formula, data, others, missing) {
   }
   all_rows <- if (is.null(rows)) length(numbers) else rows
   tell_dropped(raw, seq_len(all_rows) %in% numbers[made])
-  list(frame = frame, others = lapply(values, `[`, numbers[made]), rows = numbers[made])
+  list(frame = frame, others = lapply(values, `[`, numbers[made]), rows = numbers[made], all_rows = all_rows)
 }
 
 # The value of an argument that is evaluated among the columns of the data; a text names a column.

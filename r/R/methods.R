@@ -32,8 +32,9 @@ reference_flag <- function(fit, class = fit$kept$reference_class) {
 #'
 #' @param object A fit by [flymc()].
 #' @param interval The probability between the ends of the interval, half of the rest on either side.
-#' @param ... Settings of `flymc summary` by their names: `odds_ratios = TRUE` adds exp of the coefficients, and for a
-#'   softmax `reference_class = "b"` gives differences from that class.
+#' @param ... Settings of `flymc summary` by their names: `ratios = TRUE` adds exp of the coefficients (odds ratios, rate
+#'   ratios or time ratios, as the family has them), and for a softmax `reference_class = "b"` gives differences from that
+#'   class.
 #' @return A data frame with a row for each coefficient, and columns `mean`, `sd`, `median`, the ends of the interval (`q5`
 #'   and `q95`), `mcse_mean`, `ess_bulk`, `ess_tail` and `r_hat`. Reasons not to trust the draws yet are printed below it,
 #'   and are in its attribute `warnings`.
@@ -47,16 +48,17 @@ summary.flymc_fit <- function(object, interval = 0.9, ...) {
     flags <- as_flags(c(list(interval = interval), settings))
     report <- in_order_of_levels(read_report(c("summary", run_of(object), flags)), object$kept$design$levels)
   }
-  take <- function(...) vapply(report$parameters, function(one) as.numeric(one[[c(...)]] %||% NA), 0)
+  take <- function(...) vapply(report$parameters, function(one) as.numeric(Reduce(`[[`, c(...), one) %||% NA), 0)
   ends <- sprintf("q%s", vapply(50 * (1 + c(-1, 1) * report$interval), format, "", digits = 10))
   table <- data.frame(mean = take("mean"), sd = take("sd"), median = take("median"))
   table[[ends[1]]] <- take("lower")
   table[[ends[2]]] <- take("upper")
   for (name in c("mcse_mean", "ess_bulk", "ess_tail", "r_hat")) table[[name]] <- take(name)
-  if (!is.null(report$parameters[[1]]$odds_ratio)) {
-    table$odds_ratio <- take("odds_ratio", "median")
-    table[[paste0("odds_ratio_", ends[1])]] <- take("odds_ratio", "lower")
-    table[[paste0("odds_ratio_", ends[2])]] <- take("odds_ratio", "upper")
+  if (!is.null(report$ratio)) {
+    name <- gsub(" ", "_", report$ratio)
+    table[[name]] <- take("ratio", "median")
+    table[[paste0(name, "_", ends[1])]] <- take("ratio", "lower")
+    table[[paste0(name, "_", ends[2])]] <- take("ratio", "upper")
   }
   rownames(table) <- vapply(report$parameters, `[[`, "", "name")
   structure(table, class = c("flymc_summary", "data.frame"), warnings = reasons(report))
@@ -93,7 +95,7 @@ as.data.frame.flymc_summary <- function(x, ...) {
 
 #' Means and covariances of the coefficients
 #'
-#' Posterior means and covariances of the coefficients of a fit, without residual scales and cut points. Of a softmax they
+#' Posterior means and covariances of the coefficients of a fit, without residual scales, shapes and cut points. Of a softmax they
 #' are differences from the reference class.
 #'
 #' @param object A fit by [flymc()].
@@ -131,10 +133,14 @@ confint.flymc_fit <- function(object, parm, level = 0.95, ...) {
   table[parm, , drop = FALSE]
 }
 
-# Parameters that are no coefficients stand after them: sigma, and the cut points of ordered answers.
+# Parameters that are no coefficients stand after them: sigma, shape, and the cut points of ordered answers.
 is_coefficient <- function(fit) {
   names <- vapply(fit$report$parameters, `[[`, "", "name")
-  !grepl("^cutpoint\\[.*\\|.*\\]$", names) & !(names == "sigma" & seq_along(names) == length(names))
+  last <- c(
+    gaussian = "sigma", student_t = "sigma", weibull = "sigma", lognormal = "sigma", loglogistic = "sigma",
+    negative_binomial = "shape", gamma = "shape"
+  )[fit$family]
+  !grepl("^cutpoint\\[.*\\|.*\\]$", names) & !(names %in% last & seq_along(names) == length(names))
 }
 
 #' @export

@@ -1,10 +1,10 @@
 # A Parquet file of a list of columns: numbers and texts to the last bit, in about the time of writing the bytes.
 #
-# Only what a table of R needs is here: columns without missing values, uncompressed. A file is the columns, one row group
+# Only what a table of R needs is here: columns, with or without missing values, uncompressed. A file is the columns, one row group
 # after the other, and then a footer that says where each begins, in Thrift's compact protocol.
 
-# `columns` is a named list of vectors of one length: numbers, logicals, texts or factors, without missing values. The bytes
-# of one column of a group of rows are in memory at a time.
+# `columns` is a named list of vectors of one length: numbers, logicals, texts or factors. The bytes of one column of a
+# group of rows are in memory at a time.
 write_parquet <- function(columns, path, rows_per_group = 2^20) {
   rows <- length(columns[[1]])
   out <- file(path, "wb")
@@ -39,7 +39,7 @@ write_parquet <- function(columns, path, rows_per_group = 2^20) {
   root <- thrift_struct("4" = thrift_text("table"), "5" = thrift_int(length(columns)))
   fields <- Map(function(kind, name) {
     thrift_struct(
-      "1" = thrift_int(kind$type), "3" = thrift_int(0),  # nothing is missing
+      "1" = thrift_int(kind$type), "3" = thrift_int(kind$optional),
       "4" = thrift_text(name), "6" = if (kind$type == 6) thrift_int(0)  # bytes that are UTF-8
     )
   }, kinds, names(columns))
@@ -55,12 +55,16 @@ write_parquet <- function(columns, path, rows_per_group = 2^20) {
 
 # How a column is kept: Parquet's number of its type, the encodings it uses, and its bytes.
 parquet_kind <- function(column) {
+  optional <- anyNA(column)
   plain <- function(type, bytes) {
-    list(type = type, encodings = 0, pages = function(x) list(data_page(bytes(x), length(x), 0)))
+    list(type = type, encodings = 0, optional = optional, pages = function(x) {
+      there <- if (optional) !is.na(x)
+      list(data_page(c(presence(there), bytes(if (optional) x[there] else x)), length(x), 0))
+    })
   }
   if (is.logical(column)) return(plain(0, logical_bytes))
   if (is.character(column) || is.factor(column)) {
-    return(list(type = 6, encodings = c(0, 8), pages = text_pages))
+    return(list(type = 6, encodings = c(0, 8), optional = optional, pages = function(x) text_pages(x, optional)))
   }
   if (is.integer(column)) return(plain(1, function(x) writeBin(as.vector(x), raw(), endian = "little")))
   plain(5, function(x) writeBin(as.double(x), raw(), endian = "little"))
@@ -69,11 +73,19 @@ parquet_kind <- function(column) {
 # Eight to a byte, the first in the lowest bit.
 logical_bytes <- function(x) packBits(c(as.logical(x), logical(-length(x) %% 8)), "raw")
 
+# Of a column in which values are missing: which are there, before those that are.
+presence <- function(there) {
+  if (is.null(there)) return(raw())
+  runs <- c(varint(2 * ceiling(length(there) / 8) + 1), logical_bytes(there))
+  c(writeBin(length(runs), raw(), size = 4, endian = "little"), runs)
+}
+
 # The texts once, and for each row the number of its text.
-text_pages <- function(x) {
-  if (!is.factor(x)) x <- factor(x, levels = unique(x))
+text_pages <- function(x, optional = FALSE) {
+  if (!is.factor(x)) x <- factor(x, levels = unique(x[!is.na(x)]))
   texts <- enc2utf8(levels(x))
-  codes <- as.integer(x) - 1L
+  there <- if (optional) !is.na(x)
+  codes <- as.integer(if (optional) x[there] else x) - 1L
   each <- lapply(texts, function(text) {
     bytes <- charToRaw(text)
     c(writeBin(length(bytes), raw(), size = 4, endian = "little"), bytes)
@@ -84,7 +96,7 @@ text_pages <- function(x) {
   packed <- if (size == 1) as.raw(padded) else writeBin(padded, raw(), size = size, endian = "little")
   list(
     page(2, "7", as.raw(unlist(each)), thrift_struct("1" = thrift_int(length(texts)), "2" = thrift_int(0))),
-    data_page(c(as.raw(8 * size), varint(2 * groups + 1), packed), length(codes), 8)
+    data_page(c(presence(there), as.raw(8 * size), varint(2 * groups + 1), packed), length(x), 8)
   )
 }
 

@@ -141,7 +141,14 @@ ParameterSummary summarise(std::string name, ChainDraws draws, double interval) 
           .q95 = quantile(draws, 0.95)};
 }
 
-OddsRatio odds_ratio(const ParameterSummary& p) { return {std::exp(p.median), std::exp(p.lower), std::exp(p.upper)}; }
+std::string Ratio::plural() const {
+  constexpr std::string_view one = "ratio";
+  std::string out = name;
+  if (const std::size_t at = out.find(one); at != std::string::npos) out.insert(at + one.size(), "s");
+  return out;
+}
+
+RatioSummary ratio_of(const ParameterSummary& p) { return {std::exp(p.median), std::exp(p.lower), std::exp(p.upper)}; }
 
 std::string format_table(std::span<const ParameterSummary> parameters, double interval) {
   const Cells header_words = header(interval);
@@ -174,11 +181,11 @@ std::string format_table(std::span<const ParameterSummary> parameters, double in
   return table;
 }
 
-std::string format_odds_ratios(std::span<const ParameterSummary> parameters, double interval) {
+std::string format_ratios(std::span<const ParameterSummary> parameters, const Ratio& ratio_name, double interval) {
   const Cells words = header(interval);
-  std::vector<std::array<std::string, 4>> lines = {{words[0], "odds ratio", words[4], words[5]}};
+  std::vector<std::array<std::string, 4>> lines = {{words[0], ratio_name.name, words[4], words[5]}};
   for (const ParameterSummary& p : parameters) {
-    const OddsRatio ratio = odds_ratio(p);
+    const RatioSummary ratio = ratio_of(p);
     // The coefficient's standard deviation is the ratio's relative one: to three digits of it.
     const int digits = std::clamp(std::isfinite(p.sd) && p.sd > 0.0 ? 2 - exponent_of(p.sd) : 0, 4, 15);
     const auto number = [&](double x) { return fmt::format("{:#.{}g}", x, digits); };

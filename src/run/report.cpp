@@ -208,8 +208,8 @@ FitSummary summarise(const Report& report, std::vector<ParameterSummary> paramet
 }
 
 std::string FitSummary::text(const std::string& all_of_them) const {
-  const ShownLines slow(parameters.size(), options.all,
-                        [&](std::size_t i) { return -std::min(parameters[i].ess_bulk, parameters[i].ess_tail); });
+  const auto slowness = [&](std::size_t i) { return -std::min(parameters[i].ess_bulk, parameters[i].ess_tail); };
+  const ShownLines slow(parameters.size(), options.all, slowness);
   std::string out = slow.with_dots(format_table(slow.of(parameters), options.interval)) + "\n";
   if (slow.left_out() > 0)
     out += fmt::format(
@@ -217,11 +217,13 @@ std::string FitSummary::text(const std::string& all_of_them) const {
         "are shown; {}\n\n",
         slow.left_out(), parameters.size(), ShownLines::first, ShownLines::last, ShownLines::worst, all_of_them);
   if (!remark.empty()) out += remark + "\n\n";
-  if (options.odds_ratios)
-    out +=
-        "odds ratios, exp of the median and of both ends (of an intercept: the odds where all columns are 0; of a cut "
-        "point: those of being at or below it there):\n" +
-        slow.with_dots(format_odds_ratios(slow.of(parameters), options.interval)) + "\n";
+  if (!ratio.name.empty()) {
+    const std::vector<ParameterSummary> coefficients(parameters.begin(),
+                                                     parameters.begin() + static_cast<std::ptrdiff_t>(with_ratio));
+    const ShownLines shown(with_ratio, options.all, slowness);
+    out += fmt::format("{}, exp of the median and of both ends ({}):\n{}\n", ratio.plural(), ratio.alone,
+                       shown.with_dots(format_ratios(shown.of(coefficients), ratio, options.interval)));
+  }
   if (!laplace.empty()) {
     const ShownLines far(parameters.size(), options.all, [&](std::size_t i) {
       return std::abs(laplace[i].shift) + std::abs(std::log(laplace[i].ratio));

@@ -62,18 +62,20 @@ def test_summary_intervals(folder):
     for p in summary["parameters"]:
         expected = np.quantile(draws[p["name"]], [0.025, 0.05, 0.95, 0.975])
         np.testing.assert_allclose([p[key] for key in ("lower", "q5", "q95", "upper")], expected, rtol=1e-9)
-        assert "odds_ratio" not in p
+        assert "ratio" not in p
     assert " 2.5%" in flymc("summary", "logistic", "--interval", 0.95, folder=folder).splitlines()[0]
     assert " 5% " in flymc("summary", "logistic", folder=folder).splitlines()[0]
 
 
-def test_odds_ratios(folder):
+def test_ratios(folder):
     for run in ("logistic", "softmax"):
-        for p in json.loads(flymc("summary", run, "--json", "--odds-ratios", folder=folder))["parameters"]:
-            ratio = p["odds_ratio"]
+        summary = json.loads(flymc("summary", run, "--json", "--ratios", folder=folder))
+        assert summary["ratio"] == "odds ratio"
+        for p in summary["parameters"]:
+            ratio = p["ratio"]
             expected = np.exp([p["median"], p["lower"], p["upper"]])
             np.testing.assert_allclose([ratio["median"], ratio["lower"], ratio["upper"]], expected, rtol=1e-12)
-        text = flymc("summary", run, "--odds-ratios", folder=folder)
+        text = flymc("summary", run, "--ratios", folder=folder)
         assert "odds ratios, exp of the median" in text and "odds ratio" not in flymc("summary", run, folder=folder)
-    said = refusal("summary", "student_t", "--odds-ratios", folder=folder)
-    assert "--odds-ratios: coefficients of the family student_t are no logarithms of odds" in said
+    said = refusal("summary", "student_t", "--ratios", folder=folder)
+    assert "--ratios: exp of a coefficient of the family student_t is no ratio of odds, rates, means or times" in said

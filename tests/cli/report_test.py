@@ -9,6 +9,7 @@ import pytest
 from check_test import FAMILIES, two_values
 from command import flymc, refusal, write
 
+RATIOS = {"poisson": "rate ratio", "weibull": "time ratio", "gaussian": None}  # of the others, odds ratios
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 
 
@@ -68,7 +69,24 @@ def test_a_page_of_every_family(family, tmp_path):
         assert parameter["name"] in page.text
     for warning in summary["warnings"]:
         assert " ".join(warning.split())[1:] in page.text  # a capital letter begins it
-    assert "odds ratio" in page.text or family in ("poisson", "gaussian", "weibull")
+    name = RATIOS.get(family, "odds ratio")
+    assert name is None or page.text.count(name) >= 2  # of the axis and of the table
+    assert name == "odds ratio" or "odds ratio" not in page.text
+    if name and family != "ordinal":
+        ratios = json.loads(flymc("summary", "run", "--json", "--ratios", folder=tmp_path))
+        assert ratios["ratio"] == name
+        assert [p["name"] for p in ratios["parameters"] if "ratio" not in p] == [
+            p["name"] for p in ratios["parameters"] if p["name"] in ("sigma", "shape")
+        ]
+        x = ratios["parameters"][1]
+        np.testing.assert_allclose(x["ratio"]["median"], np.exp(x["median"]), rtol=1e-12)
+        digits = max(3, 1 - int(np.floor(np.log10(x["sd"]))))  # two of the relative deviation
+        median, lower, upper = (f"{x['ratio'][end]:.{digits}g}" for end in ("median", "lower", "upper"))
+        assert f"{median} ({lower} to {upper})" in page.text
+        text = flymc("summary", "run", "--ratios", folder=tmp_path)
+        assert f"{name}s, exp of the median and of both ends (of the intercept: " in text
+        for last in ("sigma", "shape"):  # in the first table and in Laplace's, and not in that of ratios
+            assert sum(line.startswith(f"{last} ") for line in text.splitlines()) in (0, 2)
     assert page.tags.count("figure") >= 4  # the check, and traces with ranks of all three parameters or the worst three
     assert page.text.count("rank among all draws") == min(4, len(summary["parameters"])) or page.text.count("rank among") == 3
 

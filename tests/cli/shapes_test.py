@@ -157,3 +157,18 @@ def test_a_prior_of_the_shape(tmp_path):
     free = fit(table, "claims", "negative_binomial", folder=tmp_path, out="b")
     for_all = fit(table, "claims", "negative_binomial", "--prior", "normal(0, 100)", folder=tmp_path, out="c")
     assert for_all["parameters"][-1]["mean"] == pytest.approx(free["parameters"][-1]["mean"], rel=0.05)
+
+
+@pytest.mark.parametrize(("target", "family", "name"),
+                         [("claims", "negative_binomial", "rate ratio"), ("cost", "gamma", "ratio of means")])
+def test_ratios_of_all_but_the_shape(target, family, name, tmp_path):
+    fit(policies(3000), target, family, "--draws", 200, folder=tmp_path)
+    summary = json.loads(flymc("summary", "run", "--ratios", "--json", folder=tmp_path))
+    assert summary["ratio"] == name
+    *coefficients, shape = summary["parameters"]
+    assert shape["name"] == "shape" and "ratio" not in shape
+    for p in coefficients:
+        assert p["ratio"]["upper"] == pytest.approx(np.exp(p["upper"]), rel=1e-12)
+    text = flymc("summary", "run", "--ratios", folder=tmp_path)
+    told = text.split(f"{name.replace('ratio', 'ratios')}, exp of the median")[1].split("\n\n")[0]
+    assert "of the intercept: the " in told and "region[west]" in told and "shape" not in told

@@ -64,18 +64,20 @@ TEST(Summary, HeadersNameTheInterval) {
             "parameter  mean  sd  median  0.05%  99.95%  mcse_mean  ess_bulk  ess_tail  r_hat\n");
 }
 
-TEST(Summary, OddsRatiosAreExponentialsOfQuantiles) {
+TEST(Summary, RatiosAreExponentialsOfQuantiles) {
   const std::vector<ParameterSummary> parameters = {
       {"intercept", -1.2, 0.3, -1.0, -2.0, 0.0, 0.004, 5812.4, 6120.7, 1.0003},
       {"größe[b - a]", 0.7, 0.001, 0.6931, 0.5, 0.9, 0.0002, 3146.2, 2977.0, 1.0017},
       {"far", 900.0, 1.0, 900.0, -900.0, 901.0, 0.0002, 3146.2, 2977.0, 1.0017},
   };
-  EXPECT_EQ(odds_ratio(parameters[0]).lower, std::exp(-2.0));
-  EXPECT_EQ(format_odds_ratios(parameters, 0.95),
+  EXPECT_EQ(ratio_of(parameters[0]).lower, std::exp(-2.0));
+  EXPECT_EQ(format_ratios(parameters, {.name = "odds ratio"}, 0.95),
             "parameter     odds ratio    2.5%   97.5%\n"
             "intercept         0.3679  0.1353   1.000\n"
             "größe[b - a]      1.9999  1.6487  2.4596\n"
             "far                  inf   0.000     inf\n");
+  EXPECT_EQ(Ratio{.name = "odds ratio"}.plural(), "odds ratios");
+  EXPECT_EQ(Ratio{.name = "ratio of means"}.plural(), "ratios of means");
 }
 
 TEST(Summary, VeryLargeAndVerySmallNumbersHaveExponents) {

@@ -27,12 +27,20 @@ struct ParameterSummary {
 // Over the draws of all chains. Diagnostics that are not defined for these draws are NaN, see convergence.hpp.
 ParameterSummary summarise(std::string name, ChainDraws draws, double interval = usual_interval);
 
-// Of a coefficient that is a logarithm of odds: exp of its median and of the ends of its interval, which are the median
-// and the ends of exp(coefficient), since quantiles go along with what rises.
-struct OddsRatio {
+// What exp of a coefficient is, where it has a name: the factor of something when a column grows by 1.
+struct Ratio {
+  std::string name = {};   // "odds ratio"; empty: exp of a coefficient is nothing that has a name
+  std::string of = {};     // of what: "the odds"
+  std::string alone = {};  // and of a parameter without a column: "of the intercept: the odds where all columns are 0"
+  std::string plural() const;
+};
+
+// exp of the median of a coefficient and of the ends of its interval, which are the median and the ends of
+// exp(coefficient), since quantiles go along with what rises.
+struct RatioSummary {
   double median, lower, upper;
 };
-OddsRatio odds_ratio(const ParameterSummary& parameter);
+RatioSummary ratio_of(const ParameterSummary& parameter);
 
 // A name as tables show it, without control characters and not too long, and the width of a text on a terminal.
 std::string readable_name(std::string name);
@@ -41,8 +49,9 @@ std::size_t display_width(std::string_view text);
 // A fixed-width table, one line per parameter, decimal points under each other. Each line shows the digits that its
 // Monte Carlo error justifies: up to the first digit of mcse_mean, but at least three digits of sd.
 std::string format_table(std::span<const ParameterSummary> parameters, double interval = usual_interval);
-// The odds ratios of all parameters, a line each, to three digits of sd.
-std::string format_odds_ratios(std::span<const ParameterSummary> parameters, double interval = usual_interval);
+// The ratios of all these parameters, a line each, to three digits of sd.
+std::string format_ratios(std::span<const ParameterSummary> parameters, const Ratio& ratio,
+                          double interval = usual_interval);
 
 // The limits of Vehtari et al. (2021): draws are to be used if R-hat is below 1.01 and the effective size, in bulk and
 // tails, 100 per chain or more.

@@ -59,7 +59,7 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
 struct SummaryOptions {
   double interval = usual_interval;
   bool all = false;                  // every line of the table, however long it is
-  bool odds_ratios = false;          // show them too; whoever asks knows that coefficients are logarithms of odds
+  bool ratios = false;               // of a run: exp of the coefficients too, as its family calls it
   std::string reference_class = {};  // that differences are from: see Report::reported
 };
 // Throws InputError if the interval is none.
@@ -69,6 +69,8 @@ void check(const SummaryOptions& options);
 struct FitSummary {
   std::vector<ParameterSummary> parameters;
   SummaryOptions options = {};
+  Ratio ratio = {};                   // what exp of a coefficient is, to be shown too; without a name it is not
+  std::size_t with_ratio = 0;         // of how many parameters, the first ones: not of a residual scale or a shape
   std::vector<LaplaceCheck> laplace;  // of each parameter; empty where there was no anchor
   std::string remark;                 // what the parameters are, where they are not the coefficients
   std::string choices;                // of bound, sweep and move, in words

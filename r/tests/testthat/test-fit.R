@@ -144,10 +144,10 @@ test_that("the numbers are the command's", {
   expect_identical(unname(as.matrix(as.data.frame(summary(fit)))), unname(own))
   expect_identical(rownames(summary(fit)), vapply(report$parameters, `[[`, "", "name"))
   expect_named(as.data.frame(summary(fit)), sub("upper", "q95", sub("lower", "q5", colnames(own))))
-  wide <- command_json("summary", folder, "--interval", "0.95", "--odds-ratios")
-  mine <- summary(fit, interval = 0.95, odds_ratios = TRUE)
+  wide <- command_json("summary", folder, "--interval", "0.95", "--ratios")
+  mine <- summary(fit, interval = 0.95, ratios = TRUE)
   expect_identical(mine$q97.5, vapply(wide$parameters, `[[`, 0, "upper"))
-  expect_identical(mine$odds_ratio_q2.5, vapply(wide$parameters, function(p) p$odds_ratio$lower, 0))
+  expect_identical(mine$odds_ratio_q2.5, vapply(wide$parameters, function(p) p$ratio$lower, 0))
   expect_identical(unname(confint(fit)[, 2]), mine$q97.5)
   expect_identical(colnames(confint(fit, "age", level = 0.9)), c("5 %", "95 %"))
   expect_identical(nobs(fit), 20000L)
@@ -198,4 +198,19 @@ test_that("softmax and ordinal have classes by name", {
     rownames(summary(ordered))[1:3], c("cutpoint[poor|fair]", "cutpoint[fair|good]", "cutpoint[good|great]")
   )
   expect_identical(levels(predict(ordered, d[1:3, ])$class), levels(d$answer))
+})
+
+test_that("ratios have the names of the family, and a shape or a scale has none", {
+  few <- d[1:4000, ]
+  counts <- suppressWarnings(flymc(visits ~ age + years, few, "negative_binomial"))
+  table <- summary(counts, ratios = TRUE)
+  expect_identical(names(table)[10:12], c("rate_ratio", "rate_ratio_q5", "rate_ratio_q95"))
+  expect_equal(table$rate_ratio, c(exp(table$median[1:3]), NA))
+  expect_identical(names(coef(counts)), c("intercept", "age", "years"))
+  times <- flymc(time ~ age, few, "lognormal")
+  table <- summary(times, ratios = TRUE)
+  expect_equal(table$time_ratio, c(exp(table$median[1:2]), NA))
+  expect_identical(names(coef(times)), c("intercept", "age"))
+  # A column of that name is a coefficient like others.
+  expect_identical(names(coef(flymc(ill ~ age + shape, transform(few, shape = years)))), c("intercept", "age", "shape"))
 })

@@ -71,7 +71,7 @@ test_that("Ctrl-C stops the run and says how to go on", {
   script <- tempfile(fileext = ".R")
   writeLines(c(
     "set.seed(1); d <- data.frame(x = rnorm(20000)); d$y <- rbinom(20000, 1, plogis(d$x))",
-    "cat('begun\\n')",
+    "cat(tempdir(), '\\n')",
     "found <- tryCatch(flymc::flymc(y ~ x, d, draws = 1e8, quiet = TRUE), flymc_interrupted = function(e) e)",
     "run <- sub('.*\"(.*)\".*', '\\\\1', conditionMessage(found)); gc()",
     "cat(conditionMessage(found), '\\n', file.exists(file.path(run, 'rows.arrow')), '\\n')"
@@ -81,10 +81,15 @@ test_that("Ctrl-C stops the run and says how to go on", {
     stdout = "|", stderr = "|", env = c("current", R_LIBS = paste(.libPaths(), collapse = ":"))
   )
   on.exit(child$kill_tree())
-  child$poll_io(30000)
-  Sys.sleep(3)
+  child$poll_io(60000)
+  temporary <- trimws(child$read_output_lines(1))
+  for (i in 1:600) {  # until the run has begun
+    if (length(Sys.glob(file.path(temporary, "flymc-run-*", "rows.arrow")))) break
+    Sys.sleep(0.1)
+  }
+  Sys.sleep(1)
   child$interrupt()
-  child$wait(30000)
+  child$wait(60000)
   said <- paste(child$read_all_output_lines(), collapse = "\n")
   expect_match(said, "stopped by Ctrl-C; flymc_resume(", fixed = TRUE)
   expect_match(said, "TRUE")

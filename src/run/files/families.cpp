@@ -26,9 +26,16 @@ namespace flymc {
 
 namespace {
 
+Ratio ratio(const std::string& name, const std::string& of) {
+  return {name, of, fmt::format("of the intercept: {} where all columns are 0", of)};
+}
+const Ratio odds_ratio = ratio("odds ratio", "the odds"), rate_ratio = ratio("rate ratio", "the rate"),
+            time_ratio = ratio("time ratio", "the typical time"), ratio_of_means = ratio("ratio of means", "the mean");
+
 FamilyCard survival(const char* name, decltype(FamilyCard::make) make) {
   return {.name = name,
           .target = TargetKind::number,
+          .ratio = time_ratio,
           .in_units_of_target = true,
           .scale = true,
           .times = true,
@@ -41,20 +48,20 @@ const std::vector<FamilyCard>& all_families() {
   static const std::vector<FamilyCard> all = {
       {.name = "logistic",
        .target = TargetKind::two_classes,
-       .odds_ratios = true,
+       .ratio = odds_ratio,
        .make = [](const Settings&, int, Prior prior,
                   const AboutTarget&) { return Model(Logistic{}, std::move(prior)); }},
       {.name = "softmax",
        .target = TargetKind::classes,
        .predictors = [](Index classes) { return classes; },
        .most_classes = Softmax::most_classes,
-       .odds_ratios = true,
+       .ratio = odds_ratio,
        .make = [](const Settings&, int classes, Prior prior,
                   const AboutTarget&) { return Model(Softmax(classes), std::move(prior)); }},
       {.name = "ordinal",
        .target = TargetKind::ordered,
        .most_classes = 100,
-       .odds_ratios = true,
+       .ratio = {"odds ratio", "the odds", "of a cut point: the odds of being at or below it where all columns are 0"},
        .make =
            [](const Settings&, int, Prior prior, const AboutTarget& about) {
              return Model(Ordinal{}, std::move(prior), OrderedTarget{about.class_weights});
@@ -94,22 +101,25 @@ const std::vector<FamilyCard>& all_families() {
        .make = [](const Settings&, int, Prior prior, const AboutTarget&) { return Model(Probit{}, std::move(prior)); }},
       {.name = "cloglog",
        .target = TargetKind::two_classes,
+       .ratio = rate_ratio,
        .make = [](const Settings&, int, Prior prior,
                   const AboutTarget&) { return Model(Cloglog{}, std::move(prior)); }},
       {.name = "binomial",
        .target = TargetKind::number,
-       .odds_ratios = true,
+       .ratio = odds_ratio,
        .trials = true,
        .make = [](const Settings&, int, Prior prior,
                   const AboutTarget&) { return Model(Binomial{}, std::move(prior)); }},
       {.name = "poisson",
        .target = TargetKind::number,
+       .ratio = rate_ratio,
        .log_link = true,
        .counts = true,
        .make = [](const Settings&, int, Prior prior,
                   const AboutTarget&) { return Model(Poisson{}, std::move(prior)); }},
       {.name = "negative_binomial",
        .target = TargetKind::number,
+       .ratio = rate_ratio,
        .log_link = true,
        .counts = true,
        .shape = true,
@@ -117,12 +127,14 @@ const std::vector<FamilyCard>& all_families() {
                   const AboutTarget& about) { return Model(NegativeBinomial{}, std::move(prior), about.shaped); }},
       {.name = "gamma",
        .target = TargetKind::number,
+       .ratio = ratio_of_means,
        .log_link = true,
        .shape = true,
        .make = [](const Settings&, int, Prior prior,
                   const AboutTarget& about) { return Model(Gamma{}, std::move(prior), about.shaped); }},
       {.name = "truncated_poisson",
        .target = TargetKind::number,
+       .ratio = rate_ratio,
        .log_link = true,
        .counts = true,
        .make = [](const Settings&, int, Prior prior,

@@ -108,10 +108,19 @@ RunReport read_report(const RunDirectory& directory) {
 FitSummary summarise(const RunDirectory& directory, const RunReport& report, const SummaryOptions& options,
                      const std::function<void(Index, Index)>& of_how_many) {
   const FamilyCard& card = family_card(directory.settings().family);
-  if (options.odds_ratios && !card.odds_ratios)
-    throw InputError(fmt::format("{}: coefficients of the family {} are no logarithms of odds; leave it out",
-                                 mention("odds-ratios"), card.name));
-  return summarise(report, DrawsFile(directory.draws()), options, of_how_many);
+  if (options.ratios && card.ratio.name.empty())
+    throw InputError(
+        fmt::format("{}: exp of a coefficient of the family {} is no ratio of odds, rates, means or times; "
+                    "leave it out",
+                    mention("ratios"), card.name));
+  FitSummary summary = summarise(report, DrawsFile(directory.draws()), options, of_how_many);
+  if (options.ratios) {
+    summary.ratio = card.ratio;
+    // A residual scale or a shape is the last parameter.
+    const bool last = card.shape || draws_scale(directory.settings());
+    summary.with_ratio = summary.parameters.size() - (last ? 1 : 0);
+  }
+  return summary;
 }
 
 std::string to_json(const FitSummary& summary, const RunReport& report) {
@@ -124,6 +133,7 @@ std::string to_json(const FitSummary& summary, const RunReport& report) {
   value["laplace_sd"] = std::vector<double>(sd.begin(), sd.end());
   value.erase("laplace_sd_of_others");
   value["interval"] = summary.options.interval;
+  if (!summary.ratio.name.empty()) value["ratio"] = summary.ratio.name;
   value["parameters"] = ordered_json::array();
   for (const ParameterSummary& p : summary.parameters) {
     value["parameters"].push_back({{"name", p.name},
@@ -139,9 +149,9 @@ std::string to_json(const FitSummary& summary, const RunReport& report) {
                                    {"ess_tail", number(p.ess_tail)},
                                    {"r_hat", number(p.r_hat)},
                                    {"mcse_sd", number(p.mcse_sd)}});
-    if (!summary.options.odds_ratios) continue;
-    const OddsRatio ratio = odds_ratio(p);
-    value["parameters"].back()["odds_ratio"] = {
+    if (value["parameters"].size() > summary.with_ratio) continue;
+    const RatioSummary ratio = ratio_of(p);
+    value["parameters"].back()["ratio"] = {
         {"median", number(ratio.median)}, {"lower", number(ratio.lower)}, {"upper", number(ratio.upper)}};
   }
   for (std::size_t j = 0; j < summary.laplace.size(); ++j) {

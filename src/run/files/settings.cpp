@@ -175,7 +175,7 @@ const Setting* find_setting(const std::string& name) {
 
 bool is_argument(const std::string& name) {
   static const std::vector<std::string> names = {"out",  "overwrite", "interval",         "kind",
-                                                 "rows", "times",     "odds-ratios",      "reference-class",
+                                                 "rows", "times",     "ratios",           "reference-class",
                                                  "q",    "s",         "resample-fraction"};
   return std::ranges::find(names, name) != names.end();
 }

@@ -74,7 +74,7 @@ std::vector<Term> chosen(const std::vector<Term>& terms, std::size_t most, const
   return out;
 }
 
-std::string plot(const Shown& of, const std::vector<Term>& terms, bool odds) {
+std::string plot(const Shown& of, const std::vector<Term>& terms) {
   std::vector<IntervalLine> lines;
   for (const Term& term : terms) {
     const ParameterSummary& p = of.summary.parameters[term.parameter];
@@ -83,12 +83,11 @@ std::string plot(const Shown& of, const std::vector<Term>& terms, bool odds) {
                      fmt::format("{} ({} to {})", short_number(p.median), short_number(p.lower), short_number(p.upper)),
                      false, std::numeric_limits<double>::quiet_NaN()});
   }
-  return interval_plot(lines, {true, odds ? "odds ratio" : of.card.log_link ? "ratio of means" : ""});
+  return interval_plot(lines, {true, of.card.ratio.name});
 }
 
 std::string plots(const Shown& of) {
   const Terms terms = terms_of(of);
-  const bool odds = of.card.odds_ratios;
   std::string out;
   const auto surprise = [&](const Term& term) {
     const ParameterSummary& p = of.summary.parameters[term.parameter];
@@ -105,7 +104,7 @@ std::string plots(const Shown& of) {
             ? fmt::format(" Of {} the {} are shown that lie the most posterior standard deviations from 0.",
                           terms.numbers.size(), most_numbers)
             : "");
-    out += plot(of, chosen(terms.numbers, most_numbers, surprise), odds);
+    out += plot(of, chosen(terms.numbers, most_numbers, surprise));
   }
   for (std::size_t c = 0; c < terms.levels.size() && c < most_columns; ++c) {
     const auto& [column, levels] = terms.levels[c];
@@ -128,7 +127,7 @@ std::string plots(const Shown& of) {
                                   ? fmt::format(": the {} of {} levels that lie farthest from the median one",
                                                 most_levels, levels.size())
                                   : ""),
-                  plot(of, some, odds), c < open_columns);
+                  plot(of, some), c < open_columns);
   }
   if (terms.levels.size() > most_columns)
     out += fmt::format("<p class=\"note\">Of {} columns of levels the first {} are drawn; the table has all.</p>\n",
@@ -141,7 +140,8 @@ std::string table(const Shown& of) {
   std::vector<std::string> heading = {"parameter", "mean",
                                       "sd",        fmt::format("{:.4g} %", 50.0 * (1.0 - interval)),
                                       "median",    fmt::format("{:.4g} %", 50.0 * (1.0 + interval))};
-  if (of.card.odds_ratios) heading.push_back("odds ratio");
+  const Ratio& ratio = of.summary.ratio;
+  if (!ratio.name.empty()) heading.push_back(ratio.name);
   for (const char* name : {"ESS bulk", "ESS tail", "R-hat"}) heading.emplace_back(name);
   std::vector<std::vector<std::string>> lines;
   for (const ParameterSummary& p : of.summary.parameters) {
@@ -151,9 +151,14 @@ std::string table(const Shown& of) {
                                      by_deviation(p.lower, p.sd),
                                      by_deviation(p.median, p.sd),
                                      by_deviation(p.upper, p.sd)};
-    if (of.card.odds_ratios) {
-      const OddsRatio ratio = odds_ratio(p);
-      line.push_back(fmt::format("{:.3g} ({:.3g} to {:.3g})", ratio.median, ratio.lower, ratio.upper));
+    if (lines.size() < of.summary.with_ratio) {
+      const RatioSummary by = ratio_of(p);
+      // The coefficient's standard deviation is the ratio's relative one: to two digits of it.
+      const double digits = p.sd > 0.0 ? std::clamp(1.0 - std::floor(std::log10(p.sd)), 3.0, 9.0) : 3.0;
+      line.push_back(
+          fmt::format("{0:.{3}g} ({1:.{3}g} to {2:.{3}g})", by.median, by.lower, by.upper, static_cast<int>(digits)));
+    } else if (!ratio.name.empty()) {
+      line.emplace_back();
     }
     line.push_back(known(p.ess_bulk, 0));
     line.push_back(known(p.ess_tail, 0));
@@ -161,13 +166,12 @@ std::string table(const Shown& of) {
     lines.push_back(std::move(line));
   }
   std::string out = html_table(heading, lines);
-  if (of.card.odds_ratios)
+  if (!ratio.name.empty())
     out +=
-        "<p class=\"note\">Odds ratios are exp of the median and of both ends: the factor of the odds when the column "
-        "grows "
-        "by 1. That of the intercept is the odds where all columns are 0, that of a cut point the odds of being at or "
-        "below "
-        "it there.</p>\n";
+        fmt::format("<p class=\"note\">{}</p>\n",
+                    sentence(fmt::format("{} are exp of the median and of both ends: the factor of {} when the column "
+                                         "grows by 1; {}",
+                                         ratio.plural(), ratio.of, ratio.alone)));
   return out;
 }
 

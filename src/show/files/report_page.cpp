@@ -64,13 +64,14 @@ std::string settings_section(const RunDirectory& run, const RunReport& report) {
 
 std::string report_page(const RunDirectory& run, const ReportPageOptions& options) {
   const RunReport report = read_report(run);
-  const SummaryOptions of_summary{options.interval};
+  const FamilyCard& card = family_card(run.settings().family);
+  const SummaryOptions of_summary{.interval = options.interval, .ratios = !card.ratio.name.empty()};
   check(of_summary);
   FitSummary summary = summarise(run, report, of_summary, options.of_how_many);
   for (std::string* said : {&summary.remark, &summary.choices}) *said = options.spell(*said);
   for (std::string& warning : summary.warnings) warning = options.spell(warning);
   const DrawsFile draws(run.draws());
-  const Shown shown{run, report, summary, draws, family_card(run.settings().family), encoding_of(run)};
+  const Shown shown{run, report, summary, draws, card, encoding_of(run)};
   Checked check = checked(run);
   std::string body = model_section(shown) + warnings_box(summary, check);
   const std::string laplace = laplace_section(shown);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "flymc/data/files/encoding.hpp"
+#include "flymc/diagnose/summary.hpp"
 #include "flymc/model/model.hpp"
 #include "flymc/run/files/settings.hpp"
 
@@ -32,8 +33,7 @@ struct FamilyCard {
   // Linear predictors per row for targets of so many classes.
   Index (*predictors)(Index classes) = [](Index) { return Index{1}; };
   int most_classes = 0;  // 0: as many as there are
-  // Whether what a summary reports (run/reported.hpp) are logarithms of odds, so that exp of them are odds ratios.
-  bool odds_ratios = false;
+  Ratio ratio = {};      // what exp of a number is that a summary reports (run/reported.hpp), if it has a name
   std::vector<FamilyParameter> parameters = {};
   bool trials = false;              // whether the target counts the successes of trials
   bool log_link = false;            // whether exp(linear predictor) is the mean of the target: exposures multiply it

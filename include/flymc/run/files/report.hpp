@@ -20,7 +20,7 @@ void write_report(const RunDirectory& directory, const RunReport& report);
 // Throws InputError if the run is not finished, or its report damaged.
 RunReport read_report(const RunDirectory& directory);
 
-// Of a finished run. Throws InputError if odds ratios or a reference class are asked for and the run's family has none.
+// Of a finished run. Throws InputError if ratios or a reference class are asked for and the run's family has none.
 FitSummary summarise(const RunDirectory& directory, const RunReport& report, const SummaryOptions& options = {},
                      const std::function<void(Index, Index)>& of_how_many = nullptr);
 // The summary as one JSON object: run, rows, cost, parameters.
