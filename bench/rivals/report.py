@@ -15,8 +15,11 @@ def number(value, digits=2):
 
 
 def by_table(cells):
+    """Synthetic tables by size and then the others, and the programs of each in the order of NAMES."""
+    place = {name: k for k, name in enumerate(NAMES)}
+    ordered = sorted(cells, key=lambda cell: ("synthetic" not in cell["table"], cell.get("rows", 0), place.get(cell["rival"], 0.5)))
     tables = {}
-    for cell in cells:
+    for cell in ordered:
         tables.setdefault(cell["table"], {})[cell["rival"]] = cell
     return tables
 
@@ -57,6 +60,7 @@ def details(cells):
 
 
 def markdown(cells):
+    cells = [cell for found in by_table(cells).values() for cell in found.values()]
     shown = [rival for rival in NAMES if any(cell["rival"] == rival and "kind" in cell for cell in cells)]
     posterior = [rival for rival in shown if not any(cell["rival"] == rival and cell.get("kind") == "estimate" for cell in cells)]
     return "\n\n".join([

@@ -40,4 +40,4 @@ def lengths(x, budget):
     if iterations >= WARM_UP + DRAWS:
         return WARM_UP, DRAWS, False
     most = int(min(iterations, 160))  # Stan leaves a metric that it is given as it is for a warm-up of up to 150
-    return max(10, most // 2), max(10, most // 2), True
+    return max(5, most // 2), max(5, most // 2), True

@@ -19,13 +19,16 @@ def summary(draws):
     """Of draws (chains x draws x coefficients), with the same estimators for all: ArviZ's."""
     import arviz
 
-    whole = arviz.convert_to_dataset({"theta": draws})
-    of = lambda function, method: function(whole, method=method)["theta"].values
+    def ess(values, method):
+        return arviz.ess(arviz.convert_to_dataset({"theta": values}), method=method)["theta"].values
+
+    mean, sd = draws.mean(axis=(0, 1)), draws.std(axis=(0, 1), ddof=1)
+    squares = (draws - mean) ** 2  # the error of sd is that of the variance over 2 sd
     return {
-        "mean": draws.mean(axis=(0, 1)), "sd": draws.std(axis=(0, 1), ddof=1),
-        "mcse_mean": of(arviz.mcse, "mean"), "mcse_sd": of(arviz.mcse, "sd"),
-        "ess_bulk": float(of(arviz.ess, "bulk").min()), "ess_tail": float(of(arviz.ess, "tail").min()),
-        "r_hat": float(of(arviz.rhat, "rank").max()), "chains": draws.shape[0], "draws": draws.shape[1]}
+        "mean": mean, "sd": sd, "mcse_mean": sd / np.sqrt(ess(draws, "mean")),
+        "mcse_sd": squares.std(axis=(0, 1)) / np.sqrt(ess(squares, "mean")) / (2 * sd),
+        "ess_bulk": float(ess(draws, "bulk").min()), "ess_tail": float(ess(draws, "tail").min()),
+        "chains": draws.shape[0], "draws": draws.shape[1]}
 
 
 def measure(task):
@@ -59,7 +62,7 @@ if __name__ == "__main__":
     try:
         answer = measure(task)
     except ModuleNotFoundError as error:
-        answer = {"rival": task["rival"], "table": task["table"]["name"], "missing": f"not installed: {error}"}
+        answer = {"rival": task["rival"], "table": task["table"]["name"], "rows": task["table"]["rows"], "missing": f"not installed: {error}"}
     plain = lambda value: value.tolist() if hasattr(value, "tolist") else str(value)
     with open(task["answer"], "w") as file:
         json.dump(answer, file, default=plain)
