@@ -10,6 +10,7 @@ import numpy as np
 
 from tables import read
 
+ENOUGH = 100  # effective draws; with fewer a Monte Carlo error is itself a guess
 LIMIT = 4.8  # as in flymc_bench: among 10,000 right comparisons one false alarm in about sixty
 STEP = 0.1
 
@@ -19,9 +20,9 @@ def prior_of(cell):
     return "flat" if cell["rival"] in ("pymhss", "flymc, flat prior") else "normal"
 
 
-def comparable(cells):
-    """Cells of one table with enough draws of their own."""
-    return [cell for cell in cells if cell.get("kind") == "posterior" and not cell["short"]]
+def comparable(cell):
+    """Has it enough draws of its own?"""
+    return cell.get("kind") == "posterior" and not cell["short"] and cell["ess_bulk"] >= ENOUGH
 
 
 def difference(one, other):
@@ -35,7 +36,7 @@ def difference(one, other):
 
 def of_posteriors(cells):
     """(table, program, program, largest difference of means, of sds) of all pairs of one table."""
-    pairs = itertools.combinations(comparable(cells), 2)
+    pairs = itertools.combinations(filter(comparable, cells), 2)
     return [(one["table"], one["rival"], other["rival"], *difference(one, other)) for one, other in pairs if prior_of(one) == prior_of(other)]
 
 

@@ -1,6 +1,6 @@
 """The tables of the head to head, in Markdown."""
 import cost
-from agreement import difference, prior_of
+from agreement import comparable, difference, prior_of
 
 NAMES = {"flymc": "flymc", "stan": "Stan (stanli), NUTS", "numpyro": "NumPyro, NUTS", "nutpie": "nutpie (PyMC), NUTS", "pymhss": "pymhss, MH-SS",
          "scikit-learn": "scikit-learn", "glum": "glum", "statsmodels": "statsmodels"}
@@ -53,7 +53,7 @@ def details(cells):
                 lines.append(f"| {name} | {label} | {took} | | | | step {cell.get('step', float('nan')):.1e} sd |")
                 continue
             reference = found.get("flymc" if prior_of(cell) == "normal" else "flymc, flat prior")
-            off = "reference" if rival.startswith("flymc") else "too few draws" if cell["short"] else "{:.1f}, {:.1f}".format(*difference(cell, reference))
+            off = "reference" if rival.startswith("flymc") else "too few draws" if not comparable(cell) else "{:.1f}, {:.1f}".format(*difference(cell, reference))
             ess = "" if cell["short"] else f"{cell['ess_bulk']:,.0f}, {cell['ess_tail']:,.0f}"
             lines.append(f"| {name} | {label} | {took} | {cell['chains']} x {cell['draws']} | {ess} | {number(sum(cell['passes']), 3)} | {off} |")
     return "\n".join(lines)
