@@ -11,7 +11,8 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
 import cost
-from report import NAMES, by_table, number
+from agreement import STEP
+from report import NAMES, by_table, entry
 
 plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
                      "svg.hashsalt": "flymc", "font.family": "DejaVu Sans"})
@@ -30,13 +31,13 @@ def draw(cells, path):
         for place, rival in enumerate(shown):
             cell = found.get(rival)
             if cell is None or "kind" not in cell:
-                panel.text(0.02, place, "not measured", transform=panel.get_yaxis_transform(), color=GREY, fontsize=7.5, va="center")
+                panel.text(0.02, place, "no figure", transform=panel.get_yaxis_transform(), color=GREY, fontsize=7.5, va="center")
                 continue
-            value, rough = cost.seconds(cell), cost.extrapolated(cell)
+            value, rough = cost.seconds(cell), cost.extrapolated(cell) or cell.get("step", 0.0) >= STEP
             colour = ORANGE if rival == "flymc" else GREY if cell["kind"] == "estimate" else BLUE
             panel.plot(value, place, marker="s" if cell["kind"] == "estimate" else "o", markersize=6.5, color=colour,
                        markerfacecolor="white" if rough else colour, markeredgewidth=1.4)
-            panel.annotate(("~" if rough else "") + number(value), (value, place), xytext=(7, 0), textcoords="offset points", va="center", fontsize=8)
+            panel.annotate(entry(cell, cost.seconds), (value, place), xytext=(7, 0), textcoords="offset points", va="center", fontsize=8)
         panel.set_xscale("log")
         panel.grid(axis="x", color="#e6e6e6", lw=0.7)
         panel.set_axisbelow(True)
@@ -50,7 +51,8 @@ def draw(cells, path):
     figure.supxlabel("processor seconds, from a Parquet file to 1000 effective draws or to an estimate", fontsize=9)
     figure.tight_layout(rect=(0, 0.0, 1, 0.94))
     figure.legend(handles=[mark("o", ORANGE, ORANGE, "flymc"), mark("o", BLUE, BLUE, "exact posterior"), mark("o", BLUE, "white", "the same, extrapolated"),
-                           mark("s", GREY, GREY, "point estimate only")], loc="upper center", ncols=4, fontsize=8.5)
+                           mark("s", GREY, GREY, "point estimate only"), mark("s", GREY, "white", "†: more than 0.1 sd from the mode")],
+                  loc="upper center", ncols=5, fontsize=8, columnspacing=1.2, handletextpad=0.2)
     figure.savefig(path, metadata={"Date": None} if str(path).endswith("svg") else None, dpi=110)
 
 

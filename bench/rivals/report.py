@@ -1,6 +1,6 @@
 """The tables of the head to head, in Markdown."""
 import cost
-from agreement import comparable, difference, prior_of
+from agreement import STEP, comparable, difference, prior_of
 
 NAMES = {"flymc": "flymc", "stan": "Stan (stanli), NUTS", "numpyro": "NumPyro, NUTS", "nutpie": "nutpie (PyMC), NUTS", "pymhss": "pymhss, MH-SS",
          "scikit-learn": "scikit-learn", "glum": "glum", "statsmodels": "statsmodels"}
@@ -28,7 +28,8 @@ def entry(cell, figure):
     if cell is None or "kind" not in cell:
         return "-"
     value = figure(cell)
-    return "" if value is None else ("~" if cost.extrapolated(cell) else "") + number(value)
+    off = "†" if cell.get("step", 0.0) >= STEP else ""  # an estimate that is not the mode
+    return "" if value is None else ("~" if cost.extrapolated(cell) else "") + number(value) + off
 
 
 def grid(cells, figure, rivals, title):
