@@ -6,7 +6,7 @@ In processor seconds of all threads, and in passes (evaluations of the likelihoo
 seconds are those of the whole command, times 1000 / ESS where that is above 1: it is never scaled down.
 
 Two kinds of figures are extrapolated ("~"). A run that was cut short has too few draws for an ESS. Its draws count
-as 1.5 effective draws each, where NUTS has 1.2 to 1.3 in whole runs on synthetic tables, and an iteration of its warm-up as
+as 1.5 effective draws each, where NUTS has 1.2 to 1.4 in whole runs on synthetic tables, and an iteration of its warm-up as
 no dearer than one that is kept; both are in its favour:
 
     set-up + (chains * warm-up + 1000 / 1.5) * seconds of an iteration
