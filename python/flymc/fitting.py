@@ -192,6 +192,7 @@ def _prepare(
         for name in ("columns", "exclude", "categorical", "no_intercept"):
             if settings.get(name):
                 raise ValueError(f"{name}: a formula says this itself; leave it out, or name only the target")
+        data = tables.readable(data)
         if (files := _stream(formula, data, settings, facts, spool)) is not None:
             return files, settings, None
         if reference:

@@ -257,26 +257,24 @@ def types_of(data: Any, delimiter: str | None = None) -> dict[str, Any] | None:
             return None
         return {str(name): None if kind_of_time(data[name]) else data[name].dtype for name in data.columns}
     try:
-        schema = reader_schema(data) if paths_of(data) is None else _dataset(data, delimiter).schema
+        schema = schema_of(data) if paths_of(data) is None else _dataset(data, delimiter).schema
     except (pa.ArrowInvalid, OSError, InputError):
         return None
     return {field.name: None if pa.types.is_temporal(field.type) else field.type for field in schema}
 
 
-def reader_schema(data: Any) -> pa.Schema:
-    """The same without the rows, which a stream gives only once."""
-    if isinstance(data, pa.Table | pa.RecordBatchReader):
-        return data.schema
+def schema_of(data: Any) -> pa.Schema:
+    """The columns of a table that is `readable`, without its rows, which a stream gives only once."""
     if hasattr(data, "collect_schema"):  # of Polars
         empty = data.head(0)
         return (empty.collect() if hasattr(empty, "collect") else empty).to_arrow().schema
-    if isinstance(getattr(data, "schema", None), pa.Schema):
-        return data.schema
-    if isinstance(data, Mapping):
-        return pa.table(dict(data)).schema
-    if hasattr(data, "__arrow_c_schema__"):
-        return pa.schema(data)
-    raise InputError("the columns are not known before the rows")
+    return pa.table(dict(data)).schema if isinstance(data, Mapping) else data.schema
+
+
+def readable(data: Any) -> Any:
+    """The same table; if its columns are not known before its rows, as a stream, of which they are."""
+    known = paths_of(data) is not None or is_pandas(data) or isinstance(data, Mapping) or hasattr(data, "collect_schema")
+    return data if known or isinstance(getattr(data, "schema", None), pa.Schema) else reader_of(data)
 
 
 def part_of(data: Any, only: Sequence[str]) -> Any:
@@ -302,13 +300,21 @@ def first_level(data: Any, column: str) -> str | None:
     if isinstance(data, pa.Table) and order is None and data.schema.pandas_metadata is not None:
         if pa.types.is_dictionary(data.schema.field(column).type):
             return first_level(data.select([column]).to_pandas(), column)
-    if order is None or isinstance(data, Mapping):
-        return order[0] if order else None
+    if order is None:
+        return None
+    if isinstance(data, Mapping):
+        return first_level(_frame_of_column(data[column], column), column)
     values = data[column] if isinstance(data, pa.Table) else data.lazy().select(column).unique().collect()[column].to_arrow()
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
     present = {str(level) for level in values.unique().to_pylist()}
     return next((level for level in order if level in present), None)
+
+
+def _frame_of_column(values: Any, column: str) -> Any:
+    import pandas
+
+    return pandas.DataFrame({column: values})
 
 
 def refuse_dates(schema: pa.Schema, only: Iterable[str] | None, exclude: Iterable[str]) -> None:
