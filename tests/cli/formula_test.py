@@ -107,7 +107,7 @@ def test_the_posterior_is_that_of_the_design(formula, tmp_path):
     # Predictions of new rows are those of the same design.
     new = flights(200, seed=9, carriers=8)
     new_path = write(table_of(new.drop(columns="late")), tmp_path / "new.parquet")
-    flymc("predict", "own", new_path, "--out", "said.parquet", folder=tmp_path)
+    flymc("predict", "own", new_path, "--draws", 8000, "--out", "said.parquet", folder=tmp_path)
     said = pyarrow.parquet.read_table(tmp_path / "said.parquet")["mean"].to_numpy()
     both = pandas.concat([new, frame], ignore_index=True)  # which has all levels
     columns = design(both, formula)[:200]
