@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, Codes,
                                          Case{"single", Precision::float32, {7, 0, 300, 0, 9}, 12},
                                          Case{"codes_alone", Precision::float64, {6, 4}, 8},
                                          Case{"slopes", Precision::float64, {0, -3, 0, 5, -300}, 40},
-                                         Case{"single_slopes", Precision::float32, {-7, 0, 300, -9}, 16}),
+                                         Case{"single_slopes", Precision::float32, {-7, 0, 300, 0, -9}, 20}),
                          [](const auto& layout) { return layout.param.name; });
 
 TEST_P(Codes, GiveTheSameSumsAsNumbers) {

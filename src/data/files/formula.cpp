@@ -143,6 +143,7 @@ class Parser {
       skip();
       const std::size_t begin = at_;
       if (const auto number = whole_number()) {
+        if (next_is("|")) unexpected();
         if (!whole) fail(begin, "a number stands for the intercept, which is no part of terms in parentheses");
         if (*number > 1) fail(begin, "a number is 1 or 0, with or without an intercept");
         formula_.intercept = minus ? *number == 0 : *number == 1;
