@@ -53,6 +53,10 @@ class RowEncoder {
     std::size_t cell = 0;     // where it is given, or the code
     bool code = false;
     bool number = false;  // whether numbers are in it
+    // Of a column of numbers by itself, as most are: where it is in the table, and what its feature is.
+    bool plain = false;
+    std::size_t column = 0;
+    double shift = 0.0, scale = 1.0;
     std::vector<std::size_t> columns = {};
     std::vector<bool> has_reference = {};
     // From numbers of levels to that of the feature, from 1; 0 has none. Of one column by its number.
@@ -130,6 +134,12 @@ void RowEncoder::set_places() {
     const std::size_t first = term.but_first ? 1 : 0, features = term.shift.size();
     Place place{&term, feature, at};
     place.number = term.number();
+    place.plain = is_column(term) && !term.coded();
+    if (place.plain) {
+      place.column = term.factors.front().column;
+      place.shift = term.shift.front();
+      place.scale = term.scale.front();
+    }
     place.code = features > 1 && encoding_.cell_levels_[cell] != 0;
     for (const TermFactor& factor : term.factors) {
       if (!factor.coded()) continue;
@@ -254,6 +264,10 @@ void RowEncoder::refuse_combination(const TableBatch& batch, Index i, const Plac
 
 void RowEncoder::encode_terms(const TableBatch& batch, Index i, std::vector<double>& x) {
   for (const Place& place : places_) {
+    if (place.plain) {  // which has been checked
+      x[place.cell] = (batch.numbers(place.column)[static_cast<std::size_t>(i)] - place.shift) / place.scale;
+      continue;
+    }
     const std::int64_t feature = feature_of(batch, i, place);
     double value = 1.0;
     if (place.number) {
