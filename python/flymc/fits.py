@@ -359,8 +359,8 @@ class Fit:
                 paths = [str(spool)]
             elif paths is None:
                 if formula := "".join(self.settings["formula"]):  # others may hold what Arrow does not know
-                    used = [*_core.formula(formula, [])["columns"], *self.settings["offset"], *self.settings["exposure"]]
-                    new = new if "." in formula else tables.part_of(new, used)
+                    used = _core.formula(formula, [str(name) for name in getattr(new, "columns", ())])["columns"]
+                    new = tables.part_of(new, [*used, *self.settings["offset"], *self.settings["exposure"]])
                 tables.write(new, spool)
                 paths = [str(spool)]
             with tables.named(paths):

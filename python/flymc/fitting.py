@@ -249,6 +249,8 @@ def _stream(
     settings |= {"formula": formula, "target": target, "no_intercept": said["intercept"] == ["0"]}
     if (paths := tables.paths_of(data)) is not None:
         return paths
+    if said["terms"] != _core.formula(formula, [])["terms"]:  # what `.` stands for is known here
+        settings["formula"] = said["text"][0]
     file = spool()
     only = [target, *said["columns"], *facts]
     tables.write(tables.part_of(data, only), file, only)

@@ -288,11 +288,22 @@ NB_MODULE(_core, m) {
                                                                 {"intercept", {formula.intercept ? "1" : "0"}},
                                                                 {"columns", formula.columns()},
                                                                 {"terms", {}}};
+        const auto quoted = [&](const FormulaFactor& factor) {
+          const bool levels = std::ranges::find(formula.categorical, factor.column) != formula.categorical.end();
+          const std::string name = "`" + factor.column + "`";
+          return levels ? "C(" + name + ")" : FormulaFactor{name, factor.function, factor.power}.text();
+        };
+        std::string written = "`" + formula.target + "` ~ " + (formula.intercept ? "1" : "0");
         for (const FormulaTerm& term : formula.terms) {
-          std::string name;
-          for (const FormulaFactor& factor : term) name += (name.empty() ? "" : ":") + factor.text();
+          std::string name, with_quotes;
+          for (const FormulaFactor& factor : term) {
+            name += (name.empty() ? "" : ":") + factor.text();
+            with_quotes += (with_quotes.empty() ? "" : ":") + quoted(factor);
+          }
           said["terms"].push_back(name);
+          written += " + " + with_quotes;
         }
+        said["text"] = {written};
         return said;
       },
       "text"_a, "others"_a,
