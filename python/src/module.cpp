@@ -278,12 +278,13 @@ NB_MODULE(_core, m) {
   m.def(
       "formula",
       [](const std::string& text, const std::vector<std::string>& others) {
-        const Formula formula = parse_formula(text, [&](const std::string& target) {
+        const auto but = [&](const std::string& target) {
           std::vector<std::string> out;
           for (const std::string& name : others)
             if (name != target) out.push_back(name);
           return out;
-        });
+        };
+        const Formula formula = others.empty() ? parse_formula(text) : parse_formula(text, but);
         std::map<std::string, std::vector<std::string>> said = {{"target", {formula.target}},
                                                                 {"intercept", {formula.intercept ? "1" : "0"}},
                                                                 {"columns", formula.columns()},
