@@ -19,6 +19,8 @@ from .priors import Priors, prior_text
 from .settings import words
 from .watching import watch
 
+NO_CUTS = "formula: the cut points of an ordered target are its intercepts; leave out '- 1' or '0 +'"
+
 
 def fit(
     formula: str | None,
@@ -211,7 +213,7 @@ def _prepare(
         file = spool()
         tables.write(table, file)
         if not design.intercept and _core.takes_order(settings["family"]):
-            raise ValueError("formula: the cut points of an ordered target are its intercepts; leave out '- 1' or '0 +'")
+            raise ValueError(NO_CUTS)
         settings |= {"target": target, "columns": design.columns, "no_intercept": not design.intercept}
         return [str(file)], settings, design
     settings["target"] = formula
@@ -235,9 +237,11 @@ def _stream(
 ) -> list[str] | None:
     """The files of the table, if the formula needs no more than the program reads itself; settings are added to."""
     types = tables.types_of(data, settings.get("delimiter"))
-    said = None if types is None else streamed(formula, types)
+    said = None if types is None else streamed(formula, [name for name in types if name not in facts])
     if said is None or any(types[name] is None for name in said["columns"]) or not {*facts} <= {*types}:
         return None
+    if said["intercept"] == ["0"] and _core.takes_order(settings["family"]):
+        raise ValueError(NO_CUTS)
     target = said["target"][0]
     first = {name: level for name in said["columns"] if (level := tables.first_level(data, name)) is not None}
     named = {text.split("=")[0] for text in settings.get("reference") or ()}

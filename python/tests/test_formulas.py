@@ -376,7 +376,7 @@ def test_the_order_of_levels(frame, quick, tmp_path):
 def test_names_of_rows_are_no_levels(frame, quick):
     table = frame.assign(name=[f"row {i}" for i in range(len(frame))], number=range(len(frame)))
     for formula in ("clicked ~ x + name", "clicked ~ . - number", "clicked ~ C(number)"):
-        with pytest.raises(flymc.InputError, match="column 'n.*' has more than 1000 levels"):
+        with pytest.raises(flymc.InputError, match="column 'n.*' (has more than 1000 levels|.* numbers of things)"):
             flymc.fit(formula, table, **quick)
     assert flymc.fit("clicked ~ x + number + name.str.len()", table, **quick).names[2] == "number"
 

@@ -101,8 +101,9 @@ void check(const Settings& settings) {
                                  family_names(" or ", TargetKind::ordered)));
   if (settings.no_intercept && card.target == TargetKind::ordered)
     throw InputError(
-        fmt::format("{}: the cut points are the intercepts of the {} family, and cannot be left out; leave it out",
-                    mention("no-intercept"), card.name));
+        fmt::format("{}: the cut points are the intercepts of the {} family, and cannot be left out; leave {} out",
+                    mention(settings.formula.empty() ? "no-intercept" : "formula"), card.name,
+                    settings.formula.empty() ? "it" : "'0 +' or '- 1'"));
   check_facts(settings, card);
   check_parameters(settings, card);
   if (!(settings.target_ess >= 0.0)) throw InputError(mention("target-ess") + " must be 0 or more");
