@@ -228,7 +228,7 @@ TEST(Terms, OfManyLevelsAreCodesWithNumbers) {
 
 // As version 3 was written first: it is read for ever, or refused in words.
 TEST(Terms, OfVersion3AreRead) {
-  const std::string kept = R"({"version": 3, "facts": {}, "target": {"name": "late", "kind": "two_classes",
+  const std::string kept = R"json({"version": 3, "facts": {}, "target": {"name": "late", "kind": "two_classes",
     "column": "numeric", "classes": ["0", "1"], "values": [0.0, 1.0], "mean": 0.0, "deviation": 0.0},
     "intercept": true, "missing": "error", "rows": 59, "dropped": 0, "columns": [
     {"name": "h", "kind": "text", "levels": ["u", "v"], "merged": "", "rare": []},
@@ -238,22 +238,22 @@ TEST(Terms, OfVersion3AreRead) {
      "but_first": false, "levels": [[1]], "shift": [0.0], "scale": [1.0]},
     {"name": "h:log(z)", "factors": [{"column": 0, "coding": "all_levels", "function": "identity", "power": 1},
      {"column": 1, "coding": "number", "function": "log", "power": 1}],
-     "but_first": false, "levels": [[0], [1]], "shift": [0.0, 0.0], "scale": [0.75, 0.5]}]
-})";
+     "but_first": false, "levels": [[0], [1]], "shift": [0.0, 0.0], "scale": [0.75, 0.5]}]})json";
   const Encoding encoding = Encoding::from_json(kept);
-EXPECT_EQ(joined(encoding.feature_names(), " "), "intercept h[v] h[u]:log(z) h[v]:log(z)");
-const Folder folder;
-const Table table = Table::open({folder.write("t.csv", "z,h\n2,v\n3,u\n")});
-std::vector<std::vector<double>> rows;
-encoding.encode_new(table, Missing::error, [&](std::span<const double> x, const RowFacts&, const RowOrigin&) {
-  rows.emplace_back(x.begin(), x.end());
-});
-ASSERT_EQ(rows.size(), 2u);
-EXPECT_EQ(rows[0], (std::vector{1.0, 1.0, 0.0, std::log(2.0) / 0.5}));
-EXPECT_EQ(rows[1], (std::vector{1.0, 0.0, std::log(3.0) / 0.75, 0.0}));
-std::string damaged = kept;
-damaged.replace(damaged.find("[[1]]"), 5, "[[2]]");
-EXPECT_TRUE(says(message_of<InputError>([&] { Encoding::from_json(damaged); }), {"levels of 'h' that are not there"}));
+  EXPECT_EQ(joined(encoding.feature_names(), " "), "intercept h[v] h[u]:log(z) h[v]:log(z)");
+  const Folder folder;
+  const Table table = Table::open({folder.write("t.csv", "z,h\n2,v\n3,u\n")});
+  std::vector<std::vector<double>> rows;
+  encoding.encode_new(table, Missing::error, [&](std::span<const double> x, const RowFacts&, const RowOrigin&) {
+    rows.emplace_back(x.begin(), x.end());
+  });
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0], (std::vector{1.0, 1.0, 0.0, std::log(2.0) / 0.5}));
+  EXPECT_EQ(rows[1], (std::vector{1.0, 0.0, std::log(3.0) / 0.75, 0.0}));
+  std::string damaged = kept;
+  damaged.replace(damaged.find("[[1]]"), 5, "[[2]]");
+  EXPECT_TRUE(
+      says(message_of<InputError>([&] { Encoding::from_json(damaged); }), {"levels of 'h' that are not there"}));
 }
 
 TEST(Terms, OfTrueAndFalseAsLevels) {
