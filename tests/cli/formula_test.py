@@ -133,7 +133,8 @@ def test_draws_are_the_same_from_every_format_on_any_threads_and_after_an_interr
     flymc("fit", "--config", "a/settings.toml", "--out", "again", "--quiet", folder=tmp_path)
     assert draws_of(tmp_path, "again").equals(draws_of(tmp_path, "a"))
     flymc("fit", "--config", "a/settings.toml", "--formula", "late ~ 0 + hour", "--out", "other", "--quiet", folder=tmp_path)
-    assert draws_of(tmp_path, "other").column_names[2:3] == ["hour"] or "hour" in draws_of(tmp_path, "other").column_names
+    names = draws_of(tmp_path, "other").column_names
+    assert "hour" in names and "intercept" not in names
     flymc("report", "a", folder=tmp_path)
     flymc("check", "a", folder=tmp_path)
     flymc("loo", "a", folder=tmp_path)
