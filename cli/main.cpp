@@ -274,7 +274,8 @@ int main(int argc, char** argv) {
     flags.apply(settings);
     if (settings.table.empty())
       throw CLI::ValidationError("name a table: a file, a pattern such as 'part-*.csv', or a folder", Exit::bad_usage);
-    if (settings.target.empty()) throw CLI::ValidationError("--target: name the column to explain", Exit::bad_usage);
+    if (settings.target.empty())
+      throw CLI::ValidationError("--target: name the column to explain, or write a --formula", Exit::bad_usage);
     check_usage(settings, config);
     return settings;
   };

@@ -26,6 +26,11 @@ def settings() -> dict[str, str]:
 def takes_order(family: str) -> bool:
     """Whether the target of a family is ordered."""
 
+def formula(text: str, others: Sequence[str]) -> dict[str, list[str]]:
+    """
+    The target of a formula, its intercept (1 or 0), its columns and the names of its terms; `.` stands for the others. An InputError if it is not one that is read while the table streams.
+    """
+
 def plan(settings: Mapping[str, Sequence[str]], json: bool = False) -> str:
     """What a fit would take."""
 

@@ -23,7 +23,12 @@ BATCH = 1 << 22  # numbers in one product of rows and draws
 class _Estimator(BaseEstimator):
     """What both have: settings, the names of columns, and draws that are kept in memory so that it can be pickled."""
 
-    def _sample(self, X: np.ndarray, y: np.ndarray, prior: Priors | None, **settings: Any) -> None:
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _sample(self, X: Any, y: np.ndarray, prior: Priors | None, **settings: Any) -> None:
         # Those of a data frame, or as scikit-learn calls columns without a name.
         names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])]
         said = _with_labels(["intercept", *names], getattr(self, "classes_", []))
@@ -71,10 +76,11 @@ class _Estimator(BaseEstimator):
     def _predictors(self, X: Any):
         """The predictors of some rows at a time under every draw: (row, draw, predictor)."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse="csr")
         size = max(1, BATCH // (self.draws_.shape[0] * self.draws_.shape[1]))
-        for first in range(0, len(X), size):
+        for first in range(0, X.shape[0], size):
             rows = X[first : first + size]
+            rows = rows.toarray() if tables.is_sparse(X) else rows
             # One row at a time has the same bits as all of them: a sum over columns in their order, no block product.
             eta = np.broadcast_to(self.draws_[:, :, 0], (len(rows), *self.draws_.shape[:2])).copy()
             for j in range(rows.shape[1]):
@@ -142,7 +148,7 @@ class FlyMCClassifier(ClassifierMixin, _Estimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FlyMCClassifier:
         """Draws from the posterior. A row counts as many times as its weight says."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr", ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -215,7 +221,7 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FlyMCRegressor:
         """Draws from the posterior. A row counts as many times as its weight says."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr", y_numeric=True, ensure_min_samples=2)
         y = y.astype(np.float64)
         settings = {"family": self.family, "sigma": self.sigma, "prior": self.prior}
         if self.nu is not None:

@@ -19,7 +19,7 @@ from . import _core, folders, leave_one_out, tables
 from .checking import Check, check_of
 from .folders import Folder
 from .for_arviz import LogLikelihood, inference_data
-from .formulas import FILE, Design
+from .formulas import FILE, Design, by_terms
 from .leave_one_out import Loo
 from .notebooks import summary_html
 from .plots import Plots
@@ -352,7 +352,7 @@ class Fit(Plots):
         with tempfile.TemporaryDirectory(prefix="flymc-") as folder:
             spool, out = pathlib.Path(folder) / tables.SPOOL, pathlib.Path(folder) / "predictions.parquet"
             paths = tables.paths_of(new)
-            if isinstance(new, np.ndarray | list) and paths is None:
+            if (isinstance(new, np.ndarray | list) or tables.is_sparse(new)) and paths is None:
                 names = self.settings["columns"] if self._design is None else None  # a formula's are of its own making
                 new = tables.table_of_arrays(new, None, names, "")
             if self._design is not None:
@@ -360,6 +360,9 @@ class Fit(Plots):
                 tables.write(self._design.apply(tables.frame_of(new, delimiter), offset, missing), spool)
                 paths = [str(spool)]
             elif paths is None:
+                if formula := "".join(self.settings["formula"]):  # others may hold what Arrow does not know
+                    used = _core.formula(formula, [str(name) for name in getattr(new, "columns", ())])["columns"]
+                    new = tables.part_of(new, [*used, *self.settings["offset"], *self.settings["exposure"]])
                 tables.write(new, spool)
                 paths = [str(spool)]
             with tables.named(paths):
@@ -406,6 +409,7 @@ class Fit(Plots):
             if name not in ("self", "prior", "out", "overwrite", "progress")
         }
         if prior is not None:
+            prior = by_terms(prior) if self.settings.get("formula") else prior
             given["prior"] = prior_text(self._design.expand(prior) if self._design else prior)
         path, temporary = folders.place(out)
         run = _core.Run.create(str(path), words(given), self._run, overwrite)

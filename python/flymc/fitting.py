@@ -14,10 +14,12 @@ from typing import Any
 from . import _core, folders, tables
 from .columns import did_you_mean
 from .fits import Fit, conclude_or_raise
-from .formulas import Design
+from .formulas import Design, by_terms, streamed
 from .priors import Priors, prior_text
 from .settings import words
 from .watching import watch
+
+NO_CUTS = "formula: the cut points of an ordered target are its intercepts; leave out '- 1' or '0 +'"
 
 
 def fit(
@@ -68,8 +70,10 @@ def fit(
             the target, which all other columns (or `columns`) then explain, as with the command. `None` for `(X, y)`:
             the target is then `y`.
         data: A path, a pattern or a list of them (Parquet, CSV, Arrow); a pandas, Polars (lazy too) or PyArrow table; a
-            PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`.
-            What streams is streamed, unless there is a formula, which is evaluated in memory.
+            PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`, of which
+            X may be sparse.
+            What streams is streamed, unless there is a formula with splines or functions of Python, which is evaluated in
+            memory.
         family: `logistic`, `probit`, `cloglog`, `softmax`, `ordinal`, `binomial` (with `trials`), `poisson`,
             `negative_binomial`, `truncated_poisson`, `gamma`, `gaussian`, `student_t`, and for times until an event
             and positive amounts `weibull`, `lognormal` or `loglogistic`. The `shape` of `negative_binomial` and `gamma`
@@ -80,8 +84,10 @@ def fit(
             nothing is said have a default that is scaled by the table: see the reference.
         columns: The columns that explain the target. Of an array X, their names.
         reference: Of columns of levels, the one that the others are compared with: `{"region": "west"}`. Of others it is
-            the first level. In a formula write `C(region, contr.treatment("west"))`.
-        merge_levels: Levels of a column with fewer rows than this become one, called `other`. Not for formulas.
+            the first level. In a formula that has splines or functions of Python write
+            `C(region, contr.treatment("west"))`.
+        merge_levels: Levels of a column with fewer rows than this become one, called `other`. Not for formulas that have
+            splines or functions of Python.
         weights: How many times each row counts: the name of a column, or a number per row if the data is not a path.
             The log-likelihood of a row is multiplied by its weight.
         offset: The name of a column of numbers that are added to the linear predictor. Tables to predict from need it
@@ -120,7 +126,7 @@ def fit(
         # Beside the run: that is the disk that has room for its rows.
         spool = partial(_spool, stack, prefix=".flymc-", dir=_existing_parent(path))
         table, settings, design = _prepare(formula, data, given, spool)
-        prior = design.expand(prior) if design else prior
+        prior = design.expand(prior) if design else by_terms(prior) if settings.get("formula") else prior
         with tables.named(table, by_formula=design is not None):
             run = _core.Run.create(str(path), words({**settings, "table": table, "prior": prior_text(prior)}), overwrite=overwrite)
             if design:
@@ -144,6 +150,7 @@ def plan(formula: str | None, data: Any, family: str = "logistic", **settings: A
         settings = {name: value for name, value in settings.items() if name not in ("out", "overwrite", "progress")}
         settings = {"missing": "error", "family": family, **settings}
         table, settings, design = _prepare(formula, data, settings, partial(_spool, stack, prefix="flymc-"))
+        prior = by_terms(prior) if settings.get("formula") else prior
         with tables.named(table, by_formula=design is not None):
             return _core.plan(words({**settings, "table": table, "prior": prior_text(prior)}))
 
@@ -174,7 +181,7 @@ def _prepare(
         data = tables.table_of_arrays(*data, settings.get("columns"), target)
         formula = formula or target
         if "~" not in formula:
-            settings["columns"] = [name for name in data.column_names if name not in (target, *facts)]
+            settings["columns"] = [name for name in data.schema.names if name not in (target, *facts)]
     if formula is None:
         raise TypeError("formula: name the target, or write a formula such as 'y ~ a + b'")
     _set_order(settings, data, formula.split("~")[0].strip())
@@ -184,23 +191,29 @@ def _prepare(
         settings["weights"] = tables.WEIGHTS
         facts.append(tables.WEIGHTS)
     if "~" in formula:
+        for name in ("columns", "exclude", "categorical", "no_intercept"):
+            if settings.get(name):
+                raise ValueError(f"{name}: a formula says this itself; leave it out, or name only the target")
+        data = tables.readable(data)
+        if (files := _stream(formula, data, settings, facts, spool)) is not None:
+            return files, settings, None
         if reference:
             column, level = next(iter(reference.items()))
             raise ValueError(
                 f"reference: a formula says this itself; write C({column}, contr.treatment({str(level)!r})) in it"
             )
         if settings.get("merge_levels"):
-            raise ValueError("merge_levels: a formula has the levels of the table; merge them there, or name only the target")
-        for name in ("columns", "exclude", "categorical", "no_intercept"):
-            if settings.get(name):
-                raise ValueError(f"{name}: a formula says this itself; leave it out, or name only the target")
+            raise ValueError(
+                "merge_levels: formulas with splines and functions of Python have the levels of the table; merge them "
+                "there, or write the formula without these"
+            )
         frame = tables.frame_of(data, settings.get("delimiter"))
         _set_order(settings, frame, formula.split("~")[0].strip())  # of a file, whose columns are known only now
         design, table, target = Design.learn(formula, frame, settings["missing"], facts)
         file = spool()
         tables.write(table, file)
         if not design.intercept and _core.takes_order(settings["family"]):
-            raise ValueError("formula: the cut points of an ordered target are its intercepts; leave out '- 1' or '0 +'")
+            raise ValueError(NO_CUTS)
         settings |= {"target": target, "columns": design.columns, "no_intercept": not design.intercept}
         return [str(file)], settings, design
     settings["target"] = formula
@@ -217,6 +230,35 @@ def _prepare(
     file = spool()
     tables.write(rows, file, only)
     return [str(file)], settings, None
+
+
+def _stream(
+    formula: str, data: Any, settings: dict[str, Any], facts: Sequence[str], spool: Callable[[], pathlib.Path]
+) -> list[str] | None:
+    """The files of the table, if the formula needs no more than the program reads itself; settings are added to."""
+    types = tables.types_of(data, settings.get("delimiter"))
+    said = None if types is None else streamed(formula, [name for name in types if name not in facts])
+    if said is None or any(types[name] is None for name in said["columns"]) or not {*facts} <= {*types}:
+        return None
+    if said["intercept"] == ["0"] and _core.takes_order(settings["family"]):
+        raise ValueError(NO_CUTS)
+    target = said["target"][0]
+    first = {name: level for name in said["columns"] if (level := tables.first_level(data, name)) is not None}
+    named = {text.split("=")[0] for text in settings.get("reference") or ()}
+    settings["reference"] = [
+        *(settings.get("reference") or ()),
+        *(f"{name}={level}" for name, level in first.items() if name not in named),
+    ]
+    _set_order(settings, data, target)
+    settings |= {"formula": formula, "target": target, "no_intercept": said["intercept"] == ["0"]}
+    if (paths := tables.paths_of(data)) is not None:
+        return paths
+    if said["terms"] != _core.formula(formula, [])["terms"]:  # what `.` stands for is known here
+        settings["formula"] = said["text"][0]
+    file = spool()
+    only = [target, *said["columns"], *facts]
+    tables.write(tables.part_of(data, only), file, only)
+    return [str(file)]
 
 
 def _set_order(settings: dict[str, Any], data: Any, target: str) -> None:

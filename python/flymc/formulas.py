@@ -1,4 +1,5 @@
-"""Formulas, by formulaic: from a table to the columns of a design, and the same columns of new rows later."""
+"""Formulas. Those that the program reads itself stream with the table; all others are formulaic's: from a table to the
+columns of a design, and the same columns of new rows later."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from . import splines
+from . import _core, splines
 from ._core import InputError
 from .columns import did_you_mean, kind_of_time, no_number, refuse_many_levels, whole_rows
 
@@ -22,6 +23,42 @@ if TYPE_CHECKING:
 
 FILE = "formula.json"  # in the folder of a run
 PYTHONS = {"abs", "bool", "float", "int", "len", "max", "min", "pow", "range", "round", "str", "sum"}
+
+
+def streamed(text: str, names: Iterable[str]) -> dict[str, list[str]] | None:
+    """What a formula says, if it needs no more than the program knows itself, of a table with columns of these names.
+
+    >>> streamed("y ~ log(x)*C(g)", ["x", "y", "g"])["terms"]
+    ['log(x)', 'g', 'log(x):g']
+    >>> streamed("y ~ bs(x, df=4)", ["x", "y"]) is None
+    True
+    """
+    known = [str(name) for name in names]
+    try:
+        said = _core.formula(text, known)
+    except InputError:
+        return None
+    # What is no column may be something of Python's, such as when.dt.month, or misspelt, which is told elsewhere.
+    return said if {*said["target"], *said["columns"]} <= set(known) else None
+
+
+def by_terms(prior: Any) -> Any:
+    """A prior per term, under the names that the program has for terms.
+
+    >>> by_terms({"C(region)": 1, "Intercept": 2, "I(x ** 2):C(g)": 3, "region[north]": 4, None: 5})
+    {'region': 1, 'intercept': 2, 'I(x^2):g': 3, 'region[north]': 4, None: 5}
+    """
+
+    def name(term: Any) -> Any:
+        if term in (None, "Intercept"):
+            return term and "intercept"
+        try:
+            terms = _core.formula(f"a ~ {term}" if term != "a" else "b ~ a", [])["terms"]
+        except InputError:
+            return term
+        return terms[0] if len(terms) == 1 else term
+
+    return {name(term): of for term, of in prior.items()} if isinstance(prior, Mapping) else prior
 
 
 class Design:

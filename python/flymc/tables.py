@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ._core import FileError, InputError
-from .columns import no_number
+from .columns import kind_of_time, no_number
 
 SPOOL = "data.flymc.arrow"  # the file of what was not a file
 WEIGHTS = "weights (given as numbers)"  # the column of weights that were given as numbers
@@ -105,8 +105,19 @@ def _reader_of_frames(frames: Iterable[Any]) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(first.schema, all_batches())
 
 
-def table_of_arrays(X: Any, y: Any, names: Sequence[str] | None, target: str) -> pa.Table:
-    """The columns of a matrix, and the target if there is one. A frame keeps its names, others are x1, x2, ..."""
+def is_sparse(X: Any) -> bool:
+    """Whether it is a sparse matrix or array of SciPy."""
+    sparse = sys.modules.get("scipy.sparse")  # whoever has one has imported it
+    return sparse is not None and sparse.issparse(X)
+
+
+def table_of_arrays(X: Any, y: Any, names: Sequence[str] | None, target: str) -> pa.Table | pa.RecordBatchReader:
+    """The columns of a matrix, and the target if there is one. A frame keeps its names, others are x1, x2, ...
+
+    Of a sparse matrix some rows at a time are written out, so that they are never all in memory.
+    """
+    if is_sparse(X):
+        return _reader_of_sparse(X, y, names, target)
     if hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__"):
         table = reader_of(X).read_all()
     else:
@@ -127,8 +138,71 @@ def table_of_arrays(X: Any, y: Any, names: Sequence[str] | None, target: str) ->
     return table.append_column(target, y)
 
 
-def with_weights(data: Any, weights: Any, columns: Sequence[str] | None, exclude: Sequence[str]) -> pa.Table:
+def _reader_of_sparse(X: Any, y: Any, names: Sequence[str] | None, target: str) -> pa.RecordBatchReader:
+    if X.ndim != 2:
+        raise ValueError(f"data: X has {X.ndim} dimensions; a row per row and a column per feature are needed")
+    rows, columns = X.shape
+    names = list(names) if names else [f"x{j + 1}" for j in range(columns)]
+    if len(names) != columns:
+        raise ValueError(f"columns: {len(names)} names for {columns} columns of X")
+    if y is not None and target in names:
+        raise ValueError(f"data: X has a column '{target}', which is the name of the target; name the target otherwise")
+    targets = None if y is None else pa.array(np.asarray(y))
+    if targets is not None and len(targets) != rows:
+        raise ValueError(f"data: X has {rows} rows and y has {len(targets)}; each row needs one target")
+    _refuse_too_wide(rows, columns)
+    X = X.tocsr()
+    most = max(1, (1 << 22) // max(1, columns))  # 32 MiB of numbers
+    schema = pa.schema([(name, pa.float64()) for name in names] + ([(target, targets.type)] if targets is not None else []))
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for first in range(0, rows, most):
+            part = X[first : first + most].toarray().astype(float, copy=False)
+            arrays = [pa.array(np.ascontiguousarray(part[:, j])) for j in range(columns)]
+            if targets is not None:
+                arrays.append(targets.slice(first, most))
+            yield pa.record_batch(arrays, schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _refuse_too_wide(rows: int, columns: int) -> None:
+    """Rows on disk have a number for each column, once as a table and once as a run has them."""
+    import shutil
+    import tempfile
+
+    needed, free = 16.0 * rows * columns, shutil.disk_usage(tempfile.gettempdir()).free
+    if needed > free:
+        raise ValueError(
+            f"data: X has {rows} rows of {columns} columns, which take {needed / 2**30:.3g} GiB where zeros are written out, "
+            f"and the disk has {free / 2**30:.3g} GiB left; give categories as columns of text, which take a byte or two "
+            "each, or leave out columns"
+        )
+
+
+def _weighted(reader: pa.RecordBatchReader, weights: Any) -> pa.RecordBatchReader:
+    """The rows of a stream, with a column of weights."""
+    values = np.asarray(weights, dtype=float)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        at = 0
+        for batch in reader:
+            if at + batch.num_rows > len(values):
+                break
+            yield batch.append_column(WEIGHTS, pa.array(values[at : at + batch.num_rows]))
+            at += batch.num_rows
+        if at != len(values) or values.ndim != 1:
+            raise ValueError(f"weights: there are {len(values)} for another number of rows; give one number per row")
+
+    return pa.RecordBatchReader.from_batches(reader.schema.append(pa.field(WEIGHTS, pa.float64())), batches())
+
+
+def with_weights(
+    data: Any, weights: Any, columns: Sequence[str] | None, exclude: Sequence[str]
+) -> pa.Table | pa.RecordBatchReader:
     """The table and a column of weights."""
+    if isinstance(data, pa.RecordBatchReader):
+        return _weighted(data, weights)
     if paths_of(data) is not None:
         raise ValueError("weights: of files, name the column; a number per row goes with a table that is in memory")
     if is_pandas(data) and hasattr(getattr(weights, "index", None), "equals") and not data.index.equals(weights.index):
@@ -176,6 +250,73 @@ def _order_of_values(values: Any) -> list[str] | None:
     return [str(level).removesuffix(".0") if isinstance(level, float) else str(level) for level in dtype.categories]
 
 
+def types_of(data: Any, delimiter: str | None = None) -> dict[str, Any] | None:
+    """The columns and their types, None of dates and the like; nothing if the table cannot be read."""
+    if is_pandas(data):
+        if not data.columns.map(str).is_unique:
+            return None
+        return {str(name): None if kind_of_time(data[name]) else data[name].dtype for name in data.columns}
+    try:
+        schema = schema_of(data) if paths_of(data) is None else _dataset(data, delimiter).schema
+    except (pa.ArrowInvalid, OSError, InputError):
+        return None
+    return {field.name: None if pa.types.is_temporal(field.type) else field.type for field in schema}
+
+
+def schema_of(data: Any) -> pa.Schema:
+    """The columns of a table that is `readable`, without its rows, which a stream gives only once."""
+    if hasattr(data, "collect_schema"):  # of Polars
+        empty = data.head(0)
+        return (empty.collect() if hasattr(empty, "collect") else empty).to_arrow().schema
+    return pa.table(dict(data)).schema if isinstance(data, Mapping) else data.schema
+
+
+def readable(data: Any) -> Any:
+    """The same table; if its columns are not known before its rows, as a stream, of which they are."""
+    known = paths_of(data) is not None or is_pandas(data) or isinstance(data, Mapping) or hasattr(data, "collect_schema")
+    return data if known or isinstance(getattr(data, "schema", None), pa.Schema) else reader_of(data)
+
+
+def part_of(data: Any, only: Sequence[str]) -> Any:
+    """Of a frame of pandas the columns `only`: others may hold what Arrow does not know."""
+    return data.loc[:, [str(name) in only for name in data.columns]].rename(columns=str) if is_pandas(data) else data
+
+
+def first_level(data: Any, column: str) -> str | None:
+    """The first level of a category that has an order, among those that occur; nothing if there is no order.
+
+    Categories of pandas have one, whether they say so or not.
+    """
+    if is_pandas(data):
+        values = next(data[name] for name in data.columns if str(name) == column)
+        if not hasattr(values.dtype, "categories"):
+            return None
+        present = values.cat.remove_unused_categories()
+        levels = _order_of_values(present.cat.as_ordered())
+        return levels[0] if levels else None
+    if paths_of(data) is not None:
+        return None
+    order = order_of(data, column)
+    if isinstance(data, pa.Table) and order is None and data.schema.pandas_metadata is not None:
+        if pa.types.is_dictionary(data.schema.field(column).type):
+            return first_level(data.select([column]).to_pandas(), column)
+    if order is None:
+        return None
+    if isinstance(data, Mapping):
+        return first_level(_frame_of_column(data[column], column), column)
+    values = data[column] if isinstance(data, pa.Table) else data.lazy().select(column).unique().collect()[column].to_arrow()
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
+    present = {str(level) for level in values.unique().to_pylist()}
+    return next((level for level in order if level in present), None)
+
+
+def _frame_of_column(values: Any, column: str) -> Any:
+    import pandas
+
+    return pandas.DataFrame({column: values})
+
+
 def refuse_dates(schema: pa.Schema, only: Iterable[str] | None, exclude: Iterable[str]) -> None:
     """Dates among the columns `only`, or all, without those to leave out."""
     for field in schema:
@@ -218,23 +359,39 @@ def frame_of(data: Any, delimiter: str | None = None) -> Any:
     """The table as a pandas frame, which is what formulas are evaluated on. Paths are read whole."""
     if is_pandas(data):
         return data
-    if (paths := paths_of(data)) is None:
+    if paths_of(data) is None:
         return _to_pandas(reader_of(data).read_all())
-    from pyarrow import csv, dataset
+    try:
+        return _to_pandas(_dataset(data, delimiter).to_table())
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(_unreadable(data, error)) from None
 
+
+def _files_of(data: Any) -> list[str]:
+    paths = paths_of(data) or []
     files = sorted(file for path in paths for file in _expand(path))
     if not files:
         raise InputError(f"{', '.join(paths)}: there is no such file; check the name")
+    return files
+
+
+def _dataset(data: Any, delimiter: str | None) -> Any:
+    """Files of one format, of which nothing but the head has been read."""
+    from pyarrow import csv, dataset
+
+    files = _files_of(data)
     ending = pathlib.Path(files[0].lower().removesuffix(".gz")).suffix
     tab = "\t" if delimiter == "\\t" or ending == ".tsv" else ","
     text = dataset.CsvFileFormat(csv.ParseOptions(delimiter=tab if delimiter in (None, "", "\\t") else delimiter))
     formats = {".csv": text, ".tsv": text, ".txt": text, ".parquet": "parquet", ".pq": "parquet"}
-    try:
-        return _to_pandas(dataset.dataset(files, format=formats.get(ending, "ipc")).to_table())
-    except (pa.ArrowInvalid, OSError) as error:
-        absent = [file for file in files if not os.path.exists(file)]
-        reason = "there is no such file" if absent else str(error).splitlines()[0]
-        raise InputError(f"{(absent or files)[0]}: cannot be read ({reason}); check the name and the format") from None
+    return dataset.dataset(files, format=formats.get(ending, "ipc"))
+
+
+def _unreadable(data: Any, error: Exception) -> str:
+    files = _files_of(data)
+    absent = [file for file in files if not os.path.exists(file)]
+    reason = "there is no such file" if absent else str(error).splitlines()[0]
+    return f"{(absent or files)[0]}: cannot be read ({reason}); check the name and the format"
 
 
 def _to_pandas(table: pa.Table) -> Any:

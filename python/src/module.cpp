@@ -18,6 +18,7 @@
 
 #include "arguments.hpp"
 #include "flymc/core/files.hpp"
+#include "flymc/data/files/formula.hpp"
 #include "flymc/run/files/check.hpp"
 #include "flymc/run/files/copies.hpp"
 #include "flymc/run/files/families.hpp"
@@ -274,6 +275,42 @@ NB_MODULE(_core, m) {
         });
       },
       "family"_a, "Whether the target of a family is ordered.");
+  m.def(
+      "formula",
+      [](const std::string& text, const std::vector<std::string>& others) {
+        const auto but = [&](const std::string& target) {
+          std::vector<std::string> out;
+          for (const std::string& name : others)
+            if (name != target) out.push_back(name);
+          return out;
+        };
+        const Formula formula = others.empty() ? parse_formula(text) : parse_formula(text, but);
+        std::map<std::string, std::vector<std::string>> said = {{"target", {formula.target}},
+                                                                {"intercept", {formula.intercept ? "1" : "0"}},
+                                                                {"columns", formula.columns()},
+                                                                {"terms", {}}};
+        const auto quoted = [&](const FormulaFactor& factor) {
+          const bool levels = std::ranges::find(formula.categorical, factor.column) != formula.categorical.end();
+          const std::string name = "`" + factor.column + "`";
+          return levels ? "C(" + name + ")" : FormulaFactor{name, factor.function, factor.power}.text();
+        };
+        std::string written = "`" + formula.target + "` ~ " + (formula.intercept ? "1" : "0");
+        for (const FormulaTerm& term : formula.terms) {
+          std::string name, with_quotes;
+          for (const FormulaFactor& factor : term) {
+            name += (name.empty() ? "" : ":") + factor.text();
+            with_quotes += (with_quotes.empty() ? "" : ":") + quoted(factor);
+          }
+          said["terms"].push_back(name);
+          written += " + " + with_quotes;
+        }
+        said["text"] = {written};
+        return said;
+      },
+      "text"_a, "others"_a,
+      "The target of a formula, its intercept (1 or 0), its columns and the names of its terms; `.` stands for the "
+      "others. "
+      "An InputError if it is not one that is read while the table streams.");
   m.def("plan", &plan, "settings"_a, "json"_a = false, Free(), "What a fit would take.");
 
   nb::class_<Run>(m, "Run", "A run on disk.")

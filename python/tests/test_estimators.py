@@ -21,6 +21,7 @@ WITHOUT_SCALE = {
         "check_sample_weights_shape",
         "check_sample_weights_not_overwritten",
         "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
         "check_regressors_no_decision_function",
     )
 }

@@ -222,7 +222,9 @@ def test_a_reference_is_named(frame, quick):
     with pytest.raises(flymc.InputError, match="reference: column 'region' has no level 'wset'; did you mean 'west'"):
         flymc.fit("clicked", frame, reference={"region": "wset"}, **quick)
     with pytest.raises(ValueError, match=r"write C\(region, contr.treatment\('west'\)\) in it"):
-        flymc.fit("clicked ~ C(region)", frame, reference={"region": "west"}, **quick)
+        flymc.fit("clicked ~ np.exp(x) + C(region)", frame, reference={"region": "west"}, **quick)
+    by_formula = flymc.fit("clicked ~ C(region)", frame, reference={"region": "west"}, **quick)
+    assert by_formula.names == ["intercept", "region[east]", "region[north]"]
     with pytest.raises(TypeError, match="reference: give levels by column"):
         flymc.fit("clicked", frame, reference="west", **quick)
 

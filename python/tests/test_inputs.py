@@ -137,15 +137,15 @@ def test_every_setting_of_the_command_is_an_argument():
     from flymc import _core
 
     arguments = {name.replace("_", "-") for name in inspect.signature(flymc.fit).parameters}
-    # `table` and `target` are `data` and `formula`; `from` is what `resample` says.
-    others = {"formula", "data", "out", "overwrite", "progress"}
+    # `table` is `data`, and `target` is `formula`, too; `from` is what `resample` says.
+    others = {"data", "out", "overwrite", "progress"}
     assert set(_core.settings()) - {"table", "target", "from"} == arguments - others
     defaults = {
         name.replace("_", "-"): parameter.default for name, parameter in inspect.signature(flymc.fit).parameters.items()
     }
     from flymc.settings import words
 
-    with_defaults = words({name: value for name, value in defaults.items() if name in _core.settings()})
+    with_defaults = words({name: value for name, value in defaults.items() if name in _core.settings() and name != "formula"})
     run_defaults = flymc.fit("defaulted", "examples/data/loans.csv", progress=False).settings
     for name, value in with_defaults.items():
         if name == "prior":
@@ -269,5 +269,7 @@ def test_rare_levels_are_merged():
     table = {"town": town, "x": rng.normal(size=400), "y": rng.integers(0, 2, size=400)}
     fit = flymc.fit("y", pd.DataFrame(table), merge_levels=30, draws=50, progress=False)
     assert fit.names == ["intercept", "town[rome]", "town[other]", "x"]
+    by_formula = flymc.fit("y ~ town + x", pd.DataFrame(table), merge_levels=30, draws=50, progress=False)
+    assert by_formula.draws.equals(fit.draws)
     with pytest.raises(ValueError, match="merge_levels"):
-        flymc.fit("y ~ town", pd.DataFrame(table), merge_levels=30, progress=False)
+        flymc.fit("y ~ town + np.exp(x)", pd.DataFrame(table), merge_levels=30, progress=False)

@@ -19,29 +19,36 @@ Layout::Layout(std::vector<std::string> features, Precision precision)
 Layout::Layout(std::vector<std::string> features, Precision precision, std::vector<Index> levels)
     : names_(std::move(features)), precision_(precision), levels_(std::move(levels)) {
   if (names_.empty()) throw InputError("a store needs at least one column of features (an intercept counts)");
-  const bool negative = std::ranges::any_of(levels_, [](Index own) { return own < 0; });
   const Index all = std::transform_reduce(levels_.begin(), levels_.end(), Index{0}, std::plus<>(),
-                                          [](Index own) { return std::max<Index>(1, own); });
-  if (negative || all != this->features())
+                                          [](Index own) { return std::max<Index>(1, std::abs(own)); });
+  if (all != this->features())
     throw InputError(fmt::format("cells of {} features do not suit {} names", all, this->features()));
   set_places();
 }
 
 void Layout::set_places() {
   Index first = 0;
+  std::size_t given = 0;
   for (Index cell = 0; cell < cells(); ++cell) {
-    const Index own = levels_[static_cast<std::size_t>(cell)];
-    const auto largest = static_cast<std::uint64_t>(own);
+    const Index own = levels_[static_cast<std::size_t>(cell)], count = std::abs(own);
+    const auto largest = static_cast<std::uint64_t>(count);
     if (own == 0)
-      numbers_.push_back({cell, first});
+      numbers_.push_back({cell, first, given});
     else
-      codes_.push_back({cell, first, own, largest < 256u ? 1u : largest < 65536u ? 2u : 4u, 0});
+      codes_.push_back({cell, first, count, largest < 256u ? 1u : largest < 65536u ? 2u : 4u, 0, own < 0, given, 0});
+    slopes_ += own < 0 ? 1 : 0;
+    given += own < 0 ? 2 : 1;
     first_.push_back(first);
-    first += std::max<Index>(1, own);
+    first += std::max<Index>(1, count);
   }
   std::ranges::stable_sort(codes_, std::ranges::greater(), &Code::bytes);
   const std::size_t number = bytes_per_number(precision_);
   row_bytes_ = numbers_.size() * number;
+  for (Code& code : codes_) {
+    if (!code.slope) continue;
+    code.value_at = row_bytes_;
+    row_bytes_ += number;
+  }
   for (Code& code : codes_) {
     code.at = row_bytes_;
     row_bytes_ += code.bytes;
@@ -49,27 +56,29 @@ void Layout::set_places() {
   row_bytes_ = (row_bytes_ + number - 1) / number * number;
 }
 
-void Layout::check(RowId row, std::span<const double> cells, const RowFacts& facts) const {
-  if (cells.size() != levels_.size())
-    throw InputError(fmt::format("row {} has {} {}, expected {}", row, cells.size(), coded() ? "cells" : "features",
-                                 levels_.size()));
+void Layout::check_finite(RowId row, double value, Index feature) const {
   const double largest =
       precision_ == Precision::float32 ? static_cast<double>(std::numeric_limits<float>::max()) : HUGE_VAL;
-  for (const Number& at : numbers_) {
-    const double value = cells[static_cast<std::size_t>(at.cell)];
-    const std::string& name = names_[static_cast<std::size_t>(at.feature)];
-    if (!std::isfinite(value))
-      throw InputError(fmt::format("row {}, column '{}': {} is not a finite number; drop or fill such rows first", row,
-                                   name, value));
-    if (std::abs(value) > largest)
-      throw InputError(fmt::format("row {}, column '{}': {} does not fit float32; rescale the column or use float64",
-                                   row, name, value));
-  }
+  const std::string& name = names_[static_cast<std::size_t>(feature)];
+  if (!std::isfinite(value))
+    throw InputError(
+        fmt::format("row {}, column '{}': {} is not a finite number; drop or fill such rows first", row, name, value));
+  if (std::abs(value) > largest)
+    throw InputError(fmt::format("row {}, column '{}': {} does not fit float32; rescale the column or use float64", row,
+                                 name, value));
+}
+
+void Layout::check(RowId row, std::span<const double> cells, const RowFacts& facts) const {
+  if (cells.size() != width())
+    throw InputError(
+        fmt::format("row {} has {} {}, expected {}", row, cells.size(), coded() ? "cells" : "features", width()));
+  for (const Number& at : numbers_) check_finite(row, cells[at.at], at.feature);
   for (const Code& code : codes_) {
-    const double value = cells[static_cast<std::size_t>(code.cell)];
+    const double value = cells[code.given];
     if (!(value >= 0.0 && value <= static_cast<double>(code.levels) && value == std::floor(value)))
       throw InputError(fmt::format("row {}, column '{}': {} is not a code from 0 to {}", row,
                                    names_[static_cast<std::size_t>(code.first)], value, code.levels));
+    if (code.slope) check_finite(row, cells[code.given + 1], code.first);
   }
   if (!std::isfinite(facts.target))
     throw InputError(fmt::format("row {}: the target {} is not a finite number", row, facts.target));
@@ -101,26 +110,32 @@ void Layout::pack(std::span<const double> cells, std::byte* row) const {
     std::memcpy(row, cells.data(), cells.size_bytes());
     return;
   }
+  const auto put_number = [&](double value, std::byte* at) {
+    precision_ == Precision::float64 ? put<double>(value, at) : put<float>(value, at);
+  };
   std::byte* at = row;
   for (const Number& number : numbers_) {
-    const double value = cells[static_cast<std::size_t>(number.cell)];
-    precision_ == Precision::float64 ? put<double>(value, at) : put<float>(value, at);
+    put_number(cells[number.at], at);
     at += bytes_per_number(precision_);
   }
   std::fill(at, row + row_bytes_, std::byte{0});  // what is left over at the end is the same in every file
   for (const Code& code : codes_) {
-    const double value = cells[static_cast<std::size_t>(code.cell)];
+    const double value = cells[code.given];
     code.bytes == 1   ? put<std::uint8_t>(value, row + code.at)
     : code.bytes == 2 ? put<std::uint16_t>(value, row + code.at)
                       : put<std::uint32_t>(value, row + code.at);
+    if (code.slope) put_number(cells[code.given + 1], row + code.value_at);
   }
 }
 
 void Layout::unpack(const std::byte* row, std::int32_t* feature, double* value) const {
+  const auto get_number = [&](const std::byte* at) {
+    return precision_ == Precision::float64 ? get<double>(at) : static_cast<double>(get<float>(at));
+  };
   const std::byte* at = row;
   for (const Number& number : numbers_) {
     feature[number.cell] = static_cast<std::int32_t>(number.feature);
-    value[number.cell] = precision_ == Precision::float64 ? get<double>(at) : static_cast<double>(get<float>(at));
+    value[number.cell] = get_number(at);
     at += bytes_per_number(precision_);
   }
   for (const Code& code : codes_) {
@@ -132,25 +147,28 @@ void Layout::unpack(const std::byte* row, std::int32_t* feature, double* value) 
     const auto c = static_cast<std::int32_t>(std::min(kept, static_cast<std::uint32_t>(code.levels)));
     const std::int32_t some = c > 0 ? 1 : 0;
     feature[code.cell] = static_cast<std::int32_t>(code.first) + c - some;
-    value[code.cell] = some;
+    value[code.cell] = some > 0 && code.slope ? get_number(row + code.value_at) : some;
   }
 }
 
 void Layout::entries(std::span<const double> cells, std::int32_t* feature, double* value) const {
-  for (std::size_t e = 0; e < cells.size(); ++e) {
-    const bool code = levels_[e] > 0, some = code && cells[e] > 0.0;
-    feature[e] = static_cast<std::int32_t>(first_[e] + (some ? static_cast<Index>(cells[e]) - 1 : 0));
-    value[e] = code ? (some ? 1.0 : 0.0) : cells[e];
+  for (const Number& number : numbers_) {
+    feature[number.cell] = static_cast<std::int32_t>(number.feature);
+    value[number.cell] = cells[number.at];
+  }
+  for (const Code& code : codes_) {
+    const auto c = static_cast<Index>(cells[code.given]);
+    feature[code.cell] = static_cast<std::int32_t>(code.first + std::max<Index>(c - 1, 0));
+    value[code.cell] = c == 0 ? 0.0 : code.slope ? cells[code.given + 1] : 1.0;
   }
 }
 
 void Layout::expand(std::span<const double> cells, std::span<double> features) const {
   std::ranges::fill(features, 0.0);
-  for (std::size_t e = 0; e < cells.size(); ++e) {
-    if (levels_[e] == 0) features[static_cast<std::size_t>(first_[e])] = cells[e];
-    if (levels_[e] > 0 && cells[e] > 0.0)
-      features[static_cast<std::size_t>(first_[e]) + static_cast<std::size_t>(cells[e]) - 1] = 1.0;
-  }
+  for (const Number& number : numbers_) features[static_cast<std::size_t>(number.feature)] = cells[number.at];
+  for (const Code& code : codes_)
+    if (const auto c = static_cast<Index>(cells[code.given]); c > 0)
+      features[static_cast<std::size_t>(code.first + c - 1)] = code.slope ? cells[code.given + 1] : 1.0;
 }
 
 }  // namespace flymc

@@ -131,8 +131,11 @@ void RowCopies::take(std::span<const std::byte>& letter, const Layout& layout, s
 void RowCopies::append(const Layout& layout, std::span<const double> cells) {
   set_layout(layout);
   const std::size_t before = values_.size();
-  values_.insert(values_.end(), cells.begin(), cells.end());
-  if (!coded_) return;
+  if (!coded_) {
+    values_.insert(values_.end(), cells.begin(), cells.end());
+    return;
+  }
+  values_.resize(before + static_cast<std::size_t>(width_));
   feature_.resize(values_.size());
   layout.entries(cells, feature_.data() + before, values_.data() + before);
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "flymc/core/error.hpp"
 #include "flymc/core/names.hpp"
@@ -19,8 +20,23 @@ std::string trimmed(std::string text) {
   return text;
 }
 
+// Whether the name is the term with levels in brackets after some of its columns: origin:hour is origin[JFK]:hour.
+// A level may have brackets in it, too.
+bool is_with_levels(std::string_view term, std::string_view name) {
+  while (!term.empty() && !name.empty() && term.front() == name.front()) {
+    term.remove_prefix(1);
+    name.remove_prefix(1);
+  }
+  if (name.empty()) return term.empty();
+  if (name.front() != '[' || (!term.empty() && term.front() != ':')) return false;
+  for (std::size_t end = name.find(']'); end != std::string_view::npos; end = name.find(']', end + 1))
+    if (is_with_levels(term, name.substr(end + 1))) return true;
+  return false;
+}
+
 bool is_about(const std::string& term, const std::string& coefficient) {
-  return coefficient == term || (coefficient.starts_with(term) && coefficient[term.size()] == '[');
+  return coefficient == term || (coefficient.starts_with(term) && coefficient[term.size()] == '[') ||
+         is_with_levels(term, coefficient);
 }
 
 constexpr const char* by_default = "default";

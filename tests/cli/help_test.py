@@ -12,7 +12,7 @@ COMMANDS = ["fit", "ingest", "sample", "resume", "summary", "predict", "loo", "c
 def test_help(command, tmp_path):
     text = flymc(*command, "--help", folder=tmp_path)
     lines = text.splitlines()
-    assert len(lines) <= 52 and max(map(len, lines)) <= 110, text
+    assert len(lines) <= 53 and max(map(len, lines)) <= 110, text
     assert "flymc " + (command[0] if command else "fit") + " " in text.split("Example")[-1], text
 
 

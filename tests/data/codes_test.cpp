@@ -30,17 +30,23 @@ struct Case {
 struct Both {
   Both(const Case& of, RowId rows)
       : layout(numbered(std::transform_reduce(of.levels.begin(), of.levels.end(), Index{0}, std::plus<>(),
-                                              [](Index own) { return std::max<Index>(1, own); })),
+                                              [](Index own) { return std::max<Index>(1, std::abs(own)); })),
                of.precision, of.levels) {
     StoreBuilder codes(layout, {true, true}), plain(Layout(layout.names(), of.precision), {true, true});
     const PhiloxRandom random(9, 0, 0);
-    std::vector<double> cells(of.levels.size()), features(static_cast<std::size_t>(layout.features()));
+    std::vector<double> cells(layout.width()), features(static_cast<std::size_t>(layout.features()));
     for (RowId i = 0; i < rows; ++i) {
-      for (std::size_t c = 0; c < cells.size(); ++c) {
-        const double u = random.uniform(Purpose::simulate, static_cast<std::uint64_t>(i) * cells.size() + c);
+      std::size_t at = 0;
+      for (std::size_t c = 0; c < of.levels.size(); ++c) {
+        const auto draw = [&](std::uint64_t purpose) {
+          return random.uniform(Purpose::simulate,
+                                (static_cast<std::uint64_t>(i) * of.levels.size() + c) * 2 + purpose);
+        };
+        const double u = draw(0);
         // All levels occur, the reference and the last one often.
-        const auto top = static_cast<double>(of.levels[c]);
-        cells[c] = of.levels[c] == 0 ? 4.0 * u - 2.0 : u < 0.1 ? 0.0 : u > 0.9 ? top : std::floor(u * (top + 1.0));
+        const auto top = static_cast<double>(std::abs(of.levels[c]));
+        cells[at++] = of.levels[c] == 0 ? 4.0 * u - 2.0 : u < 0.1 ? 0.0 : u > 0.9 ? top : std::floor(u * (top + 1.0));
+        if (of.levels[c] < 0) cells[at++] = 4.0 * draw(1) - 2.0;
       }
       layout.expand(cells, features);
       const RowFacts facts(std::sin(static_cast<double>(i)), 0.5 + static_cast<double>(i % 3),
@@ -60,7 +66,9 @@ INSTANTIATE_TEST_SUITE_P(Layouts, Codes,
                          testing::Values(Case{"small", Precision::float64, {0, 3, 0, 5}, 24},
                                          Case{"mixed", Precision::float64, {0, 4, 300, 0, 2}, 24},
                                          Case{"single", Precision::float32, {7, 0, 300, 0, 9}, 12},
-                                         Case{"codes_alone", Precision::float64, {6, 4}, 8}),
+                                         Case{"codes_alone", Precision::float64, {6, 4}, 8},
+                                         Case{"slopes", Precision::float64, {0, -3, 0, 5, -300}, 40},
+                                         Case{"single_slopes", Precision::float32, {-7, 0, 300, 0, -9}, 20}),
                          [](const auto& layout) { return layout.param.name; });
 
 TEST_P(Codes, GiveTheSameSumsAsNumbers) {
@@ -165,10 +173,15 @@ TEST_P(Codes, GiveTheSameBitsEverywhere) {
     std::vector<double> cells;
     Index first = 0;
     for (const Index own : store.layout().levels()) {
-      double cell = own == 0 ? store.value(chosen[i], first) : 0.0;
-      for (Index l = 0; l < own; ++l) cell += static_cast<double>(l + 1) * store.value(chosen[i], first + l);
+      double cell = own == 0 ? store.value(chosen[i], first) : 0.0, number = 0.0;
+      for (Index l = 0; l < std::abs(own); ++l)
+        if (const double value = store.value(chosen[i], first + l); value != 0.0) {
+          cell = static_cast<double>(l + 1);
+          number = value;
+        }
       cells.push_back(cell);
-      first += std::max<Index>(1, own);
+      if (own < 0) cells.push_back(number);
+      first += std::max<Index>(1, std::abs(own));
     }
     appended.append(store.layout(), cells);
   }

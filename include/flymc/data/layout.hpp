@@ -2,7 +2,8 @@
 //
 // A cell is a number, which is one feature, or a code, which stands for many: 0 for none of them, and c for a 1 in the
 // c-th and 0 in the others. So a category of 300 levels is a byte or two and not 300 numbers, and a row has as many
-// entries that are not zero as it has cells, at most.
+// entries that are not zero as it has cells, at most. A slope is a code with a number of its own, which stands in the
+// place of the 1: a column of numbers that has a coefficient for each of 300 levels.
 #pragma once
 
 #include <cstddef>
@@ -76,8 +77,8 @@ class Layout {
   Layout() = default;
   // A number for each feature.
   explicit Layout(std::vector<std::string> features, Precision precision = Precision::float64);
-  // Cells in the order of their features: `levels` has for each cell the number of features that a code stands for, or
-  // 0 for a number. Throws InputError if these are not all features.
+  // Cells in the order of their features: `levels` has for each cell the number of features that a code stands for,
+  // that number less than 0 for a slope, or 0 for a number. Throws InputError if these are not all features.
   Layout(std::vector<std::string> features, Precision precision, std::vector<Index> levels);
 
   const std::vector<std::string>& names() const { return names_; }
@@ -85,6 +86,9 @@ class Layout {
   Precision precision() const { return precision_; }
   Index cells() const { return static_cast<Index>(levels_.size()); }
   const std::vector<Index>& levels() const { return levels_; }
+  // How many numbers the cells of a row are given as: one each, and of a slope its code and then its number.
+  std::size_t width() const { return levels_.size() + slopes_; }
+  bool has_slopes() const { return slopes_ > 0; }
   // Of a number; of a code the first one.
   Index feature(Index cell) const { return first_[static_cast<std::size_t>(cell)]; }
   // Whether some cell is a code. If not, a row is its features, one after the other.
@@ -95,7 +99,7 @@ class Layout {
     return names_ == other.names_ && levels_ == other.levels_ && precision_ == other.precision_;
   }
 
-  // Throws InputError, naming row and column, if there is not one cell for each, a number is not finite or does not fit
+  // Throws InputError, naming row and column, if there are not width() numbers, a number is not finite or does not fit
   // the precision, a code is none of the levels, or a fact is not finite or a weight negative.
   void check(RowId row, std::span<const double> cells, const RowFacts& facts) const;
   // Cells that have been checked to row_bytes() bytes.
@@ -110,19 +114,24 @@ class Layout {
  private:
   struct Number {
     Index cell = 0, feature = 0;
+    std::size_t at = 0;  // among the numbers that cells are given as
   };
   struct Code {
     Index cell = 0, first = 0, levels = 0;  // code c is feature first + c - 1
     std::size_t bytes = 1, at = 0;          // in the row
+    bool slope = false;
+    std::size_t given = 0;     // where it is among the numbers that cells are given as; that of a slope follows
+    std::size_t value_at = 0;  // of a slope: its number in the row
   };
   void set_places();
+  void check_finite(RowId row, double value, Index feature) const;
 
   std::vector<std::string> names_;
   Precision precision_ = Precision::float64;
   std::vector<Index> levels_, first_;
   std::vector<Number> numbers_;
   std::vector<Code> codes_;  // as they lie in the row
-  std::size_t row_bytes_ = 0;
+  std::size_t row_bytes_ = 0, slopes_ = 0;
 };
 
 }  // namespace flymc

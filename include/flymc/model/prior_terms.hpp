@@ -3,8 +3,8 @@
 //   normal(0, 2.5); age: normal(0, 1); region: laplace(0, 0.5)
 //
 // A term is the coefficient of that name, or all whose name is it and something in brackets: `region` stands for its
-// levels region[b] and region[c], and `age` for age[b] and age[c] of several classes. Where two terms fit, the longer
-// one counts. `default` in place of a prior is the one that a coefficient has if nothing is said.
+// levels region[b] and region[c], `region:age` for region[b]:age and region[c]:age, and `age` for age[b] and age[c] of
+// several classes. Where two terms fit, the longer one counts. `default` in place of a prior is the one that a coefficient has if nothing is said.
 #pragma once
 
 #include <optional>

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
+#include "terms.hpp"
 
 namespace flymc {
 namespace {
@@ -52,17 +54,16 @@ std::vector<std::string> check_facts(const Table& table, const EncodingOptions& 
 }
 
 // Columns that are named as features.
-void check_named(const Table& table, const EncodingOptions& options) {
+void check_named(const Table& table, const EncodingOptions& options, const std::vector<std::string>& columns) {
   std::set<std::string> chosen;
-  for (const auto& name : options.columns) {
+  const std::string where = mention(options.formula.empty() ? "columns" : "formula");
+  for (const auto& name : columns) {
     known(table, name, "a feature");
     if (name == options.target)
-      throw InputError(
-          fmt::format("'{}' is the target and cannot be a feature too; leave it out of {}", name, mention("columns")));
+      throw InputError(fmt::format("'{}' is the target and cannot be a feature too; leave it out of {}", name, where));
     for (const auto& [fact, role] : roles(options))
       if (name == fact)
-        throw InputError(
-            fmt::format("'{}' is {} and cannot be a feature too; leave it out of {}", name, role, mention("columns")));
+        throw InputError(fmt::format("'{}' is {} and cannot be a feature too; leave it out of {}", name, role, where));
     if (!chosen.insert(name).second)
       throw InputError(fmt::format("the column '{}' is named twice; name it once", name));
   }
@@ -122,6 +123,18 @@ void check_options(const Table& table, const EncodingOptions& options, const Cho
                     options.target));
 }
 
+// The formula, in which `.` is all columns that are neither the target nor facts.
+Formula formula_of(const Table& table, const EncodingOptions& options) {
+  return parse_formula(options.formula, [&](const std::string& target) {
+    std::vector<std::string> others;
+    for (const std::string& name : table.names()) {
+      const bool fact = std::ranges::any_of(roles(options), [&](const Role& role) { return role.first == name; });
+      if (name != target && !fact) others.push_back(name);
+    }
+    return others;
+  });
+}
+
 }  // namespace
 
 ChosenColumns choose_columns(const Table& table, const EncodingOptions& options) {
@@ -130,9 +143,12 @@ ChosenColumns choose_columns(const Table& table, const EncodingOptions& options)
   std::set<std::string> exclude;
   for (const auto& name : options.exclude) exclude.insert(known(table, name, "to exclude").name);
   for (const std::string& name : check_facts(table, options)) exclude.insert(name);
-  check_named(table, options);
+  const bool by_formula = !options.formula.empty();
+  const Formula formula = by_formula ? formula_of(table, options) : Formula();
+  const std::vector<std::string> named = by_formula ? formula.columns() : options.columns;
+  check_named(table, options, named);
   ChosenColumns out;
-  const auto all = options.columns.empty() ? table.names() : options.columns;
+  const auto all = named.empty() && !by_formula ? table.names() : named;
   if (all.size() > Encoding::most_features + 1 + exclude.size())
     throw InputError(fmt::format(
         "{}: {} columns are to explain the target, and a fit takes at most {}: it keeps matrices with a row and a "
@@ -156,6 +172,8 @@ ChosenColumns choose_columns(const Table& table, const EncodingOptions& options)
   }
   for (const auto& [name, role] : roles(options)) out.names.push_back(name);
   out.names.push_back(options.target);
+  if (by_formula)
+    out.terms = code_terms(formula, out.features, options.intercept || options.target_kind == TargetKind::ordered);
   check_options(table, options, out);
   out.reference = references(options, out.features);
   return out;

@@ -12,6 +12,7 @@ namespace flymc {
 struct ChosenColumns {
   std::vector<EncodedColumn> features;  // of which nothing but names and kinds is known yet
   std::vector<std::string> names;       // of the features, then offset and weights if there are, then the target
+  std::vector<EncodedTerm> terms = {};  // of a formula, of which nothing but factors and their coding is known yet
   // Of columns, the level that is named as their reference.
   std::map<std::string, std::string> reference = {};
 };

@@ -97,53 +97,65 @@ void refuse_missing(const std::vector<std::string>& names, const Tally& all) {
                   missing_counts(names, all)));
 }
 
-void check_constants(const Table& table, const EncodingOptions& options, const std::vector<EncodedColumn>& columns,
+namespace {
+
+// "leave it out (exclude = a)", or out of the formula.
+std::string leave_out(const EncodingOptions& options, const std::string& what, const std::vector<std::string>& names) {
+  if (!options.formula.empty()) return fmt::format("leave {} out of the formula", what);
+  return fmt::format("leave {} out ({})", what, mention("exclude", on_one_line(joined(names, ","), 200)));
+}
+
+}  // namespace
+
+void check_constants(const Table& table, const EncodingOptions& options, const std::vector<TermFacts>& terms,
                      RowId rows) {
   std::vector<std::string> constant;
   bool free_for_one = !options.intercept;
-  for (const auto& column : columns) {
-    const bool text = column.kind == ColumnKind::text;
-    if (text ? column.levels.size() > 1 : column.minimum < column.maximum) continue;
-    if (!text && column.minimum != 0.0 && free_for_one)
-      free_for_one = false;
-    else
-      constant.push_back(column.name);
+  for (const TermFacts& term : terms) {
+    if (term.features.empty()) constant.push_back(term.name);
+    for (const FeatureFacts& feature : term.features) {
+      if (feature.minimum < feature.maximum) continue;
+      if (feature.minimum != 0.0 && free_for_one)
+        free_for_one = false;
+      else
+        constant.push_back(feature.name);
+    }
   }
   if (constant.empty()) return;
   if (rows == 1)
     throw InputError(
         fmt::format("{}: there is one row only, in which nothing varies; a fit needs more", table.files().front()));
-  throw InputError(fmt::format("{}: {} {} the same value in every row and {}; leave {} out ({})", table.files().front(),
+  throw InputError(fmt::format("{}: {} {} the same value in every row and {}; {}", table.files().front(),
                                quoted_list(constant, 10), constant.size() == 1 ? "has" : "have each",
                                options.intercept ? "cannot be told from the intercept" : "cannot explain anything",
-                               constant.size() == 1 ? "it" : "them",
-                               mention("exclude", on_one_line(joined(constant, ","), 200))));
+                               leave_out(options, constant.size() == 1 ? "it" : "them", constant)));
 }
 
-void check_duplicates(const Table& table, const std::vector<EncodedColumn>& columns, const Tally& all) {
+void check_duplicates(const Table& table, const EncodingOptions& options, const std::vector<TermFacts>& terms) {
   std::map<ColumnHash, std::string> seen;
   std::vector<std::string> pairs, later;
-  const auto add = [&](const ColumnHash& hash, const std::string& name, const std::string& column) {
-    const auto [first, fresh] = seen.emplace(hash, name);
-    if (fresh) return;
-    pairs.push_back(fmt::format("'{}' and '{}'", first->second, name));
-    if (std::ranges::find(later, column) == later.end()) later.push_back(column);
-  };
-  for (std::size_t j = 0; j < columns.size(); ++j) {
-    const EncodedColumn& column = columns[j];
-    if (column.kind != ColumnKind::text) add(all.numbers[j].hash, column.name, column.name);
-    for (std::size_t l = 1; l < column.levels.size(); ++l)
-      add(all.levels[j].hashes[all.levels[j].index.at(column.levels[l])],
-          fmt::format("{}[{}]", column.name, column.levels[l]), column.name);
-  }
+  bool products = false;
+  for (const TermFacts& term : terms)
+    for (const FeatureFacts& feature : term.features) {
+      const auto [first, fresh] = seen.emplace(feature.hash, feature.name);
+      if (fresh) continue;
+      pairs.push_back(fmt::format("'{}' and '{}'", first->second, feature.name));
+      products = products || term.product;
+      if (std::ranges::find(later, term.name) == later.end()) later.push_back(term.name);
+    }
   if (pairs.empty()) return;
   constexpr std::size_t most_shown = 10;
   const std::size_t more = pairs.size() > most_shown ? pairs.size() - most_shown : 0;
   pairs.resize(pairs.size() - more);
-  throw InputError(
-      fmt::format("{}: {}{} are the same in every row and cannot be told apart; leave one of each out ({})",
-                  table.files().front(), joined(pairs, ", "), more > 0 ? fmt::format(" and {} more pairs", more) : "",
-                  mention("exclude", on_one_line(joined(later, ","), 200))));
+  const std::string levels =
+      products ? fmt::format(
+                     ". A level occurs with one level of the other column only: merge rare levels ({}), or write a:b "
+                     "alone in place of a*b, which has a coefficient for each combination that occurs",
+                     mention("merge-levels", "100"))
+               : "";
+  throw InputError(fmt::format(
+      "{}: {}{} are the same in every row and cannot be told apart; {}{}", table.files().front(), joined(pairs, ", "),
+      more > 0 ? fmt::format(" and {} more pairs", more) : "", leave_out(options, "one of each", later), levels));
 }
 
 }  // namespace flymc

@@ -23,10 +23,10 @@ void check_spoilt_numbers(const EncodingOptions& options, const std::string& col
 std::string missing_counts(const std::vector<std::string>& names, const Tally& all);
 [[noreturn]] void refuse_missing(const std::vector<std::string>& names, const Tally& all);
 
-// Columns that are the same in all `rows` rows. Without an intercept one of them may stand in for it.
-void check_constants(const Table& table, const EncodingOptions& options, const std::vector<EncodedColumn>& columns,
+// Features that are the same in all `rows` rows. Without an intercept one of them may stand in for it.
+void check_constants(const Table& table, const EncodingOptions& options, const std::vector<TermFacts>& terms,
                      RowId rows);
-// Columns, or levels, that are the same as another in every row.
-void check_duplicates(const Table& table, const std::vector<EncodedColumn>& columns, const Tally& all);
+// Features that are the same as another in every row.
+void check_duplicates(const Table& table, const EncodingOptions& options, const std::vector<TermFacts>& terms);
 
 }  // namespace flymc

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "cells.hpp"
@@ -10,6 +11,7 @@
 #include "flymc/data/cut_rows.hpp"
 #include "flymc/data/files/encoding.hpp"
 #include "table_file.hpp"
+#include "terms.hpp"
 
 namespace flymc {
 
@@ -30,6 +32,8 @@ class RowEncoder {
   void check_kind(const Table& table, const std::string& name, ColumnKind learnt) const;
   void refuse_text(const Table& table, const std::string& name) const;
   void prepare(const TableBatch& batch);
+  // Levels of the row's columns; numbers are checked.
+  void read_levels(const TableBatch& batch, Index i);
   RowFacts facts_of(const TableBatch& batch, Index i) const;
   // Where the target is a feature, and a fact is whether its event was seen.
   void end_with_target(const TableBatch& batch, Index i, std::vector<double>& x, RowFacts& facts) const;
@@ -42,35 +46,51 @@ class RowEncoder {
   const Encoding& encoding_;
   bool with_target_;
   std::vector<std::string> names_;
+  // Where the features of a term lie in a row of cells, and which of them a combination of levels is.
   struct Place {
-    std::size_t feature = 0;  // of a column of numbers, or of the first level after the reference
-    std::size_t cell = 0;     // likewise, or of the code
+    const EncodedTerm* term = nullptr;
+    std::size_t feature = 0;  // the first
+    std::size_t cell = 0;     // where it is given, or the code
     bool code = false;
+    bool number = false;  // whether numbers are in it
+    // Of a column of numbers by itself, as most are: where it is in the table, and what its feature is.
+    bool plain = false;
+    std::size_t column = 0;
+    double shift = 0.0, scale = 1.0;
+    std::vector<std::size_t> columns = {};
+    std::vector<bool> has_reference = {};
+    // From numbers of levels to that of the feature, from 1; 0 has none. Of one column by its number.
+    std::vector<std::int64_t> of_level = {};
+    std::map<std::vector<std::uint32_t>, std::int64_t> of_levels = {};
   };
-  std::vector<Place> places_;  // of the columns of features
-  std::vector<Lookup> slots_;  // per text column: from level to its number, or to the class for the target
+  // Those of the terms, in order.
+  void set_places();
+  // The feature of a term that a row has, from 1; none is 0. `levels_` are those of the row.
+  std::int64_t feature_of(const TableBatch& batch, Index i, const Place& place);
+  [[noreturn]] void refuse_combination(const TableBatch& batch, Index i, const Place& place) const;
+  // The cells of row i.
+  void encode_terms(const TableBatch& batch, Index i, std::vector<double>& x);
+
+  std::vector<Place> places_;
+  std::vector<std::uint32_t> levels_;   // of the row at hand, by column
+  std::vector<std::uint32_t> at_hand_;  // of a term
+  std::vector<Lookup> slots_;           // per text column: from level to its number, or to the class for the target
   std::vector<std::vector<std::int64_t>> slot_of_code_;
   std::vector<std::pair<double, double>> class_of_value_;
 };
 
 RowEncoder::RowEncoder(const Encoding& encoding, const Table& table, bool with_target)
     : encoding_(encoding), with_target_(with_target) {
-  Place next;
-  next.feature = static_cast<std::size_t>(encoding.intercept_ ? 1 : encoding.cuts());
-  next.cell = encoding.cuts() > 0 && encoding.cell_levels_[0] > 0 ? 1 : next.feature;
   for (const auto& column : encoding.columns_) {
     check_kind(table, column.name, column.kind);
     names_.push_back(column.name);
-    next.code = column.levels.size() > 2 && encoding.cell_levels_[next.cell] > 0;
-    places_.push_back(next);
     slots_.emplace_back();
+    if (column.kind != ColumnKind::text) continue;
     for (std::size_t l = 0; l < column.levels.size(); ++l)
       slots_.back()[column.levels[l]] = static_cast<std::int64_t>(l);
     for (const std::string& level : column.rare) slots_.back()[level] = slots_.back().at(column.merged);
-    const std::size_t features = column.kind == ColumnKind::text ? column.levels.size() - 1 : 1;
-    next.feature += features;
-    next.cell += next.code ? 1 : features;
   }
+  set_places();
   const auto add_fact = [&](const std::string& name) {
     if (name.empty()) return;
     check_kind(table, name, ColumnKind::numeric);
@@ -103,6 +123,44 @@ void RowEncoder::check_kind(const Table& table, const std::string& name, ColumnK
   if (is_text) refuse_text(table, name);
   throw InputError(fmt::format("{}: column '{}' held {} when the model was fitted, but {} here; correct the column",
                                table.files().front(), name, was_text ? "text" : "numbers", kind_name(column->kind)));
+}
+
+void RowEncoder::set_places() {
+  levels_.resize(encoding_.columns_.size());
+  std::size_t feature = static_cast<std::size_t>(encoding_.intercept_ ? 1 : encoding_.cuts());
+  const bool cut_code = encoding_.cuts() > 0 && encoding_.cell_levels_[0] > 0;
+  std::size_t cell = cut_code ? 1 : feature, at = cell;  // the cell, and where it is given
+  for (const EncodedTerm& term : encoding_.terms_) {
+    const std::size_t first = term.but_first ? 1 : 0, features = term.shift.size();
+    Place place{&term, feature, at};
+    place.number = term.number();
+    place.plain = is_column(term) && !term.coded();
+    if (place.plain) {
+      place.column = term.factors.front().column;
+      place.shift = term.shift.front();
+      place.scale = term.scale.front();
+    }
+    place.code = features > 1 && encoding_.cell_levels_[cell] != 0;
+    for (const TermFactor& factor : term.factors) {
+      if (!factor.coded()) continue;
+      place.columns.push_back(factor.column);
+      place.has_reference.push_back(factor.coding == TermFactor::Coding::but_reference);
+    }
+    if (place.columns.size() == 1) {
+      place.of_level.assign(encoding_.columns_[place.columns[0]].levels.size(), unknown);
+      if (place.has_reference[0] && !place.of_level.empty()) place.of_level[0] = 0;
+      for (std::size_t l = 0; l < term.levels.size(); ++l)
+        place.of_level[term.levels[l][0]] = static_cast<std::int64_t>(l + 1 - first);
+    } else if (place.columns.size() > 1) {
+      for (std::size_t l = 0; l < term.levels.size(); ++l)
+        place.of_levels.emplace(term.levels[l], static_cast<std::int64_t>(l + 1 - first));
+    }
+    places_.push_back(std::move(place));
+    feature += features;
+    const bool code = places_.back().code;
+    cell += code ? 1 : features;
+    at += code ? (places_.back().number ? 2 : 1) : features;
+  }
 }
 
 // Where a column of numbers holds something else.
@@ -156,10 +214,81 @@ double RowEncoder::class_of(const TableBatch& batch, Index i) const {
   return found->second;
 }
 
+void RowEncoder::read_levels(const TableBatch& batch, Index i) {
+  const auto at = static_cast<std::size_t>(i);
+  for (std::size_t j = 0; j < encoding_.columns_.size(); ++j) {
+    const ColumnKind kind = encoding_.columns_[j].kind;
+    if (kind == ColumnKind::text) {
+      const auto level = slot_of_code_[j][static_cast<std::size_t>(batch.codes(j)[at])];
+      if (level == unknown) refuse_level(batch, j, i);
+      levels_[j] = static_cast<std::uint32_t>(level);
+      continue;
+    }
+    const double value = batch.numbers(j)[at];
+    check_number(batch, i, names_[j], value);
+    if (kind != ColumnKind::boolean) continue;
+    if (value != 0.0 && value != 1.0)
+      throw InputError(
+          fmt::format("{}: {} is neither 0 nor 1, and the column held true/false when the model was "
+                      "fitted; correct it",
+                      cell_name(batch, i, names_[j]), value));
+  }
+}
+
+std::int64_t RowEncoder::feature_of(const TableBatch& batch, Index i, const Place& place) {
+  if (place.columns.empty()) return 1;
+  if (place.columns.size() == 1) {
+    const std::int64_t feature = place.of_level[levels_[place.columns[0]]];
+    if (feature == unknown) refuse_combination(batch, i, place);
+    return feature;
+  }
+  at_hand_.clear();
+  for (std::size_t f = 0; f < place.columns.size(); ++f) {
+    at_hand_.push_back(levels_[place.columns[f]]);
+    if (place.has_reference[f] && at_hand_.back() == 0) return 0;
+  }
+  const auto found = place.of_levels.find(at_hand_);
+  if (found == place.of_levels.end()) refuse_combination(batch, i, place);
+  return found->second;
+}
+
+void RowEncoder::refuse_combination(const TableBatch& batch, Index i, const Place& place) const {
+  std::vector<std::string> levels;
+  for (const std::size_t j : place.columns)
+    levels.push_back(fmt::format("'{}' is '{}'", names_[j], on_one_line(encoding_.columns_[j].levels[levels_[j]])));
+  throw InputError(
+      fmt::format("{}, row {}: {}, and this combination did not occur when the model was fitted, so that '{}' has no "
+                  "coefficient for it; leave the row out",
+                  batch.file(), batch.row(i), joined(levels, " and "), place.term->name));
+}
+
+void RowEncoder::encode_terms(const TableBatch& batch, Index i, std::vector<double>& x) {
+  for (const Place& place : places_) {
+    if (place.plain) {  // which has been checked
+      x[place.cell] = (batch.numbers(place.column)[static_cast<std::size_t>(i)] - place.shift) / place.scale;
+      continue;
+    }
+    const std::int64_t feature = feature_of(batch, i, place);
+    double value = 1.0;
+    if (place.number) {
+      value = number_of(batch, i, *place.term, names_);
+      if (feature > 0) {
+        const auto at = static_cast<Index>(place.feature) + static_cast<Index>(feature) - 1;
+        value = (value - encoding_.shift_[at]) / encoding_.scale_[at];
+      }
+    }
+    if (!place.code) {
+      if (feature > 0) x[place.cell + static_cast<std::size_t>(feature) - 1] = value;
+      continue;
+    }
+    x[place.cell] = static_cast<double>(feature);
+    if (place.number) x[place.cell + 1] = feature > 0 ? value : 0.0;
+  }
+}
+
 template <class Visit>
 void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visit) {
-  const auto& columns = encoding_.columns_;
-  std::vector<double> empty(encoding_.cell_levels_.size(), 0.0);
+  std::vector<double> empty(encoding_.layout().width(), 0.0);
   if (encoding_.intercept_) empty[0] = 1.0;
   std::vector<double> x = empty;
   prepare(batch);
@@ -171,28 +300,9 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
       visit(std::span<const double>(), RowFacts(0.0), origin);
       continue;
     }
-    const auto at = static_cast<std::size_t>(i);
     x = empty;
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-      if (columns[j].kind == ColumnKind::text) {
-        const auto level = slot_of_code_[j][static_cast<std::size_t>(batch.codes(j)[at])];
-        if (level == unknown) refuse_level(batch, j, i);
-        if (places_[j].code)
-          x[places_[j].cell] = static_cast<double>(level);
-        else if (level > 0)
-          x[places_[j].cell + static_cast<std::size_t>(level) - 1] = 1.0;
-        continue;
-      }
-      const double value = batch.numbers(j)[at];
-      check_number(batch, i, names_[j], value);
-      if (columns[j].kind == ColumnKind::boolean && value != 0.0 && value != 1.0)
-        throw InputError(
-            fmt::format("{}: {} is neither 0 nor 1, and the column held true/false when the model was "
-                        "fitted; correct it",
-                        cell_name(batch, i, names_[j]), value));
-      const auto feature = static_cast<Index>(places_[j].feature);
-      x[places_[j].cell] = (value - encoding_.shift_[feature]) / encoding_.scale_[feature];
-    }
+    read_levels(batch, i);
+    encode_terms(batch, i, x);
     RowFacts facts = facts_of(batch, i);
     // The last number of a new row, whose target is not known, is 0: its predictor is then that of its columns alone.
     if (encoding_.target_is_feature() && with_target_) end_with_target(batch, i, x, facts);
@@ -256,7 +366,7 @@ void Encoding::encode(const Table& table, const Execution& execution, const Visi
     std::vector<RowOrigin> origins;
   };
   const RowEncoder encoder(*this, table, true);
-  const std::size_t cells = cell_levels_.size();
+  const std::size_t cells = layout().width();
   std::vector<Slot> slots(Table::slots(execution.threads), Slot{encoder, {}, FactColumns(fact_kinds()), {}});
   const auto most_rows = std::clamp<Index>((Index{1} << 20) / static_cast<Index>(cells), 256, 1 << 16);
   table.scan(

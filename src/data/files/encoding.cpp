@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "flymc/core/error.hpp"
@@ -11,7 +12,45 @@
 
 namespace flymc {
 
+bool EncodedTerm::coded() const { return std::ranges::any_of(factors, &TermFactor::coded); }
+bool EncodedTerm::number() const { return !std::ranges::all_of(factors, &TermFactor::coded); }
+
+void Encoding::make_terms_of_columns() {
+  terms_.clear();
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    const EncodedColumn& column = columns_[j];
+    EncodedTerm term{column.name, {{j}}};
+    if (column.kind == ColumnKind::text) {
+      term.factors[0].coding = TermFactor::Coding::but_reference;
+      for (std::uint32_t l = 1; l < column.levels.size(); ++l) term.levels.push_back({l});
+      term.shift.assign(term.levels.size(), 0.0);
+      term.scale.assign(term.levels.size(), 1.0);
+    } else {
+      term.levels = {{}};
+      term.shift = {column.shift};
+      term.scale = {column.scale};
+    }
+    terms_.push_back(std::move(term));
+  }
+}
+
+// origin[JFK]:log(distance)
+std::string Encoding::feature_name(const EncodedTerm& term, std::span<const std::uint32_t> levels) const {
+  std::string name;
+  std::size_t at = 0;
+  for (const TermFactor& factor : term.factors) {
+    const EncodedColumn& column = columns_[factor.column];
+    if (!name.empty()) name += ":";
+    if (!factor.coded())
+      name += FormulaFactor{column.name, factor.function, factor.power}.text();
+    else
+      name += fmt::format("{}[{}]", column.name, column.levels[levels[at++]]);
+  }
+  return name;
+}
+
 void Encoding::derive_features() {
+  if (!by_formula_) make_terms_of_columns();
   feature_names_.clear();
   cell_levels_.clear();
   std::vector<double> shift, scale;
@@ -27,12 +66,13 @@ void Encoding::derive_features() {
     add(fmt::format("cutpoint[{}|{}]", classes_[at], classes_[at + 1]), 0.0, 1.0);
   }
   if (cuts() > 0) cell_levels_.push_back(cuts());
-  for (const auto& column : columns_) {
-    const Index features = column.kind == ColumnKind::text ? static_cast<Index>(column.levels.size()) - 1 : 1;
-    if (features > 0) cell_levels_.push_back(features > 1 ? features : 0);
-    if (column.kind != ColumnKind::text) add(column.name, column.shift, column.scale);
-    for (std::size_t l = 1; l < column.levels.size(); ++l)
-      add(fmt::format("{}[{}]", column.name, column.levels[l]), 0.0, 1.0);
+  for (const EncodedTerm& term : terms_) {
+    const std::size_t first = term.but_first ? 1 : 0;
+    const auto features = static_cast<Index>(term.levels.size() - std::min(first, term.levels.size()));
+    // A code, a code with a number of its own, or a number.
+    if (features > 0) cell_levels_.push_back(features == 1 ? 0 : term.number() ? -features : features);
+    for (std::size_t l = first; l < term.levels.size(); ++l)
+      add(feature_name(term, term.levels[l]), term.shift[l - first], term.scale[l - first]);
   }
   if (ends_with_parameter()) {
     add(target_is_feature() ? scale_name_ : shape_name_, 0.0, 1.0);

@@ -16,7 +16,64 @@ NLOHMANN_JSON_SERIALIZE_ENUM(TargetKind, {{TargetKind::two_classes, "two_classes
                                           {TargetKind::classes, "classes"},
                                           {TargetKind::ordered, "ordered"},
                                           {TargetKind::number, "number"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(NumberFunction, {{NumberFunction::identity, "identity"},
+                                              {NumberFunction::log, "log"},
+                                              {NumberFunction::log2, "log2"},
+                                              {NumberFunction::log10, "log10"},
+                                              {NumberFunction::log1p, "log1p"},
+                                              {NumberFunction::exp, "exp"},
+                                              {NumberFunction::sqrt, "sqrt"},
+                                              {NumberFunction::power, "power"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(TermFactor::Coding, {{TermFactor::Coding::number, "number"},
+                                                  {TermFactor::Coding::but_reference, "but_reference"},
+                                                  {TermFactor::Coding::all_levels, "all_levels"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(Missing, {{Missing::error, "error"}, {Missing::drop, "drop"}})
+
+namespace {
+
+nlohmann::ordered_json to_json_of(const EncodedTerm& term) {
+  nlohmann::ordered_json factors = nlohmann::ordered_json::array();
+  for (const TermFactor& factor : term.factors)
+    factors.push_back(
+        {{"column", factor.column}, {"coding", factor.coding}, {"function", factor.function}, {"power", factor.power}});
+  return {{"name", term.name},     {"factors", std::move(factors)}, {"but_first", term.but_first},
+          {"levels", term.levels}, {"shift", term.shift},           {"scale", term.scale}};
+}
+
+// Throws InputError if it is about columns or levels that are not there.
+EncodedTerm term_of(const nlohmann::json& entry, const std::vector<EncodedColumn>& columns) {
+  EncodedTerm term;
+  entry.at("name").get_to(term.name);
+  for (const auto& kept : entry.at("factors")) {
+    TermFactor factor;
+    kept.at("column").get_to(factor.column);
+    kept.at("coding").get_to(factor.coding);
+    kept.at("function").get_to(factor.function);
+    kept.at("power").get_to(factor.power);
+    term.factors.push_back(factor);
+  }
+  entry.at("but_first").get_to(term.but_first);
+  entry.at("levels").get_to(term.levels);
+  entry.at("shift").get_to(term.shift);
+  entry.at("scale").get_to(term.scale);
+  bool sound = term.shift.size() + (term.but_first ? 1 : 0) == term.levels.size() &&
+               term.shift.size() == term.scale.size() && !term.factors.empty();
+  std::vector<std::size_t> counts;  // of levels
+  for (const TermFactor& factor : term.factors) {
+    sound = sound && factor.column < columns.size();
+    if (sound && factor.coded()) counts.push_back(columns[factor.column].levels.size());
+  }
+  for (const auto& levels : term.levels) {
+    sound = sound && levels.size() == counts.size();
+    for (std::size_t i = 0; sound && i < levels.size(); ++i) sound = levels[i] < counts[i];
+  }
+  if (!sound)
+    throw InputError(
+        fmt::format("the encoding has levels of '{}' that are not there; make it again from the table", term.name));
+  return term;
+}
+
+}  // namespace
 
 std::string Encoding::to_json() const {
   nlohmann::ordered_json columns = nlohmann::ordered_json::array();
@@ -46,7 +103,7 @@ std::string Encoding::to_json() const {
   if (times_) facts["times"] = true;
   if (!event_.empty()) facts["event"] = event_, facts["events"] = event_weight_;
   if (cuts() > 0) facts["class_weights"] = class_weights_, facts["stored_rows"] = stored_rows_;
-  return nlohmann::ordered_json{{"version", version_},
+  nlohmann::ordered_json all = {{"version", version_},
                                 {"facts", std::move(facts)},
                                 {"target",
                                  {{"name", target_},
@@ -60,8 +117,11 @@ std::string Encoding::to_json() const {
                                 {"missing", missing_},
                                 {"rows", rows_},
                                 {"dropped", dropped_},
-                                {"columns", std::move(columns)}}
-      .dump(2);
+                                {"columns", std::move(columns)}};
+  if (by_formula_)
+    for (const EncodedTerm& term : terms_) all["terms"].push_back(to_json_of(term));
+  if (by_formula_ && terms_.empty()) all["terms"] = nlohmann::ordered_json::array();
+  return all.dump(2);
 }
 
 Encoding Encoding::from_json(const std::string& text) {
@@ -126,6 +186,9 @@ Encoding Encoding::from_json(const std::string& text) {
       }
       encoding.columns_.push_back(std::move(column));
     }
+    encoding.by_formula_ = json.contains("terms");
+    if (encoding.by_formula_)
+      for (const auto& entry : json.at("terms")) encoding.terms_.push_back(term_of(entry, encoding.columns_));
     encoding.derive_features();
     return encoding;
   } catch (const nlohmann::json::exception& error) {

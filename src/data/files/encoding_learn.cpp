@@ -16,6 +16,7 @@
 #include "flymc/core/names.hpp"
 #include "flymc/data/files/encoding.hpp"
 #include "tally.hpp"
+#include "terms.hpp"
 
 namespace flymc {
 
@@ -60,6 +61,28 @@ void merge_rare(RowId least, const std::string* reference, EncodedColumn& column
   column.levels.push_back(name);
 }
 
+// Numbers that are levels, by C() in a formula or by a setting, come by size.
+void sort_numbers(EncodedColumn& column) {
+  const auto end = column.levels.end() - (column.merged.empty() ? 0 : 1);
+  if (!std::all_of(column.levels.begin(), end, [](const std::string& level) { return is_number(level); })) return;
+  std::stable_sort(column.levels.begin(), end,
+                   [](const std::string& a, const std::string& b) { return std::stod(a) < std::stod(b); });
+}
+
+// A term that is a column by itself.
+void set_from_column(const EncodedColumn& column, EncodedTerm& term) {
+  if (!term.coded()) {
+    term.levels = {{}};
+    term.shift = {column.shift};
+    term.scale = {column.scale};
+    return;
+  }
+  const bool reference = term.factors.front().coding == TermFactor::Coding::but_reference;
+  for (std::uint32_t l = reference ? 1 : 0; l < column.levels.size(); ++l) term.levels.push_back({l});
+  term.shift.assign(term.levels.size(), 0.0);
+  term.scale.assign(term.levels.size(), 1.0);
+}
+
 }  // namespace
 
 class EncodingLearner {
@@ -67,6 +90,9 @@ class EncodingLearner {
   EncodingLearner(const Table& table, const EncodingOptions& options) : table_(table), options_(options) {
     ChosenColumns chosen = choose_columns(table, options);
     encoding_.columns_ = std::move(chosen.features);
+    encoding_.terms_ = std::move(chosen.terms);
+    encoding_.by_formula_ = !options.formula.empty();
+    if (encoding_.by_formula_) encoding_.version_ = Encoding::present_version;
     names_ = std::move(chosen.names);
     reference_ = std::move(chosen.reference);
   }
@@ -89,8 +115,10 @@ class EncodingLearner {
   void add(const Tally& next);
   // Throws InputError if something is missing that must not be, or nothing is left.
   void check_what_is_left() const;
-  // What the tally says of each column.
+  // What the tally says of each column, and then of each term.
   void describe_columns();
+  std::vector<TermFacts> describe_terms();
+  TermFacts facts_of_column(const EncodedTerm& term) const;
 
   const Table& table_;
   const EncodingOptions& options_;
@@ -118,9 +146,10 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
   scan(execution, read);
   check_what_is_left();
   describe_columns();
+  const std::vector<TermFacts> facts = describe_terms();
   if (!options_.of_a_part) {
-    check_constants(table_, options_, encoding_.columns_, all_.rows);
-    check_duplicates(table_, encoding_.columns_, all_);
+    check_constants(table_, options_, facts, all_.rows);
+    check_duplicates(table_, options_, facts);
   }
   all_.target->classes(encoding_.classes_, encoding_.class_values_);
   if (options_.target_kind == TargetKind::ordered) {
@@ -200,6 +229,7 @@ void EncodingLearner::describe_columns() {
       const auto named = reference_.find(column.name);
       merge_rare(options_.merge_levels, named == reference_.end() ? nullptr : &named->second, column, all_.levels[j]);
       if (column.rare.empty()) check_identifiers(table_, column.name, all_.levels[j], all_.rows);
+      if (encoding_.by_formula_) sort_numbers(column);
       if (named != reference_.end()) begin_with(named->second, column);
       continue;
     }
@@ -207,11 +237,7 @@ void EncodingLearner::describe_columns() {
     column.maximum = all_.numbers[j].maximum;
     column.mean = all_.numbers[j].mean();
     column.deviation = all_.numbers[j].deviation();
-    // In [0, 1] the sum is that of the squares only if all are 0 or 1.
-    const bool zero_or_one = column.minimum >= 0.0 && column.maximum <= 1.0 &&
-                             all_.numbers[j].sum.value() == all_.numbers[j].squares.value();
-    if (!options_.standardise || column.kind != ColumnKind::numeric || zero_or_one || column.minimum == column.maximum)
-      continue;
+    if (column.kind != ColumnKind::numeric || !is_standardised(options_, all_.numbers[j])) continue;
     if (options_.intercept) column.shift = column.mean;
     column.scale = column.deviation;
     // Squares of tiny or huge numbers leave the range of double.
@@ -223,10 +249,44 @@ void EncodingLearner::describe_columns() {
   }
 }
 
+std::vector<TermFacts> EncodingLearner::describe_terms() {
+  if (!encoding_.by_formula_) encoding_.make_terms_of_columns();
+  const double total = options_.weights.empty() ? static_cast<double>(all_.rows) : all_.weight.value();
+  std::vector<TermFacts> all;
+  for (std::size_t t = 0; t < encoding_.terms_.size(); ++t) {
+    EncodedTerm& term = encoding_.terms_[t];
+    if (!is_column(term)) {
+      all.push_back(describe_term(options_, encoding_.columns_, all_.terms[t], total, all_.rows, term));
+    } else {
+      if (encoding_.by_formula_) set_from_column(encoding_.columns_[term.factors.front().column], term);
+      all.push_back(facts_of_column(term));
+    }
+    const std::size_t first = term.but_first ? 1 : 0;
+    for (std::size_t f = 0; f < all.back().features.size(); ++f)
+      all.back().features[f].name = encoding_.feature_name(term, term.levels[first + f]);
+  }
+  return all;
+}
+
+TermFacts EncodingLearner::facts_of_column(const EncodedTerm& term) const {
+  const std::size_t j = term.factors.front().column;
+  const EncodedColumn& column = encoding_.columns_[j];
+  TermFacts facts{term.name};
+  if (!term.coded()) facts.features.push_back({{}, all_.numbers[j].hash, column.minimum, column.maximum});
+  if (!term.coded()) return facts;
+  for (const auto& level : term.levels) {
+    const LevelSums& sums = all_.levels[j];
+    const std::size_t at = sums.index.at(column.levels[level.front()]);
+    facts.features.push_back({{}, sums.hashes[at], column.levels.size() == 1 ? 1.0 : 0.0, 1.0});
+  }
+  return facts;
+}
+
 Tally EncodingLearner::empty() const {
   Tally out;
   out.numbers.resize(encoding_.columns_.size());
   out.levels.resize(encoding_.columns_.size());
+  out.terms.resize(encoding_.terms_.size());
   out.missing_counts.assign(names_.size(), 0);
   out.target.emplace(options_, table_.find(options_.target)->kind);
   return out;
@@ -238,6 +298,7 @@ void EncodingLearner::add(const Tally& next) {
     all_.levels[j] += next.levels[j];
     check_level_count(table_, options_, names_[j], all_.levels[j]);
   }
+  for (std::size_t t = 0; t < all_.terms.size(); ++t) all_.terms[t] += next.terms[t];
   for (std::size_t j = 0; j < names_.size(); ++j) all_.missing_counts[j] += next.missing_counts[j];
   if (all_.first_missing.empty()) {
     all_.first_missing = next.first_missing;
@@ -275,6 +336,8 @@ void EncodingLearner::add_batch(const TableBatch& batch, Tally& tally) const {
       add_levels(batch, j, kept, tally.levels[j]);
     else
       add_numbers(batch, j, kept, weights, tally.numbers[j]);
+  for (std::size_t t = 0; t < encoding_.terms_.size(); ++t)
+    if (!is_column(encoding_.terms_[t])) add_rows(batch, encoding_.terms_[t], names_, kept, weights, tally.terms[t]);
   for (const Index i : kept)
     tally.target->add(batch, names_.size() - 1, i, weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)]);
   if (options_.target_kind == TargetKind::number) add_target(batch, kept, weights, tally);
@@ -366,11 +429,32 @@ void EncodingLearner::add_levels(const TableBatch& batch, std::size_t j, std::sp
   }
 }
 
+namespace {
+
+// With a formula, columns are left out of it.
+template <class Work>
+auto speaking_of(const EncodingOptions& options, const Work& work) {
+  try {
+    return work();
+  } catch (const InputError& error) {
+    if (options.formula.empty()) throw;
+    const std::string there = "of the formula", in_parentheses = " (" + there + ")";
+    std::string text = spelled(error.what(), [&](const Mention& of) { return of.name == "exclude" ? there : of.text; });
+    for (std::size_t at; (at = text.find(in_parentheses)) != std::string::npos;)
+      text.replace(at, in_parentheses.size(), " " + there);
+    throw InputError(text);
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> Encoding::feature_columns(const Table& table, const EncodingOptions& options) {
-  std::vector<std::string> names;
-  const ChosenColumns chosen = choose_columns(table, options);
-  for (const EncodedColumn& column : chosen.features) names.push_back(column.name);
-  return names;
+  return speaking_of(options, [&] {
+    std::vector<std::string> names;
+    const ChosenColumns chosen = choose_columns(table, options);
+    for (const EncodedColumn& column : chosen.features) names.push_back(column.name);
+    return names;
+  });
 }
 
 Encoding Encoding::learn(const Table& table, const EncodingOptions& options) {
@@ -380,7 +464,7 @@ Encoding Encoding::learn(const Table& table, const EncodingOptions& options) {
 
 Encoding Encoding::learn(const Table& table, const EncodingOptions& options, const Execution& execution,
                          const std::function<void(RowId)>& read) {
-  return EncodingLearner(table, options).learn(execution, read);
+  return speaking_of(options, [&] { return EncodingLearner(table, options).learn(execution, read); });
 }
 
 }  // namespace flymc

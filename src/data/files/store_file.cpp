@@ -32,6 +32,7 @@ constexpr const char* levels_key = "flymc.levels";
 constexpr const char* precision_key = "flymc.precision";
 constexpr const char* numbers_version = "1";  // of rows of numbers
 constexpr const char* codes_version = "2";    // of rows with codes
+constexpr const char* slopes_version = "3";   // of rows with slopes
 
 std::shared_ptr<arrow::Schema> schema_of(const Layout& layout, FactKinds kinds) {
   const auto number = layout.precision() == Precision::float64 ? arrow::float64() : arrow::float32();
@@ -111,7 +112,9 @@ void StoreWriter::State::write_block() {
 
 StoreWriter::StoreWriter(std::string path, Layout layout, const std::map<std::string, std::string>& metadata,
                          FactKinds kinds, const std::vector<std::string>& files) {
-  std::map<std::string, std::string> entries = {{version_key, layout.coded() ? codes_version : numbers_version},
+  std::map<std::string, std::string> entries = {{version_key, layout.has_slopes() ? slopes_version
+                                                              : layout.coded()    ? codes_version
+                                                                                  : numbers_version},
                                                 {columns_key, nlohmann::json(layout.names()).dump()}};
   if (layout.coded()) {
     entries.emplace(levels_key, nlohmann::json(layout.levels()).dump());
@@ -189,7 +192,7 @@ Layout read_metadata(const arrow::Schema& schema, const std::string& path, std::
   for (const auto& [key, value] : schema.metadata()->sorted_pairs())
     (key.starts_with("flymc.") ? own : metadata).emplace(key, value);
   const std::string version = own[version_key];
-  if (!version.empty() && version != numbers_version && version != codes_version)
+  if (!version.empty() && version != numbers_version && version != codes_version && version != slopes_version)
     foreign(path, "it is of version " + version);
   for (const auto& file : nlohmann::json::parse(own[files_key], nullptr, false))
     files.push_back(file.is_string() ? file.get<std::string>() : std::string());
@@ -198,7 +201,7 @@ Layout read_metadata(const arrow::Schema& schema, const std::string& path, std::
   std::vector<std::string> names;
   for (const auto& name : list) names.push_back(name.is_string() ? name.get<std::string>() : std::string());
   if (!list.is_array() || names.empty()) foreign(path, "its names of features cannot be read");
-  if (version != codes_version) {
+  if (version != codes_version && version != slopes_version) {
     const auto features = schema.GetFieldByName("features");
     const bool floats = features != nullptr && features->type()->num_fields() == 1 &&
                         features->type()->field(0)->type()->Equals(arrow::float32());

@@ -33,12 +33,18 @@ std::vector<std::byte> to_bytes(Tally& tally) {
   };
   value["target_numbers"] = of_numbers(tally.target_numbers);
   for (NumberSums& n : tally.numbers) value["numbers"].push_back(of_numbers(n));
-  for (const LevelSums& l : tally.levels) {
+  const auto of_levels = [&](const LevelSums& l) {
     json levels = json::array();
     for (std::size_t i = 0; i < l.hashes.size(); ++i)
       levels.push_back({{"first_cell", l.first_cells[i]}, {"hash", of_hash(l.hashes[i])}, {"rows", l.rows[i]}});
     for (const auto& [text, at] : l.index) levels[at]["text"] = text;
-    value["levels"].push_back(levels);
+    return levels;
+  };
+  for (const LevelSums& l : tally.levels) value["levels"].push_back(of_levels(l));
+  for (TermSums& term : tally.terms) {
+    json numbers = json::array();
+    for (NumberSums& n : term.numbers) numbers.push_back(of_numbers(n));
+    value["terms"].push_back({{"levels", of_levels(term.levels)}, {"numbers", std::move(numbers)}});
   }
   const std::vector<std::uint8_t> bytes = json::to_cbor(value);
   const auto raw = std::as_bytes(std::span(bytes));
@@ -74,15 +80,22 @@ void from_bytes(std::span<const std::byte> bytes, Tally& tally) {
                       hash_of(n["hash"])};
   };
   tally.target_numbers = numbers_of(value["target_numbers"]);
-  for (std::size_t j = 0; j < tally.numbers.size(); ++j) {
-    tally.numbers[j] = numbers_of(value["numbers"][j]);
-    LevelSums& levels = tally.levels[j];
-    for (const json& l : value["levels"][j]) {
+  const auto take_levels = [&](const json& all, LevelSums& levels) {
+    for (const json& l : all) {
       const std::size_t at = levels.level(l["text"].get<std::string>());
       levels.hashes[at] = hash_of(l["hash"]);
       l["rows"].get_to(levels.rows[at]);
       levels.first_cells.push_back(l["first_cell"].get<std::string>());
     }
+  };
+  for (std::size_t j = 0; j < tally.numbers.size(); ++j) {
+    tally.numbers[j] = numbers_of(value["numbers"][j]);
+    take_levels(value["levels"][j], tally.levels[j]);
+  }
+  for (std::size_t j = 0; j < tally.terms.size(); ++j) {
+    const json& term = value["terms"][j];
+    take_levels(term["levels"], tally.terms[j].levels);
+    for (const json& n : term["numbers"]) tally.terms[j].numbers.push_back(numbers_of(n));
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "column_sums.hpp"
 #include "target_sums.hpp"
+#include "term_sums.hpp"
 
 namespace flymc {
 
@@ -16,6 +17,7 @@ namespace flymc {
 struct Tally {
   std::vector<NumberSums> numbers;
   std::vector<LevelSums> levels;
+  std::vector<TermSums> terms;  // of those that are no columns; the others have nothing here
   std::optional<TargetSums> target;
   NumberSums target_numbers;  // where the target is a number
   std::vector<RowId> missing_counts;

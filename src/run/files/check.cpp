@@ -25,21 +25,28 @@ struct NumberColumn {
   std::vector<double> values;
 };
 
+// A column of numbers, a function of one, or a product of such.
+bool is_number(const Encoding& encoding, const EncodedTerm& term) {
+  return !term.coded() && std::ranges::any_of(term.factors, [&](const TermFactor& factor) {
+    return encoding.columns()[factor.column].kind == ColumnKind::numeric;
+  });
+}
+
 // The columns whose values may make groups. Of levels, and of 0 and 1, the rows fit their means by themselves: each has a
 // coefficient of its own.
 std::vector<NumberColumn> number_columns(const RunParts& parts, std::span<const RowId> rows, std::size_t most) {
   const Encoding& encoding = parts.encoding;
   const Layout& layout = parts.rows.store.layout();
   std::vector<NumberColumn> out;
-  for (const EncodedColumn& column : encoding.columns()) {
+  for (const EncodedTerm& term : encoding.terms()) {
     if (out.size() == most) break;
-    if (column.kind != ColumnKind::numeric) continue;
-    const auto found = std::ranges::find(layout.names(), column.name);
+    if (!is_number(encoding, term)) continue;
+    const auto found = std::ranges::find(layout.names(), term.name);
     if (found == layout.names().end()) continue;
     const auto feature = static_cast<Index>(found - layout.names().begin());
-    NumberColumn of{column.name, {}};
+    NumberColumn of{term.name, {}};
     for (const RowId row : rows)
-      of.values.push_back(parts.rows.store.value(row, feature) * column.scale + column.shift);
+      of.values.push_back(parts.rows.store.value(row, feature) * term.scale.front() + term.shift.front());
     std::vector<double> sorted = of.values;
     std::ranges::sort(sorted);
     if (const auto repeated = std::ranges::unique(sorted); repeated.begin() - sorted.begin() > 2)
@@ -49,7 +56,8 @@ std::vector<NumberColumn> number_columns(const RunParts& parts, std::span<const 
 }
 
 std::size_t numeric_columns(const Encoding& encoding) {
-  return static_cast<std::size_t>(std::ranges::count(encoding.columns(), ColumnKind::numeric, &EncodedColumn::kind));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(encoding.terms(), [&](const EncodedTerm& term) { return is_number(encoding, term); }));
 }
 
 // The table's own targets before the drawn ones, which are then given up: both may be large.

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "flymc/core/mention.hpp"
 #include "flymc/data/files/encoding.hpp"
 #include "flymc/data/files/table.hpp"
@@ -16,8 +18,17 @@ inline std::optional<char> delimiter_of(const std::string& text) {
   return text == "\\t" ? '\t' : text[0];
 }
 
+// Those that a setting names, and those that stand in C() in the formula.
+inline std::vector<std::string> categorical_columns(const Settings& settings) {
+  std::vector<std::string> names = settings.categorical;
+  if (settings.formula.empty()) return names;
+  for (const std::string& name : parse_formula(settings.formula).categorical)
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  return names;
+}
+
 inline TableOptions table_options(const Settings& settings) {
-  return {settings.categorical, delimiter_of(settings.delimiter)};
+  return {categorical_columns(settings), delimiter_of(settings.delimiter)};
 }
 
 // Those that need no other column beside the target.
@@ -33,6 +44,7 @@ inline EncodingOptions encoding_options(const Settings& settings) {
   options.target = settings.target;
   options.columns = settings.columns;
   options.exclude = settings.exclude;
+  options.formula = settings.formula;
   options.trials = !settings.trials.empty();
   options.weights = options.trials ? settings.trials : settings.weights;
   options.exposure = !settings.exposure.empty();
@@ -43,10 +55,10 @@ inline EncodingOptions encoding_options(const Settings& settings) {
   options.distinct_targets = family_card(settings.family).shape && family_card(settings.family).counts;
   options.times = family_card(settings.family).times;
   options.event = settings.event;
-  options.categorical = settings.categorical;
+  options.categorical = categorical_columns(settings);
   options.reference = settings.reference;
   options.merge_levels = settings.merge_levels;
-  options.intercept = !settings.no_intercept;
+  options.intercept = settings.formula.empty() ? !settings.no_intercept : parse_formula(settings.formula).intercept;
   options.standardise = true;
   options.missing = settings.missing == "drop" ? Missing::drop : Missing::error;
   options.target_kind = family_card(settings.family).target;

@@ -46,7 +46,7 @@ void write_part(const Job& job, const Table& table, const Encoding& encoding, Ro
   const int rank = communicator.rank(), ranks = communicator.size();
   const Settings& settings = directory.settings();
   const Layout layout = encoding.layout(settings.float32 ? Precision::float32 : Precision::float64);
-  const auto cells = static_cast<std::size_t>(layout.cells());
+  const std::size_t cells = layout.width();
   const auto block = static_cast<RowId>(StoreBuilder::rows_per_block(layout));
   RowId to_give = (block - before % block) % block;
   std::vector<double> given;

@@ -69,7 +69,7 @@ struct SampleTrial {
 // A level of which there are fewer rows than `few` looks looser than it is; a tenth of such columns is too much.
 bool has_thin_levels(const std::vector<double>& cells, const Layout& layout) {
   constexpr double few = 10.0, too_many = 0.1;
-  const auto width = static_cast<std::size_t>(layout.cells());
+  const std::size_t width = layout.width();
   std::vector<double> rows(static_cast<std::size_t>(layout.features()), 0.0), features(rows.size());
   for (std::size_t at = 0; at < cells.size(); at += width) {
     layout.expand({cells.data() + at, width}, features);
@@ -91,7 +91,7 @@ SampleTrial try_sample(const Table& sample, const Encoding& encoding, double row
   FactKinds kinds = encoding.fact_kinds();
   kinds.weight = true;
   const Layout layout = encoding.layout(settings.float32 ? Precision::float32 : Precision::float64);
-  const auto width = static_cast<std::size_t>(layout.cells());
+  const std::size_t width = layout.width();
   StoreBuilder builder(layout, kinds);
   double total_weight = 0.0;
   for (std::size_t i = 0; i < facts.size(); ++i) {

@@ -31,16 +31,11 @@ class Batches {
   Batches(const RowPredictor& predictor, const Encoding& encoding, const Threads& threads, PredictionWriter& writer)
       : predictor_(predictor),
         layout_(encoding.layout()),
-        scale_(Vector::Ones(layout_.cells())),
-        shift_(Vector::Zero(layout_.cells())),
+        scale_(encoding.scale()),
+        shift_(encoding.shift()),
         threads_(threads),
         writer_(writer),
-        rows_per_batch_(std::clamp<Index>((Index{1} << 20) / layout_.cells(), 256, 4096)) {
-    for (Index cell = 0; cell < layout_.cells(); ++cell) {
-      scale_[cell] = encoding.scale()[layout_.feature(cell)];
-      shift_[cell] = encoding.shift()[layout_.feature(cell)];
-    }
-  }
+        rows_per_batch_(std::clamp<Index>((Index{1} << 20) / layout_.cells(), 256, 4096)) {}
 
   // Cells of a row; none where something is missing.
   void append(std::span<const double> x, const RowFacts& facts) {
@@ -48,9 +43,9 @@ class Batches {
     const auto row = static_cast<Index>(rows.complete.size());
     rows.complete.push_back(x.empty() ? 0 : 1);
     rows.offsets.push_back(facts.offset);
-    Vector cells = Vector::Zero(layout_.cells());  // draws are on the scale of the table's columns
-    if (!x.empty()) cells = Eigen::Map<const Vector>(x.data(), cells.size()).cwiseProduct(scale_) + shift_;
-    rows.features.append(layout_, {cells.data(), static_cast<std::size_t>(cells.size())});
+    std::vector<double> cells(layout_.width(), 0.0);
+    if (!x.empty()) to_table_scale(x, cells);
+    rows.features.append(layout_, cells);
     if (row + 1 == rows_per_batch_) hand_over();
   }
 
@@ -66,6 +61,22 @@ class Batches {
     NewRows rows;
     RowMatrix out;
   };
+
+  // Draws are on the scale of the table's columns, and so are the numbers of these cells; codes stay what they are.
+  void to_table_scale(std::span<const double> x, std::span<double> cells) const {
+    std::size_t at = 0;
+    for (Index cell = 0; cell < layout_.cells(); ++cell, ++at) {
+      const Index levels = layout_.levels()[static_cast<std::size_t>(cell)];
+      Index feature = layout_.feature(cell);
+      cells[at] = x[at];
+      if (levels > 0) continue;
+      if (levels < 0) {
+        feature += std::max<Index>(static_cast<Index>(x[at]) - 1, 0);
+        ++at;
+      }
+      cells[at] = x[at] * scale_[feature] + shift_[feature];
+    }
+  }
 
   // The batch that was gathered goes to the threads, and the one that they had to the writer.
   void hand_over() {
@@ -114,7 +125,7 @@ class Batches {
 
   const RowPredictor& predictor_;
   Layout layout_;
-  Vector scale_, shift_;  // of the cells
+  Vector scale_, shift_;  // of the features
   const Threads& threads_;
   PredictionWriter& writer_;
   Index rows_per_batch_;

@@ -54,7 +54,7 @@ ShapedTarget shaped_target(const Encoding& encoding, double share) {
 }  // namespace
 
 Model make_model(const Settings& settings, const Encoding& encoding, std::optional<double> total_weight) {
-  if (encoding.version() < Encoding::present_version)
+  if (encoding.version() < Encoding::version_of_columns)
     throw InputError(
         fmt::format("these rows were written in version 6 of the format or an earlier one, in which a prior meant "
                     "something else, and this flymc goes on with version {}; use the flymc that wrote them, or fit the "

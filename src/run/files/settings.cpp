@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "flymc/core/error.hpp"
+#include "flymc/data/files/formula.hpp"
 #include "flymc/run/files/families.hpp"
 #include "setting_kinds.hpp"
 
@@ -30,6 +31,23 @@ using Group = Setting::Group;
 using Kind = Setting::Kind;
 using Words = SettingWords;
 
+// A formula names the target, and says whether there is an intercept. One that replaces another does so, too; a target
+// that was named beside it is refused by check().
+Setting formula_setting() {
+  Setting out = text_setting(
+      "formula", "'Y ~ A + B'", Group::rows,
+      "target and terms: log(x), I(x^2), a:b, a*b, C(x); in place of target and columns",
+      [](auto& s) -> auto& { return s.formula; });
+  out.set = [](Settings& s, const Words& words) {
+    const std::string& text = only_word("formula", words);
+    const Formula formula = parse_formula(text);
+    if (s.target.empty() || !s.formula.empty()) s.target = formula.target;
+    if (!formula.intercept || !s.formula.empty()) s.no_intercept = !formula.intercept;
+    s.formula = text;
+  };
+  return out;
+}
+
 std::vector<Setting> make_settings() {
   std::vector<Setting> all;
   // Rows.
@@ -37,6 +55,7 @@ std::vector<Setting> make_settings() {
       "table", "FILES", Group::record, "the table: files, globs or folders", [](auto& s) -> auto& { return s.table; }));
   all.push_back(text_setting(
       "target", "COLUMN", Group::rows, "the column to explain", [](auto& s) -> auto& { return s.target; }));
+  all.push_back(formula_setting());
   all.push_back(list_setting(
       "columns", "A,B,...", Group::rows, "the columns that explain it (default: all others)",
       [](auto& s) -> auto& { return s.columns; }));

@@ -6,6 +6,7 @@
 #include "encoding_options.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
+#include "flymc/core/names.hpp"
 #include "flymc/model/prior_terms.hpp"
 #include "flymc/run/files/families.hpp"
 #include "flymc/run/files/priors.hpp"
@@ -65,10 +66,27 @@ void check_facts(const Settings& settings, const FamilyCard& card) {
         fmt::format("{}: a row counts as many times as it has trials already; leave it out", mention("weights")));
 }
 
+// What a formula says is not said again.
+void check_formula(const Settings& settings) {
+  if (settings.formula.empty()) return;
+  const Formula formula = parse_formula(settings.formula);
+  if (settings.target != formula.target)
+    throw InputError(fmt::format("{}: the formula names the target, '{}'; leave one of them out", mention("target"),
+                                 formula.target));
+  if (!settings.columns.empty())
+    throw InputError(fmt::format("{}: the formula names the columns; leave one of them out", mention("columns")));
+  if (!settings.exclude.empty())
+    throw InputError(fmt::format("{}: a formula says this itself; write '{} ~ . - {}'", mention("exclude"),
+                                 formula.target, joined(settings.exclude, " - ")));
+  if (settings.no_intercept && formula.intercept)
+    throw InputError(fmt::format("{}: a formula says this itself; write '0 +' after the ~", mention("no-intercept")));
+}
+
 }  // namespace
 
 void check(const Settings& settings) {
   check(settings.fit);
+  check_formula(settings);
   const FamilyCard& card = family_card(settings.family);
   if (settings.missing != "error" && settings.missing != "drop")
     throw InputError(fmt::format("{}: '{}' is neither error nor drop", mention("missing"), settings.missing));
@@ -83,8 +101,9 @@ void check(const Settings& settings) {
                                  family_names(" or ", TargetKind::ordered)));
   if (settings.no_intercept && card.target == TargetKind::ordered)
     throw InputError(
-        fmt::format("{}: the cut points are the intercepts of the {} family, and cannot be left out; leave it out",
-                    mention("no-intercept"), card.name));
+        fmt::format("{}: the cut points are the intercepts of the {} family, and cannot be left out; leave {} out",
+                    mention(settings.formula.empty() ? "no-intercept" : "formula"), card.name,
+                    settings.formula.empty() ? "it" : "'0 +' or '- 1'"));
   check_facts(settings, card);
   check_parameters(settings, card);
   if (!(settings.target_ess >= 0.0)) throw InputError(mention("target-ess") + " must be 0 or more");

@@ -335,7 +335,7 @@ TEST(Encoding, SurvivesJson) {
   EXPECT_EQ(again.scale(), encoding.scale());
   EXPECT_EQ(rows_of(again, table), rows_of(encoding, table));
   EXPECT_TRUE(says(message_of<InputError>([] { Encoding::from_json("{"); }), {"cannot be read"}));
-  EXPECT_TRUE(says(message_of<InputError>([] { Encoding::from_json("{\"version\": 3}"); }), {"later version"}));
+  EXPECT_TRUE(says(message_of<InputError>([] { Encoding::from_json("{\"version\": 4}"); }), {"later version"}));
 }
 
 class NewData : public testing::Test {

@@ -3,6 +3,9 @@
 // Numbers stay as they are or are standardised, true/false becomes 1/0, and a text column of levels a < b < c becomes
 // the features column[b] and column[c]: the first level, or the one that is named, is the reference, with an intercept
 // or without. Where that would make rows more than twice as long, levels of three and more are kept as codes.
+//
+// A formula says more: functions of numbers, and interactions. The product of numbers is a number. Levels times a number
+// are a slope for each level, and levels times levels a feature for each combination of them that occurs.
 #pragma once
 
 #include <cmath>
@@ -14,6 +17,7 @@
 
 #include "flymc/comm/execution.hpp"
 #include "flymc/core/linear.hpp"
+#include "flymc/data/files/formula.hpp"
 #include "flymc/data/files/table.hpp"
 #include "flymc/data/store.hpp"
 
@@ -27,6 +31,8 @@ struct EncodingOptions {
   std::string target = {};
   std::vector<std::string> columns = {};  // of features; none: all but the target and `exclude`
   std::vector<std::string> exclude = {};  // columns that are no features
+  // The terms that explain the target, of which it names the target too; none: each column is a term by itself.
+  std::string formula = {};
   std::string weights = {}, offset = {};  // columns of numbers that are facts of rows and no features; none: 1 and 0
   bool trials = false;    // whether the weights are numbers of trials, of which the target counts the successes
   bool exposure = false;  // whether the column of offsets holds exposures, of which the logarithm is the offset
@@ -81,6 +87,34 @@ struct EncodedColumn {
   bool operator==(const EncodedColumn&) const = default;
 };
 
+// A column in a term, or a function of it.
+struct TermFactor {
+  // Of levels: those but the reference have features, or all have. True and false are the numbers 1 and 0.
+  enum class Coding { number, but_reference, all_levels };
+  std::size_t column = 0;  // among those of the encoding
+  Coding coding = Coding::number;
+  NumberFunction function = NumberFunction::identity;
+  int power = 1;
+  bool coded() const { return coding != Coding::number; }
+  bool operator==(const TermFactor&) const = default;
+};
+
+// What explains the target: a column, or a product of several, and what was learnt about it.
+struct EncodedTerm {
+  std::string name;
+  std::vector<TermFactor> factors;
+  // Whether all levels are there but one, the first combination: a term without those that it is made of.
+  bool but_first = false;
+  // Which combinations of levels have a feature, by the numbers of the levels of each factor that has some; with
+  // but_first the first has none. Of a number there is one, of no levels.
+  std::vector<std::vector<std::uint32_t>> levels = {};
+  // Of each feature, which is (value - shift) / scale.
+  std::vector<double> shift = {}, scale = {};
+  bool coded() const;   // whether it has levels
+  bool number() const;  // whether it has numbers
+  bool operator==(const EncodedTerm&) const = default;
+};
+
 class Encoding {
  public:
   // More levels of text than this are not read. A column of more than `many_levels` that are rare, too, is taken for
@@ -108,6 +142,7 @@ class Encoding {
                         const std::function<void(RowId)>& read = nullptr);
 
   const std::vector<std::string>& feature_names() const { return feature_names_; }
+  const std::vector<EncodedTerm>& terms() const { return terms_; }
   // What a row looks like.
   Layout layout(Precision precision = Precision::float64) const { return {feature_names_, precision, cell_levels_}; }
   const std::vector<EncodedColumn>& columns() const { return columns_; }
@@ -186,8 +221,9 @@ class Encoding {
   // And back.
   Vector from_original(const Vector& original, Index predictors = 1) const;
 
-  // Of the JSON that it was read from, or the present one. In version 1 priors were those of features.
-  static constexpr int present_version = 2;
+  // Of the JSON that it was read from, or the present one. In version 1 priors were those of features; version 3 has
+  // terms of a formula, and version 2 is still written where there is none.
+  static constexpr int present_version = 3, version_of_columns = 2;
   int version() const { return version_; }
   // The encoding as JSON, and back; every number exactly.
   std::string to_json() const;
@@ -196,10 +232,15 @@ class Encoding {
  private:
   friend class EncodingLearner;
   friend class RowEncoder;
-  // Names of features, cells, shifts and scales, from the columns.
+  // Names of features, cells, shifts and scales, from the terms.
   void derive_features();
+  // Each column is a term.
+  void make_terms_of_columns();
+  std::string feature_name(const EncodedTerm& term, std::span<const std::uint32_t> levels) const;
 
   std::vector<EncodedColumn> columns_;
+  std::vector<EncodedTerm> terms_;
+  bool by_formula_ = false;
   bool intercept_ = true;
   Missing missing_ = Missing::error;
   std::string target_, weights_, offset_, scale_name_, shape_name_, event_;
@@ -213,7 +254,7 @@ class Encoding {
   std::vector<double> target_values_, target_weights_;
   double target_mean_ = 0.0, target_deviation_ = 0.0, mean_exposure_ = 1.0;
   bool exposure_ = false, trials_ = false;
-  int version_ = present_version;
+  int version_ = version_of_columns;
   RowId rows_ = 0, dropped_ = 0, own_rows_ = 0, stored_rows_ = 0;
   double total_weight_ = 0.0;
   bool whole_weights_ = true;

@@ -17,6 +17,7 @@ struct Settings {
   // Rows.
   std::vector<std::string> table;  // files, globs or folders
   std::string target;
+  std::string formula;  // names the target, and says whether there is an intercept; empty: none
   std::vector<std::string> columns, exclude, categorical, reference;
   RowId merge_levels = 0;                                // levels with fewer rows become one
   std::string weights, offset, exposure, trials, event;  // columns; empty: none

@@ -1,0 +1,128 @@
+// Formulas: which terms they stand for, and what is said of those that cannot be read.
+#include "flymc/data/files/formula.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "flymc/core/error.hpp"
+#include "flymc/core/names.hpp"
+#include "support.hpp"
+
+namespace flymc {
+namespace {
+
+// "y = 1 + a + a:b", with 0 where there is no intercept; `.` is a, b and c.
+std::string read(const std::string& text) {
+  const Formula formula = parse_formula(text, [](const std::string& target) {
+    std::vector<std::string> others;
+    for (const char* name : {"a", "b", "c", "y"})
+      if (target != name) others.emplace_back(name);
+    return others;
+  });
+  std::string out = formula.target + (formula.intercept ? " = 1" : " = 0");
+  for (const FormulaTerm& term : formula.terms) {
+    std::vector<std::string> factors;
+    for (const FormulaFactor& factor : term) factors.push_back(factor.text());
+    out += " + " + joined(factors, ":");
+  }
+  return out;
+}
+
+TEST(Formula, StandsForTerms) {
+  for (const auto& [text, terms] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"y ~ a", "y = 1 + a"},
+           {"y~a+b", "y = 1 + a + b"},
+           {" y ~ 1 + a ", "y = 1 + a"},
+           {"y ~ 1", "y = 1"},
+           {"y ~ 0 + a", "y = 0 + a"},
+           {"y ~ a - 1", "y = 0 + a"},
+           {"y ~ -1 + a", "y = 0 + a"},
+           {"y ~ a + 0 + 1", "y = 1 + a"},
+           {"y ~ a + a", "y = 1 + a"},
+           {"y ~ a:b", "y = 1 + a:b"},
+           {"y ~ a:b + b:a", "y = 1 + a:b"},
+           {"y ~ a:a", "y = 1 + a"},
+           {"y ~ a*b", "y = 1 + a + b + a:b"},
+           {"y ~ a:b + c", "y = 1 + c + a:b"},  // fewer factors come first
+           {"y ~ a*b:c", "y = 1 + a + b:c + a:b:c"},
+           {"y ~ a*b*c", "y = 1 + a + b + c + a:b + a:c + b:c + a:b:c"},
+           {"y ~ a*b*c - a:b:c", "y = 1 + a + b + c + a:b + a:c + b:c"},
+           {"y ~ (a + b):c", "y = 1 + a:c + b:c"},
+           {"y ~ (a + b)*c", "y = 1 + a + b + c + a:c + b:c"},
+           {"y ~ (a + b + c)^2", "y = 1 + a + b + c + a:b + a:c + b:c"},
+           {"y ~ (a + b)**2", "y = 1 + a + b + a:b"},
+           {"y ~ .", "y = 1 + a + b + c"},
+           {"y ~ . - b", "y = 1 + a + c"},
+           {"y ~ .^2", "y = 1 + a + b + c + a:b + a:c + b:c"},
+           {"a ~ .", "a = 1 + b + c + y"},
+           {"y ~ log(a) + I(b^2)*c", "y = 1 + log(a) + I(b^2) + c + I(b^2):c"},
+           {"y ~ I(b ** 3) + sqrt(a):exp( b )", "y = 1 + I(b^3) + sqrt(a):exp(b)"},
+           {"y ~ log1p(a) + log2(a) + log10(a)", "y = 1 + log1p(a) + log2(a) + log10(a)"},
+           {"y ~ C(a):b + factor(a)", "y = 1 + a + a:b"},
+           {"`my y` ~ `a b` + log(`c*`)", "my y = 1 + a b + log(c*)"},
+           {"y ~ größe + a.b + _c1", "y = 1 + größe + a.b + _c1"},
+       })
+    EXPECT_EQ(read(text), terms) << text;
+  EXPECT_EQ(parse_formula("y ~ x*C(a) + factor(b)").categorical, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(parse_formula("y ~ b:log(x) + a + I(b^2)").columns(), (std::vector<std::string>{"a", "b", "x"}));
+  EXPECT_TRUE(parse_formula("y ~ . - a").terms.empty());  // what . stands for is not known yet
+}
+
+TEST(Formula, SaysWhatCannotBeRead) {
+  for (const auto& [text, said] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"y", "there is no ~"},
+           {"~ a", "the left side names the target"},
+           {"log(y) ~ a", "a function of the target is a column that the table should have"},
+           {"y + z ~ a", "the left side is the name of a column by itself"},
+           {"y ~", "ends where a column should be named"},
+           {"y ~ a +", "ends where a column should be named"},
+           {"y ~ a b", "an operator is one of"},
+           {"y ~ a ~ b", "a second ~"},
+           {"y ~ (a + b", "this ( is not closed"},
+           {"y ~ a)", "closes nothing"},
+           {"y ~ (1|g)", "groups with partial pooling"},
+           {"y ~ a %in% b", "write a + a:b"},
+           {"y ~ a/b", "write a + a:b for a/b"},
+           {"y ~ a^2", "write I(x^2)"},
+           {"y ~ a**2", "write I(x^2)"},
+           {"y ~ (a + b)^x", "a whole number from 1 to 9 follows"},
+           {"y ~ bs(a, df = 4)", "curves are fitted from Python and R"},
+           {"y ~ sin(a)", "there is no function 'sin'; there are C, factor, I, log"},
+           {"y ~ offset(a)", "an offset is named apart"},
+           {"y ~ log(a + b)", "log() takes the name of a column alone"},
+           {"y ~ log()", "log() takes the name of a column"},
+           {"y ~ I(a)", "a power from 2 to 9"},
+           {"y ~ I(a^0.5)", "numbers are whole"},
+           {"y ~ C(a, contr.sum)", "C() takes the name of a column alone"},
+           {"y ~ C(a) + a", "write C(a) everywhere"},
+           {"y ~ C(a) + log(a)", "write C(a) everywhere"},
+           {"y ~ `a", "the backtick is not closed"},
+           {"y ~ 2 + a", "a number is 1 or 0"},
+           {"y ~ (1 + a):b", "no part of terms in parentheses"},
+           {"y ~ y + a", "this is the target"},
+           {"y ~ log(y)", "this is the target"},
+           {"y ~ a - b", "is not there"},
+           {"y ~ 3a", "a name that begins with a digit stands in backticks"},
+       })
+    EXPECT_TRUE(says(message_of<InputError>([&, t = text] { read(t); }), {said})) << text;
+  // The place is named, in characters from 1.
+  EXPECT_TRUE(says(message_of<InputError>([] { read("y ~ a + bs(b)"); }), {"at 'bs(b)' (character 9)"}));
+}
+
+TEST(Formula, FunctionsHaveNoValueOutsideTheirDomain) {
+  EXPECT_DOUBLE_EQ(value_of(NumberFunction::log, 1, std::exp(2.0)), 2.0);
+  EXPECT_DOUBLE_EQ(value_of(NumberFunction::log2, 1, 8.0), 3.0);
+  EXPECT_DOUBLE_EQ(value_of(NumberFunction::log10, 1, 1000.0), 3.0);
+  EXPECT_DOUBLE_EQ(value_of(NumberFunction::log1p, 1, 0.0), 0.0);
+  EXPECT_DOUBLE_EQ(value_of(NumberFunction::exp, 1, 1.0), std::exp(1.0));
+  EXPECT_DOUBLE_EQ(value_of(NumberFunction::sqrt, 1, 9.0), 3.0);
+  EXPECT_DOUBLE_EQ(value_of(NumberFunction::power, 3, -2.0), -8.0);
+  EXPECT_DOUBLE_EQ(value_of(NumberFunction::identity, 1, 7.0), 7.0);
+  for (const double x : {0.0, -1.0}) EXPECT_TRUE(std::isnan(value_of(NumberFunction::log, 1, x)));
+  EXPECT_TRUE(std::isnan(value_of(NumberFunction::log1p, 1, -1.0)));
+  EXPECT_TRUE(std::isnan(value_of(NumberFunction::sqrt, 1, -1.0)));
+}
+
+}  // namespace
+}  // namespace flymc
