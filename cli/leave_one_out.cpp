@@ -10,6 +10,7 @@
 
 #include "flags.hpp"
 #include "flymc/core/error.hpp"
+#include "flymc/run/files/hurdle.hpp"
 #include "run_commands.hpp"
 #include "usage.hpp"
 
@@ -34,7 +35,15 @@ LeaveOneOut computed(const std::vector<std::string>& paths, const LooOptions& op
   check_usage(options);
   std::deque<RunDirectory> runs;
   std::vector<NamedRun> named;
-  for (const std::string& path : paths) named.push_back({runs.emplace_back(path), path});
+  for (const std::string& path : paths) {
+    if (!HurdleRun::is_in(path)) {
+      named.push_back({runs.emplace_back(path), path});
+      continue;
+    }
+    HurdleRun hurdle(path);
+    const RunDirectory& zero = runs.emplace_back(std::move(hurdle.zero));
+    named.push_back({zero, path, &runs.emplace_back(std::move(hurdle.count))});
+  }
   for (std::size_t i = 0; i < paths.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (std::filesystem::equivalent(paths[i], paths[j]))

@@ -17,6 +17,7 @@
 #include "flymc/core/files.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/export.hpp"
+#include "flymc/run/files/hurdle.hpp"
 #include "flymc/run/files/plan.hpp"
 #include "flymc/run/files/predict.hpp"
 #include "flymc/run/files/report.hpp"
@@ -104,7 +105,30 @@ struct Output {
   bool quiet = false;
 };
 
-int finish(const RunDirectory& directory, const Output& output, const SummaryOptions& options = {}) {
+// A run, or both parts of a hurdle.
+struct Runs {
+  explicit Runs(RunDirectory run) : path(run.path()) { parts.push_back(std::move(run)); }
+  explicit Runs(HurdleRun hurdle) : path(std::move(hurdle.path)) {
+    parts.push_back(std::move(hurdle.zero));
+    parts.push_back(std::move(hurdle.count));
+  }
+  // Those in this folder.
+  static Runs in(const std::filesystem::path& folder) {
+    return HurdleRun::is_in(folder) ? Runs(HurdleRun(folder)) : Runs(RunDirectory(folder));
+  }
+  std::filesystem::path path;
+  std::vector<RunDirectory> parts;
+};
+
+// Of a part of a hurdle: what it is about; else nothing.
+std::string heading(const Settings& settings) {
+  if (settings.hurdle.empty()) return "";
+  return settings.hurdle == "zero"
+             ? fmt::format("zero: whether {} is more than 0 ({})\n", settings.target, settings.family)
+             : fmt::format("count: {} where it is more than 0 ({})\n", settings.target, settings.family);
+}
+
+void print_summary(const RunDirectory& directory, const Output& output, const SummaryOptions& options) {
   const RunReport report = read_report(directory);
   Progress progress(Progress::style_of(output.quiet), stop_requested);
   const auto of_how_many = [&](Index done, Index all) {
@@ -120,48 +144,64 @@ int finish(const RunDirectory& directory, const Output& output, const SummaryOpt
     tell("`flymc sample {} --draws {} --out OTHER` draws so many, from where these chains ended\n",
          directory.path().string(),
          draws_that_should_do(summary.parameters, report.chains.size(), report.draws_per_chain));
+}
+
+int finish(const Runs& runs, const Output& output, const SummaryOptions& options = {}) {
+  const bool one = runs.parts.size() == 1;
+  for (std::size_t i = 0; i < runs.parts.size(); ++i) {
+    const Settings& settings = runs.parts[i].settings();
+    if (!one && output.json) fmt::print("{}\"{}\":\n", i == 0 ? "{" : ",", settings.hurdle);
+    if (!one && !output.json) fmt::print("{}{}", i == 0 ? "" : "\n", heading(settings));
+    print_summary(runs.parts[i], output, options);
+  }
+  if (!one && output.json) fmt::print("}}\n");
   return Exit::success;
 }
 
 // All stages that are left, and the summary. On every rank; the first one speaks.
-int run(const RunDirectory& directory, const Output& output, const Communicator& ranks) {
+int run(const Runs& runs, const Output& output, const Communicator& ranks) {
   const bool speaks = ranks.rank() == 0;
-  Progress progress(Progress::style_of(output.quiet || !speaks), stop_requested);
   // mpirun ends the ranks that are left when one is lost. They wait for that one, and may not get to a checkpoint.
   if (ranks.size() > 1)
     last_words = speaks ? fmt::format(
                               "\nflymc: this job is to end (a rank was lost, or somebody stopped it); `flymc "
                               "resume {}` goes on from the last checkpoint, on any number of ranks\n",
-                              directory.path().string())
+                              runs.path.string())
                         : "";
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
-  const bool done = complete(directory, progress, ranks);
-  progress.finish();
-  if (!speaks) return done ? Exit::success : Exit::interrupted;
-  if (!done) {
-    tell("stopped; `flymc resume {}` goes on from here\n", directory.path().string());
-    return Exit::interrupted;
+  for (const RunDirectory& directory : runs.parts) {
+    Progress progress(Progress::style_of(output.quiet || !speaks), stop_requested);
+    if (!output.quiet && speaks) tell("{}", heading(directory.settings()));
+    const bool done = complete(directory, progress, ranks);
+    progress.finish();
+    if (!done) {
+      if (speaks) tell("stopped; `flymc resume {}` goes on from here\n", runs.path.string());
+      return Exit::interrupted;
+    }
   }
-  if (!output.quiet)
-    tell("draws are in {}; `flymc export {} --out draws.nc` writes them for ArviZ\n\n", directory.draws().string(),
-         directory.path().string());
-  return finish(directory, output);
+  if (!speaks) return Exit::success;
+  for (const RunDirectory& directory : runs.parts)
+    if (!output.quiet)
+      tell("draws are in {}; `flymc export {} --out draws.nc` writes them for ArviZ\n", directory.draws().string(),
+           directory.path().string());
+  if (!output.quiet) tell("\n");
+  return finish(runs, output);
 }
 
 // Made by the first rank, then opened by the others.
-RunDirectory made_by_first(const Communicator& ranks, const std::filesystem::path& path,
-                           const std::function<RunDirectory()>& make) {
-  std::optional<RunDirectory> made;
+Runs made_by_first(const Communicator& ranks, const std::filesystem::path& path, const std::function<Runs()>& make) {
+  std::optional<Runs> made;
   if (ranks.rank() == 0) made.emplace(make());
   any(ranks, false);  // the others wait here
-  return made ? *std::move(made) : RunDirectory(path);
+  return made ? *std::move(made) : Runs::in(path);
 }
 
 void say(const std::string& text) { tell("flymc: {}\n", in_flags(text)); }
 
-// Says what went wrong, of the exception at hand, and what to do. `run` is the folder that the command reads or writes.
-int explain(const std::filesystem::path& run) {
+// Says what went wrong, of the exception at hand, and what to do. `run` is the folder that the command reads or writes, and
+// `makes` whether it goes through the stages of the run.
+int explain(const std::filesystem::path& run, bool makes) {
   const auto has = [&](const char* file) {
     std::error_code unknown;
     return !run.empty() && std::filesystem::exists(run / file, unknown);
@@ -179,7 +219,7 @@ int explain(const std::filesystem::path& run) {
   } catch (const InputError& error) {
     say(error.what());
     // It failed where the prior matters, or was asked for anew. Reading the table again can be spared.
-    if (has_rows() && !has("preparation.flymc"))
+    if (makes && has_rows() && !has("preparation.flymc"))
       say(fmt::format("its rows are kept; `flymc sample {} --prior PRIOR --out OTHER` tries another prior on them",
                       run.string()));
     if (const auto draws = run / "draws.parquet"; dynamic_cast<const DamagedDraws*>(&error) && has("draws.parquet"))
@@ -206,7 +246,7 @@ int explain(const std::filesystem::path& run) {
   }
 }
 
-int guarded(const std::function<int()>& command, const std::filesystem::path& run, const Ranks& ranks) {
+int guarded(const std::function<int()>& command, const std::filesystem::path& run, bool makes, const Ranks& ranks) {
   try {
     const int code = command();
     if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category());
@@ -216,7 +256,7 @@ int guarded(const std::function<int()>& command, const std::filesystem::path& ru
   } catch (...) {
     // As a rule all ranks find the same fault, and the first one says so; another speaks up if that one has not.
     if (ranks.all().rank() != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
-    const int code = explain(run);
+    const int code = explain(run, makes);
     ranks.abort(code);
     return code;
   }
@@ -258,15 +298,17 @@ int main(int argc, char** argv) {
     to.add_flag("--overwrite", overwrite, "replace the run that is in the folder");
   };
   const auto existing = [&] { return overwrite ? Existing::replace : Existing::keep; };
-  const auto new_run = [&](const Settings& settings) {
-    if (overwrite) check_table(settings);
-    return RunDirectory::create(out, settings, nullptr, existing());
+  const auto new_runs = [&](const std::vector<Settings>& fits) {
+    if (overwrite) check_table(fits.front());
+    return fits.size() > 1 ? Runs(HurdleRun::create(out, fits, existing()))
+                           : Runs(RunDirectory::create(out, fits.front(), nullptr, existing()));
   };
   const auto add_reference_class = [&](CLI::App& to) {
     to.add_option("--reference-class", reference_class, "softmax: differences are from this class [the first]")
         ->type_name("CLASS");
   };
-  const auto settings_of_flags = [&] {
+  // Of the fits that they stand for, mostly one.
+  const auto fits_of_flags = [&] {
     Settings settings;
     if (!config.empty()) read_toml(config, settings);
     settings.from.clear();  // settings of a run that stood on another may be used to fit a table
@@ -276,8 +318,16 @@ int main(int argc, char** argv) {
       throw CLI::ValidationError("name a table: a file, a pattern such as 'part-*.csv', or a folder", Exit::bad_usage);
     if (settings.target.empty())
       throw CLI::ValidationError("--target: name the column to explain, or write a --formula", Exit::bad_usage);
-    check_usage(settings, config);
-    return settings;
+    return blame_flags([&] { return fits_of(settings); }, config);
+  };
+  const auto only_fit_of_flags = [&] {
+    std::vector<Settings> fits = fits_of_flags();
+    if (fits.size() > 1)
+      throw CLI::ValidationError(
+          fmt::format("--family: a hurdle is two fits, of the families {} and {}; `flymc fit` makes both",
+                      fits[0].family, fits[1].family),
+          Exit::bad_usage);
+    return std::move(fits.front());
   };
   const auto add_table = [&](CLI::App& to) {
     to.add_option("table", table, "Parquet, CSV (.gz), Arrow or Feather: files, globs or folders")->type_name("TABLE");
@@ -299,8 +349,8 @@ int main(int argc, char** argv) {
     run_of_command = out;
     on_all_ranks = true;
     command = [&] {
-      const Settings settings = settings_of_flags();
-      return run(made_by_first(ranks, out, [&] { return new_run(settings); }), output, ranks);
+      const std::vector<Settings> fits = fits_of_flags();
+      return run(made_by_first(ranks, out, [&] { return new_runs(fits); }), output, ranks);
     };
   });
 
@@ -316,8 +366,9 @@ int main(int argc, char** argv) {
     run_of_command = out;
     on_all_ranks = true;
     command = [&] {
-      const Settings settings = settings_of_flags();
-      const RunDirectory directory = made_by_first(ranks, out, [&] { return new_run(settings); });
+      const Settings settings = only_fit_of_flags();
+      const Runs made = made_by_first(ranks, out, [&] { return new_runs({settings}); });
+      const RunDirectory& directory = made.parts.front();
       const bool speaks = ranks.rank() == 0;
       Progress progress(Progress::style_of(output.quiet || !speaks), stop_requested);
       std::optional<RunLock> lock;
@@ -345,7 +396,8 @@ int main(int argc, char** argv) {
       Settings settings = settings_on(base, out);
       flags.apply(settings);
       check_usage(settings);
-      return run(made_by_first(ranks, out, [&] { return create_on(base, out, settings, existing()); }), output, ranks);
+      return run(made_by_first(ranks, out, [&] { return Runs(create_on(base, out, settings, existing())); }), output,
+                 ranks);
     };
   });
 
@@ -355,7 +407,7 @@ int main(int argc, char** argv) {
   resume.footer("Example:\n  flymc resume run");
   resume.callback([&] {
     on_all_ranks = true;
-    command = [&] { return run(RunDirectory(run_path), output, ranks); };
+    command = [&] { return run(Runs::in(run_path), output, ranks); };
   });
 
   CLI::App& summary = *app.add_subcommand("summary", "what a finished run found, and what it took");
@@ -373,7 +425,7 @@ int main(int argc, char** argv) {
     command = [&] {
       summary_options.reference_class = reference_class;
       check_usage(summary_options);
-      return finish(RunDirectory(run_path), output, summary_options);
+      return finish(Runs::in(run_path), output, summary_options);
     };
   });
 
@@ -410,7 +462,9 @@ int main(int argc, char** argv) {
   predict_command.callback([&] {
     command = [&] {
       check_usage(predict_options);
-      const RowId rows = predict(RunDirectory(run_path), predict_options, out);
+      const Runs runs = Runs::in(run_path);
+      const RowId rows = runs.parts.size() > 1 ? predict(runs.parts[0], runs.parts[1], predict_options, out)
+                                               : predict(runs.parts[0], predict_options, out);
       tell("{} rows are in {}\n", rows, out);
       return static_cast<int>(Exit::success);
     };
@@ -444,7 +498,7 @@ int main(int argc, char** argv) {
   plan.footer("Example:\n  flymc plan clicks.parquet --target clicked");
   plan.callback([&] {
     command = [&] {
-      const Plan made = make_plan(settings_of_flags());
+      const Plan made = make_plan(only_fit_of_flags());
       fmt::print("{}", output.json ? to_json(made) : made.text());
       return static_cast<int>(Exit::success);
     };
@@ -453,7 +507,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     if (ranks.rank() != 0 && !on_all_ranks) return Exit::success;
-    return guarded(command, run_of_command.empty() ? run_path : run_of_command, job);
+    return guarded(command, run_of_command.empty() ? run_path : run_of_command, on_all_ranks, job);
   } catch (const CLI::ParseError& error) {
     if (ranks.rank() != 0) return Exit::success;
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version

@@ -21,15 +21,19 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 };
 
-// Settings of flags alone are at fault for what cannot be used; beside a file's, nobody can tell.
-template <class Options>
-void check_usage(const Options& options, const std::string& config = "") {
+// Settings of flags alone are at fault for what cannot be used; beside a file's, nobody can tell. Returns what `check` does.
+template <class Check>
+auto blame_flags(const Check& check, const std::string& config = "") {
   try {
-    check(options);
+    return check();
   } catch (const InputError& error) {
     if (config.empty()) throw CLI::ValidationError(in_flags(error.what()), Exit::bad_usage);
     throw InputError(fmt::format("with the settings of {}: {}", config, error.what()));
   }
+}
+template <class Options>
+void check_usage(const Options& options, const std::string& config = "") {
+  blame_flags([&] { check(options); }, config);
 }
 
 // What is wrong, and which help to ask for.

@@ -13,6 +13,7 @@ from ._core import version as __version__
 from .checking import Check
 from .fits import Fit, load, resume
 from .fitting import fit, plan
+from .hurdles import HurdleFit
 from .leave_one_out import Comparison, Loo, compare
 from .priors import Flat, Laplace, Normal, StudentT
 
@@ -25,6 +26,7 @@ __all__ = [
     "Flat",
     "FlyMCClassifier",
     "FlyMCRegressor",
+    "HurdleFit",
     "InputError",
     "Laplace",
     "Loo",

@@ -31,6 +31,9 @@ def formula(text: str, others: Sequence[str]) -> dict[str, list[str]]:
     The target of a formula, its intercept (1 or 0), its columns and the names of its terms; `.` stands for the others. An InputError if it is not one that is read while the table streams.
     """
 
+def is_hurdle(path: str) -> bool:
+    """Whether both parts of a hurdle are in this folder."""
+
 def plan(settings: Mapping[str, Sequence[str]], json: bool = False) -> str:
     """What a fit would take."""
 
@@ -44,6 +47,12 @@ class Run:
     def create(path: str, settings: Mapping[str, Sequence[str]], base: Run | None = None, overwrite: bool = False) -> Run:
         """
         A new folder with these settings; with a base, those of the base unless given.
+        """
+
+    @staticmethod
+    def create_fits(path: str, settings: Mapping[str, Sequence[str]], overwrite: bool = False) -> list[Run]:
+        """
+        The same for the fits that a family stands for: a run, or both parts of a hurdle.
         """
 
     @property
@@ -84,6 +93,9 @@ class Run:
 
     def predict(self, table: Sequence[str], out: str, interval: float, draws: int, missing: str, delimiter: str, kind: str, times: Sequence[float], threads: int) -> int:
         """Predictions for a table's rows, to a file."""
+
+    def predict_hurdle(self, zero: Run, table: Sequence[str], out: str, interval: float, draws: int, missing: str, delimiter: str, kind: str, times: Sequence[float], threads: int) -> int:
+        """The same by this count part and its zero part."""
 
     def log_likelihood(self, rows: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """A row per draw, a column per row of the table."""
@@ -199,7 +211,8 @@ class LeaveOneOut:
     def ranks(self) -> list[int]:
         """Their places in the list, the best first."""
 
-def leave_one_out(names: Sequence[str], runs: Sequence[Run], rows: int, seed: int) -> LeaveOneOut: ...
+def leave_one_out(names: Sequence[str], fits: Sequence[Sequence[Run]], rows: int, seed: int) -> LeaveOneOut:
+    """A fit is a run, or both parts of a hurdle."""
 
 def difference_estimate(rows: int, total: float, squares: float, proxies: Sequence[float], exact: Sequence[float]) -> SumEstimate:
     """A sum over all rows, of proxies of all and exact terms of some."""

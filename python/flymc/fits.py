@@ -8,9 +8,9 @@ import pathlib
 import subprocess
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,9 @@ from .plots import Plots
 from .priors import Priors, prior_text
 from .settings import words
 from .watching import watch
+
+if TYPE_CHECKING:
+    from .hurdles import HurdleFit
 
 _NO_LAPLACE = "there is no Laplace approximation of this run: its set-up did not reach the mode"
 
@@ -199,8 +202,8 @@ class Fit(Plots):
 
         The posterior is `theta(chain, draw, coefficient)`, as in the command's export: of a softmax the differences
         from `reference_class`, which is the first class unless you name another. Three groups are of a random sample of at
-        most `log_likelihood_rows` rows of the table, without replacement, that depends on `seed`; 0 leaves them out, and
-        there are none of ordered targets. `log_likelihood` is what `arviz.loo` needs, `observed_data` has the targets
+        most `log_likelihood_rows` rows of the table, without replacement, that depends on `seed`; 0 leaves them out.
+        `log_likelihood` is what `arviz.loo` needs, `observed_data` has the targets
         (classes by their number, successes as shares of the trials), and `posterior_predictive` a target of each row under
         each draw, so that `arviz.plot_ppc` and `arviz.plot_loo_pit` work. Times that are censored have no observed time, and
         so these two groups are left out of a fit with `event`.
@@ -224,7 +227,7 @@ class Fit(Plots):
             }.items()
         }
         likelihood = None
-        if log_likelihood_rows > 0 and not _core.takes_order(self.settings["family"][0]):
+        if log_likelihood_rows > 0:
             all_rows, rows = self._run.sample_rows(log_likelihood_rows, seed)
             shape = (*theta.shape[:2], len(rows))
             likelihood = LogLikelihood(
@@ -346,6 +349,20 @@ class Fit(Plots):
         >>> fit.predict({"age": [0.0, 3.0], "income": [0.0, 8.0]}, kind="target")["upper"].tolist()
         [1.0, 0.0]
         """
+        return self._predict_by(self._run.predict, new, interval, kind, times, draws, threads, missing, delimiter)
+
+    def _predict_by(
+        self,
+        write: Callable[..., int],
+        new: Any,
+        interval: float,
+        kind: str | None,
+        times: Sequence[float],
+        draws: int,
+        threads: int,
+        missing: str,
+        delimiter: str,
+    ) -> Any:
         import pandas
         from pyarrow import parquet
 
@@ -366,7 +383,7 @@ class Fit(Plots):
                 tables.write(new, spool)
                 paths = [str(spool)]
             with tables.named(paths):
-                self._run.predict(paths, str(out), interval, draws, missing, delimiter, kind or "", [float(t) for t in times], threads)
+                write(paths, str(out), interval, draws, missing, delimiter, kind or "", [float(t) for t in times], threads)
             predictions = parquet.read_table(out).to_pandas().drop(columns="row")
         if isinstance(new, pandas.DataFrame):
             predictions.index = new.index
@@ -484,8 +501,17 @@ def _frame(report: dict[str, Any], rows: list[dict[str, Any]]) -> Any:
     return pandas.DataFrame(rows, index=pandas.Index(names, name="parameter"), dtype=float)
 
 
-def load(path: str | os.PathLike[str]) -> Fit:
+def load(path: str | os.PathLike[str]) -> Fit | HurdleFit:
     """The fit of a finished run: one that was saved, or one of the command."""
+    if _core.is_hurdle(str(path)):
+        from . import hurdles
+
+        return hurdles.load(path)
+    return load_run(path)
+
+
+def load_run(path: str | os.PathLike[str]) -> Fit:
+    """The same, of what is no hurdle."""
     run = _core.Run(str(path))
     try:
         return Fit(run)
@@ -504,7 +530,7 @@ def _at(path: str) -> Fit:
             f"{path}: the run of this Fit is not here any more; a Fit of a run in a folder of its own is pickled as "
             "that path, so move the folder back, or load it from where it is now by flymc.load"
         )
-    return load(path)
+    return load_run(path)
 
 
 def _of_files(files: dict[str, bytes], stopped: str | None) -> Fit:
@@ -517,8 +543,12 @@ def _of_files(files: dict[str, bytes], stopped: str | None) -> Fit:
     return fit
 
 
-def resume(path: str | os.PathLike[str], progress: bool = True) -> Fit:
+def resume(path: str | os.PathLike[str], progress: bool = True) -> Fit | HurdleFit:
     """Goes on with a run that was stopped, by Ctrl-C or by a crash; the draws are those of one that was not."""
+    if _core.is_hurdle(str(path)):
+        from . import hurdles
+
+        return hurdles.resume(path, progress)
     run = _core.Run(str(path))
     return Fit(run) if watch(run, progress) else conclude_or_raise(run, [])
 

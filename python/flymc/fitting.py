@@ -11,10 +11,11 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from . import _core, folders, tables
+from . import _core, folders, hurdles, tables
 from .columns import did_you_mean
 from .fits import Fit, conclude_or_raise
 from .formulas import Design, by_terms, streamed
+from .hurdles import HurdleFit
 from .priors import Priors, prior_text
 from .settings import words
 from .watching import watch
@@ -62,7 +63,7 @@ def fit(
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     progress: bool = True,
-) -> Fit:
+) -> Fit | HurdleFit:
     """Draws from the posterior of a regression.
 
     Args:
@@ -78,7 +79,8 @@ def fit(
             `negative_binomial`, `truncated_poisson`, `gamma`, `gaussian`, `student_t`, and for times until an event
             and positive amounts `weibull`, `lognormal` or `loglogistic`. The `shape` of `negative_binomial` and `gamma`
             is drawn with the coefficients, and from `gaussian` on the residual scale `sigma`; of the first two of these
-            it may be known and given.
+            it may be known and given. `hurdle_poisson` is two fits, of whether a count is more than 0 and of how large
+            it is where it is: the result is a HurdleFit. Its `offset` or `exposure` is of the second alone.
         prior: One for all coefficients, or a dictionary from terms to priors, in which `None` stands for all others.
             A prior is per unit of a column, and the intercept's at the means of the columns. Coefficients of which
             nothing is said have a default that is scaled by the table: see the reference.
@@ -128,11 +130,14 @@ def fit(
         table, settings, design = _prepare(formula, data, given, spool)
         prior = design.expand(prior) if design else by_terms(prior) if settings.get("formula") else prior
         with tables.named(table, by_formula=design is not None):
-            run = _core.Run.create(str(path), words({**settings, "table": table, "prior": prior_text(prior)}), overwrite=overwrite)
+            runs = _core.Run.create_fits(str(path), words({**settings, "table": table, "prior": prior_text(prior)}), overwrite)
             if design:
-                design.save(path)
-            done = watch(run, progress)
-    return Fit(run, [temporary]) if done else conclude_or_raise(run, [temporary])
+                for run in runs:
+                    design.save(pathlib.Path(run.path))
+            if len(runs) > 1:
+                return hurdles.complete(runs, [temporary], progress)
+            done = watch(runs[0], progress)
+    return Fit(runs[0], [temporary]) if done else conclude_or_raise(runs[0], [temporary])
 
 
 def plan(formula: str | None, data: Any, family: str = "logistic", **settings: Any) -> str:

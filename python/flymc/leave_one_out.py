@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas
 
     from .fits import Fit
+    from .hurdles import HurdleFit
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,14 +75,14 @@ class Comparison:
         )
 
 
-def loo(fit: Fit, rows: int = 1000, seed: int = 0) -> Loo:
+def loo(fit: Fit | HurdleFit, rows: int = 1000, seed: int = 0) -> Loo:
     import pandas
 
     of = _of({"": fit}, rows, seed)
     (run,) = of.runs
     sample = pandas.DataFrame({"row": run.rows})
     try:
-        sample = sample.join(fit.origins(run.rows))
+        sample = sample.join(_parts(fit)[0].origins(run.rows))
     except _core.InputError:  # of a run of an earlier version, which did not keep them
         pass
     sample = sample.assign(elpd=run.terms, pareto_k=run.pareto_k)
@@ -89,7 +90,7 @@ def loo(fit: Fit, rows: int = 1000, seed: int = 0) -> Loo:
     return Loo(elpd.value, elpd.se, elpd.subsampling_se, run.p_loo, of.rows, run.good_k, sample)
 
 
-def compare(fits: Mapping[str, Fit], rows: int = 1000, seed: int = 0) -> Comparison:
+def compare(fits: Mapping[str, Fit | HurdleFit], rows: int = 1000, seed: int = 0) -> Comparison:
     """Compares fits of one table by leave-one-out cross-validation, on the same rows.
 
     Args:
@@ -110,8 +111,9 @@ def compare(fits: Mapping[str, Fit], rows: int = 1000, seed: int = 0) -> Compari
     (['age and income', 'age'], True)
     """
     from .fits import Fit
+    from .hurdles import HurdleFit
 
-    if not isinstance(fits, Mapping) or not all(isinstance(fit, Fit) for fit in fits.values()):
+    if not isinstance(fits, Mapping) or not all(isinstance(fit, Fit | HurdleFit) for fit in fits.values()):
         raise TypeError('compare: give a dictionary of fits by name, flymc.compare({"small": one, "large": other})')
     if len(fits) < 2:
         raise ValueError(f"compare: {len(fits)} fit; give two or more, or ask one for its own with Fit.loo()")
@@ -133,9 +135,17 @@ def compare(fits: Mapping[str, Fit], rows: int = 1000, seed: int = 0) -> Compari
     return Comparison(table.iloc[of.ranks], of.rows, len(of.runs[0].rows), of.table_rows)
 
 
-def _of(fits: Mapping[str, Fit], rows: int, seed: int) -> _core.LeaveOneOut:
-    with tables.named([file for fit in fits.values() for file in fit.settings["table"]]):
-        of = _core.leave_one_out([str(name) for name in fits], [fit._run for fit in fits.values()], rows, seed)
+def _parts(fit: Fit | HurdleFit) -> list[Fit]:
+    """Of a hurdle both, else the fit itself."""
+    from .fits import Fit
+
+    return [fit] if isinstance(fit, Fit) else [fit.zero, fit.count]
+
+
+def _of(fits: Mapping[str, Fit | HurdleFit], rows: int, seed: int) -> _core.LeaveOneOut:
+    runs = [[part._run for part in _parts(fit)] for fit in fits.values()]
+    with tables.named([file for fit in fits.values() for file in _parts(fit)[0].settings["table"]]):
+        of = _core.leave_one_out([str(name) for name in fits], runs, rows, seed)
     for reason in of.warnings:
         warnings.warn(reason, stacklevel=4)
     return of

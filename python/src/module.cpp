@@ -22,6 +22,7 @@
 #include "flymc/run/files/check.hpp"
 #include "flymc/run/files/copies.hpp"
 #include "flymc/run/files/families.hpp"
+#include "flymc/run/files/hurdle.hpp"
 #include "flymc/run/files/inspect.hpp"
 #include "flymc/run/files/leave_one_out.hpp"
 #include "flymc/run/files/loo.hpp"
@@ -43,12 +44,16 @@ namespace {
 using Words = std::map<std::string, std::vector<std::string>>;
 using Stage = std::tuple<std::string, double, double, std::string>;
 
-void apply(const Words& words, Settings& settings) {
+void put(const Words& words, Settings& settings) {
   for (const auto& [name, values] : words) {
     const Setting* const found = find_setting(name);
     if (found == nullptr) throw InputError("there is no setting '" + name + "'");
     found->set(settings, values);
   }
+}
+
+void apply(const Words& words, Settings& settings) {
+  put(words, settings);
   check(settings);
 }
 
@@ -107,6 +112,24 @@ class Run {
     return Run(RunDirectory::create(path, settings, nullptr, existing));
   }
 
+  // One run, or both parts of a hurdle.
+  static std::vector<Run> create_fits(const std::string& path, const Words& words, bool overwrite) {
+    Settings settings;
+    put(words, settings);
+    const std::vector<Settings> fits = fits_of(settings);
+    if (overwrite) check_table(fits.front());
+    const Existing existing = overwrite ? Existing::replace : Existing::keep;
+    std::vector<Run> out;
+    if (fits.size() == 1) {
+      out.emplace_back(RunDirectory::create(path, fits.front(), nullptr, existing));
+      return out;
+    }
+    HurdleRun made = HurdleRun::create(path, fits, existing);
+    out.emplace_back(std::move(made.zero));
+    out.emplace_back(std::move(made.count));
+    return out;
+  }
+
   std::string path() const { return directory_.path().string(); }
   bool finished() const { return directory_.finished(); }
   Words settings() const {
@@ -136,8 +159,7 @@ class Run {
 
   std::string summary(bool json, double interval, bool ratios, const std::string& reference_class) const {
     const RunReport report = read_report(directory_);
-    const FitSummary summary =
-        in_arguments(summarise(directory_, report, {interval, false, ratios, reference_class}));
+    const FitSummary summary = in_arguments(summarise(directory_, report, {interval, false, ratios, reference_class}));
     return json ? to_json(summary, report) : summary.text("`Fit.summary()` has all");
   }
   void write_draws(const std::string& out, const std::string& reference_class) const {
@@ -147,6 +169,13 @@ class Run {
                        std::int64_t draws, const std::string& missing, const std::string& delimiter,
                        const std::string& kind, const std::vector<double>& times, int threads) const {
     return flymc::predict(directory_, {table, delimiter, missing, interval, draws, kind, times, threads}, out);
+  }
+  std::int64_t predict_hurdle(const Run& zero, const std::vector<std::string>& table, const std::string& out,
+                              double interval, std::int64_t draws, const std::string& missing,
+                              const std::string& delimiter, const std::string& kind, const std::vector<double>& times,
+                              int threads) const {
+    return flymc::predict(zero.directory_, directory_,
+                          {table, delimiter, missing, interval, draws, kind, times, threads}, out);
   }
   RowMatrix log_likelihood(const std::vector<RowId>& rows) const { return flymc::log_likelihood(directory_, rows); }
   std::vector<std::vector<RowId>> bright_rows(std::uint64_t chain, std::int64_t draws) const {
@@ -199,13 +228,21 @@ std::vector<NamedRun> with_names(const std::vector<std::string>& names, const st
   for (std::size_t i = 0; i < runs.size(); ++i) named.push_back({runs[i]->directory(), names.at(i)});
   return named;
 }
+// Of a hurdle both parts.
+std::vector<NamedRun> with_names(const std::vector<std::string>& names,
+                                 const std::vector<std::vector<const Run*>>& fits) {
+  std::vector<NamedRun> named;
+  for (std::size_t i = 0; i < fits.size(); ++i)
+    named.push_back({fits[i].at(0)->directory(), names.at(i), fits[i].size() > 1 ? &fits[i][1]->directory() : nullptr});
+  return named;
+}
 LooRows loo_rows_of(const std::vector<std::string>& names, const std::vector<const Run*>& runs, RowId count,
                     std::uint64_t seed) {
   return flymc::loo_rows(with_names(names, runs), count, seed);
 }
-LeaveOneOut leave_one_out_of(const std::vector<std::string>& names, const std::vector<const Run*>& runs, RowId rows,
-                             std::int64_t seed) {
-  LeaveOneOut out = flymc::leave_one_out(with_names(names, runs), {rows, seed});
+LeaveOneOut leave_one_out_of(const std::vector<std::string>& names, const std::vector<std::vector<const Run*>>& fits,
+                             RowId rows, std::int64_t seed) {
+  LeaveOneOut out = flymc::leave_one_out(with_names(names, fits), {rows, seed});
   for (std::string& warning : out.warnings) warning = in_arguments(warning);
   return out;
 }
@@ -311,12 +348,17 @@ NB_MODULE(_core, m) {
       "The target of a formula, its intercept (1 or 0), its columns and the names of its terms; `.` stands for the "
       "others. "
       "An InputError if it is not one that is read while the table streams.");
+  m.def(
+      "is_hurdle", [](const std::string& path) { return HurdleRun::is_in(path); }, "path"_a,
+      "Whether both parts of a hurdle are in this folder.");
   m.def("plan", &plan, "settings"_a, "json"_a = false, Free(), "What a fit would take.");
 
   nb::class_<Run>(m, "Run", "A run on disk.")
       .def(nb::init<const std::string&>(), "path"_a, "The folder of an earlier run.")
       .def_static("create", &Run::create, "path"_a, "settings"_a, "base"_a = nb::none(), "overwrite"_a = false, Free(),
                   "A new folder with these settings; with a base, those of the base unless given.")
+      .def_static("create_fits", &Run::create_fits, "path"_a, "settings"_a, "overwrite"_a = false, Free(),
+                  "The same for the fits that a family stands for: a run, or both parts of a hurdle.")
       .def_prop_ro("path", &Run::path)
       .def_prop_ro("finished", &Run::finished)
       .def_prop_ro("settings", &Run::settings)
@@ -333,6 +375,8 @@ NB_MODULE(_core, m) {
            "The draws of what the summary has, as a Parquet file.")
       .def("predict", &Run::predict, "table"_a, "out"_a, "interval"_a, "draws"_a, "missing"_a, "delimiter"_a, "kind"_a,
            "times"_a, "threads"_a, Free(), "Predictions for a table's rows, to a file.")
+      .def("predict_hurdle", &Run::predict_hurdle, "zero"_a, "table"_a, "out"_a, "interval"_a, "draws"_a, "missing"_a,
+           "delimiter"_a, "kind"_a, "times"_a, "threads"_a, Free(), "The same by this count part and its zero part.")
       .def(
           "log_likelihood",
           [](const Run& run, const std::vector<RowId>& rows) {
@@ -396,7 +440,8 @@ NB_MODULE(_core, m) {
       .def_ro("runs", &LeaveOneOut::runs, "As they were given.")
       .def_ro("warnings", &LeaveOneOut::warnings)
       .def_prop_ro("ranks", &LeaveOneOut::ranks, "Their places in the list, the best first.");
-  m.def("leave_one_out", &leave_one_out_of, "names"_a, "runs"_a, "rows"_a, "seed"_a, Free());
+  m.def("leave_one_out", &leave_one_out_of, "names"_a, "fits"_a, "rows"_a, "seed"_a, Free(),
+        "A fit is a run, or both parts of a hurdle.");
   m.def(
       "difference_estimate",
       [](RowId rows, double total, double squares, const std::vector<double>& proxies,

@@ -1,9 +1,11 @@
 """Ordered targets: the order of pandas and PyArrow, formulas, predictions."""
 
+import arviz
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from scipy.special import expit
 
 import flymc
 
@@ -77,14 +79,37 @@ def test_what_is_refused(fit):
         flymc.fit("rating", frame, family="softmax", order=RATINGS, progress=False)
     with pytest.raises(TypeError, match="order: give a list of levels"):
         flymc.fit("rating", frame, family="ordinal", order="poor,fair,good", progress=False)
-    with pytest.raises(flymc.InputError, match="not there yet for ordered targets"):
-        fit.loo()
-    with pytest.raises(flymc.InputError, match="its target is ordered"):
-        fit.origins([0])
     with pytest.raises(ValueError, match="formula: the cut points of an ordered target are its intercepts"):
         flymc.fit("rating ~ price - 1", frame, family="ordinal", progress=False)
 
 
 def test_arviz_and_rows(fit):
     assert fit.rows == 3000
-    assert not hasattr(fit.to_arviz(), "log_likelihood")
+    of_rows = fit.to_arviz(log_likelihood_rows=5000)
+    assert of_rows.log_likelihood["rating"].shape[-1] == 3000
+    observed = [RATINGS.index(rating) for rating in guests()["rating"]]
+    np.testing.assert_array_equal(of_rows.observed_data["rating"], observed)
+    drawn = of_rows.posterior_predictive["rating"].to_numpy()
+    assert set(np.unique(drawn)) == {0, 1, 2} and abs(drawn.mean() - np.mean(observed)) < 0.05
+
+
+def test_log_likelihoods_and_leave_one_out_are_of_rows_of_the_table(fit):
+    """By the difference of two probabilities, and by ArviZ."""
+    table = guests()
+    draws = fit.draws.to_pandas()
+    cuts = draws[[name for name in draws if name.startswith("cutpoint[")]].to_numpy()
+    cuts = np.column_stack([np.full(len(cuts), -np.inf), cuts, np.full(len(cuts), np.inf)])
+    slopes = [name for name in draws if name.startswith("kind[")]
+    eta = np.outer(draws["price"], table["price"]) + sum(np.outer(draws[s], table["kind"].astype(str) == s[5:-1]) for s in slopes)
+    category = np.array([RATINGS.index(rating) for rating in table["rating"]])
+    value = np.log(expit(cuts[:, category + 1] - eta) - expit(cuts[:, category] - eta))
+    np.testing.assert_allclose(fit.log_likelihood(range(3000)), value, rtol=1e-9, atol=1e-12)
+    assert fit.origins([0, 17])["file_row"].tolist() == [1, 18]
+    loo, theirs = fit.loo(rows=3000), arviz.loo(fit.to_arviz(log_likelihood_rows=3000), pointwise=True)
+    np.testing.assert_allclose(loo.sample["elpd"], theirs.loo_i, rtol=1e-8)
+    np.testing.assert_allclose([loo.elpd, loo.se, loo.p_loo], [theirs.elpd_loo, theirs.se, theirs.p_loo], rtol=1e-8)
+    some = fit.loo(rows=300)
+    assert abs(some.elpd - loo.elpd) < 4 * some.subsampling_se < 0.2
+    assert set(fit.bright_rows(draws=20)["row"]) <= set(range(3000))
+    with pytest.raises(flymc.InputError, match="there is no row 3000; the run has 3000"):
+        fit.log_likelihood([3000])

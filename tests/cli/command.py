@@ -28,6 +28,12 @@ def refusal(*arguments, folder):
     return done.stderr
 
 
+def predictions(kind, folder, run="run", table="new.csv"):
+    """Mean, lower and upper of each row of a table."""
+    flymc("predict", run, table, "--kind", kind, "--out", f"{kind}.csv", folder=folder)
+    return [[float(v) for v in line.split(",")[1:]] for line in (folder / f"{kind}.csv").read_text().splitlines()[1:]]
+
+
 def people(rows, seed=1):
     """Two numbers, a boolean, a text of five levels and a 0/1 target."""
     random = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import statsmodels.api as statsmodels
-from command import flymc, refusal, spoilt, write
+from command import flymc, predictions, refusal, spoilt, write
 
 
 def claims(rows, seed=1, spread=0.0):
@@ -58,14 +58,10 @@ def test_predictions_follow_the_exposure(tmp_path):
     new = {"age": [40.0, 40.0], "region": ["east", "east"], "years": [1.0, 0.25]}
     write(pyarrow.table(new), tmp_path / "new.csv")
 
-    def predictions(kind):
-        flymc("predict", "run", "new.csv", "--kind", kind, "--out", f"{kind}.csv", folder=tmp_path)
-        return [[float(v) for v in line.split(",")[1:]] for line in (tmp_path / f"{kind}.csv").read_text().splitlines()[1:]]
-
-    year, quarter = predictions("mean")
+    year, quarter = predictions("mean", folder=tmp_path)
     assert quarter == pytest.approx([0.25 * v for v in year], rel=1e-12)
     assert year[0] == pytest.approx(np.exp(-2.2), rel=0.1)
-    assert all(v == int(v) for row in predictions("target") for v in row[1:])
+    assert all(v == int(v) for row in predictions("target", folder=tmp_path) for v in row[1:])
     write(pyarrow.table({k: new[k] for k in ("age", "region")}), tmp_path / "without.csv")
     assert "years" in refusal("predict", "run", "without.csv", "--out", "none.csv", folder=tmp_path)
 
@@ -93,7 +89,6 @@ def test_counts_that_vary_more_are_noticed(tmp_path):
     ({"years": [5000.0]}, ["--offset", "years"], "--exposure"),
     ({}, ["--exposure", "yers"], "did you mean 'years'?"),
     ({}, ["--exposure", "claims"], "cannot be the exposure too"),
-    ({}, ["--bound", "anchored"], "use the sharp bound"),
 ])
 def test_what_is_refused(change, words, said, tmp_path):
     path = write(pyarrow.table(spoilt(claims(500, seed=5), change)), tmp_path / "t.parquet")
@@ -102,6 +97,7 @@ def test_what_is_refused(change, words, said, tmp_path):
 
 @pytest.mark.parametrize("words, said", [
     (["--family", "poisson", "--exposure", "years", "--offset", "age"], "the logarithm of the exposure is the offset already"),
+    (["--family", "poisson", "--bound", "anchored"], "of the poisson family everywhere; use --bound sharp"),
     (["--exposure", "years"], "only for counts and amounts (poisson"),
     (["--trials", "years"], "--trials: only for the binomial family"),
     (["--family", "binomial"], "--trials: the binomial family needs the column"),

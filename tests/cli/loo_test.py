@@ -188,7 +188,8 @@ def test_what_is_no_finished_run(folder, tmp_path):
     assert "empty: there is no run here" in refusal("compare", "small", "empty", folder=folder)
     flymc("ingest", "t.parquet", "--target", "y", "--out", "begun", *QUICK[-1:], folder=folder)
     for words in (("loo", "begun"), ("compare", "small", "begun"), ("compare", "begun", "small")):
-        assert "begun: the run is not finished; `flymc resume begun` goes on with it" in refusal(*words, folder=folder)
+        said = refusal(*words, folder=folder)
+        assert "begun: the run is not finished; `flymc resume begun` goes on with it" in said and "prior" not in said
     shutil.copytree(folder / "small", folder / "bare")
     (folder / "bare" / "rows.arrow").unlink()
     assert "bare: its rows were removed" in refusal("loo", "bare", folder=folder)
@@ -208,12 +209,120 @@ def test_flags_that_say_nothing(folder):
         assert "--seed: -1 is negative; give 0 or more" in usage(*command, "--seed", -1, folder=folder)
 
 
-def test_ordered_targets_are_refused(tmp_path):
-    random = np.random.default_rng(1)
-    x = random.normal(size=2000)
-    write(pa.table({"x": x, "stars": np.digitize(x + random.logistic(size=2000), [-1, 0, 1])}), tmp_path / "t.parquet")
-    fit(tmp_path, "run", "--family", "ordinal", target="stars")
-    assert "leave-one-out and log-likelihoods of single rows are not there yet for ordered targets" in refusal(
-        "loo", "run", folder=tmp_path)
-    shutil.copytree(tmp_path / "run", tmp_path / "copy")
-    assert "flymc: 'run': leave-one-out and" in refusal("compare", "run", "copy", folder=tmp_path)
+def stars(rows, seed=1):
+    """Ratings from 1 to 5 by two columns, of which the second has holes and the fourth level is rare; how often each was
+    given; and a part that is known."""
+    random = np.random.default_rng(seed)
+    x, z = random.normal(size=rows), random.normal(3, 2, size=rows)
+    times, known = random.integers(0, 4, size=rows), random.normal(scale=0.3, size=rows)
+    latent = 0.8 * x - 0.4 * z + known + random.logistic(size=rows)
+    z[random.random(rows) < 0.1] = np.nan
+    return {"x": x, "z": z, "times": times, "known": known, "stars": 1 + np.digitize(latent, [-2.5, -1.5, 0.2, 0.3])}
+
+
+def write_files(table, folder, pieces=3):
+    folder.mkdir()
+    for i, rows in enumerate(np.array_split(np.arange(len(table["stars"])), pieces)):
+        pa.parquet.write_table(pa.table({name: pa.array(column[rows], from_pandas=True) for name, column in table.items()}),
+                               folder / f"{i}.parquet")
+
+
+def draws_of(run):
+    """Cut points, one more below and one above, and slopes: a row per draw."""
+    draws = pa.parquet.read_table(run / "draws.parquet")
+    cuts = np.stack([draws[name].to_numpy() for name in draws.column_names if name.startswith("cutpoint[")], axis=-1)
+    end = np.full((len(cuts), 1), np.inf)
+    return np.hstack([-end, cuts, end]), {name: draws[name].to_numpy() for name in ("x", "z") if name in draws.column_names}
+
+
+def log_probability(cuts, eta, category):
+    """Of each draw and row, as the difference of two probabilities."""
+    with np.errstate(over="ignore"):
+        below = [1 / (1 + np.exp(eta - cuts[:, category + k])) for k in (0, 1)]
+    return np.log(below[1] - below[0])
+
+
+def test_ordered_targets_are_arvizs(tmp_path):
+    """Rows of the table and not of the store, which keeps some of them as two: with weights, an offset, dropped rows and
+    several files; the sampled rows beside all of them."""
+    arviz = pytest.importorskip("arviz")
+    table = stars(20_000)
+    write_files(table, tmp_path / "t")
+    words = ("--family", "ordinal", "--weights", "times", "--offset", "known", "--missing", "drop")
+    fit(tmp_path, "small", "--columns", "x", *words, table="t", target="stars")
+    fit(tmp_path, "large", "--columns", "x,z", *words, table="t", target="stars")
+    kept = ~np.isnan(table["z"])
+    counted = kept & (table["times"] > 0)
+    data = {}
+    for run in ("small", "large"):
+        cuts, slopes = draws_of(tmp_path / run)
+        eta = table["known"][counted] + sum(np.outer(slope, table[name][counted]) for name, slope in slopes.items())
+        value = table["times"][counted] * log_probability(cuts, eta, table["stars"][counted] - 1)
+        theta = np.column_stack([cuts[:, 1:-1], *slopes.values()])
+        data[run] = arviz.from_dict(posterior={"theta": theta.reshape(2, 300, -1)}, log_likelihood={"y": value.reshape(2, 300, -1)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of pandas to ArviZ
+        theirs, terms = arviz.compare(data, ic="loo", scale="log"), arviz.loo(data["large"], pointwise=True)
+    every = compare(tmp_path, "small", "large", "--rows", 20_000)
+    assert every["rows"] == every["sampled"] == counted.sum() and every["table_rows"] == 20_000
+    assert [run["run"] for run in every["runs"]] == list(theirs.index) == ["large", "small"]
+    for ours, (_, row) in zip(every["runs"], theirs.iterrows()):
+        np.testing.assert_allclose(
+            [-ours["elpd_diff"], ours["se_diff"], ours["elpd"], ours["se"], ours["p_loo"]],
+            row[["elpd_diff", "dse", "elpd_loo", "se", "p_loo"]].to_numpy(float), rtol=1e-7, atol=1e-10)
+    found = loo(tmp_path, "large", "--rows", 20_000)
+    np.testing.assert_allclose([row["elpd"] for row in found["sample"]], terms.loo_i, rtol=1e-8)
+    # Where the rows came from: their numbers in the run are those of the rows that were kept.
+    at = np.flatnonzero(counted)
+    assert [row["row"] for row in found["sample"]] == list(np.cumsum(kept)[at] - 1)
+    starts = [rows[0] for rows in np.array_split(np.arange(20_000), 3)]
+    number = np.searchsorted(starts, at, side="right") - 1
+    assert [(row["file"][-9:], row["file_row"]) for row in found["sample"]] == [
+        (f"{i}.parquet", row - starts[i] + 1) for i, row in zip(number, at)]
+    # Samples of 1000: estimates are as far from that of all rows as their standard errors say (limits: 1e-4).
+    z = []
+    for seed in range(30):
+        some = compare(tmp_path, "small", "large", "--seed", seed)
+        for all_rows, sampled in zip(every["runs"], some["runs"]):
+            assert 0 < sampled["subsampling_se"] < 0.1
+            assert sampled["se"] == pytest.approx(all_rows["se"], rel=1e-3)
+        z.append([(b[key] - a[key]) / b[error] for a, b, key, error in (
+            (every["runs"][0], some["runs"][0], "elpd", "subsampling_se"),
+            (every["runs"][1], some["runs"][1], "elpd_diff", "subsampling_se_diff"))])
+    mean_square = np.square(z).mean(axis=0)
+    assert np.all((0.3 < mean_square) & (mean_square < 2.3)), mean_square
+
+
+def test_an_ordered_row_that_is_left_out(tmp_path):
+    """The posterior without a row, drawn from again: a table of 60 rows, of which the same row has another weight."""
+    random = np.random.default_rng(5)
+    x = random.normal(size=60)
+    table = {"x": x, "times": np.ones(60), "stars": np.digitize(x + random.logistic(size=60), [-0.7, 0.7])}
+    long = ("--target", "stars", "--family", "ordinal", "--weights", "times", "--chains", 2, "--draws", 4000, "--quiet")
+    write(pa.table(table), tmp_path / "t.parquet")
+    flymc("fit", "t.parquet", "--out", "run", *long, folder=tmp_path)
+    found = {row["row"]: row for row in loo(tmp_path, "run", "--rows", 60)["sample"]}
+    hard = sorted(found, key=lambda row: found[row]["elpd"])
+    for row in (hard[0], hard[20], next(row for row in hard if table["stars"][row] == 1)):
+        write(pa.table(table | {"times": np.where(np.arange(60) == row, 0.0, 1.0)}), tmp_path / "without.parquet")
+        flymc("fit", "without.parquet", "--out", "without", "--overwrite", *long, folder=tmp_path)
+        cuts, slopes = draws_of(tmp_path / "without")
+        each = np.exp(log_probability(cuts, np.outer(slopes["x"], [x[row]]), table["stars"][[row]]))[:, 0]
+        error = each.std() / each.mean() / np.sqrt(len(each) / 10)  # of draws a tenth of which are independent
+        assert found[row]["elpd"] == pytest.approx(np.log(each.mean()), abs=5 * error + 1e-3), row
+
+
+def test_ordered_or_not(tmp_path):
+    """An ordinal fit beside a softmax of the same classes, on the rows that both have."""
+    table = stars(3000)
+    write_files(table, tmp_path / "t", pieces=1)
+    fit(tmp_path, "ordinal", "--family", "ordinal", "--columns", "x,z", "--missing", "drop", table="t", target="stars")
+    fit(tmp_path, "softmax", "--family", "softmax", "--columns", "x", table="t", target="stars")
+    found = compare(tmp_path, "ordinal", "softmax")
+    assert [run["run"] for run in found["runs"]] == ["ordinal", "softmax"] and found["rows"] == np.sum(~np.isnan(table["z"]))
+    alone = loo(tmp_path, "ordinal")
+    assert alone["elpd"] == pytest.approx(found["runs"][0]["elpd"], abs=5 * alone["subsampling_se"])
+    table["stars"] = table["stars"][::-1].copy()
+    write_files(table, tmp_path / "turned", pieces=1)
+    fit(tmp_path, "turned_fit", "--family", "ordinal", "--columns", "x", table="turned", target="stars")
+    assert "the target is '" in refusal("compare", "ordinal", "turned_fit", folder=tmp_path)

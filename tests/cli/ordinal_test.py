@@ -169,8 +169,7 @@ def test_plan_and_resume(tmp_path):
     again = json.loads(flymc("summary", "run", "--json", folder=tmp_path))
     assert again["parameters"] == done["parameters"]
     flymc("sample", "run", "--prior", "normal(0, 1)", "--out", "other", "--quiet", folder=tmp_path)
-    said = refusal("compare", "run", "other", folder=tmp_path) if "compare" in flymc("--help", folder=tmp_path) else ""
-    assert said == "" or "ordered targets" in said
+    assert "on 20000 rows that all runs have, of 20000 in the table" in flymc("compare", "run", "other", folder=tmp_path)
 
 
 @pytest.mark.parametrize("change,words,says", [

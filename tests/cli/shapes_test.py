@@ -8,7 +8,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import statsmodels.api as statsmodels
-from command import flymc, refusal, write
+from command import flymc, predictions, refusal, write
 from scipy import optimize, special
 
 
@@ -95,11 +95,7 @@ def test_predictions_know_the_shape(tmp_path):
     new = {"age": [40.0, 40.0], "region": ["east", "east"], "years": [1.0, 0.25]}
     write(pyarrow.table(new), tmp_path / "new.csv")
 
-    def predictions(kind):
-        flymc("predict", "run", "new.csv", "--kind", kind, "--out", f"{kind}.csv", folder=tmp_path)
-        return [[float(v) for v in line.split(",")[1:]] for line in (tmp_path / f"{kind}.csv").read_text().splitlines()[1:]]
-
-    year, quarter = predictions("mean")
+    year, quarter = predictions("mean", folder=tmp_path)
     assert year[0] == pytest.approx(np.exp(-0.5), rel=0.05)
     assert quarter == pytest.approx([0.25 * v for v in year], rel=1e-12)
     # 95 % of new counts of shape 0.8 and mean 0.61 are at most 2; of a Poisson's, too, but 99 % of them only here.

@@ -79,6 +79,13 @@ inline double event_of(const TableBatch& batch, Index i, const std::string& colu
                                cell_name(batch, i, column), value));
 }
 
+// What a hurdle counts. Throws InputError if the cell is no count.
+inline double count_of(const TableBatch& batch, Index i, const std::string& column, double value) {
+  if (value >= 0.0 && value == std::floor(value) && value <= Encoding::largest_number) return value;
+  throw InputError(fmt::format("{}: {} is not a count, which is 0, 1, 2 and so on; correct it, or leave the row out",
+                               cell_name(batch, i, column), value));
+}
+
 // Throws InputError if a text cannot be a level. A quote that is never closed makes one cell of all lines below it, and
 // if it stands in the last column nothing else shows that.
 inline void check_level(const TableBatch& batch, Index i, const std::string& column, std::string_view text) {

@@ -202,7 +202,8 @@ double RowEncoder::class_of(const TableBatch& batch, Index i) const {
     if (slot == unknown) refuse_level(batch, j, i);
     return static_cast<double>(slot);
   }
-  const double value = batch.numbers(j)[at];
+  double value = batch.numbers(j)[at];
+  if (encoding_.hurdle_ == Hurdle::zero) value = count_of(batch, i, names_[j], value) > 0.0 ? 1.0 : 0.0;
   if (encoding_.target_kind_ == TargetKind::number) {
     check_number(batch, i, names_[j], value);
     return value;
@@ -300,6 +301,8 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
       visit(std::span<const double>(), RowFacts(0.0), origin);
       continue;
     }
+    const auto at = static_cast<std::size_t>(i);
+    if (with_target_ && encoding_.hurdle_ == Hurdle::count && batch.numbers(names_.size() - 1)[at] == 0.0) continue;
     x = empty;
     read_levels(batch, i);
     encode_terms(batch, i, x);
@@ -332,6 +335,7 @@ RowFacts RowEncoder::facts_of(const TableBatch& batch, Index i) const {
   std::size_t j = encoding_.columns_.size();
   if (!encoding_.offset_.empty()) {
     facts.offset = offset_of(batch, i, names_[j], batch.numbers(j)[static_cast<std::size_t>(i)], encoding_.exposure_);
+    if (encoding_.hurdle_ == Hurdle::zero) facts.offset = 0.0;
     ++j;
   }
   if (with_target_ && !encoding_.weights_.empty()) {

@@ -27,6 +27,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(NumberFunction, {{NumberFunction::identity, "identi
 NLOHMANN_JSON_SERIALIZE_ENUM(TermFactor::Coding, {{TermFactor::Coding::number, "number"},
                                                   {TermFactor::Coding::but_reference, "but_reference"},
                                                   {TermFactor::Coding::all_levels, "all_levels"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(Hurdle, {{Hurdle::none, "none"}, {Hurdle::zero, "zero"}, {Hurdle::count, "count"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(Missing, {{Missing::error, "error"}, {Missing::drop, "drop"}})
 
 namespace {
@@ -103,6 +104,7 @@ std::string Encoding::to_json() const {
   if (times_) facts["times"] = true;
   if (!event_.empty()) facts["event"] = event_, facts["events"] = event_weight_;
   if (cuts() > 0) facts["class_weights"] = class_weights_, facts["stored_rows"] = stored_rows_;
+  if (hurdle_ != Hurdle::none) facts["hurdle"] = hurdle_, facts["zeros"] = zeros_;
   nlohmann::ordered_json all = {{"version", version_},
                                 {"facts", std::move(facts)},
                                 {"target",
@@ -160,6 +162,8 @@ Encoding Encoding::from_json(const std::string& text) {
     encoding.stored_rows_ = facts.value("stored_rows", RowId{0});
     if (encoding.cuts() > 0 && encoding.class_weights_.size() != encoding.classes_.size())
       throw InputError("the encoding does not know the weights of its classes; make it again from the table");
+    encoding.hurdle_ = facts.value("hurdle", Hurdle::none);
+    encoding.zeros_ = facts.value("zeros", RowId{0});
     encoding.total_weight_ = facts.value("total", json.at("rows").get<double>());
     encoding.whole_weights_ = facts.value("whole", true);
     json.at("intercept").get_to(encoding.intercept_);

@@ -142,13 +142,14 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
   encoding_.times_ = options_.times;
   encoding_.event_ = options_.event;
   encoding_.target_kind_ = options_.target_kind;
+  encoding_.hurdle_ = options_.hurdle;
   encoding_.target_column_ = table_.find(options_.target)->kind;
   scan(execution, read);
   check_what_is_left();
   describe_columns();
   const std::vector<TermFacts> facts = describe_terms();
   if (!options_.of_a_part) {
-    check_constants(table_, options_, facts, all_.rows);
+    check_constants(table_, options_, facts, all_.rows + all_.zeros);
     check_duplicates(table_, options_, facts);
   }
   all_.target->classes(encoding_.classes_, encoding_.class_values_);
@@ -172,6 +173,7 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
   }
   encoding_.rows_ = all_.rows;
   encoding_.dropped_ = all_.dropped;
+  encoding_.zeros_ = all_.zeros;
   encoding_.total_weight_ = options_.weights.empty() ? static_cast<double>(all_.rows) : all_.weight.value();
   encoding_.event_weight_ = all_.events.value();
   encoding_.whole_weights_ = all_.whole_weights;
@@ -192,7 +194,7 @@ void EncodingLearner::scan(const Execution& execution, const std::function<void(
       },
       [&](std::size_t slot) {
         add(slots[slot]);
-        if (read) read(all_.rows + all_.dropped);
+        if (read) read(all_.rows + all_.dropped + all_.zeros);
       });
   encoding_.own_rows_ = all_.rows;
   own_target_ = all_.target;
@@ -209,6 +211,9 @@ void EncodingLearner::scan(const Execution& execution, const std::function<void(
 
 void EncodingLearner::check_what_is_left() const {
   if (options_.missing == Missing::error && !all_.first_missing.empty()) refuse_missing(names_, all_);
+  if (all_.rows == 0 && all_.zeros > 0)
+    throw InputError(fmt::format(
+        "the target '{}' is 0 in every row, so there is nothing to explain; choose another target", options_.target));
   if (all_.rows == 0)
     throw InputError(
         all_.dropped == 0
@@ -228,7 +233,7 @@ void EncodingLearner::describe_columns() {
       check_spoilt_numbers(options_, names_[j], all_.levels[j]);
       const auto named = reference_.find(column.name);
       merge_rare(options_.merge_levels, named == reference_.end() ? nullptr : &named->second, column, all_.levels[j]);
-      if (column.rare.empty()) check_identifiers(table_, column.name, all_.levels[j], all_.rows);
+      if (column.rare.empty()) check_identifiers(table_, column.name, all_.levels[j], all_.rows + all_.zeros);
       if (encoding_.by_formula_) sort_numbers(column);
       if (named != reference_.end()) begin_with(named->second, column);
       continue;
@@ -312,6 +317,7 @@ void EncodingLearner::add(const Tally& next) {
   all_.events += next.events;
   all_.rows += next.rows;
   all_.dropped += next.dropped;
+  all_.zeros += next.zeros;
 }
 
 void EncodingLearner::add_batch(const TableBatch& batch, Tally& tally) const {
@@ -330,7 +336,12 @@ void EncodingLearner::add_batch(const TableBatch& batch, Tally& tally) const {
   }
   // Once something is missing and must not be, all that is left to do is to count.
   if (options_.missing == Missing::error && !tally.first_missing.empty()) return;
-  const std::span<const double> weights = add_facts(batch, kept, tally);
+  std::vector<Index> counted = kept;
+  if (options_.hurdle == Hurdle::count)
+    std::erase_if(counted, [&](Index i) {
+      return count_of(batch, i, names_.back(), batch.numbers(names_.size() - 1)[static_cast<std::size_t>(i)]) == 0.0;
+    });
+  const std::span<const double> weights = add_facts(batch, counted, tally);
   for (std::size_t j = 0; j < encoding_.columns_.size(); ++j)
     if (encoding_.columns_[j].kind == ColumnKind::text)
       add_levels(batch, j, kept, tally.levels[j]);
@@ -338,10 +349,11 @@ void EncodingLearner::add_batch(const TableBatch& batch, Tally& tally) const {
       add_numbers(batch, j, kept, weights, tally.numbers[j]);
   for (std::size_t t = 0; t < encoding_.terms_.size(); ++t)
     if (!is_column(encoding_.terms_[t])) add_rows(batch, encoding_.terms_[t], names_, kept, weights, tally.terms[t]);
-  for (const Index i : kept)
+  for (const Index i : counted)
     tally.target->add(batch, names_.size() - 1, i, weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)]);
-  if (options_.target_kind == TargetKind::number) add_target(batch, kept, weights, tally);
-  tally.rows += static_cast<RowId>(kept.size());
+  if (options_.target_kind == TargetKind::number) add_target(batch, counted, weights, tally);
+  tally.rows += static_cast<RowId>(counted.size());
+  tally.zeros += static_cast<RowId>(kept.size() - counted.size());
 }
 
 std::span<const double> EncodingLearner::add_facts(const TableBatch& batch, std::span<const Index> kept,

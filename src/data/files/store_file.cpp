@@ -9,10 +9,12 @@
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 #include <arrow/util/key_value_metadata.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <xxhash.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -28,6 +30,7 @@ constexpr const char* columns_key = "flymc.columns";
 constexpr const char* checksum_key = "flymc.xxh3";  // of the metadata, and of each batch
 constexpr const char* files_key = "flymc.files";
 constexpr const char* origins_key = "flymc.origins";
+constexpr const char* begun_key = "flymc.table_rows";  // of a block, where they are fewer than its rows
 constexpr const char* levels_key = "flymc.levels";
 constexpr const char* precision_key = "flymc.precision";
 constexpr const char* numbers_version = "1";  // of rows of numbers
@@ -73,6 +76,7 @@ struct StoreWriter::State {
   RowId rows = 0;
   bool finished = false;
   // Of the block.
+  RowId begun = 0;  // rows of the table
   std::vector<std::byte> packed;
   FactColumns facts;
   Origins origins;
@@ -100,14 +104,16 @@ void StoreWriter::State::write_block() {
     arrays.push_back(std::make_shared<arrow::DoubleArray>(count, arrow::Buffer::Wrap(column)));
   });
   const std::string sum = checksum(packed, facts.spans());
-  const bool known = !origins.runs().empty();
-  const auto notes = known
-                         ? arrow::key_value_metadata({checksum_key, origins_key}, {sum, origins.to_text(rows - count)})
-                         : arrow::key_value_metadata({checksum_key}, {sum});
+  const auto notes = arrow::key_value_metadata({checksum_key}, {sum});
+  if (!origins.runs().empty()) {
+    notes->Append(origins_key, origins.to_text(0));
+    if (begun < count) notes->Append(begun_key, fmt::format("{}", begun));
+  }
   must_write(writer->WriteRecordBatch(*arrow::RecordBatch::Make(schema, count, std::move(arrays)), notes), path);
   packed.clear();
   facts.clear();
   origins.clear();
+  begun = 0;
 }
 
 StoreWriter::StoreWriter(std::string path, Layout layout, const std::map<std::string, std::string>& metadata,
@@ -158,7 +164,7 @@ void StoreWriter::append(std::span<const double> cells, const RowFacts& facts) {
 }
 
 void StoreWriter::append(std::span<const double> cells, const RowFacts& facts, std::int64_t file, RowId row) {
-  state_->origins.add(state_->rows, file, row);
+  state_->origins.add(state_->begun++, file, row);
   append(cells, facts);
 }
 
@@ -273,6 +279,7 @@ struct MappedFile {
   std::vector<Store::ForeignBlock> blocks;
   std::vector<std::string> checksums;
   std::vector<std::string> files, origins;  // the second of each block; empty: not known
+  std::vector<RowId> begun;                 // rows of the table, of each block
 };
 
 MappedFile map_file(const std::string& path) {
@@ -294,6 +301,12 @@ MappedFile map_file(const std::string& path) {
     out.blocks.push_back(block_of(*batch, *out.mapping, out.layout, path));
     out.checksums.push_back(notes == nullptr ? std::string() : notes->Get(checksum_key).ValueOr(""));
     out.origins.push_back(notes == nullptr ? std::string() : notes->Get(origins_key).ValueOr(""));
+    out.begun.push_back(batch->num_rows());
+    const std::string fewer = notes == nullptr ? std::string() : notes->Get(begun_key).ValueOr("");
+    if (const char* const end = fewer.data() + fewer.size();
+        !fewer.empty() && (std::from_chars(fewer.data(), end, out.begun.back()).ptr != end || out.begun.back() < 1 ||
+                           out.begun.back() > batch->num_rows()))
+      foreign(path, "it does not say where its rows came from");
   }
   return out;
 }
@@ -343,14 +356,15 @@ StoreFile open_store(const std::vector<std::string>& paths, Verify verify, const
       all.blocks.insert(all.blocks.end(), file.blocks.begin(), file.blocks.end());
       all.checksums.insert(all.checksums.end(), file.checksums.begin(), file.checksums.end());
       all.origins.insert(all.origins.end(), file.origins.begin(), file.origins.end());
+      all.begun.insert(all.begun.end(), file.begun.begin(), file.begun.end());
     }
     last.push_back(all.blocks.size());
   }
   result.metadata = all.metadata;
   result.files = all.files;
   RowId first = 0;
-  for (std::size_t b = 0; b < all.blocks.size(); first += all.blocks[b++].rows) try {
-      if (!all.origins[b].empty()) result.origins.add_text(all.origins[b], first, all.blocks[b].rows, all.files.size());
+  for (std::size_t b = 0; b < all.blocks.size(); first += all.begun[b++]) try {
+      if (!all.origins[b].empty()) result.origins.add_text(all.origins[b], first, all.begun[b], all.files.size());
     } catch (const InputError& error) {
       foreign(paths.front(), error.what());
     }

@@ -19,6 +19,7 @@ std::vector<std::byte> to_bytes(Tally& tally) {
                 {"events", tally.events.parts()},
                 {"rows", tally.rows},
                 {"dropped", tally.dropped},
+                {"zeros", tally.zeros},
                 {"target", tally.target->to_json()}};
   const auto of_numbers = [&](NumberSums& n) {
     return json{{"count", n.count.parts()},
@@ -70,6 +71,7 @@ void from_bytes(std::span<const std::byte> bytes, Tally& tally) {
   tally.events = sum_of(value["events"], true);
   value["rows"].get_to(tally.rows);
   value["dropped"].get_to(tally.dropped);
+  value["zeros"].get_to(tally.zeros);
   tally.target->from_json(value["target"]);
   const auto numbers_of = [&](const json& n) {
     return NumberSums{sum_of(n["count"], n["count_finite"]),

@@ -28,6 +28,7 @@ struct Tally {
   ExactSum events;            // of the weights of rows whose event was seen, where a column says so
   ExactSum exposure;          // exp(offset) times the weight, where the link is a logarithm and there are offsets
   RowId rows = 0, dropped = 0;
+  RowId zeros = 0;  // that the count part of a hurdle does not have
 };
 
 std::vector<std::byte> to_bytes(Tally& tally);

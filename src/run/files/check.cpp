@@ -32,7 +32,7 @@ bool is_number(const Encoding& encoding, const EncodedTerm& term) {
   });
 }
 
-// The columns whose values may make groups. Of levels, and of 0 and 1, the rows fit their means by themselves: each has a
+// The columns whose values may make groups, of these rows of the store. Of levels, and of 0 and 1, the rows fit their means by themselves: each has a
 // coefficient of its own.
 std::vector<NumberColumn> number_columns(const RunParts& parts, std::span<const RowId> rows, std::size_t most) {
   const Encoding& encoding = parts.encoding;
@@ -88,7 +88,8 @@ RunCheck check_run(const RunDirectory& run, const CheckOptions& options) {
   const Encoding& encoding = parts.encoding;
   const FamilyCard& card = family_card(run.settings().family);
   const Threads threads(run.settings().fit.threads);
-  const SampledCopies rows = sample_copies(parts, options.rows, options.seed, threads);
+  const TableRows table(parts, threads);
+  const SampledCopies rows = sample_copies(parts, table, options.rows, options.seed, threads);
   if (rows.sampled.size() < fewest_rows)
     throw InputError(fmt::format("{}: a check needs {} rows, and there are {}", run.path().string(), fewest_rows,
                                  rows.sampled.size()));
@@ -104,7 +105,7 @@ RunCheck check_run(const RunDirectory& run, const CheckOptions& options) {
   };
   const bool several = encoding.target_kind() == TargetKind::classes, ordered = encoding.cuts() > 0;
   const std::size_t columns = most_column_parts / (several ? std::max<std::size_t>(1, classes.size()) : 1);
-  const std::vector<NumberColumn> numbers = number_columns(parts, rows.sampled, columns);
+  const std::vector<NumberColumn> numbers = number_columns(parts, table.stored(rows.sampled), columns);
 
   PredictiveChecker checker(tables, threads);
   const bool by_place = encoding.target_kind() == TargetKind::number || ordered;

@@ -38,11 +38,11 @@ void check(const StoreFile& store) {
 
 }  // namespace
 
-CommonRows::CommonRows(std::span<const StoreFile* const> stores)
-    : counted_(stores.front()->store), own_(1), rows_(counted_.rows()) {
-  if (stores.size() > 1)
-    for (const StoreFile* store : stores) check(*store);
-  for (const Origins::Run& run : stores.front()->origins.runs()) {
+CommonRows::CommonRows(std::span<const TableRows* const> runs)
+    : counted_(*runs.front()), own_(1), rows_(counted_.rows()) {
+  if (runs.size() > 1)
+    for (const TableRows* run : runs) check(run->file());
+  for (const Origins::Run& run : counted_.file().origins.runs()) {
     stretches_.push_back({run.first, run.file, run.row});
     own_[0].push_back(run.first);
   }
@@ -50,7 +50,7 @@ CommonRows::CommonRows(std::span<const StoreFile* const> stores)
     stretches_.push_back({0, 0, 1});
     own_[0].push_back(0);
   }
-  for (const StoreFile* store : stores.subspan(1)) intersect(store->origins, store->store.rows());
+  for (const TableRows* run : runs.subspan(1)) intersect(run->file().origins, run->rows());
 }
 
 // Both lists rise by (file, row): the one that ends first is done.
@@ -67,8 +67,7 @@ void CommonRows::intersect(const Origins& other, RowId other_rows) {
       const RowId from = std::max(mine.row, run.row), to = std::min(mine_end, run_last);
       if (from < to) {
         stretches.push_back({rows, mine.file, from});
-        for (std::size_t store = 0; store < own_.size(); ++store)
-          own[store].push_back(own_[store][s] + (from - mine.row));
+        for (std::size_t of = 0; of < own_.size(); ++of) own[of].push_back(own_[of][s] + (from - mine.row));
         own.back().push_back(run.first + (from - run.row));
         rows += to - from;
       }
@@ -97,20 +96,20 @@ void CommonRows::walk(RowId first, RowId last, Visit&& visit) const {
   }
 }
 
-std::vector<RowId> CommonRows::own(std::size_t store, RowId first, RowId last) const {
+std::vector<RowId> CommonRows::own(std::size_t run, RowId first, RowId last) const {
   std::vector<RowId> out;
   out.reserve(static_cast<std::size_t>(last - first));
   walk(first, last, [&](std::size_t s, RowId from, RowId to) {
-    for (RowId row = from; row < to; ++row) out.push_back(own_[store][s] + (row - stretches_[s].first));
+    for (RowId row = from; row < to; ++row) out.push_back(own_[run][s] + (row - stretches_[s].first));
   });
   return out;
 }
 
-std::vector<RowId> CommonRows::own(std::size_t store, std::span<const RowId> rows) const {
+std::vector<RowId> CommonRows::own(std::size_t run, std::span<const RowId> rows) const {
   std::vector<RowId> out;
   for (const RowId row : rows) {
     const std::size_t s = at(row);
-    out.push_back(own_[store][s] + (row - stretches_[s].first));
+    out.push_back(own_[run][s] + (row - stretches_[s].first));
   }
   return out;
 }
@@ -123,7 +122,8 @@ CommonRows::Choice CommonRows::choose(RowId count, std::uint64_t seed, const Thr
     std::vector<Hashed> low;
     RowId rows = 0;
   };
-  const bool weighted = counted_.fact_kinds().weight;
+  const Store& store = counted_.file().store;
+  const bool weighted = store.fact_kinds().weight;
   const auto tasks = static_cast<std::size_t>((rows_ + rows_per_task - 1) / rows_per_task);
   const auto wanted = static_cast<double>(count);
   for (double share = (wanted + 8.0 * std::sqrt(wanted) + 32.0) / static_cast<double>(rows_);; share *= 4.0) {
@@ -131,13 +131,14 @@ CommonRows::Choice CommonRows::choose(RowId count, std::uint64_t seed, const Thr
         share < 1.0 ? static_cast<std::uint64_t>(std::ldexp(share, 64)) : std::numeric_limits<std::uint64_t>::max();
     std::vector<Part> parts(tasks);
     threads.run(tasks, [&](std::size_t task) {
-      const RowId begin = static_cast<RowId>(task) * rows_per_task;
+      const RowId begin = static_cast<RowId>(task) * rows_per_task, end = std::min(begin + rows_per_task, rows_);
+      const std::vector<RowId> stored = weighted ? counted_.stored(own(0, begin, end)) : std::vector<RowId>();
       Part part;
-      walk(begin, std::min(begin + rows_per_task, rows_), [&](std::size_t s, RowId from, RowId to) {
+      walk(begin, end, [&](std::size_t s, RowId from, RowId to) {
         const Stretch& stretch = stretches_[s];
         for (RowId row = from; row < to; ++row) {
           const RowId in_stretch = row - stretch.first;
-          if (weighted && counted_.facts(own_[0][s] + in_stretch).weight == 0.0) continue;
+          if (weighted && store.facts(stored[static_cast<std::size_t>(row - begin)]).weight == 0.0) continue;
           ++part.rows;
           const std::uint64_t key[2] = {static_cast<std::uint64_t>(stretch.file),
                                         static_cast<std::uint64_t>(stretch.row + in_stretch)};

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "flymc/core/parallel.hpp"
-#include "flymc/data/files/store_file.hpp"
+#include "table_rows.hpp"
 
 namespace flymc {
 
@@ -15,14 +15,14 @@ namespace flymc {
 // lie: a table that was given from memory is one file.
 class CommonRows {
  public:
-  // Of one store these are all its rows, also if it does not know where they came from. Throws InputError if one of
-  // several does not, or has a row of the table twice.
-  explicit CommonRows(std::span<const StoreFile* const> stores);
+  // Of one run these are all its rows, also if it does not know where they came from. Throws InputError if one of several
+  // does not, or has a row of the table twice.
+  explicit CommonRows(std::span<const TableRows* const> runs);
 
   RowId rows() const { return rows_; }
-  // The rows of store `store` that are the common rows first ... last - 1.
-  std::vector<RowId> own(std::size_t store, RowId first, RowId last) const;
-  std::vector<RowId> own(std::size_t store, std::span<const RowId> rows) const;
+  // The rows of run `run` that are the common rows first ... last - 1.
+  std::vector<RowId> own(std::size_t run, RowId first, RowId last) const;
+  std::vector<RowId> own(std::size_t run, std::span<const RowId> rows) const;
 
   // A random sample without replacement, by a hash of (seed, file, row): the rows with the smallest. Whether a row is in
   // it depends on the row and on how many others there are with smaller hashes, never on where it stands among them, so
@@ -34,7 +34,7 @@ class CommonRows {
   Choice choose(RowId count, std::uint64_t seed, const Threads& threads) const;
 
  private:
-  // Rows that follow each other in the table and in every store.
+  // Rows that follow each other in the table and in every run.
   struct Stretch {
     RowId first = 0;  // of the common rows
     std::int64_t file = 0;
@@ -49,9 +49,9 @@ class CommonRows {
   template <class Visit>
   void walk(RowId first, RowId last, Visit&& visit) const;
 
-  const Store& counted_;  // whose weights are looked at
+  const TableRows& counted_;  // whose weights are looked at
   std::vector<Stretch> stretches_;
-  std::vector<std::vector<RowId>> own_;  // of each store, its row at the beginning of each stretch
+  std::vector<std::vector<RowId>> own_;  // of each run, its row at the beginning of each stretch
   RowId rows_ = 0;
 };
 

@@ -143,9 +143,24 @@ const std::vector<FamilyCard>& all_families() {
   return all;
 }
 
+const std::vector<HurdleCard>& all_hurdles() {
+  static const std::vector<HurdleCard> all = {{"hurdle_poisson", "logistic", "truncated_poisson"}};
+  return all;
+}
+
+const HurdleCard* find_hurdle(const std::string& family) {
+  const auto found = std::ranges::find(all_hurdles(), family, &HurdleCard::name);
+  return found == all_hurdles().end() ? nullptr : &*found;
+}
+
 const FamilyCard& family_card(const std::string& name) {
   const auto& all = all_families();
   const auto found = std::find_if(all.begin(), all.end(), [&](const FamilyCard& card) { return card.name == name; });
+  if (found == all.end() && find_hurdle(name))
+    throw InputError(
+        fmt::format("{}: {} is two fits, of whether the target is more than 0 and of how large it is; here one "
+                    "family is needed",
+                    mention("family"), name));
   if (found == all.end())
     throw InputError(fmt::format("{}: '{}' is none of {}", mention("family"), on_one_line(name), family_names(", ")));
   return *found;
@@ -166,6 +181,8 @@ std::string family_names(const std::string& between, std::optional<TargetKind> t
   std::string names;
   for (const FamilyCard& card : all_families())
     if (!target || card.target == *target) names += (names.empty() ? "" : between) + card.name;
+  if (!target)
+    for (const HurdleCard& card : all_hurdles()) names += between + card.name;
   return names;
 }
 

@@ -58,10 +58,12 @@ void write_part(const Job& job, const Table& table, const Encoding& encoding, Ro
   for (std::size_t i = 0; i < files.size(); ++i) numbers.emplace(files[i], static_cast<std::int64_t>(i));
   const Model model = make_model(settings, encoding);
   const BatchedFamily& family = model.family();
-  // Where a row of the table is two of the store, a list of where each came from would be as long as the store.
-  const auto append = [&, known = encoding.cuts() == 0](std::span<const double> x, const RowFacts& facts,
-                                                        std::int64_t file, RowId row) {
-    known ? writer.append(x, facts, file, row) : writer.append(x, facts);
+  // Where a row of the table is two of the store, the first says where it came from. The second is below a cut point that
+  // is not the first one, and so its first cell is not 1 (data/cut_rows.hpp).
+  const auto append = [&, ordered = encoding.cuts() > 0](std::span<const double> x, const RowFacts& facts,
+                                                         std::int64_t file, RowId row) {
+    const bool second = ordered && facts.target < 0.5 && x[0] != 1.0;
+    second ? writer.append(x, facts) : writer.append(x, facts, file, row);
   };
   constexpr RowId now_and_then = 1 << 16;
   RowId written = 0;
@@ -134,9 +136,10 @@ void ingest(const Job& job) {
   else if (job.first())
     write_part(job, table, encoding, 0, {job.execution.threads});
   job.wait_for_all();  // all parts are there
-  job.monitor.say(fmt::format("        {} rows of {} features{}, {:.1f} s", encoding.rows(),
+  job.monitor.say(fmt::format("        {} rows of {} features{}{}, {:.1f} s", encoding.rows(),
                               encoding.feature_names().size() - (encoding.ends_with_parameter() ? 1 : 0),
                               encoding.dropped() ? fmt::format(" ({} rows dropped)", encoding.dropped()) : "",
+                              encoding.zeros() ? fmt::format(" ({} rows have a target of 0)", encoding.zeros()) : "",
                               seconds_since(began)));
 }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "checkpoint_file.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/draws/files/draws_file.hpp"
@@ -16,24 +18,24 @@ namespace flymc {
 
 namespace {
 
-void check_ids(const Store& store, std::span<const RowId> rows) {
+void check_ids(const Encoding& encoding, std::span<const RowId> rows) {
   for (const RowId row : rows)
-    if (row < 0 || row >= store.rows())
-      throw InputError(fmt::format("there is no row {}; the run has {}, which count from 0", row, store.rows()));
+    if (row < 0 || row >= encoding.rows())
+      throw InputError(fmt::format("there is no row {}; the run has {}, which count from 0", row, encoding.rows()));
 }
 
 }  // namespace
 
 std::vector<FileRow> origins(const RunDirectory& run, std::span<const RowId> rows) {
   const RunParts parts = open_parts(run);
-  check_ids(parts.rows.store, rows);
+  check_ids(parts.encoding, rows);
   std::vector<FileRow> out;
   for (const RowId row : rows) {
     const auto found = parts.rows.origins.of(row);
     if (!found)
       throw InputError(
-          fmt::format("{}: this run does not know where its rows came from: its target is ordered, and a row "
-                      "of the table may be two of the run, or an earlier flymc made it",
+          fmt::format("{}: this run does not know where its rows came from: an earlier flymc made it; fit its table "
+                      "again",
                       run.path().string()));
     out.push_back({parts.rows.files[static_cast<std::size_t>(found->file)], found->row});
   }
@@ -43,9 +45,9 @@ std::vector<FileRow> origins(const RunDirectory& run, std::span<const RowId> row
 RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
   read_report(run);  // the run must be finished
   const RunParts parts = open_parts(run);
-  check_rows_are_the_tables(parts.encoding);
-  check_ids(parts.rows.store, rows);
-  return RowLikelihoods(parts, DrawsFile(run.draws())).of(rows);
+  check_ids(parts.encoding, rows);
+  const TableRows table(parts, Threads(run.settings().fit.threads));
+  return RowLikelihoods(parts, table, DrawsFile(run.draws())).of(rows);
 }
 
 std::vector<std::vector<RowId>> bright_rows(const RunDirectory& run, std::uint64_t chain, std::int64_t draws) {
@@ -61,9 +63,16 @@ std::vector<std::vector<RowId>> bright_rows(const RunDirectory& run, std::uint64
   const Sampler sampler(parts.rows.store, parts.model, preparation, fit);
   ChainRun on(chain, sampler.plan(), {fit.warmup, checkpoint->draws + draws, fit.thin, seed_of(run)}, *checkpoint);
   std::vector<std::vector<RowId>> bright;
+  const TableRows table(parts, Threads(fit.threads));
   NoSink nowhere;
   on.advance(nowhere, 0, [&](const ChainRun& now) {
-    if (!now.warming_up()) bright.push_back(now.checkpoint().place.bright);
+    if (now.warming_up()) return true;
+    std::vector<RowId> rows = now.checkpoint().place.bright;
+    for (RowId& row : rows) row = table.of(row);
+    std::ranges::sort(rows);
+    const auto repeated = std::ranges::unique(rows);  // of two rows of the store that are one
+    rows.erase(repeated.begin(), repeated.end());
+    bright.push_back(std::move(rows));
     return true;
   });
   return bright;

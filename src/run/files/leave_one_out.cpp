@@ -38,16 +38,17 @@ double relative_efficiency(const RunReport& report, const DrawsFile& draws) {
   return known > 0.0 ? sum / known : 1.0;
 }
 
-// What the sampled rows say of a run, each by itself.
-LooOfRun exact_part(const NamedRun& of, const RunReport& report, std::vector<RowId> rows) {
-  const RunParts parts = open_parts(of.run);
-  const DrawsFile draws(of.run.draws());
-  const RowLikelihoods likelihoods(parts, draws);
+// What the sampled rows say of a run, each by itself. p_loo is that of a row.
+LooOfRun exact_part(const RunDirectory& run, const RunReport& report, std::vector<RowId> rows) {
+  const RunParts parts = open_parts(run);
+  const DrawsFile draws(run.draws());
+  const Threads threads(run.settings().fit.threads);
+  const TableRows table(parts, threads);
+  const RowLikelihoods likelihoods(parts, table, draws);
   const auto count = static_cast<std::size_t>(likelihoods.draws());
   const double efficiency = relative_efficiency(report, draws);
 
   LooOfRun out;
-  out.name = of.name;
   out.good_k = good_pareto_k(count);
   out.rows = std::move(rows);
   const std::size_t n = out.rows.size();
@@ -55,7 +56,6 @@ LooOfRun exact_part(const NamedRun& of, const RunReport& report, std::vector<Row
   out.pareto_k.resize(n);
   std::vector<double> gains(n);  // log p(y_n | all rows) - log p(y_n | all other rows)
   const auto piece = static_cast<std::size_t>(std::clamp<RowId>(numbers_at_once / likelihoods.draws(), 1, 128));
-  const Threads threads(of.run.settings().fit.threads);
   threads.run((n + piece - 1) / piece, [&](std::size_t task) {
     const std::size_t first = task * piece, size = std::min(piece, n - first);
     const RowMatrix values = likelihoods.of({out.rows.data() + first, size});
@@ -73,12 +73,25 @@ LooOfRun exact_part(const NamedRun& of, const RunReport& report, std::vector<Row
       gains[first + i] = log_sum_exp(of_row) - std::log(static_cast<double>(count)) - out.terms[first + i];
     }
   });
-  out.p_loo = std::accumulate(gains.begin(), gains.end(), 0.0) / static_cast<double>(n);  // of a row
+  out.p_loo = std::accumulate(gains.begin(), gains.end(), 0.0) / static_cast<double>(n);
   for (const RowId row : out.rows)
     if (const auto found = parts.rows.origins.of(row))
       out.places.push_back({parts.rows.files[static_cast<std::size_t>(found->file)], found->row});
   if (out.places.size() < n) out.places.clear();
   return out;
+}
+
+// Adds what the count part of a hurdle says of those rows that it has. Given all other rows, the parts are independent.
+void add_count_part(const RunDirectory& count, const LooRows::OfCount& rows, LooOfRun& out) {
+  if (rows.row.empty()) return;
+  const LooOfRun more = exact_part(count, read_report(count), rows.row);
+  for (std::size_t i = 0; i < rows.row.size(); ++i) {
+    const std::size_t at = rows.place[i];
+    out.terms[at] += more.terms[i];
+    if (!(out.pareto_k[at] >= more.pareto_k[i])) out.pareto_k[at] = more.pareto_k[i];
+  }
+  out.p_loo += more.p_loo * static_cast<double>(rows.row.size()) / static_cast<double>(out.rows.size());
+  out.good_k = std::min(out.good_k, more.good_k);
 }
 
 std::string warning(const LooOfRun& of, std::size_t bad, bool by_name) {
@@ -123,8 +136,10 @@ LeaveOneOut leave_one_out(std::span<const NamedRun> runs, const LooOptions& opti
   out.rows = of.rows;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     const RunReport report = read_report(runs[r].run);
-    if (r == 0) out.table_rows = report.rows + report.dropped;
-    out.runs.push_back(exact_part(runs[r], report, std::move(of.sampled[r])));
+    if (r == 0) out.table_rows = report.table_rows + report.dropped;
+    out.runs.push_back(exact_part(runs[r].run, report, std::move(of.sampled[r])));
+    out.runs.back().name = runs[r].name;
+    if (runs[r].count != nullptr) add_count_part(*runs[r].count, of.of_count[r], out.runs.back());
     out.runs.back().p_loo *= static_cast<double>(of.rows);
     if (const std::size_t bad = out.runs.back().bad().size(); bad > 0)
       out.warnings.push_back(warning(out.runs.back(), bad, runs.size() > 1));

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <deque>
 #include <limits>
+#include <memory>
+#include <optional>
 
 #include "common_rows.hpp"
 #include "flymc/core/error.hpp"
@@ -22,26 +24,56 @@ constexpr RowId fewest_rows = 10;
 constexpr RowId rows_per_task = RowId{1} << 16;
 
 struct Opened {
+  Opened(RunParts the_parts, std::string the_name, const Threads& threads)
+      : parts(std::move(the_parts)), name(std::move(the_name)), table(parts, threads) {}
+  Opened(const Opened&) = delete;
   RunParts parts;
   std::string name;
+  TableRows table;
+  std::unique_ptr<const Opened> count;  // of a hurdle, of which this is the zero part
+
+  // Of a hurdle the target is the count.
+  bool of_number() const { return count || parts.encoding.target_kind() == TargetKind::number; }
+  std::vector<std::string> classes() const { return count ? std::vector<std::string>() : parts.encoding.classes(); }
+  // Of row `row` of the table, which begins at row `stored` of the store.
+  RowFacts facts(RowId row, RowId stored) const {
+    RowFacts out = table.facts(stored);
+    if (count && out.target > 0.5) out.target = count->parts.rows.store.target(row_of_count(row));
+    return out;
+  }
+  // The same row in the count part, where its target is more than 0.
+  RowId row_of_count(RowId row) const;
 };
 
+RowId Opened::row_of_count(RowId row) const {
+  const auto place = parts.rows.origins.of(row);
+  const std::vector<Origins::Run>& runs = count->parts.rows.origins.runs();
+  const auto key = [](const Origins::Run& run) { return std::pair(run.file, run.row); };
+  if (place && !runs.empty()) {
+    const auto next = std::ranges::upper_bound(runs, key(*place), {}, key);
+    const RowId last = next == runs.end() ? count->table.rows() : next->first;
+    if (next != runs.begin())
+      if (const Origins::Run& run = *std::prev(next);
+          run.file == place->file && run.first + (place->row - run.row) < last)
+        return run.first + (place->row - run.row);
+  }
+  throw InputError(fmt::format("'{}': its two parts do not have the same rows; fit the table again", name));
+}
+
 // What is wrong with the rows of a run does not say which run that is, and there may be several.
-Opened opened_rows(const NamedRun& of, const Threads& threads, bool alone) {
+RunParts opened_rows(const NamedRun& of, const Threads& threads, bool alone) {
   StoreFile store = open_store(of.run.rows_files(), Verify::numbers, {threads});
   try {
-    Opened out{parts_of(std::move(store), of.run.settings()), of.name};
-    check_rows_are_the_tables(out.parts.encoding);
-    return out;
+    return parts_of(std::move(store), of.run.settings());
   } catch (const InputError& error) {
     if (alone) throw;
     throw InputError(fmt::format("'{}': {}", of.name, error.what()));
   }
 }
 
-std::vector<const StoreFile*> stores_of(const std::deque<Opened>& runs) {
-  std::vector<const StoreFile*> out;
-  for (const Opened& run : runs) out.push_back(&run.parts.rows);
+std::vector<const TableRows*> tables_of(const std::deque<Opened>& runs) {
+  std::vector<const TableRows*> out;
+  for (const Opened& run : runs) out.push_back(&run.table);
   return out;
 }
 
@@ -51,7 +83,7 @@ void check_one_table(const Opened& one, const Opened& other) {
   const auto fail = [&](const std::string& problem) {
     throw InputError(fmt::format("'{}' and '{}' {}", one.name, other.name, problem));
   };
-  if (const RowId had = a.rows() + a.dropped(), has = b.rows() + b.dropped(); had != has)
+  if (const RowId had = a.rows() + a.dropped() + a.zeros(), has = b.rows() + b.dropped() + b.zeros(); had != has)
     fail(
         fmt::format("are fits of different tables, of {} and {} rows (those that were dropped counted); fit both to "
                     "the same table, and leave rows with missing values in it ({}), so that rows keep their numbers",
@@ -61,7 +93,7 @@ void check_one_table(const Opened& one, const Opened& other) {
         fmt::format("are fits of {} and {} files, and a row is known by the number of its file; fit both to the same "
                     "files in the same way (a formula in Python reads several files as one)",
                     had, has));
-  if ((a.target_kind() == TargetKind::number) != (b.target_kind() == TargetKind::number))
+  if (one.of_number() != other.of_number())
     fail("cannot be compared: of one the target is a number, of the other a class, and a density is no probability");
 }
 
@@ -80,10 +112,9 @@ void check_facts(const std::deque<Opened>& runs, const CommonRows& common, const
   const Opened& one = runs.front();
   for (std::size_t r = 1; r < runs.size(); ++r) {
     const Opened& other = runs[r];
-    const auto& classes = one.parts.encoding.classes();
-    const std::vector<double> numbers = class_numbers(other.parts.encoding.classes(), classes);
-    const auto facts_of = [&](RowId row) {
-      RowFacts facts = other.parts.rows.store.facts(row);
+    const std::vector<double> numbers = class_numbers(other.classes(), one.classes());
+    const auto facts_of = [&](RowId row, RowId stored) {
+      RowFacts facts = other.facts(row, stored);
       if (!numbers.empty()) facts.target = numbers[static_cast<std::size_t>(facts.target)];
       return facts;
     };
@@ -94,8 +125,9 @@ void check_facts(const std::deque<Opened>& runs, const CommonRows& common, const
                   end = std::min(begin + rows_per_task, common.rows());
       if (begin > first) return;
       const std::vector<RowId> left = common.own(0, begin, end), right = common.own(r, begin, end);
+      const std::vector<RowId> left_stored = one.table.stored(left), right_stored = other.table.stored(right);
       for (std::size_t i = 0; i < left.size(); ++i) {
-        const RowFacts a = one.parts.rows.store.facts(left[i]), b = facts_of(right[i]);
+        const RowFacts a = one.facts(left[i], left_stored[i]), b = facts_of(right[i], right_stored[i]);
         if (a.target == b.target && a.weight == b.weight) continue;
         const RowId row = begin + static_cast<RowId>(i);
         RowId before = first;
@@ -106,12 +138,13 @@ void check_facts(const std::deque<Opened>& runs, const CommonRows& common, const
     });
     if (first >= common.rows()) continue;
     const RowId left = common.own(0, first, first + 1)[0], right = common.own(r, first, first + 1)[0];
-    const RowFacts a = one.parts.rows.store.facts(left), b = other.parts.rows.store.facts(right);
+    const RowId right_stored = other.table.stored({&right, 1})[0];
+    const RowFacts a = one.facts(left, one.table.stored({&left, 1})[0]), b = other.facts(right, right_stored);
     const auto target = [](const Opened& run, double value) {
-      const auto& names = run.parts.encoding.classes();
+      const std::vector<std::string> names = run.classes();
       return names.empty() ? fmt::format("{}", value) : fmt::format("'{}'", names[static_cast<std::size_t>(value)]);
     };
-    if (a.target != facts_of(right).target)
+    if (a.target != facts_of(right, right_stored).target)
       throw InputError(fmt::format(
           "{}: the target is {} in '{}' and {} in '{}'; compare fits of one table and of one "
           "target (its logarithm is another one)",
@@ -120,6 +153,44 @@ void check_facts(const std::deque<Opened>& runs, const CommonRows& common, const
                                  one.parts.rows.row_name(left), a.weight, one.name, b.weight, other.name));
   }
 }
+
+// Which of these rows the count part of a hurdle has.
+LooRows::OfCount of_count(const Opened& run, std::span<const RowId> rows) {
+  LooRows::OfCount out;
+  if (!run.count) return out;
+  const std::vector<RowId> stored = run.table.stored(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (run.parts.rows.store.target(stored[i]) > 0.5) {
+      out.place.push_back(i);
+      out.row.push_back(run.row_of_count(rows[i]));
+    }
+  return out;
+}
+
+// Of a run, or of both parts of a hurdle: log p(y) is the sum of what they say.
+class ProxyOfRun {
+ public:
+  ProxyOfRun(const Opened& run, const NamedRun& of)
+      : run_(run), proxy_(run.parts, run.table, DrawsFile(of.run.draws())) {
+    if (run.count) of_count_.emplace(run.count->parts, run.count->table, DrawsFile(of.count->draws()));
+  }
+  RowId rows_at_once() const {
+    return of_count_ ? std::min(proxy_.rows_at_once(), of_count_->rows_at_once()) : proxy_.rows_at_once();
+  }
+  std::vector<double> of(std::span<const RowId> rows) const {
+    std::vector<double> out = proxy_.of(rows);
+    const LooRows::OfCount counted = of_count(run_, rows);
+    if (counted.row.empty()) return out;
+    const std::vector<double> more = of_count_->of(counted.row);
+    for (std::size_t i = 0; i < more.size(); ++i) out[counted.place[i]] += more[i];
+    return out;
+  }
+
+ private:
+  const Opened& run_;
+  RowProxy proxy_;
+  std::optional<RowProxy> of_count_;
+};
 
 struct Sums {
   Vector totals;
@@ -144,10 +215,10 @@ struct Sums {
 
 SampledRows sample_rows(const RunDirectory& run, RowId count, std::uint64_t seed) {
   const RunParts parts = open_parts(run);
-  check_rows_are_the_tables(parts.encoding);
-  const StoreFile* const store = &parts.rows;
   const Threads threads(run.settings().fit.threads);
-  const CommonRows all({&store, 1});
+  const TableRows table(parts, threads);
+  const TableRows* const only = &table;
+  const CommonRows all({&only, 1});
   const CommonRows::Choice choice = all.choose(count, seed, threads);
   return {choice.rows, all.own(0, choice.chosen)};
 }
@@ -158,21 +229,28 @@ LooRows loo_rows(std::span<const NamedRun> runs, RowId count, std::uint64_t seed
   for (const NamedRun& of : runs) {
     read_report(of.run);  // the run must be finished
     check_rows(of.run);
-    opened.push_back(opened_rows(of, threads, runs.size() == 1));
+    opened.emplace_back(opened_rows(of, threads, runs.size() == 1), of.name, threads);
+    if (of.count != nullptr) {
+      read_report(*of.count);
+      check_rows(*of.count);
+      opened.back().count = std::make_unique<const Opened>(opened_rows({*of.count, of.name}, threads, runs.size() == 1),
+                                                           of.name, threads);
+    }
     check_one_table(opened.front(), opened.back());
   }
-  const CommonRows common(stores_of(opened));
+  const std::vector<const TableRows*> tables = tables_of(opened);
+  const CommonRows common(tables);
   if (opened.size() > 1 && common.rows() < fewest_rows)
     throw InputError(
         fmt::format("the fits have {} row{} in common, where nothing is missing in any of them; compare "
                     "fits that have at least {}",
                     common.rows(), common.rows() == 1 ? "" : "s", fewest_rows));
   check_facts(opened, common, threads);
-  std::deque<RowProxy> proxies;
+  std::deque<ProxyOfRun> proxies;
   RowId piece = std::numeric_limits<RowId>::max();
   for (std::size_t r = 0; r < opened.size(); ++r) {
     opened[r].parts.rows.expect(Access::in_order);
-    proxies.emplace_back(opened[r].parts, DrawsFile(runs[r].run.draws()));
+    proxies.emplace_back(opened[r], runs[r]);
     piece = std::min(piece, proxies.back().rows_at_once());
   }
 
@@ -190,7 +268,7 @@ LooRows loo_rows(std::span<const NamedRun> runs, RowId count, std::uint64_t seed
   });
 
   const CommonRows::Choice choice = common.choose(count, seed, threads);
-  LooRows out{choice.rows, {sums.totals.begin(), sums.totals.end()}, sums.squares, {}, {}};
+  LooRows out{choice.rows, {sums.totals.begin(), sums.totals.end()}, sums.squares, {}, {}, {}};
   out.proxies.resize(static_cast<Index>(choice.chosen.size()), k);
   for (Index r = 0; r < k; ++r) {
     const auto i = static_cast<std::size_t>(r);
@@ -201,6 +279,7 @@ LooRows loo_rows(std::span<const NamedRun> runs, RowId count, std::uint64_t seed
       std::ranges::copy(of_run, out.proxies.col(r).begin() + static_cast<Index>(first));
     }
     out.sampled.push_back(own);
+    out.of_count.push_back(of_count(opened[i], own));
   }
   return out;
 }

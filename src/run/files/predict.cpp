@@ -14,6 +14,7 @@
 #include "flymc/core/names.hpp"
 #include "flymc/core/parallel.hpp"
 #include "flymc/draws/files/draws_file.hpp"
+#include "flymc/run/files/hurdle.hpp"
 #include "flymc/run/files/priors.hpp"
 #include "flymc/run/files/report.hpp"
 #include "prediction_writer.hpp"
@@ -170,22 +171,21 @@ void check(const PredictOptions& options) {
     throw InputError(fmt::format("{}: '{}' is not one character", mention("delimiter"), options.delimiter));
 }
 
-RowId predict(const RunDirectory& directory, const PredictOptions& options, const std::filesystem::path& out) {
-  check(options);
-  const Settings& settings = directory.settings();
-  read_report(directory);  // the run must be finished
-  const Encoding encoding = Encoding::from_json(open_unverified(directory).metadata.at("encoding"));
-  if (encoding.trials() && options.kind == "target")
-    throw InputError(
-        fmt::format("{}: how many trials new rows have is not known; the mean is the probability of a "
-                    "success ({})",
-                    mention("kind"), mention("kind", "mean")));
-  if (!options.times.empty() && !encoding.times())
-    throw InputError(
-        fmt::format("{}: the family {} has no times until an event; leave it out", mention("times"), settings.family));
-  const RowPredictor predictor(make_model(settings, static_cast<int>(encoding.classes().size())), encoding,
-                               thinned_draws(DrawsFile(directory.draws()), options.draws), settings.fit.seed, options);
+namespace {
 
+Encoding encoding_of(const RunDirectory& directory) {
+  read_report(directory);  // the run must be finished
+  return Encoding::from_json(open_unverified(directory).metadata.at("encoding"));
+}
+
+void refuse_times(const PredictOptions& options, const std::string& family) {
+  if (!options.times.empty())
+    throw InputError(
+        fmt::format("{}: the family {} has no times until an event; leave it out", mention("times"), family));
+}
+
+RowId predict_rows(const RowPredictor& predictor, const Encoding& encoding, const PredictOptions& options,
+                   const std::filesystem::path& out) {
   const Table table = Table::open(options.table, {encoding.categorical(), delimiter_of(options.delimiter)});
   for (const std::string& file : table.files())
     if (std::error_code none; std::filesystem::equivalent(file, out, none))
@@ -200,6 +200,43 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
   const RowId rows = batches.finish();
   writer.finish();
   return rows;
+}
+
+}  // namespace
+
+RowId predict(const RunDirectory& directory, const PredictOptions& options, const std::filesystem::path& out) {
+  check(options);
+  const Settings& settings = directory.settings();
+  const Encoding encoding = encoding_of(directory);
+  if (encoding.trials() && options.kind == "target")
+    throw InputError(
+        fmt::format("{}: how many trials new rows have is not known; the mean is the probability of a "
+                    "success ({})",
+                    mention("kind"), mention("kind", "mean")));
+  if (!encoding.times()) refuse_times(options, settings.family);
+  const RowPredictor predictor(make_model(settings, static_cast<int>(encoding.classes().size())), encoding,
+                               thinned_draws(DrawsFile(directory.draws()), options.draws), settings.fit.seed, options);
+  return predict_rows(predictor, encoding, options, out);
+}
+
+RowId predict(const RunDirectory& of_zero, const RunDirectory& of_count, const PredictOptions& options,
+              const std::filesystem::path& out) {
+  check(options);
+  const Encoding zero = encoding_of(of_zero), count = encoding_of(of_count);
+  refuse_times(options, of_count.settings().family);
+  if (zero.feature_names() != count.feature_names())
+    throw InputError(fmt::format("{} and {} do not have the same columns; {} makes both again", of_zero.path().string(),
+                                 of_count.path().string(), mention_action("fit")));
+  // As many draws of each, evenly spaced.
+  RowMatrix zero_draws = thinned_draws(DrawsFile(of_zero.draws()), options.draws);
+  const RowMatrix count_draws = thinned_draws(DrawsFile(of_count.draws()), zero_draws.rows());
+  if (count_draws.rows() < zero_draws.rows())
+    zero_draws = thinned_draws(DrawsFile(of_zero.draws()), count_draws.rows());
+  RowMatrix both(count_draws.rows(), 2 * count_draws.cols());
+  both << count_draws, zero_draws;
+  const RowPredictor predictor(make_model(of_count.settings(), 0), count, both, of_count.settings().fit.seed, options,
+                               ZeroPart{make_model(of_zero.settings(), 2), of_zero.settings().fit.seed});
+  return predict_rows(predictor, count, options, out);
 }
 
 }  // namespace flymc

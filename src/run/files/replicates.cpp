@@ -11,7 +11,7 @@
 #include "flymc/core/numerics.hpp"
 #include "flymc/core/random.hpp"
 #include "flymc/run/files/report.hpp"
-#include "run_parts.hpp"
+#include "table_rows.hpp"
 #include "thinned_draws.hpp"
 
 namespace flymc {
@@ -133,11 +133,12 @@ Replicates replicate(const RunDirectory& run, std::span<const RowId> rows, std::
   read_report(run);  // the run must be finished
   const RunParts parts = open_parts(run);
   for (const RowId row : rows)
-    if (row < 0 || row >= parts.rows.store.rows())
+    if (row < 0 || row >= parts.encoding.rows())
       throw InputError(
-          fmt::format("there is no row {}; the run has {}, which count from 0", row, parts.rows.store.rows()));
+          fmt::format("there is no row {}; the run has {}, which count from 0", row, parts.encoding.rows()));
   const RowMatrix theta = thinned_draws(DrawsFile(run.draws()), draws);
   const Threads threads(run.settings().fit.threads);
+  const std::vector<RowId> stored = TableRows(parts, threads).stored(rows);
   const Index count = theta.rows(), size = static_cast<Index>(rows.size());
   const Index width = parts.encoding.cuts() > 0 ? static_cast<Index>(parts.encoding.classes().size())
                                                 : parts.model.arrangement().blocks();
@@ -147,7 +148,7 @@ Replicates replicate(const RunDirectory& run, std::span<const RowId> rows, std::
   const Index most = std::clamp<Index>((Index{1} << 22) / (count * width), 1, 1024);
   for (Index first = 0; first < size; first += most) {
     const Index n = std::min(most, size - first);
-    const Batch batch(parts, rows.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(n)));
+    const Batch batch(parts, {stored.data() + first, static_cast<std::size_t>(n)});
     RowMatrix means(count, n * width);
     threads.run(static_cast<std::size_t>(count), [&](std::size_t s) {
       const auto draw = static_cast<Index>(s);

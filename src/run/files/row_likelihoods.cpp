@@ -7,7 +7,8 @@
 
 namespace flymc {
 
-RowLikelihoods::RowLikelihoods(const RunParts& parts, const DrawsFile& draws) : parts_(parts) {
+RowLikelihoods::RowLikelihoods(const RunParts& parts, const TableRows& table, const DrawsFile& draws)
+    : parts_(parts), table_(table) {
   std::int64_t all = 0;
   for (std::size_t c = 0; c < draws.chains(); ++c) all += draws.draws(c);
   shown_.resize(all, draws.coefficients());
@@ -20,18 +21,26 @@ RowLikelihoods::RowLikelihoods(const RunParts& parts, const DrawsFile& draws) : 
 
 RowMatrix RowLikelihoods::of(std::span<const RowId> rows) const {
   const Model& model = parts_.model;
+  const TableRows::Pieces of = table_.pieces(rows);
   BoundRows fixed;
-  fixed.fetch(parts_.rows.store, rows);
+  fixed.fetch(parts_.rows.store, of.stored);
   const Index predictors = model.predictors();
   RowMatrix out(draws(), static_cast<Index>(rows.size()));
-  std::vector<double> eta(rows.size() * static_cast<std::size_t>(predictors));
+  std::vector<double> eta(of.stored.size() * static_cast<std::size_t>(predictors)), pieces(of.stored.size());
+  std::vector<RowFacts> facts;  // of the rows of the table
+  for (std::size_t r = 0; r < rows.size(); ++r) facts.push_back(table_.facts(of.stored[of.first[r]]));
+  const bool besides = model.draws_scale() || model.draws_shape();
   for (Index at = 0; at < draws(); ++at) {
     const Vector shown = shown_.row(at).transpose();
     fixed.predict(model.arrangement().columns(parts_.theta(shown)), eta);
-    model.family().likelihood(fixed.facts.spans(), eta, {out.row(at).data(), rows.size()}, {}, {});
-    for (std::size_t r = 0; (model.draws_scale() || model.draws_shape()) && r < rows.size(); ++r) {
-      const RowFacts facts = fixed.facts.spans()[r];
-      out(at, static_cast<Index>(r)) += facts.weight * model.log_likelihood_besides(shown, facts.target);
+    model.family().likelihood(fixed.facts.spans(), eta, pieces, {}, {});
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      double value = pieces[of.first[r]];
+      if (of.two(r))
+        value +=
+            pieces[of.first[r] + 1] + facts[r].weight * BetweenCuts(shown, static_cast<Index>(facts[r].target)).value;
+      if (besides) value += facts[r].weight * model.log_likelihood_besides(shown, facts[r].target);
+      out(at, static_cast<Index>(r)) = value;
     }
   }
   return out;

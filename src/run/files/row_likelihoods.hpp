@@ -4,20 +4,21 @@
 #include <span>
 
 #include "flymc/draws/files/draws_file.hpp"
-#include "run_parts.hpp"
+#include "table_rows.hpp"
 
 namespace flymc {
 
 class RowLikelihoods {
  public:
-  RowLikelihoods(const RunParts& parts, const DrawsFile& draws);
+  RowLikelihoods(const RunParts& parts, const TableRows& table, const DrawsFile& draws);
 
   Index draws() const { return shown_.rows(); }
-  // Of these rows of the store: a row per draw, in the order of the file, a column per row. From any thread.
+  // Of these rows of the table: a row per draw, in the order of the file, a column per row. From any thread.
   RowMatrix of(std::span<const RowId> rows) const;
 
  private:
   const RunParts& parts_;
+  const TableRows& table_;
   RowMatrix shown_;  // the draws
 };
 

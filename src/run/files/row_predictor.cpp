@@ -48,8 +48,9 @@ RowPredictor::Place::Place(double p, std::size_t count) {
 }
 
 RowPredictor::RowPredictor(Model model, const Encoding& encoding, const RowMatrix& theta, std::uint64_t seed,
-                           const PredictOptions& options)
+                           const PredictOptions& options, std::optional<ZeroPart> zero)
     : model_(std::move(model)),
+      zero_(std::move(zero)),
       target_(encoding.target_kind()),
       seed_(seed),
       times_(encoding.times()),
@@ -62,7 +63,7 @@ RowPredictor::RowPredictor(Model model, const Encoding& encoding, const RowMatri
       of_mean_(model_.family().of_mean()),
       link_mean_(of_mean_ ? *of_mean_ : model_.family()),
       features_(static_cast<Index>(encoding.feature_names().size())),
-      predictors_(model_.arrangement().blocks()),
+      predictors_(zero_ ? 2 : model_.arrangement().blocks()),
       draws_(theta.rows()),
       panels_((draws_ + panel_width - 1) / panel_width),
       panel_values_(aligned_numbers(static_cast<std::size_t>(predictors_ * panels_ * features_ * panel_width))) {
@@ -105,7 +106,7 @@ void RowPredictor::predict(const NewRows& rows, Index begin, Index end, RowMatri
       const std::span<double> eta(buffer.numbers + i * predictors_ * padded,
                                   static_cast<std::size_t>(predictors_ * padded));
       if (const double offset = rows.offsets[static_cast<std::size_t>(row)]; offset != 0.0)
-        for (double& e : eta) e += offset;
+        for (double& e : zero_ ? eta.first(static_cast<std::size_t>(padded)) : eta) e += offset;
       const std::uint64_t number = rows.first + static_cast<std::uint64_t>(row);
       const std::span<double> of_draws = eta.first(static_cast<std::size_t>(draws_));
       if (survival())
@@ -114,6 +115,8 @@ void RowPredictor::predict(const NewRows& rows, Index begin, Index end, RowMatri
         predict_time(of_draws, number, buffer, out.row(row).data());
       else if (!cuts_.empty())
         predict_ordered(of_draws, buffer, out.row(row).data());
+      else if (zero_)
+        predict_hurdle(eta, number, buffer, out.row(row).data());
       else if (predictors_ == 1)
         predict_number(of_draws, number, buffer, out.row(row).data());
       else
@@ -159,6 +162,29 @@ void RowPredictor::predict_number(std::span<const double> eta, std::uint64_t row
     };
     found = {quantile(lower_), quantile(upper_)};
   }
+  out[1] = found.lower;
+  out[2] = found.upper;
+}
+
+// P(y > 0) E[y | y > 0], draw by draw. The parts have different random numbers, by their seeds.
+void RowPredictor::predict_hurdle(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const {
+  const auto draws = static_cast<std::size_t>(draws_);
+  const BatchedFamily &family = model_.family(), &of_zero = zero_->model.family();
+  const std::span<const double> count = eta.first(draws),
+                                zero = eta.subspan(static_cast<std::size_t>(buffer.stride), draws);
+  const std::span<double> numbers(buffer.one, draws), probability(buffer.means.data(), draws);
+  family.mean(count, numbers);
+  of_zero.mean(zero, probability);
+  for (std::size_t s = 0; s < draws; ++s) numbers[s] *= probability[s];
+  out[0] = locate(width_, numbers).mean;
+  if (new_targets_) {
+    const PhiloxRandom random(seed_, 0, row), random_of_zero(zero_->seed, 0, row);
+    for (std::size_t s = 0; s < draws; ++s) {
+      const bool more = of_zero.simulate(zero.subspan(s, 1), random_of_zero, s) > 0.5;
+      numbers[s] = more ? family.simulate(count.subspan(s, 1), random, s) : 0.0;
+    }
+  }
+  const Ends found = ends(numbers);
   out[1] = found.lower;
   out[2] = found.upper;
 }

@@ -24,11 +24,18 @@ struct NewRows {
   std::vector<char> complete;   // whether anything is to be predicted: not where something is missing
 };
 
+// The zero part of a hurdle (hurdle.hpp), whose count part is what is predicted from.
+struct ZeroPart {
+  Model model;
+  std::uint64_t seed = 0;
+};
+
 class RowPredictor {
  public:
-  // theta: a row per draw, on the scale of the table's columns, one or more.
+  // theta: a row per draw, on the scale of the table's columns, one or more. Of a hurdle, draws of the count part and
+  // beside them those of the zero part.
   RowPredictor(Model model, const Encoding& encoding, const RowMatrix& theta, std::uint64_t seed,
-               const PredictOptions& options);
+               const PredictOptions& options, std::optional<ZeroPart> zero = std::nullopt);
 
   // What is predicted is a number, or a probability for each of these: mean, lower and upper of each.
   const std::vector<std::string>& names() const { return names_; }
@@ -49,6 +56,7 @@ class RowPredictor {
   };
   struct Buffer;
   void predict_number(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const;
+  void predict_hurdle(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const;
   void predict_time(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const;
   void predict_survival(std::span<const double> eta, Buffer& buffer, double* out) const;
   void predict_classes(std::span<const double> eta, Buffer& buffer, double* out) const;
@@ -60,6 +68,7 @@ class RowPredictor {
   Ends ends_of_indicator(double probability) const;
 
   Model model_;
+  std::optional<ZeroPart> zero_;
   std::vector<std::string> names_;
   TargetKind target_;
   std::uint64_t seed_;

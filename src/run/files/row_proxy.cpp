@@ -56,7 +56,8 @@ Moments moments_of(const DrawsFile& file, const RunParts& parts) {
 
 }  // namespace
 
-RowProxy::RowProxy(const RunParts& parts, const DrawsFile& draws) : store_(parts.rows.store), model_(parts.model) {
+RowProxy::RowProxy(const RunParts& parts, const TableRows& table, const DrawsFile& draws)
+    : table_(table), store_(parts.rows.store), model_(parts.model) {
   const Index k = model_.predictors(), features = store_.features();
   const Moments moments = moments_of(draws, parts);
   mean_ = model_.parameters(moments.mean);
@@ -76,12 +77,13 @@ RowProxy::RowProxy(const RunParts& parts, const DrawsFile& draws) : store_(parts
 RowId RowProxy::rows_at_once() const { return std::clamp<RowId>((RowId{1} << 20) / padded_, 64, 4096); }
 
 std::vector<double> RowProxy::of(std::span<const RowId> rows) const {
-  const auto k = static_cast<std::size_t>(model_.predictors()), n = rows.size(),
+  const TableRows::Pieces of = table_.pieces(rows);
+  const auto k = static_cast<std::size_t>(model_.predictors()), n = of.stored.size(),
              width = static_cast<std::size_t>(padded_);
   const Index features = store_.features();
   RowCopies x;
   FactColumns facts;
-  x.copy(store_, rows, facts);
+  x.copy(store_, of.stored, facts);
   std::vector<double> products(n * width);
   for (Index column = 0; column < padded_; column += panel_width)
     x.multiply_panel(widest_vectors(), columns_.data() + column * features, features, 0, static_cast<Index>(n),
@@ -91,25 +93,53 @@ std::vector<double> RowProxy::of(std::span<const RowId> rows) const {
     for (std::size_t p = 0; p < k; ++p)
       eta[i * k + p] = products[i * width + p] + (facts.kinds.offset && p == 0 ? facts.offset[i] : 0.0);
   model_.family().likelihood(facts.spans(), eta, value, slope, curvature);
-  // H = sum_q w_q w_q', so s'H s = sum_q (s'w_q)^2 and tr(C H) = sum_q w_q'C w_q.
-  for (std::size_t i = 0; i < n; ++i) {
-    double sum = 0.0;
-    const double *s = slope.data() + i * k, *c = curvature.data() + i * k * k;
-    for (std::size_t q = 1; q <= static_cast<std::size_t>(directions_); ++q) {
-      const double* w = products.data() + i * width + q * k;
-      double along = 0.0, bent = 0.0;
-      for (std::size_t p = 0; p < k; ++p) {
-        along += s[p] * w[p];
-        for (std::size_t r = 0; r < k; ++r) bent += w[p] * c[p * k + r] * w[r];
-      }
-      sum += along * along + bent;
-    }
-    value[i] -= 0.5 * sum;
-    if (!model_.draws_scale() && !model_.draws_shape()) continue;
+  const bool besides = model_.draws_scale() || model_.draws_shape();
+  std::vector<double> out;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const std::size_t i = of.first[r];
     const RowFacts of_row = facts.spans()[i];
-    value[i] += of_row.weight * model_.log_likelihood_besides(mean_, of_row.target);
+    if (of.two(r)) {
+      const BetweenCuts between(mean_, static_cast<Index>(table_.facts(of.stored[i]).target));
+      out.push_back(value[i] + value[i + 1] + of_row.weight * between.value -
+                    0.5 * loss_of_two(products.data() + i * width, slope.data() + i, curvature.data() + i,
+                                      of_row.weight * between.slope, of_row.weight * between.curvature));
+      continue;
+    }
+    out.push_back(value[i] -
+                  0.5 * loss(products.data() + i * width, slope.data() + i * k, curvature.data() + i * k * k));
+    if (besides) out.back() += of_row.weight * model_.log_likelihood_besides(mean_, of_row.target);
   }
-  return value;
+  return out;
+}
+
+// H = sum_q w_q w_q', so s'H s = sum_q (s'w_q)^2 and tr(C H) = sum_q w_q'C w_q.
+double RowProxy::loss(const double* products, const double* slope, const double* curvature) const {
+  const auto k = static_cast<std::size_t>(model_.predictors());
+  double sum = 0.0;
+  for (std::size_t q = 1; q <= static_cast<std::size_t>(directions_); ++q) {
+    const double* w = products + q * k;
+    double along = 0.0, bent = 0.0;
+    for (std::size_t p = 0; p < k; ++p) {
+      along += slope[p] * w[p];
+      for (std::size_t r = 0; r < k; ++r) bent += w[p] * curvature[p * k + r] * w[r];
+    }
+    sum += along * along + bent;
+  }
+  return sum;
+}
+
+// The same of two linear predictors, the first and the second eta less a cut point. The distance of the cut points is
+// the first less the second.
+double RowProxy::loss_of_two(const double* products, const double* slope, const double* curvature, double slope_between,
+                             double curvature_between) const {
+  double sum = 0.0;
+  for (Index q = 1; q <= directions_; ++q) {
+    const double one = products[q], two = products[padded_ + q], distance = one - two;
+    const double along = slope[0] * one + slope[1] * two + slope_between * distance;
+    sum +=
+        along * along + curvature[0] * one * one + curvature[1] * two * two + curvature_between * distance * distance;
+  }
+  return sum;
 }
 
 }  // namespace flymc

@@ -50,6 +50,12 @@ RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings
 }
 
 RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)) {
+  if (!fs::exists(path_ / "settings.toml") && fs::exists(path_ / "zero" / "settings.toml"))
+    throw InputError(
+        fmt::format("{0}: here are the two runs of a hurdle, and one is needed: {1} is of whether the target is more "
+                    "than 0, and {2} of "
+                    "how large it is where it is",
+                    path_.string(), (path_ / "zero").string(), (path_ / "count").string()));
   if (!fs::exists(path_ / "settings.toml"))
     throw InputError(fmt::format("{}: there is no run here; {} makes one", path_.string(), mention_action("fit")));
   sealed_ = read_whole(path_ / "settings.toml");

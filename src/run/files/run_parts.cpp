@@ -35,14 +35,6 @@ void check_rows(const RunDirectory& run) {
                                      mention_action("resume", run.path().string())));
 }
 
-void check_rows_are_the_tables(const Encoding& encoding) {
-  if (encoding.cuts() == 0) return;
-  throw InputError(
-      "leave-one-out and log-likelihoods of single rows are not there yet for ordered targets, of which a row is kept "
-      "as "
-      "two; compare such fits by predictions for rows that were left out");
-}
-
 RunParts open_parts(const RunDirectory& run) {
   check_rows(run);
   return parts_of(open_unverified(run), run.settings());

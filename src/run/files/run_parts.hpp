@@ -35,9 +35,6 @@ RunParts parts_of(StoreFile rows, const Settings& settings);
 // Throws InputError if the run has no rows.
 void check_rows(const RunDirectory& run);
 
-// Throws InputError if a row of the table may be several of the run's, and nothing is known of each alone.
-void check_rows_are_the_tables(const Encoding& encoding);
-
 // Of a run that has rows. Their numbers are not verified.
 RunParts open_parts(const RunDirectory& run);
 

@@ -9,6 +9,7 @@
 #include "saved_chains.hpp"
 #include "stages.hpp"
 #include "starts.hpp"
+#include "table_rows.hpp"
 
 namespace flymc {
 namespace {
@@ -31,7 +32,8 @@ bool draw_in_rounds(const Job& job, const RunParts& parts, const PartSink& sink,
     try {
       if (!chains.advance(goal)) return false;
     } catch (const BoundViolation& violation) {
-      throw BoundViolation(violation.row(), parts.rows.row_name(violation.row()), violation.why());
+      const TableRows table(parts, job.execution.threads);
+      throw BoundViolation(violation.row(), parts.rows.row_name(table.of(violation.row())), violation.why());
     }
     if (enough.fixed()) return true;
     if (!before) before = worth(goal - round);

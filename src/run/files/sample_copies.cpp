@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "common_rows.hpp"
 #include "flymc/core/error.hpp"
@@ -12,12 +13,6 @@
 
 namespace flymc {
 namespace {
-
-// Category k is kept as (cut point k - 1, above) and (cut point k, below), in this order (data/cut_rows.hpp). A row that
-// says "below" is the second of two unless its cut point is the first.
-bool is_first(const RunParts& parts, RowId row) {
-  return parts.encoding.cuts() == 0 || parts.rows.store.target(row) > 0.5 || parts.rows.store.value(row, 0) != 0.0;
-}
 
 // Numbers of copies that are chosen, of `all`: rising, without replacement (Knuth's algorithm S for few, else draws of
 // which repeated ones are left out).
@@ -43,22 +38,13 @@ std::vector<RowId> chosen_of(RowId all, RowId count, std::uint64_t seed) {
 
 }  // namespace
 
-SampledCopies sample_copies(const RunParts& parts, RowId count, std::uint64_t seed, const Threads& threads) {
+SampledCopies sample_copies(const RunParts& parts, const TableRows& table, RowId count, std::uint64_t seed,
+                            const Threads& threads) {
   const Encoding& encoding = parts.encoding;
-  const Store& store = parts.rows.store;
   if (encoding.weights().empty() || encoding.trials()) {
-    // Of rows that are kept as two, more are chosen, and the second ones left out.
-    const double kept_as = static_cast<double>(store.rows()) / static_cast<double>(encoding.rows());
-    const StoreFile* const rows = &parts.rows;
-    const CommonRows all({&rows, 1});
-    const auto choice = all.choose(static_cast<RowId>(std::ceil(kept_as * static_cast<double>(count))), seed, threads);
-    SampledCopies out{encoding.rows(), {}};
-    for (const RowId row : all.own(0, choice.chosen))
-      if (is_first(parts, row)) out.sampled.push_back(row);
-    const std::size_t size = out.sampled.size(), most = static_cast<std::size_t>(count);
-    for (std::size_t i = 0; i < most && size > most; ++i) out.sampled[i] = out.sampled[i * size / most];
-    out.sampled.resize(std::min(size, most));
-    return out;
+    const TableRows* const only = &table;
+    const CommonRows all({&only, 1});
+    return {table.rows(), all.own(0, all.choose(count, seed, threads).chosen)};
   }
   if (!encoding.whole_weights())
     throw InputError(
@@ -71,10 +57,15 @@ SampledCopies sample_copies(const RunParts& parts, RowId count, std::uint64_t se
   SampledCopies out{copies, {}};
   RowId before = 0;  // copies of the rows so far
   std::size_t next = 0;
-  for (RowId row = 0; row < store.rows() && next < chosen.size(); ++row) {
-    if (!is_first(parts, row)) continue;
-    before += static_cast<RowId>(std::llround(store.facts(row).weight));
-    for (; next < chosen.size() && chosen[next] < before; ++next) out.sampled.push_back(row);
+  constexpr RowId at_once = RowId{1} << 16;
+  for (RowId first = 0; first < table.rows() && next < chosen.size(); first += at_once) {
+    std::vector<RowId> rows(static_cast<std::size_t>(std::min(at_once, table.rows() - first)));
+    std::iota(rows.begin(), rows.end(), first);
+    const std::vector<RowId> stored = table.stored(rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      before += static_cast<RowId>(std::llround(parts.rows.store.facts(stored[i]).weight));
+      for (; next < chosen.size() && chosen[next] < before; ++next) out.sampled.push_back(rows[i]);
+    }
   }
   return out;
 }

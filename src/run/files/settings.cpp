@@ -110,6 +110,9 @@ std::vector<Setting> make_settings() {
       "family", "NAME", Group::model,
       on_lines(Settings().family + " (default)" + family_names(", ").substr(Settings().family.size())),
       [](auto& s) -> auto& { return s.family; }));
+  all.push_back(text_setting(
+      "hurdle", "zero|count", Group::record, "which part of a hurdle this is",
+      [](auto& s) -> auto& { return s.hurdle; }));
   all.push_back(number_setting(
       "nu", "N", Group::model, "student_t: degrees of freedom (default: 4)", [](auto& s) -> auto& { return s.nu; }));
   all.push_back(number_setting(

@@ -41,7 +41,7 @@ std::string names_of(bool FamilyCard::*has) {
 
 // Columns of facts that only some families have.
 void check_facts(const Settings& settings, const FamilyCard& card) {
-  if (!settings.exposure.empty() && !card.log_link)
+  if (!settings.exposure.empty() && !card.log_link && settings.hurdle != "zero")
     throw InputError(fmt::format(
         "{}: only for counts and amounts ({}); other families take a column of its logarithms as offset ({})",
         mention("exposure"), names_of(&FamilyCard::log_link), mention("offset")));
@@ -104,12 +104,22 @@ void check(const Settings& settings) {
         fmt::format("{}: the cut points are the intercepts of the {} family, and cannot be left out; leave {} out",
                     mention(settings.formula.empty() ? "no-intercept" : "formula"), card.name,
                     settings.formula.empty() ? "it" : "'0 +' or '- 1'"));
+  const bool suits = settings.hurdle.empty() || (settings.hurdle == "zero" && card.target == TargetKind::two_classes) ||
+                     (settings.hurdle == "count" && card.counts);
+  if (!suits)
+    throw InputError(
+        fmt::format("{}: '{}' is no part that the {} family may be", mention("hurdle"), settings.hurdle, card.name));
   check_facts(settings, card);
   check_parameters(settings, card);
   if (!(settings.target_ess >= 0.0)) throw InputError(mention("target-ess") + " must be 0 or more");
   if (!(settings.checkpoint_seconds >= 0.0)) throw InputError(mention("checkpoint-seconds") + " must be 0 or more");
   const PriorTerms prior = PriorTerms::parse(settings.prior);
-  const bool only_differences = make_model(settings, 2).family().only_differences();
+  const Model model = make_model(settings, 2);
+  const bool only_differences = model.family().only_differences();
+  if (settings.fit.bound && *settings.fit.bound != BoundKind::sharp && !settings.fit.regular &&
+      !model.family().has_global_curvature())
+    throw InputError(fmt::format("{}: no quadratic stays below the likelihood of the {} family everywhere; use {}",
+                                 mention("bound"), card.name, mention("bound", "sharp")));
   if (only_differences && !settings.offset.empty())
     throw InputError(
         fmt::format("{}: {} depends on differences between classes alone, and an offset that all of "

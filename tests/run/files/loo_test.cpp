@@ -8,12 +8,14 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
 
 #include "../../../src/run/files/common_rows.hpp"
 #include "draws/files/scratch_folder.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/random.hpp"
+#include "flymc/data/cut_rows.hpp"
 #include "flymc/run/files/inspect.hpp"
 #include "flymc/run/files/run.hpp"
 
@@ -26,6 +28,7 @@ using Place = std::pair<std::int64_t, RowId>;
 // Three files of 40 rows, of which some were dropped, and their places.
 struct Kept {
   StoreFile store;
+  std::optional<TableRows> of_store;
   std::vector<Place> places;
   explicit Kept(double share, std::uint64_t seed, bool weighted = false) {
     const PhiloxRandom random(seed, 0, 0);
@@ -41,6 +44,7 @@ struct Kept {
     store.files = {"a", "b", "c"};
     store.store = Store::from_matrix(RowMatrix::Ones(n, 1), Vector::Zero(n), {"x"}, Precision::float64,
                                      weighted ? Vector(Eigen::Map<Vector>(weights.data(), n)) : Vector());
+    of_store.emplace(store, 0, Threads(1));
   }
 };
 
@@ -50,8 +54,8 @@ TEST(CommonRows, AreThoseOfOnePlaceInEveryStore) {
     std::vector<Place> two, expected;
     std::ranges::set_intersection(a.places, b.places, std::back_inserter(two));
     std::ranges::set_intersection(two, c.places, std::back_inserter(expected));
-    const std::vector<const StoreFile*> stores = {&a.store, &b.store, &c.store};
-    const CommonRows common(stores);
+    const std::vector<const TableRows*> tables = {&*a.of_store, &*b.of_store, &*c.of_store};
+    const CommonRows common(tables);
     ASSERT_EQ(common.rows(), static_cast<RowId>(expected.size()));
     std::size_t store = 0;
     for (const Kept* kept : {&a, &b, &c}) {
@@ -72,8 +76,8 @@ TEST(CommonRows, AreChosenByTheirPlace) {
   const Kept whole(1.0, 1), some(0.8, 2), weighted(1.0, 1, true);
   const Threads one(1), two(2);
   const auto chosen = [&](const Kept& kept, RowId count, std::uint64_t seed, const Threads& threads) {
-    const StoreFile* const store = &kept.store;
-    const CommonRows rows({&store, 1});
+    const TableRows* const table = &*kept.of_store;
+    const CommonRows rows({&table, 1});
     const CommonRows::Choice choice = rows.choose(count, seed, threads);
     EXPECT_TRUE(std::ranges::is_sorted(choice.chosen));
     std::set<Place> out;
@@ -98,8 +102,8 @@ TEST(CommonRows, AreChosenByTheirPlace) {
 // deviations are 2e-7 of them, and 2.4e-5 for one of 120 rows.
 TEST(CommonRows, AreAllChosenEquallyOften) {
   const Kept whole(1.0, 1);
-  const StoreFile* const store = &whole.store;
-  const CommonRows rows({&store, 1});
+  const TableRows* const table = &*whole.of_store;
+  const CommonRows rows({&table, 1});
   const Threads one(1);
   std::vector<double> times(120, 0.0);
   for (std::uint64_t seed = 0; seed < 2000; ++seed)
@@ -111,12 +115,53 @@ TEST(CommonRows, AreAllChosenEquallyOften) {
 TEST(CommonRows, NeedToKnowWhereTheyCameFrom) {
   Kept a(1.0, 1), b(1.0, 1);
   b.store.origins.clear();
-  const std::vector<const StoreFile*> stores = {&a.store, &b.store};
-  EXPECT_EQ(CommonRows({&stores[1], 1}).rows(), 120);
-  EXPECT_NE(message<InputError>([&] { CommonRows both(stores); }).find("made by an earlier flymc"), std::string::npos);
+  const std::vector<const TableRows*> tables = {&*a.of_store, &*b.of_store};
+  EXPECT_EQ(CommonRows({&tables[1], 1}).rows(), 120);
+  EXPECT_NE(message<InputError>([&] { CommonRows both(tables); }).find("made by an earlier flymc"), std::string::npos);
   for (RowId row = 0; row < 120; ++row) b.store.origins.add(row, 0, row % 60 + 1);
-  EXPECT_NE(message<InputError>([&] { CommonRows both(stores); }).find("a, row 1: a run has this row twice"),
+  EXPECT_NE(message<InputError>([&] { CommonRows both(tables); }).find("a, row 1: a run has this row twice"),
             std::string::npos);
+}
+
+// Rows of the table and rows of the store that they are, in any order and in any company: 5 categories, of which the three
+// between are two rows each.
+TEST(TableRows, AreFoundInTheStore) {
+  constexpr Index categories = 5;
+  const PhiloxRandom random(3, 0, 0);
+  StoreBuilder builder({"a", "b", "c", "d", "x"});
+  std::vector<RowId> first;
+  std::vector<double> category;
+  RowId stored = 0;
+  for (RowId row = 0; row < 5000; ++row) {
+    const auto k = static_cast<Index>(random.choose(Purpose::pick, static_cast<std::uint64_t>(row), categories));
+    first.push_back(stored);
+    category.push_back(static_cast<double>(k));
+    append_cut_rows(k, categories, std::vector<double>{static_cast<double>(row)},
+                    [&](const std::vector<double>& cells, double target) {
+                      builder.append(cells, target);
+                      ++stored;
+                    });
+  }
+  StoreFile file;
+  file.store = builder.finish();
+  const TableRows table(file, categories - 1, Threads(2));
+  ASSERT_EQ(table.rows(), 5000);
+  std::vector<RowId> rows;
+  for (std::uint64_t i = 0; i < 3000; ++i) rows.push_back(static_cast<RowId>(random.choose(Purpose::start, i, 5000)));
+  for (RowId row = 1000; row < 2000; ++row) rows.push_back(row);
+  const std::vector<RowId> found = table.stored(rows);
+  const TableRows::Pieces pieces = table.pieces(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = static_cast<std::size_t>(rows[i]);
+    ASSERT_EQ(found[i], first[row]);
+    EXPECT_EQ(table.facts(found[i]).target, category[row]);
+    const bool two = category[row] > 0.0 && category[row] < 4.0;
+    ASSERT_EQ(pieces.two(i), two);
+    for (std::size_t p = pieces.first[i]; p < pieces.first[i + 1]; ++p) {
+      EXPECT_EQ(file.store.value(pieces.stored[p], 4), static_cast<double>(rows[i]));
+      EXPECT_EQ(table.of(pieces.stored[p]), rows[i]);
+    }
+  }
 }
 
 class Loo : public flymc::testing::ScratchFolder {

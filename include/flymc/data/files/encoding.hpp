@@ -26,6 +26,8 @@ namespace flymc {
 // What is done with a row in which something is missing.
 enum class Missing { error, drop };
 enum class TargetKind { two_classes, classes, ordered, number };
+// Whether a count is taken in two parts: `zero` is whether it is more than 0, and `count` has the rows where it is.
+enum class Hurdle { none, zero, count };
 
 struct EncodingOptions {
   std::string target = {};
@@ -65,6 +67,9 @@ struct EncodingOptions {
   // Of an ordered target: its values from the lowest to the highest, those that do not occur among them if one likes.
   // None: by size, if they are numbers.
   std::vector<std::string> order = {};
+  // Both parts of a hurdle learn about columns from the same rows, so that they have the same features. An offset is of
+  // the count part alone.
+  Hurdle hurdle = Hurdle::none;
 };
 
 // Where a row comes from. Rows of data count from 1 in each file.
@@ -165,11 +170,16 @@ class Encoding {
   const std::vector<double>& class_weights() const { return class_weights_; }
   // Whether columns are centred: the intercept, or cut points, take that up.
   bool centred() const { return intercept_ || cuts() > 0; }
-  FactKinds fact_kinds() const { return {!weights_.empty(), !offset_.empty() && !target_is_feature()}; }
+  FactKinds fact_kinds() const {
+    return {!weights_.empty(), !offset_.empty() && !target_is_feature() && hurdle_ != Hurdle::zero};
+  }
   // Rows of the table that were kept, and rows that are made of them.
   RowId rows() const { return rows_; }
   RowId stored_rows() const { return stored_rows_ > 0 ? stored_rows_ : rows_; }
   RowId dropped() const { return dropped_; }
+  // Of the count part of a hurdle: rows that are left to the other part.
+  RowId zeros() const { return zeros_; }
+  Hurdle hurdle() const { return hurdle_; }
   // Of the rows that were kept; their number where there are no weights.
   double total_weight() const { return total_weight_; }
   bool whole_weights() const { return whole_weights_; }
@@ -247,6 +257,7 @@ class Encoding {
   bool times_ = false;
   double event_weight_ = 0.0;
   TargetKind target_kind_ = TargetKind::two_classes;
+  Hurdle hurdle_ = Hurdle::none;
   ColumnKind target_column_ = ColumnKind::numeric;
   std::vector<std::string> classes_;
   std::vector<double> class_values_;  // of a numeric or boolean target, by class
@@ -255,7 +266,7 @@ class Encoding {
   double target_mean_ = 0.0, target_deviation_ = 0.0, mean_exposure_ = 1.0;
   bool exposure_ = false, trials_ = false;
   int version_ = version_of_columns;
-  RowId rows_ = 0, dropped_ = 0, own_rows_ = 0, stored_rows_ = 0;
+  RowId rows_ = 0, dropped_ = 0, zeros_ = 0, own_rows_ = 0, stored_rows_ = 0;
   double total_weight_ = 0.0;
   bool whole_weights_ = true;
   std::vector<std::string> feature_names_;

@@ -37,7 +37,8 @@ class StoreWriter {
 
   // Throws InputError if the row does not pass Layout::check, FileError if it cannot be written.
   void append(std::span<const double> cells, const RowFacts& facts);
-  // The same for row `row` of a file, which counts from 1; `file` is an index into `files`.
+  // The same for row `row` of a file, which counts from 1; `file` is an index into `files`. Where a row of a file becomes
+  // several rows, the first one says so, and the others are appended without.
   void append(std::span<const double> cells, const RowFacts& facts, std::int64_t file, RowId row);
   RowId rows() const;
   // Throws InputError if there are no rows, FileError if the file cannot be written.
@@ -58,8 +59,8 @@ struct StoreFile {
   std::string fingerprint;                         // of all numbers, by the checksums of the blocks
   std::vector<std::span<const std::byte>> mapped;  // kept by the store
   std::vector<std::string> files;                  // that the rows came from, and
-  Origins origins;                                 // which of their rows; none of a store that does not know
-  // "file, row 7", or "row 6 of the run" where that is all that is known.
+  Origins origins;  // which of their rows, by the numbers of rows that said so; none of a store that does not know
+  // Of a number as the origins have it: "file, row 7", or "row 6 of the run" where that is all that is known.
   std::string row_name(RowId row) const;
   void expect(Access access) const;
 };

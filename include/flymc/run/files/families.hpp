@@ -48,6 +48,16 @@ struct FamilyCard {
 
 const std::vector<FamilyCard>& all_families();
 
+// A count whose zeros are a question of their own: two fits of one target, of whether it is more than 0 and of how large it
+// is where it is (hurdle.hpp), by a family each.
+struct HurdleCard {
+  std::string name;
+  std::string zero, count;
+};
+const std::vector<HurdleCard>& all_hurdles();
+// Null if the family is not one.
+const HurdleCard* find_hurdle(const std::string& family);
+
 // Throws InputError, with the names that there are, if there is no such family.
 const FamilyCard& family_card(const std::string& name);
 

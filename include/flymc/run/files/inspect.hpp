@@ -11,7 +11,9 @@
 
 namespace flymc {
 
-// The log likelihood of each of these rows (they count from 0) under every draw of a finished run: a row per draw, in
+// Rows are those that the run has kept of the table, and count from 0.
+
+// The log likelihood of each of these rows under every draw of a finished run: a row per draw, in
 // the order of draws.parquet.
 RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows);
 

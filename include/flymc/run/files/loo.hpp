@@ -13,7 +13,7 @@ namespace flymc {
 
 struct SampledRows {
   RowId rows = 0;              // of the run, without those of weight 0
-  std::vector<RowId> sampled;  // of them, in order
+  std::vector<RowId> sampled;  // of them, in order; rows that were kept of the table count from 0
 };
 // A random sample without replacement of `count` rows of a run, or all. A row is chosen by where it came from: of two
 // runs on one table, which may have dropped different rows, both choose a row or neither, as far as both have it (but
@@ -27,11 +27,20 @@ struct LooRows {
   std::vector<double> totals;               // of each run, the sum of its proxies
   RowMatrix squares;                        // (i, i): sum of squares of the proxies of run i; (i, j): of differences
   std::vector<std::vector<RowId>> sampled;  // of each run, its numbers of the sampled rows
-  RowMatrix proxies;                        // of the sampled rows, a column per run
+  // Of each run that is a hurdle, the sampled rows that its count part has, by their place in the list, and their numbers
+  // there.
+  struct OfCount {
+    std::vector<std::size_t> place;
+    std::vector<RowId> row;
+  };
+  std::vector<OfCount> of_count;
+  RowMatrix proxies;  // of the sampled rows, a column per run
 };
 struct NamedRun {
   const RunDirectory& run;
   std::string name;  // for messages
+  // Of a hurdle (hurdle.hpp) `run` is the zero part, and this the count part.
+  const RunDirectory* count = nullptr;
 };
 // Of finished runs, one or more. Throws InputError if they are not of one table, with one target and one weight per row,
 // or have hardly a row in common.

@@ -29,6 +29,7 @@ struct Settings {
   bool float32 = false;
   // Model.
   std::string family = "logistic";
+  std::string hurdle;  // which part of one this is, zero or count (hurdle.hpp); empty: none
   double nu = 4.0;
   double sigma = 0.0;             // of the residuals; 0: drawn with the coefficients
   std::string prior = "default";  // see priors.hpp

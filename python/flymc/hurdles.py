@@ -1,0 +1,99 @@
+"""A hurdle: two fits of one target, of whether a count is more than 0 and of how large it is where it is."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from . import _core, leave_one_out
+from .fits import Fit, load_run
+from .leave_one_out import Loo
+from .watching import watch
+
+
+class HurdleFit:
+    """Both fits of a hurdle. Made by `fit` with `family="hurdle_poisson"`, by `load` and by `resume`.
+
+    The posteriors of the parts are independent, so that a draw of one beside a draw of the other is a draw of both.
+    What is here is of both parts together; each of them is a Fit, with all that a Fit has.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> x = rng.normal(size=5000)
+    >>> y = rng.poisson(np.exp(0.5 + 0.3 * x)) * (rng.random(5000) < 0.6)
+    >>> fit = flymc.fit(None, (x[:, None], y), family="hurdle_poisson", progress=False)
+    >>> list(fit.summary().index)
+    [('zero', 'intercept'), ('zero', 'x1'), ('count', 'intercept'), ('count', 'x1')]
+    """
+
+    def __init__(self, zero: Fit, count: Fit):
+        self.zero = zero
+        """Whether the target is more than 0: a logistic regression of all rows."""
+        self.count = count
+        """How large it is where it is: a Poisson regression that is truncated at 0, of the rows where it is."""
+
+    def __repr__(self) -> str:
+        target = self.zero.settings["target"][0]
+        return (
+            f"zero: whether {target} is more than 0 ({self.zero.settings['family'][0]})\n{self.zero!r}\n"
+            f"count: {target} where it is more than 0 ({self.count.settings['family'][0]})\n{self.count!r}"
+        )
+
+    @property
+    def rows(self) -> int:
+        """How many rows the table has."""
+        return self.zero.rows
+
+    def summary(self, interval: float = 0.9) -> Any:
+        """The summaries of both parts (`Fit.summary`), one below the other, by `part` and `parameter`."""
+        import pandas
+
+        parts = {"zero": self.zero, "count": self.count}
+        return pandas.concat({name: fit.summary(interval) for name, fit in parts.items()}, names=["part"])
+
+    def predict(
+        self,
+        new: Any,
+        interval: float = 0.9,
+        *,
+        kind: str | None = None,
+        draws: int = 4000,
+        threads: int = 0,
+        missing: str = "error",
+        delimiter: str = "",
+    ) -> Any:
+        """The mean count, P(more than 0) times the mean of those that are, and an interval for each row of a new table.
+
+        Arguments are those of `Fit.predict`: the interval is one of new counts, or with `kind="mean"` of their mean.
+        """
+        by = partial(self.count._run.predict_hurdle, self.zero._run)
+        return self.count._predict_by(by, new, interval, kind, (), draws, threads, missing, delimiter)
+
+    def loo(self, rows: int = 1000, seed: int = 0) -> Loo:
+        """How well new rows are predicted, zeros and counts: see `Fit.loo`. The elpd of a row is the sum of its parts'."""
+        return leave_one_out.loo(self, rows, seed)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Keeps both runs in a folder, for `flymc.load` and for the command."""
+        self.zero.save(pathlib.Path(path) / "zero")
+        self.count.save(pathlib.Path(path) / "count")
+
+
+def complete(runs: Sequence[_core.Run], keeps: Sequence[Any], progress: bool) -> HurdleFit:
+    """Both runs to their ends. Stopped by Ctrl-C, they are gone, or wait in their folder for `flymc.resume`."""
+    for run in runs:
+        if not watch(run, progress):
+            raise KeyboardInterrupt
+    zero, count = (Fit(run, keeps) for run in runs)
+    return HurdleFit(zero, count)
+
+
+def load(path: str | os.PathLike[str]) -> HurdleFit:
+    return HurdleFit(load_run(pathlib.Path(path) / "zero"), load_run(pathlib.Path(path) / "count"))
+
+
+def resume(path: str | os.PathLike[str], progress: bool) -> HurdleFit:
+    return complete([_core.Run(str(pathlib.Path(path) / part)) for part in ("zero", "count")], [], progress)

@@ -1,0 +1,55 @@
+// The settings of both parts, and their folders.
+#include "flymc/run/files/hurdle.hpp"
+
+#include <fmt/format.h>
+
+#include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
+#include "flymc/run/files/families.hpp"
+#include "new_folder.hpp"
+
+namespace flymc {
+
+namespace fs = std::filesystem;
+
+std::vector<Settings> fits_of(const Settings& settings) {
+  const HurdleCard* const card = find_hurdle(settings.family);
+  if (card == nullptr) {
+    check(settings);
+    return {settings};
+  }
+  Settings zero = settings, count = settings;
+  zero.family = card->zero;
+  zero.hurdle = "zero";
+  count.family = card->count;
+  count.hurdle = "count";
+  // Chains of one seed have the same random numbers, and draws side by side would not be independent. Seeds that people
+  // choose are small.
+  count.fit.seed = settings.fit.seed ^ 0x68757264'6c650000u;
+  check(count);
+  check(zero);
+  return {zero, count};
+}
+
+bool HurdleRun::is_in(const fs::path& folder) {
+  std::error_code unknown;
+  return !fs::exists(folder / "settings.toml", unknown) && fs::exists(folder / "zero" / "settings.toml", unknown);
+}
+
+HurdleRun HurdleRun::create(const fs::path& folder, const std::vector<Settings>& parts, Existing existing) {
+  if (!is_in(folder)) check_vacant(folder, Existing::keep);
+  // The folder was vacant, and may have the settings of a run that came to nothing.
+  std::error_code none;
+  if (!is_in(folder)) fs::remove(folder / "settings.toml", none);
+  for (const char* part : {"zero", "count"}) check_vacant(folder / part, existing);
+  RunDirectory zero = RunDirectory::create(folder / "zero", parts.at(0), nullptr, existing);
+  return HurdleRun(folder, std::move(zero), RunDirectory::create(folder / "count", parts.at(1), nullptr, existing));
+}
+
+HurdleRun::HurdleRun(fs::path folder) : path(std::move(folder)), zero(path / "zero"), count(path / "count") {
+  if (zero.settings().hurdle != "zero" || count.settings().hurdle != "count")
+    throw InputError(fmt::format("{}: the runs in it are not the parts of a hurdle; {} makes one", path.string(),
+                                 mention_action("fit")));
+}
+
+}  // namespace flymc
