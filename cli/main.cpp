@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -37,14 +39,23 @@ std::atomic<bool> stop_requested = false;
 // What the handler says; set before it is.
 std::string last_words = "\nstopping after this iteration (or stage); Ctrl-C again ends at once\n";
 
-// Batch systems send SIGTERM before SIGKILL: the time between is enough for a checkpoint. It may come twice (to the
-// process and to its group), so only a Ctrl-C after it ends the command at once.
-extern "C" void on_interrupt(int) {
-  if (!stop_requested.exchange(true)) {
-    // All that a handler may do.
+// Batch systems send SIGTERM before SIGKILL: the time between is enough for a checkpoint. A signal may come twice, to the
+// process and to its group (`timeout` and other programs that start one pass it on), so only a Ctrl-C that is pressed
+// again ends the command at once. No more is done than a handler may do.
+extern "C" void on_interrupt(int signal) {
+  constexpr std::int64_t pressed_again = 300'000'000;  // nanoseconds
+  static std::atomic<std::int64_t> first = 0;
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  const std::int64_t now = 1'000'000'000 * std::int64_t{time.tv_sec} + time.tv_nsec + 1;
+  std::int64_t before = 0;
+  if (first.compare_exchange_strong(before, now)) {
+    stop_requested = true;
     [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, last_words.data(), last_words.size());
+  } else if (signal == SIGINT && now - before > pressed_again) {
+    std::signal(SIGINT, SIG_DFL);
+    std::raise(SIGINT);
   }
-  std::signal(SIGINT, SIG_DFL);
 }
 
 // To a person. Where nobody can hear it (a log on a full disk), the work goes on.
