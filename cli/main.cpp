@@ -43,7 +43,7 @@ std::string last_words = "\nstopping after this iteration (or stage); Ctrl-C aga
 // process and to its group (`timeout` and other programs that start one pass it on), so only a Ctrl-C that is pressed
 // again ends the command at once. No more is done than a handler may do.
 extern "C" void on_interrupt(int signal) {
-  constexpr std::int64_t pressed_again = 300'000'000;  // nanoseconds
+  constexpr std::int64_t pressed_again = 100'000'000;  // nanoseconds
   static std::atomic<std::int64_t> first = 0;
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
