@@ -17,15 +17,15 @@ namespace flymc {
 namespace {
 
 using Coding = TermFactor::Coding;
-using Part = std::set<std::size_t>;  // columns that have levels
-using Parts = std::set<Part>;
+using ColumnSet = std::set<std::size_t>;  // columns that have levels
+using ColumnSets = std::set<ColumnSet>;
 
 constexpr std::size_t most_level_factors = 8;
 
-Parts parts_of(const std::vector<std::size_t>& columns) {
-  Parts out;
+ColumnSets subsets_of(const std::vector<std::size_t>& columns) {
+  ColumnSets out;
   for (std::size_t mask = 0; mask < std::size_t{1} << columns.size(); ++mask) {
-    Part part;
+    ColumnSet part;
     for (std::size_t i = 0; i < columns.size(); ++i)
       if ((mask >> i & 1) != 0) part.insert(columns[i]);
     out.insert(std::move(part));
@@ -52,7 +52,7 @@ class Coder {
  public:
   Coder(const std::vector<EncodedColumn>& columns, bool intercept) : columns_(columns) {
     for (std::size_t j = 0; j < columns.size(); ++j) number_[columns[j].name] = j;
-    if (intercept) explained_[""].insert(Part());
+    if (intercept) explained_[""].insert(ColumnSet());
   }
 
   EncodedTerm code(const FormulaTerm& factors) {
@@ -72,9 +72,9 @@ class Coder {
       throw InputError(fmt::format("{}: '{}' is an interaction of more than {} columns of levels; write fewer",
                                    mention("formula"), term.name, most_level_factors));
     std::ranges::sort(numbers);
-    Parts& explained = explained_[joined(numbers, ":")];
-    const Parts all = parts_of(levels);
-    Parts left;
+    ColumnSets& explained = explained_[joined(numbers, ":")];
+    const ColumnSets all = subsets_of(levels);
+    ColumnSets left;
     std::ranges::set_difference(all, explained, std::inserter(left, left.end()));
     if (!levels.empty()) set_coding(term, levels, all, left);
     explained.insert(all.begin(), all.end());
@@ -82,21 +82,22 @@ class Coder {
   }
 
  private:
-  void set_coding(EncodedTerm& term, const std::vector<std::size_t>& levels, const Parts& all, Parts& left) const {
+  void set_coding(EncodedTerm& term, const std::vector<std::size_t>& levels, const ColumnSets& all,
+                  ColumnSets& left) const {
     // Levels are whole where the term without them is left to explain.
-    Part whole;
-    const Part everything(levels.begin(), levels.end());
+    ColumnSet whole;
+    const ColumnSet everything(levels.begin(), levels.end());
     for (const std::size_t column : levels) {
-      Part without = everything;
+      ColumnSet without = everything;
       without.erase(column);
       if (left.contains(without)) whole.insert(column);
     }
-    Parts with_whole;
-    for (const Part& part : all)
+    ColumnSets with_whole;
+    for (const ColumnSet& part : all)
       if (std::ranges::all_of(levels, [&](std::size_t c) { return part.contains(c) || whole.contains(c); }))
         with_whole.insert(part);
     if (with_whole != left) {
-      left.insert(Part());
+      left.insert(ColumnSet());
       if (left != all) refuse(term);
       term.but_first = true;
     }
@@ -132,7 +133,7 @@ class Coder {
 
   const std::vector<EncodedColumn>& columns_;
   std::map<std::string, std::size_t> number_;
-  std::map<std::string, Parts> explained_;  // by the numbers of the terms
+  std::map<std::string, ColumnSets> explained_;  // by the numbers of the terms
 };
 
 }  // namespace
