@@ -28,6 +28,17 @@ ChainPlan plan_of(const World& world, const MakeTuners& make) {
           [&world, make] { return make(world); }};
 }
 
+// The same on the full posterior, with one move.
+ChainPlan full_plan_of(const World& world, const std::function<std::unique_ptr<Tuner>()>& make) {
+  return {[&world](ChainId, RowId& queries) { return start_full(world.full, world.theta(1.0), queries); },
+          [&world](const Place& place, RowId& queries) { return restore_full(world.full, place, queries); },
+          [make] {
+            Tuners out;
+            out.push_back(make());
+            return out;
+          }};
+}
+
 template <class Move, class... Arguments>
 MakeTuners implicit_and(Arguments... arguments) {
   return [=](const World& world) {
@@ -103,13 +114,8 @@ TEST(ChainRun, GoesOnFromAnyCheckpoint) {
 
 TEST(ChainRun, GoesOnOnTheFullPosterior) {
   const World world(StudentT(4.0, 1.0), Prior::normal(0.0, 2.0), 100, 2, 112);
-  const ChainPlan plan{[&](ChainId, RowId& queries) { return start_full(world.full, world.theta(1.0), queries); },
-                       [&](const Place& place, RowId& queries) { return restore_full(world.full, place, queries); },
-                       [&] {
-                         Tuners out;
-                         out.push_back(std::make_unique<StepTuner<Mala>>(world.full, world.metric, 1.0));
-                         return out;
-                       }};
+  const ChainPlan plan =
+      full_plan_of(world, [&] { return std::make_unique<StepTuner<Mala>>(world.full, world.metric, 1.0); });
   const ChainOptions options{.warmup = 10, .draws = 10, .thin = 1, .seed = 3};
   MemorySink whole(1, 2), pieces(1, 2);
   ChainRun(0, plan, options).advance(whole, 0);
@@ -124,13 +130,7 @@ TEST(ChainRun, GoesOnOnTheFullPosterior) {
 TEST(ChainRun, ThatEndedItsWarmupEarlyIsNotWarmingUpAgain) {
   const World world(Logistic{}, Prior::normal(0.0, 2.0), 300, 2, 112);
   const auto frame = std::make_shared<const SplitFrame>(laplace_frame(world.anchor));
-  const ChainPlan plan{[&](ChainId, RowId& queries) { return start_full(world.full, world.theta(1.0), queries); },
-                       [&](const Place& place, RowId& queries) { return restore_full(world.full, place, queries); },
-                       [&] {
-                         Tuners out;
-                         out.push_back(std::make_unique<SplitHmcTuner>(world.full, frame));
-                         return out;
-                       }};
+  const ChainPlan plan = full_plan_of(world, [&] { return std::make_unique<SplitHmcTuner>(world.full, frame); });
   const ChainOptions options{.warmup = 1000, .draws = 10, .thin = 1, .seed = 3};
   MemorySink whole(1, 2), pieces(1, 2);
   ChainRun(0, plan, options).advance(whole, 0);
