@@ -31,14 +31,20 @@ model {
 }"""}
 
 
+def read_for_nuts(table, budget, stages):
+    """The table, and how long the chains are to be: iterations of warm-up, draws, and whether the budget cut them short."""
+    x, y = read(table)
+    stages.end("read")
+    chosen = lengths(x, budget)
+    stages.end("choose")
+    return x, y, chosen
+
+
 def stan(table, budget, start, stages):
     import stanli
 
     stages.end("import")
-    x, y = read(table)
-    stages.end("read")
-    warm_up, draws, short = lengths(x, budget)
-    stages.end("choose")
+    x, y, (warm_up, draws, short) = read_for_nuts(table, budget, stages)
     data = {"N": len(y), "K": x.shape[1], "x": x, "y": y.astype(int) if table.family == "logistic" else y, "s": table.prior_sd}
     if table.family == "student_t":
         data.update(nu=table.nu, sigma=table.sigma)
@@ -71,10 +77,7 @@ def numpyro(table, budget, start, stages):
     from numpyro.infer import MCMC, NUTS, init_to_value
 
     stages.end("import")
-    x, y = read(table)
-    stages.end("read")
-    warm_up, draws, short = lengths(x, budget)
-    stages.end("choose")
+    x, y, (warm_up, draws, short) = read_for_nuts(table, budget, stages)
     x, y = jnp.asarray(x), jnp.asarray(y)
 
     def model(x, y):
@@ -116,10 +119,7 @@ def nutpie(table, budget, start, stages):
     import pymc
 
     stages.end("import")
-    x, y = read(table)
-    stages.end("read")
-    warm_up, draws, short = lengths(x, budget)
-    stages.end("choose")
+    x, y, (warm_up, draws, short) = read_for_nuts(table, budget, stages)
     with pymc.Model() as model:
         theta = pymc.Normal("theta", 0.0, table.prior_sd, shape=table.columns)
         eta = theta[0] + pymc.math.dot(x, theta[1:])

@@ -32,8 +32,8 @@ bool is_number(const Encoding& encoding, const EncodedTerm& term) {
   });
 }
 
-// The columns whose values may make groups, of these rows of the store. Of levels, and of 0 and 1, the rows fit their means by themselves: each has a
-// coefficient of its own.
+// The columns whose values may make groups, of these rows of the store. Of levels, and of 0 and 1, the rows fit their
+// means by themselves: each has a coefficient of its own.
 std::vector<NumberColumn> number_columns(const RunParts& parts, std::span<const RowId> rows, std::size_t most) {
   const Encoding& encoding = parts.encoding;
   const Layout& layout = parts.rows.store.layout();
