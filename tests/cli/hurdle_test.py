@@ -254,3 +254,23 @@ def test_one_folder_one_fit(tmp_path):
     flymc("fit", "t.parquet", "--target", "visits", "--family", "poisson", "--out", "one", *QUICK, folder=tmp_path)
     said = refusal(*again[:-len(QUICK) - 1], "one", *QUICK, folder=tmp_path)
     assert "one: there is a finished run here" in said
+
+
+def terms_of(run):
+    with pa.ipc.open_file(run / "rows.arrow") as rows:
+        return json.loads(rows.schema.metadata[b"encoding"])["terms"]
+
+
+@pytest.mark.parametrize("weights", [[], ["--weights", "weight"]])
+def test_both_parts_have_the_terms_of_a_formula(weights, tmp_path):
+    """With the shifts and scales of all rows, as columns by themselves have."""
+    table = visits(3000)
+    table["weight"] = np.arange(3000) % 3 + 0.5
+    write(pa.table(table), tmp_path / "t.parquet")
+    flymc("fit", "t.parquet", "--formula", "visits ~ kind*I(age^2)", "--family", "hurdle_poisson", "--out", "run", *weights, *QUICK,
+          folder=tmp_path)
+    zero, count = (terms_of(tmp_path / "run" / part) for part in ("zero", "count"))
+    assert zero == count
+    [square] = [term for term in zero if term["name"] == "I(age^2)"]
+    weight = table["weight"] if weights else np.ones(3000)
+    assert square["shift"] == pytest.approx([np.average(table["age"] ** 2, weights=weight)])

@@ -256,12 +256,11 @@ void EncodingLearner::describe_columns() {
 
 std::vector<TermFacts> EncodingLearner::describe_terms() {
   if (!encoding_.by_formula_) encoding_.make_terms_of_columns();
-  const double total = options_.weights.empty() ? static_cast<double>(all_.rows) : all_.weight.value();
   std::vector<TermFacts> all;
   for (std::size_t t = 0; t < encoding_.terms_.size(); ++t) {
     EncodedTerm& term = encoding_.terms_[t];
     if (!is_column(term)) {
-      all.push_back(describe_term(options_, encoding_.columns_, all_.terms[t], total, all_.rows, term));
+      all.push_back(describe_term(options_, encoding_.columns_, all_.terms[t], term));
     } else {
       if (encoding_.by_formula_) set_from_column(encoding_.columns_[term.factors.front().column], term);
       all.push_back(facts_of_column(term));

@@ -110,7 +110,15 @@ bool is_standardised(const EncodingOptions& options, const NumberSums& sums) {
 }
 
 TermFacts describe_term(const EncodingOptions& options, const std::vector<EncodedColumn>& columns, const TermSums& sums,
-                        double total, RowId rows, EncodedTerm& term) {
+                        EncodedTerm& term) {
+  // Each row that was added has one combination. In a hurdle these are more rows than its count part has.
+  RowId rows = 0;
+  for (const auto of_combination : sums.levels.rows) rows += of_combination;
+  ExactSum total;
+  if (options.weights.empty())
+    total.add(static_cast<double>(rows));
+  else
+    for (const NumberSums& numbers : sums.numbers) total += numbers.count;
   std::map<std::size_t, std::unordered_map<std::string, std::uint32_t>> level_of;  // by column
   std::vector<const std::unordered_map<std::string, std::uint32_t>*> in_order;
   std::vector<bool> has_reference;
@@ -147,9 +155,7 @@ TermFacts describe_term(const EncodingOptions& options, const std::vector<Encode
     double shift = 0.0, scale = 1.0;
     if (term.number()) {
       NumberSums& numbers = sum.numbers;
-      ExactSum all;
-      all.add(total);
-      numbers.count = all;
+      numbers.count = total;
       if (sum.rows < rows) {  // in all others it is 0
         numbers.minimum = std::min(numbers.minimum, 0.0);
         numbers.maximum = std::max(numbers.maximum, 0.0);

@@ -33,10 +33,10 @@ struct TermFacts {
   std::vector<FeatureFacts> features = {};
 };
 
-// Gives a term its levels, shifts and scales, once the levels of columns are known, with rare ones merged. `total` is the
-// weight of all rows, of which there are `rows`. Names of features are left to the caller.
+// Gives a term its levels, shifts and scales, once the levels of columns are known, with rare ones merged. Names
+// of features are left to the caller.
 TermFacts describe_term(const EncodingOptions& options, const std::vector<EncodedColumn>& columns, const TermSums& sums,
-                        double total, RowId rows, EncodedTerm& term);
+                        EncodedTerm& term);
 
 // Whether the numbers are divided by their deviation: not if they are the same everywhere, or all 0 or 1.
 bool is_standardised(const EncodingOptions& options, const NumberSums& sums);
