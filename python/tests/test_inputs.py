@@ -192,7 +192,7 @@ def test_errors_say_what_the_command_says(frame, parquet, quick):
 def test_messages_speak_of_arguments(frame, quick, tmp_path):
     """What the command says of flags is said of arguments here."""
     holes = frame.assign(x=frame["x"].where(frame.index != 7))
-    with pytest.raises(flymc.InputError, match=r'drop such rows \(missing="drop"\), or leave out the column \(exclude\)'):
+    with pytest.raises(flymc.InputError, match=r'drop such rows \(missing="drop"\), or leave the column out \(exclude\)'):
         flymc.fit("clicked", holes, **quick)
     with pytest.raises(flymc.InputError, match=r'leave it out \(exclude=\["one"\]\)'):
         flymc.fit("clicked", frame.assign(one=1.0), **quick)

@@ -168,7 +168,7 @@ def test_what_is_refused(tmp_path):
     frame.loc[3, "hour"] = np.nan
     path = write(table_of(frame), tmp_path / "a.csv")
     assert "column 'hour', row 4: the value is missing" in (text := said("--formula", "late ~ origin:hour"))
-    assert "leave out the column of the formula" in text and "--exclude" not in text
+    assert "leave the column out of the formula" in text and "--exclude" not in text
     fit(path, "dropped", "--formula", "late ~ origin*hour", "--missing", "drop", "--draws", 50, folder=tmp_path)
     assert json.loads((tmp_path / "dropped/report.json").read_text())["rows"] == 499
     new = frame.drop(columns="late").fillna(1.0).assign(origin="ORD")

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "column_checks.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
@@ -155,21 +156,24 @@ ChosenColumns choose_columns(const Table& table, const EncodingOptions& options)
   if (all.size() > Encoding::most_features + 1 + exclude.size())
     throw InputError(fmt::format(
         "{}: {} columns are to explain the target, and a fit takes at most {}: it keeps matrices with a row and a "
-        "column for each coefficient; name fewer with {}, or leave some out with {}",
-        table.files().front(), all.size() - 1, Encoding::most_features, mention("columns"), mention("exclude")));
+        "column for each coefficient; {}",
+        table.files().front(), all.size() - 1, Encoding::most_features,
+        by_formula
+            ? "name fewer in the formula"
+            : fmt::format("name fewer with {}, or leave some out with {}", mention("columns"), mention("exclude"))));
   for (const auto& name : all) {
     if (name == options.target || exclude.contains(name)) continue;
     if (name.empty())
       throw InputError(
           fmt::format("{}: a column has no name (an index that was written along, or a comma at the end of lines?); "
-                      "name it, or leave it out ({})",
-                      table.files().front(), mention("exclude", "")));
+                      "name it, or leave it out {}",
+                      table.files().front(), how_to_leave_out(by_formula, "")));
     const TableColumn& column = known(table, name, "a feature");
     if (column.kind == ColumnKind::other)
       throw InputError(
           fmt::format("{}: column '{}' holds neither numbers nor text (a time, a list, bytes?); leave "
-                      "it out ({}) or turn it into numbers first",
-                      table.files().front(), name, mention("exclude")));
+                      "it out {} or turn it into numbers first",
+                      table.files().front(), name, how_to_leave_out(by_formula)));
     out.features.push_back({.name = name, .kind = column.kind});
     out.names.push_back(name);
   }

@@ -13,23 +13,33 @@
 
 namespace flymc {
 
+std::string how_to_leave_out(bool by_formula) {
+  return by_formula ? "of the formula" : fmt::format("({})", mention("exclude"));
+}
+
+std::string how_to_leave_out(bool by_formula, std::string_view columns) {
+  return by_formula ? "of the formula" : fmt::format("({})", mention("exclude", columns));
+}
+
 namespace {
 
-void refuse_numbers_as_text(const Table& table, const std::string& column, const LevelSums& sums) {
+void refuse_numbers_as_text(const Table& table, const EncodingOptions& options, const std::string& column,
+                            const LevelSums& sums) {
   if (std::ranges::all_of(sums.index, [](const auto& level) { return is_number(level.first); }))
     throw InputError(fmt::format(
         "{}: column '{}' is read as text, and yet its first {} values are numbers; if one further on is not "
         "(a word, a currency sign, a comma between thousands), correct it, or leave it empty if it is "
-        "missing; if these are numbers of things, leave the column out ({})",
-        table.files().front(), column, sums.index.size(), mention("exclude", column)));
+        "missing; if these are numbers of things, leave the column out {}",
+        table.files().front(), column, sums.index.size(), how_to_leave_out(!options.formula.empty(), column)));
 }
 
-[[noreturn]] void refuse_identifiers(const Table& table, const std::string& column, const LevelSums& sums) {
-  refuse_numbers_as_text(table, column, sums);
+[[noreturn]] void refuse_identifiers(const Table& table, const EncodingOptions& options, const std::string& column,
+                                     const LevelSums& sums) {
+  refuse_numbers_as_text(table, options, column, sums);
   throw InputError(fmt::format(
       "{}: column '{}' has more than {} levels, with few rows each, as names or numbers of things have; leave it out "
-      "({}), or merge the rare ones into one level ({})",
-      table.files().front(), column, Encoding::many_levels, mention("exclude", column),
+      "{}, or merge the rare ones into one level ({})",
+      table.files().front(), column, Encoding::many_levels, how_to_leave_out(!options.formula.empty(), column),
       mention("merge-levels", "100")));
 }
 
@@ -39,17 +49,18 @@ void check_level_count(const Table& table, const EncodingOptions& options, const
                        const LevelSums& sums) {
   if (sums.hashes.size() <= Encoding::most_levels) return;
   check_spoilt_numbers(options, column, sums);
-  refuse_numbers_as_text(table, column, sums);
-  throw InputError(
-      fmt::format("{}: column '{}' has more than {} levels, which is more than are read; leave it out ({}), "
-                  "or merge levels in the table",
-                  table.files().front(), column, Encoding::most_levels, mention("exclude", column)));
+  refuse_numbers_as_text(table, options, column, sums);
+  throw InputError(fmt::format(
+      "{}: column '{}' has more than {} levels, which is more than are read; leave it out {}, "
+      "or merge levels in the table",
+      table.files().front(), column, Encoding::most_levels, how_to_leave_out(!options.formula.empty(), column)));
 }
 
-void check_identifiers(const Table& table, const std::string& column, const LevelSums& sums, RowId rows) {
+void check_identifiers(const Table& table, const EncodingOptions& options, const std::string& column,
+                       const LevelSums& sums, RowId rows) {
   const auto levels = static_cast<RowId>(sums.hashes.size());
   if (sums.hashes.size() > Encoding::many_levels && rows < levels * Encoding::rows_of_a_level)
-    refuse_identifiers(table, column, sums);
+    refuse_identifiers(table, options, column, sums);
 }
 
 void check_spoilt_numbers(const EncodingOptions& options, const std::string& column, const LevelSums& sums) {
@@ -87,22 +98,20 @@ std::string missing_counts(const std::vector<std::string>& names, const Tally& a
   return joined(counts, ", ") + (more > 0 ? fmt::format(" and {} more columns", more) : "");
 }
 
-void refuse_missing(const std::vector<std::string>& names, const Tally& all) {
+void refuse_missing(const EncodingOptions& options, const std::vector<std::string>& names, const Tally& all) {
   const std::string drop = mention("missing", "drop");
-  throw InputError(
-      fmt::format("{}: the value is missing; fill it{}; rows in which a value is missing: {}", all.first_missing,
-                  all.fact_missing_first
-                      ? fmt::format(", or drop such rows ({})", drop)
-                      : fmt::format(", drop such rows ({}), or leave out the column ({})", drop, mention("exclude")),
-                  missing_counts(names, all)));
+  throw InputError(fmt::format("{}: the value is missing; fill it{}; rows in which a value is missing: {}",
+                               all.first_missing,
+                               all.fact_missing_first ? fmt::format(", or drop such rows ({})", drop)
+                                                      : fmt::format(", drop such rows ({}), or leave the column out {}",
+                                                                    drop, how_to_leave_out(!options.formula.empty())),
+                               missing_counts(names, all)));
 }
 
 namespace {
 
-// "leave it out (exclude = a)", or out of the formula.
-std::string leave_out(const EncodingOptions& options, const std::string& what, const std::vector<std::string>& names) {
-  if (!options.formula.empty()) return fmt::format("leave {} out of the formula", what);
-  return fmt::format("leave {} out ({})", what, mention("exclude", on_one_line(joined(names, ","), 200)));
+std::string advised(const EncodingOptions& options, const std::vector<std::string>& to_leave_out) {
+  return how_to_leave_out(!options.formula.empty(), on_one_line(joined(to_leave_out, ","), 200));
 }
 
 }  // namespace
@@ -125,10 +134,10 @@ void check_constants(const Table& table, const EncodingOptions& options, const s
   if (rows == 1)
     throw InputError(
         fmt::format("{}: there is one row only, in which nothing varies; a fit needs more", table.files().front()));
-  throw InputError(fmt::format("{}: {} {} the same value in every row and {}; {}", table.files().front(),
+  throw InputError(fmt::format("{}: {} {} the same value in every row and {}; leave {} out {}", table.files().front(),
                                quoted_list(constant, 10), constant.size() == 1 ? "has" : "have each",
                                options.intercept ? "cannot be told from the intercept" : "cannot explain anything",
-                               leave_out(options, constant.size() == 1 ? "it" : "them", constant)));
+                               constant.size() == 1 ? "it" : "them", advised(options, constant)));
 }
 
 void check_duplicates(const Table& table, const EncodingOptions& options, const std::vector<TermFacts>& terms) {
@@ -154,8 +163,8 @@ void check_duplicates(const Table& table, const EncodingOptions& options, const 
                      mention("merge-levels", "100"))
                : "";
   throw InputError(fmt::format(
-      "{}: {}{} are the same in every row and cannot be told apart; {}{}", table.files().front(), joined(pairs, ", "),
-      more > 0 ? fmt::format(" and {} more pairs", more) : "", leave_out(options, "one of each", later), levels));
+      "{}: {}{} are the same in every row and cannot be told apart; leave one of each out {}{}", table.files().front(),
+      joined(pairs, ", "), more > 0 ? fmt::format(" and {} more pairs", more) : "", advised(options, later), levels));
 }
 
 }  // namespace flymc

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "column_checks.hpp"
 #include "flymc/core/error.hpp"
-#include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 
 namespace flymc {
@@ -82,8 +82,8 @@ void Encoding::derive_features() {
   std::set<std::string_view> seen;
   for (const auto& name : feature_names_)
     if (!seen.insert(name).second)
-      throw InputError(fmt::format("two features would be named '{}'; rename a column or leave it out ({})",
-                                   on_one_line(name), mention("exclude")));
+      throw InputError(fmt::format("two features would be named '{}'; rename a column or leave it out {}",
+                                   on_one_line(name), how_to_leave_out(by_formula_)));
   shift_ = Eigen::Map<const Vector>(shift.data(), static_cast<Index>(shift.size()));
   scale_ = Eigen::Map<const Vector>(scale.data(), static_cast<Index>(scale.size()));
 }

@@ -1,4 +1,4 @@
-// One scan of a table: the moments and levels of its columns, the classes of its target.
+// What is learnt from one scan of a table: levels, shifts and scales of its columns and terms, the classes of its target.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 
 #include "cells.hpp"
 #include "chosen_columns.hpp"
@@ -15,7 +14,7 @@
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 #include "flymc/data/files/encoding.hpp"
-#include "tally.hpp"
+#include "tally_scan.hpp"
 #include "terms.hpp"
 
 namespace flymc {
@@ -30,9 +29,10 @@ void begin_with(const std::string& reference, EncodedColumn& column) {
   std::rotate(column.levels.begin(), found, found + 1);
 }
 
-// The levels of a column, those with fewer rows than `least` as one, which comes last and is called "other", or
+// The levels of a column, the rare ones as one, which comes last and is called "other", or
 // "(other)" where another has that name. A single rare level stays what it is, and so does the one named as reference.
-void merge_rare(RowId least, const std::string* reference, EncodedColumn& column, LevelSums& sums) {
+void merge_rare(const EncodingOptions& options, const std::string* reference, EncodedColumn& column, LevelSums& sums) {
+  const RowId least = options.merge_levels;
   for (const std::string& level : sums.sorted()) {
     const bool named = reference != nullptr && *reference == level;
     (sums.rows[sums.index.at(level)] < least && !named ? column.rare : column.levels).push_back(level);
@@ -43,10 +43,10 @@ void merge_rare(RowId least, const std::string* reference, EncodedColumn& column
     return;
   }
   if (column.levels.empty())
-    throw InputError(
-        fmt::format("every level of column '{}' has fewer than {} rows; choose a smaller number ({}), or "
-                    "leave the column out ({})",
-                    column.name, least, mention("merge-levels"), mention("exclude", column.name)));
+    throw InputError(fmt::format(
+        "every level of column '{}' has fewer than {} rows; choose a smaller number ({}), or "
+        "leave the column out {}",
+        column.name, least, mention("merge-levels"), how_to_leave_out(!options.formula.empty(), column.name)));
   std::string& name = column.merged = "other";
   while (std::ranges::find(column.levels, name) != column.levels.end()) name = "(" + name + ")";
   ColumnHash hash;
@@ -100,19 +100,6 @@ class EncodingLearner {
 
  private:
   void scan(const Execution& execution, const std::function<void(RowId)>& read);
-  Tally empty() const;
-  void add_batch(const TableBatch& batch, Tally& tally) const;
-  // Offsets and weights; returns the weights.
-  std::span<const double> add_facts(const TableBatch& batch, std::span<const Index> kept, Tally& tally) const;
-  // A target that is a number, and whether its event was seen.
-  void add_target(const TableBatch& batch, std::span<const Index> kept, std::span<const double> weights,
-                  Tally& tally) const;
-  // Those of column j.
-  void add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept, std::span<const double> weights,
-                   NumberSums& sums) const;
-  void add_levels(const TableBatch& batch, std::size_t j, std::span<const Index> kept, LevelSums& sums) const;
-  // Adds the tally of rows that come after all that were added before.
-  void add(const Tally& next);
   // Throws InputError if something is missing that must not be, or nothing is left.
   void check_what_is_left() const;
   // What the tally says of each column, and then of each term.
@@ -184,33 +171,15 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
 }
 
 void EncodingLearner::scan(const Execution& execution, const std::function<void(RowId)>& read) {
-  all_ = empty();
-  std::vector<Tally> slots(Table::slots(execution.threads));
-  table_.scan(
-      names_, own_share(table_.pieces(), execution.communicator), 1 << 16, execution.threads,
-      [&](std::size_t slot, const TableBatch& batch) {
-        slots[slot] = empty();
-        add_batch(batch, slots[slot]);
-      },
-      [&](std::size_t slot) {
-        add(slots[slot]);
-        if (read) read(all_.rows + all_.dropped + all_.zeros);
-      });
-  encoding_.own_rows_ = all_.rows;
-  own_target_ = all_.target;
-  if (execution.communicator.size() > 1) {
-    const std::vector<std::byte> own = to_bytes(all_);
-    all_ = empty();
-    for (const std::vector<std::byte>& bytes : execution.communicator.gather(own)) {
-      Tally theirs = empty();
-      from_bytes(bytes, theirs);
-      add(theirs);
-    }
-  }
+  const TallyScan scan(table_, options_, encoding_.columns_, encoding_.terms_, names_);
+  Tally own = scan.own_share(execution, read);
+  encoding_.own_rows_ = own.rows;
+  own_target_ = own.target;
+  all_ = scan.all_shares(std::move(own), execution.communicator);
 }
 
 void EncodingLearner::check_what_is_left() const {
-  if (options_.missing == Missing::error && !all_.first_missing.empty()) refuse_missing(names_, all_);
+  if (options_.missing == Missing::error && !all_.first_missing.empty()) refuse_missing(options_, names_, all_);
   if (all_.rows == 0 && all_.zeros > 0)
     throw InputError(fmt::format(
         "the target '{}' is 0 in every row, so there is nothing to explain; choose another target", options_.target));
@@ -219,8 +188,9 @@ void EncodingLearner::check_what_is_left() const {
         all_.dropped == 0
             ? fmt::format("{}: the table has no rows; check that it was written whole", table_.files().front())
             : fmt::format("{}: something is missing in each of the {} rows, and none is left; leave "
-                          "out the columns that are mostly empty ({}); missing: {}",
-                          table_.files().front(), all_.dropped, mention("exclude"), missing_counts(names_, all_)));
+                          "the columns that are mostly empty out {}; missing: {}",
+                          table_.files().front(), all_.dropped, how_to_leave_out(encoding_.by_formula_),
+                          missing_counts(names_, all_)));
   if (!options_.weights.empty() && !(all_.weight.value() > 0.0))
     throw InputError(fmt::format("{}: all {} in column '{}' are 0; name another column", table_.files().front(),
                                  options_.trials ? "trials" : "weights", options_.weights));
@@ -232,8 +202,8 @@ void EncodingLearner::describe_columns() {
     if (column.kind == ColumnKind::text) {
       check_spoilt_numbers(options_, names_[j], all_.levels[j]);
       const auto named = reference_.find(column.name);
-      merge_rare(options_.merge_levels, named == reference_.end() ? nullptr : &named->second, column, all_.levels[j]);
-      if (column.rare.empty()) check_identifiers(table_, column.name, all_.levels[j], all_.rows + all_.zeros);
+      merge_rare(options_, named == reference_.end() ? nullptr : &named->second, column, all_.levels[j]);
+      if (column.rare.empty()) check_identifiers(table_, options_, column.name, all_.levels[j], all_.rows + all_.zeros);
       if (encoding_.by_formula_) sort_numbers(column);
       if (named != reference_.end()) begin_with(named->second, column);
       continue;
@@ -286,186 +256,10 @@ TermFacts EncodingLearner::facts_of_column(const EncodedTerm& term) const {
   return facts;
 }
 
-Tally EncodingLearner::empty() const {
-  Tally out;
-  out.numbers.resize(encoding_.columns_.size());
-  out.levels.resize(encoding_.columns_.size());
-  out.terms.resize(encoding_.terms_.size());
-  out.missing_counts.assign(names_.size(), 0);
-  out.target.emplace(options_, table_.find(options_.target)->kind);
-  return out;
-}
-
-void EncodingLearner::add(const Tally& next) {
-  for (std::size_t j = 0; j < all_.numbers.size(); ++j) {
-    all_.numbers[j] += next.numbers[j];
-    all_.levels[j] += next.levels[j];
-    check_level_count(table_, options_, names_[j], all_.levels[j]);
-  }
-  for (std::size_t t = 0; t < all_.terms.size(); ++t) all_.terms[t] += next.terms[t];
-  for (std::size_t j = 0; j < names_.size(); ++j) all_.missing_counts[j] += next.missing_counts[j];
-  if (all_.first_missing.empty()) {
-    all_.first_missing = next.first_missing;
-    all_.fact_missing_first = next.fact_missing_first;
-  }
-  all_.target->add(*next.target);
-  all_.target_numbers += next.target_numbers;
-  all_.weight += next.weight;
-  all_.whole_weights = all_.whole_weights && next.whole_weights;
-  all_.exposure += next.exposure;
-  all_.events += next.events;
-  all_.rows += next.rows;
-  all_.dropped += next.dropped;
-  all_.zeros += next.zeros;
-}
-
-void EncodingLearner::add_batch(const TableBatch& batch, Tally& tally) const {
-  const MissingRows missing(batch, names_.size());
-  tally.missing_counts = missing.counts();
-  std::vector<Index> kept;
-  for (Index i = 0; i < batch.rows(); ++i) {
-    if (!missing[i]) {
-      kept.push_back(i);
-      continue;
-    }
-    ++tally.dropped;
-    if (!tally.first_missing.empty()) continue;
-    tally.first_missing = cell_name(batch, i, names_[missing.column(i)]);
-    tally.fact_missing_first = missing.column(i) >= encoding_.columns_.size();
-  }
-  // Once something is missing and must not be, all that is left to do is to count.
-  if (options_.missing == Missing::error && !tally.first_missing.empty()) return;
-  std::vector<Index> counted = kept;
-  if (options_.hurdle == Hurdle::count)
-    std::erase_if(counted, [&](Index i) {
-      return count_of(batch, i, names_.back(), batch.numbers(names_.size() - 1)[static_cast<std::size_t>(i)]) == 0.0;
-    });
-  const std::span<const double> weights = add_facts(batch, counted, tally);
-  for (std::size_t j = 0; j < encoding_.columns_.size(); ++j)
-    if (encoding_.columns_[j].kind == ColumnKind::text)
-      add_levels(batch, j, kept, tally.levels[j]);
-    else
-      add_numbers(batch, j, kept, weights, tally.numbers[j]);
-  for (std::size_t t = 0; t < encoding_.terms_.size(); ++t)
-    if (!is_column(encoding_.terms_[t])) add_rows(batch, encoding_.terms_[t], names_, kept, weights, tally.terms[t]);
-  for (const Index i : counted)
-    tally.target->add(batch, names_.size() - 1, i, weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)]);
-  if (options_.target_kind == TargetKind::number) add_target(batch, counted, weights, tally);
-  tally.rows += static_cast<RowId>(counted.size());
-  tally.zeros += static_cast<RowId>(kept.size() - counted.size());
-}
-
-std::span<const double> EncodingLearner::add_facts(const TableBatch& batch, std::span<const Index> kept,
-                                                   Tally& tally) const {
-  const std::size_t offset = encoding_.columns_.size(), weight_at = offset + (options_.offset.empty() ? 0 : 1);
-  std::span<const double> weights;
-  if (!options_.weights.empty()) {
-    weights = batch.numbers(weight_at);
-    for (const Index i : kept) {
-      const double weight = weights[static_cast<std::size_t>(i)];
-      check_weight(batch, i, names_[weight_at], weight);
-      tally.weight.add(weight);
-      tally.whole_weights = tally.whole_weights && weight == std::floor(weight);
-    }
-  }
-  if (options_.offset.empty()) return weights;
-  constexpr double largest_logarithm = 700.0;
-  for (const Index row : kept) {
-    const auto i = static_cast<std::size_t>(row);
-    const double value = offset_of(batch, row, names_[offset], batch.numbers(offset)[i], options_.exposure);
-    if (!options_.log_link) continue;
-    if (value > largest_logarithm)
-      throw InputError(
-          fmt::format("{}: an offset of {} is an exposure of exp({}), beyond double precision; name a column of "
-                      "exposures by {}, or take logarithms",
-                      cell_name(batch, row, names_[offset]), value, value, mention("exposure")));
-    tally.exposure.add(std::exp(value) * (weights.empty() ? 1.0 : weights[i]));
-  }
-  return weights;
-}
-
-// Less the offset: that is what the coefficients are to explain, and what a default prior is scaled by.
-void EncodingLearner::add_target(const TableBatch& batch, std::span<const Index> kept, std::span<const double> weights,
-                                 Tally& tally) const {
-  const std::size_t j = names_.size() - 1;
-  const bool less_offset = !options_.offset.empty() && !options_.log_link;
-  if (weights.empty()) tally.target_numbers.count.add(static_cast<double>(kept.size()));
-  for (const Index row : kept) {
-    const auto i = static_cast<std::size_t>(row);
-    double value = batch.numbers(j)[i];
-    check_number(batch, row, names_[j], value);
-    if (options_.times) value = log_of_time(batch, row, names_[j], value);
-    if (less_offset) value -= batch.numbers(encoding_.columns_.size())[i];
-    const double weight = weights.empty() ? 1.0 : weights[i];
-    if (weights.empty())
-      tally.target_numbers.add_uncounted(batch.key(row), value);
-    else if (weight > 0.0)
-      tally.target_numbers.add(batch.key(row), value, weight);
-    if (!options_.event.empty())
-      tally.events.add(weight * event_of(batch, row, names_[j - 1], batch.numbers(j - 1)[i]));
-  }
-}
-
-// A row of weight 0 is not there.
-void EncodingLearner::add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept,
-                                  std::span<const double> weights, NumberSums& sums) const {
-  const auto values = batch.numbers(j);
-  if (weights.empty()) sums.count.add(static_cast<double>(kept.size()));
-  for (const Index row : kept) {
-    const auto i = static_cast<std::size_t>(row);
-    check_number(batch, row, names_[j], values[i]);
-    if (weights.empty())
-      sums.add_uncounted(batch.key(row), values[i]);
-    else if (weights[i] > 0.0)
-      sums.add(batch.key(row), values[i], weights[i]);
-  }
-}
-
-void EncodingLearner::add_levels(const TableBatch& batch, std::size_t j, std::span<const Index> kept,
-                                 LevelSums& sums) const {
-  constexpr std::size_t not_met = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> level_of_code(batch.texts(j).size(), not_met);
-  for (const Index i : kept) {
-    const auto code = static_cast<std::size_t>(batch.codes(j)[static_cast<std::size_t>(i)]);
-    if (level_of_code[code] == not_met) {
-      level_of_code[code] = sums.level(batch.texts(j)[code]);
-      if (sums.first_cells.size() < sums.hashes.size()) {
-        check_level(batch, i, names_[j], batch.texts(j)[code]);
-        sums.first_cells.push_back(cell_name(batch, i, names_[j]));
-      }
-      check_level_count(table_, options_, names_[j], sums);
-    }
-    sums.hashes[level_of_code[code]].add(batch.key(i), 1.0);
-    ++sums.rows[level_of_code[code]];
-  }
-}
-
-namespace {
-
-// With a formula, columns are left out of it.
-template <class Work>
-auto speaking_of(const EncodingOptions& options, const Work& work) {
-  try {
-    return work();
-  } catch (const InputError& error) {
-    if (options.formula.empty()) throw;
-    const std::string there = "of the formula", in_parentheses = " (" + there + ")";
-    std::string text = spelled(error.what(), [&](const Mention& of) { return of.name == "exclude" ? there : of.text; });
-    for (std::size_t at; (at = text.find(in_parentheses)) != std::string::npos;)
-      text.replace(at, in_parentheses.size(), " " + there);
-    throw InputError(text);
-  }
-}
-
-}  // namespace
-
 std::vector<std::string> Encoding::feature_columns(const Table& table, const EncodingOptions& options) {
-  return speaking_of(options, [&] {
-    std::vector<std::string> names;
-    const ChosenColumns chosen = choose_columns(table, options);
-    for (const EncodedColumn& column : chosen.features) names.push_back(column.name);
-    return names;
-  });
+  std::vector<std::string> names;
+  for (const EncodedColumn& column : choose_columns(table, options).features) names.push_back(column.name);
+  return names;
 }
 
 Encoding Encoding::learn(const Table& table, const EncodingOptions& options) {
@@ -475,7 +269,7 @@ Encoding Encoding::learn(const Table& table, const EncodingOptions& options) {
 
 Encoding Encoding::learn(const Table& table, const EncodingOptions& options, const Execution& execution,
                          const std::function<void(RowId)>& read) {
-  return speaking_of(options, [&] { return EncodingLearner(table, options).learn(execution, read); });
+  return EncodingLearner(table, options).learn(execution, read);
 }
 
 }  // namespace flymc

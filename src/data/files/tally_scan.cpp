@@ -1,0 +1,196 @@
+// One scan of a table: the moments and levels of its columns, the classes of its target.
+#include "tally_scan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cells.hpp"
+#include "column_checks.hpp"
+#include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
+#include "terms.hpp"
+
+namespace flymc {
+
+Tally TallyScan::own_share(const Execution& execution, const std::function<void(RowId)>& read) const {
+  Tally all = empty();
+  std::vector<Tally> slots(Table::slots(execution.threads));
+  table_.scan(
+      names_, flymc::own_share(table_.pieces(), execution.communicator), 1 << 16, execution.threads,
+      [&](std::size_t slot, const TableBatch& batch) {
+        slots[slot] = empty();
+        add_batch(batch, slots[slot]);
+      },
+      [&](std::size_t slot) {
+        add(slots[slot], all);
+        if (read) read(all.rows + all.dropped + all.zeros);
+      });
+  return all;
+}
+
+Tally TallyScan::all_shares(Tally own, const Communicator& communicator) const {
+  if (communicator.size() == 1) return own;
+  Tally all = empty();
+  for (const std::vector<std::byte>& bytes : communicator.gather(to_bytes(own))) {
+    Tally theirs = empty();
+    from_bytes(bytes, theirs);
+    add(theirs, all);
+  }
+  return all;
+}
+
+Tally TallyScan::empty() const {
+  Tally out;
+  out.numbers.resize(columns_.size());
+  out.levels.resize(columns_.size());
+  out.terms.resize(terms_.size());
+  out.missing_counts.assign(names_.size(), 0);
+  out.target.emplace(options_, table_.find(options_.target)->kind);
+  return out;
+}
+
+void TallyScan::add(const Tally& next, Tally& all) const {
+  for (std::size_t j = 0; j < all.numbers.size(); ++j) {
+    all.numbers[j] += next.numbers[j];
+    all.levels[j] += next.levels[j];
+    check_level_count(table_, options_, names_[j], all.levels[j]);
+  }
+  for (std::size_t t = 0; t < all.terms.size(); ++t) all.terms[t] += next.terms[t];
+  for (std::size_t j = 0; j < names_.size(); ++j) all.missing_counts[j] += next.missing_counts[j];
+  if (all.first_missing.empty()) {
+    all.first_missing = next.first_missing;
+    all.fact_missing_first = next.fact_missing_first;
+  }
+  all.target->add(*next.target);
+  all.target_numbers += next.target_numbers;
+  all.weight += next.weight;
+  all.whole_weights = all.whole_weights && next.whole_weights;
+  all.exposure += next.exposure;
+  all.events += next.events;
+  all.rows += next.rows;
+  all.dropped += next.dropped;
+  all.zeros += next.zeros;
+}
+
+void TallyScan::add_batch(const TableBatch& batch, Tally& tally) const {
+  const MissingRows missing(batch, names_.size());
+  tally.missing_counts = missing.counts();
+  std::vector<Index> kept;
+  for (Index i = 0; i < batch.rows(); ++i) {
+    if (!missing[i]) {
+      kept.push_back(i);
+      continue;
+    }
+    ++tally.dropped;
+    if (!tally.first_missing.empty()) continue;
+    tally.first_missing = cell_name(batch, i, names_[missing.column(i)]);
+    tally.fact_missing_first = missing.column(i) >= columns_.size();
+  }
+  // Once something is missing and must not be, all that is left to do is to count.
+  if (options_.missing == Missing::error && !tally.first_missing.empty()) return;
+  std::vector<Index> counted = kept;
+  if (options_.hurdle == Hurdle::count)
+    std::erase_if(counted, [&](Index i) {
+      return count_of(batch, i, names_.back(), batch.numbers(names_.size() - 1)[static_cast<std::size_t>(i)]) == 0.0;
+    });
+  const std::span<const double> weights = add_facts(batch, counted, tally);
+  for (std::size_t j = 0; j < columns_.size(); ++j)
+    if (columns_[j].kind == ColumnKind::text)
+      add_levels(batch, j, kept, tally.levels[j]);
+    else
+      add_numbers(batch, j, kept, weights, tally.numbers[j]);
+  for (std::size_t t = 0; t < terms_.size(); ++t)
+    if (!is_column(terms_[t])) add_rows(batch, terms_[t], names_, kept, weights, tally.terms[t]);
+  for (const Index i : counted)
+    tally.target->add(batch, names_.size() - 1, i, weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)]);
+  if (options_.target_kind == TargetKind::number) add_target(batch, counted, weights, tally);
+  tally.rows += static_cast<RowId>(counted.size());
+  tally.zeros += static_cast<RowId>(kept.size() - counted.size());
+}
+
+std::span<const double> TallyScan::add_facts(const TableBatch& batch, std::span<const Index> kept, Tally& tally) const {
+  const std::size_t offset = columns_.size(), weight_at = offset + (options_.offset.empty() ? 0 : 1);
+  std::span<const double> weights;
+  if (!options_.weights.empty()) {
+    weights = batch.numbers(weight_at);
+    for (const Index i : kept) {
+      const double weight = weights[static_cast<std::size_t>(i)];
+      check_weight(batch, i, names_[weight_at], weight);
+      tally.weight.add(weight);
+      tally.whole_weights = tally.whole_weights && weight == std::floor(weight);
+    }
+  }
+  if (options_.offset.empty()) return weights;
+  constexpr double largest_logarithm = 700.0;
+  for (const Index row : kept) {
+    const auto i = static_cast<std::size_t>(row);
+    const double value = offset_of(batch, row, names_[offset], batch.numbers(offset)[i], options_.exposure);
+    if (!options_.log_link) continue;
+    if (value > largest_logarithm)
+      throw InputError(
+          fmt::format("{}: an offset of {} is an exposure of exp({}), beyond double precision; name a column of "
+                      "exposures by {}, or take logarithms",
+                      cell_name(batch, row, names_[offset]), value, value, mention("exposure")));
+    tally.exposure.add(std::exp(value) * (weights.empty() ? 1.0 : weights[i]));
+  }
+  return weights;
+}
+
+// Less the offset: that is what the coefficients are to explain, and what a default prior is scaled by.
+void TallyScan::add_target(const TableBatch& batch, std::span<const Index> kept, std::span<const double> weights,
+                           Tally& tally) const {
+  const std::size_t j = names_.size() - 1;
+  const bool less_offset = !options_.offset.empty() && !options_.log_link;
+  if (weights.empty()) tally.target_numbers.count.add(static_cast<double>(kept.size()));
+  for (const Index row : kept) {
+    const auto i = static_cast<std::size_t>(row);
+    double value = batch.numbers(j)[i];
+    check_number(batch, row, names_[j], value);
+    if (options_.times) value = log_of_time(batch, row, names_[j], value);
+    if (less_offset) value -= batch.numbers(columns_.size())[i];
+    const double weight = weights.empty() ? 1.0 : weights[i];
+    if (weights.empty())
+      tally.target_numbers.add_uncounted(batch.key(row), value);
+    else if (weight > 0.0)
+      tally.target_numbers.add(batch.key(row), value, weight);
+    if (!options_.event.empty())
+      tally.events.add(weight * event_of(batch, row, names_[j - 1], batch.numbers(j - 1)[i]));
+  }
+}
+
+// A row of weight 0 is not there.
+void TallyScan::add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept,
+                            std::span<const double> weights, NumberSums& sums) const {
+  const auto values = batch.numbers(j);
+  if (weights.empty()) sums.count.add(static_cast<double>(kept.size()));
+  for (const Index row : kept) {
+    const auto i = static_cast<std::size_t>(row);
+    check_number(batch, row, names_[j], values[i]);
+    if (weights.empty())
+      sums.add_uncounted(batch.key(row), values[i]);
+    else if (weights[i] > 0.0)
+      sums.add(batch.key(row), values[i], weights[i]);
+  }
+}
+
+void TallyScan::add_levels(const TableBatch& batch, std::size_t j, std::span<const Index> kept, LevelSums& sums) const {
+  constexpr std::size_t not_met = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> level_of_code(batch.texts(j).size(), not_met);
+  for (const Index i : kept) {
+    const auto code = static_cast<std::size_t>(batch.codes(j)[static_cast<std::size_t>(i)]);
+    if (level_of_code[code] == not_met) {
+      level_of_code[code] = sums.level(batch.texts(j)[code]);
+      if (sums.first_cells.size() < sums.hashes.size()) {
+        check_level(batch, i, names_[j], batch.texts(j)[code]);
+        sums.first_cells.push_back(cell_name(batch, i, names_[j]));
+      }
+      check_level_count(table_, options_, names_[j], sums);
+    }
+    sums.hashes[level_of_code[code]].add(batch.key(i), 1.0);
+    ++sums.rows[level_of_code[code]];
+  }
+}
+
+}  // namespace flymc
