@@ -20,6 +20,8 @@ PYTHON = """# Python reference
 ::: flymc.resume
 ::: flymc.Fit
     options: {inherited_members: true}
+::: flymc.HurdleFit
+::: flymc.Check
 ::: flymc.compare
 ::: flymc.Loo
 ::: flymc.Comparison
@@ -53,7 +55,8 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, **_):
     """Links that hold in the repository hold in the site; to what the site has not, only the words are left."""
-    markdown = markdown.replace("(../README.md", "(index.md").replace(".ipynb)", ".md)")
+    markdown = markdown.replace("(../README.md", "(index.md").replace("(../CONTRIBUTING.md", "(contributing.md")
+    markdown = markdown.replace(".ipynb)", ".md)")
     if page.file.src_uri in ("index.md", "contributing.md", "changelog.md"):
         markdown = markdown.replace("](docs/", "](").replace("(CONTRIBUTING.md", "(contributing.md")
     return re.sub(r"\[([^\]]+)\]\((?:\.\./)?(?:examples|tests|CITATION)[^)]*\)", r"\1", markdown)
