@@ -476,7 +476,7 @@ int main(int argc, char** argv) {
       const Runs runs = Runs::in(run_path);
       const RowId rows = runs.parts.size() > 1 ? predict(runs.parts[0], runs.parts[1], predict_options, out)
                                                : predict(runs.parts[0], predict_options, out);
-      tell("{} rows are in {}\n", rows, out);
+      tell("{} {} in {}\n", rows, rows == 1 ? "row is" : "rows are", out);
       return static_cast<int>(Exit::success);
     };
   });

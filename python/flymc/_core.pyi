@@ -26,6 +26,12 @@ def settings() -> dict[str, str]:
 def takes_order(family: str) -> bool:
     """Whether the target of a family is ordered."""
 
+def families_of_means() -> list[str]:
+    """Families of a number whose mean its linear predictor tells."""
+
+def means(family: str, eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+    """Means of the target by linear predictors, one below the other."""
+
 def formula(text: str, others: Sequence[str]) -> dict[str, list[str]]:
     """
     The target of a formula, its intercept (1 or 0), its columns and the names of its terms; `.` stands for the others. An InputError if it is not one that is read while the table streams.

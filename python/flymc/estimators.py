@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import tables
-from ._core import InputError
+from ._core import InputError, families_of_means, means
 from .fitting import fit
 from .priors import Priors
 
@@ -56,8 +56,9 @@ class _Estimator(BaseEstimator):
         except InputError as error:
             raise InputError(_spoken(tables.left_out(str(error), "X"), said)) from None
         theta = found.array().reshape(-1, len(found.names))
-        if "sigma" in found.names[X.shape[1] + 1 :]:  # a residual scale that was drawn
-            theta, self.sigma_ = theta[:, :-1], float(theta[:, -1].mean())
+        if set(found.names[X.shape[1] + 1 :]) & {"sigma", "shape"}:  # a parameter besides coefficients
+            setattr(self, found.names[-1] + "_", float(theta[:, -1].mean()))
+            theta = theta[:, :-1]
         self.draws_ = theta.reshape(len(theta), -1, X.shape[1] + 1)  # draw, predictor, intercept and columns
         if found.report["differences"]:
             # The data know differences between classes alone. As scikit-learn's, coefficients sum to 0 over classes.
@@ -180,8 +181,10 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
     """Regression with Student-t residuals of `nu` degrees of freedom (4 by default): outliers pull less than with least squares.
 
     `family="gaussian"` is linear regression with normal residuals. The residuals' scale is drawn with the coefficients,
-    unless it is known and given as `sigma`; `sigma_` is its posterior mean. The prior `None` is the default, scaled by y
-    and by the columns.
+    unless it is known and given as `sigma`; `sigma_` is its posterior mean. `"poisson"`, `"negative_binomial"` and
+    `"truncated_poisson"` are for counts and `"gamma"` for positive amounts: exp(X @ coef_ + intercept_) is the mean (of
+    `"truncated_poisson"` before zeros are left out), and `shape_` is the posterior mean of a shape. The prior `None` is
+    the default, scaled by y and by the columns.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
@@ -221,6 +224,9 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FlyMCRegressor:
         """Draws from the posterior. A row counts as many times as its weight says."""
+        if self.family not in families_of_means():
+            names = ", ".join(families_of_means())
+            raise ValueError(f"family: {self.family!r} is not for regressors, which take {names}; flymc.fit takes every family")
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr", y_numeric=True, ensure_min_samples=2)
         y = y.astype(np.float64)
         settings = {"family": self.family, "sigma": self.sigma, "prior": self.prior}
@@ -233,8 +239,9 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The posterior mean of the location."""
-        return np.concatenate([eta[:, :, 0].mean(axis=1) for eta in self._predictors(X)])
+        """The posterior mean of the mean: of `student_t`, of the location."""
+        by_row = (means(self.family, eta.ravel()).reshape(eta.shape[:2]) for eta in self._predictors(X))
+        return np.concatenate([of_draws.mean(axis=1) for of_draws in by_row])
 
 
 def _weights(sample_weight: Any, X: np.ndarray) -> np.ndarray | None:

@@ -328,11 +328,11 @@ class Fit(Plots):
     ) -> Any:
         """The posterior mean and an interval for each row of a new table, as a data frame.
 
-        `mean`, `lower` and `upper` are of the probability (logistic); of each class, with the most probable `class`
-        (softmax); of the mean count (poisson); of the mean (gaussian, student_t); and of the median time or amount (weibull,
-        lognormal, loglogistic). Of the latter `times=[30, 90]` asks for survival curves instead: `survival[30]`, the probability of
-        a longer time than 30, with `lower[30]` and `upper[30]`. `new` is what `fit` takes as data, without the target: an array, too. Rows
-        outside of the range of a spline are refused.
+        `mean`, `lower` and `upper` are of the probability (logistic, probit, cloglog, binomial); of each class or value,
+        with the most probable one as `class` (softmax, ordinal); of the mean (counts, gamma, gaussian, student_t); and of
+        the median time or amount (weibull, lognormal, loglogistic). Of the latter `times=[30, 90]` asks for survival
+        curves instead: `survival[30]`, the probability of a longer time than 30, with `lower[30]` and `upper[30]`. `new`
+        is what `fit` takes as data, without the target: an array, too. Rows outside of the range of a spline are refused.
 
         The interval is of one of two kinds. `kind="mean"` says how well the mean, or the probability, is known
         (posterior_epred of brms and rstanarm). `kind="target"` says where new targets will lie (posterior_predict): one is

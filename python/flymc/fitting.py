@@ -94,7 +94,7 @@ def fit(
             The log-likelihood of a row is multiplied by its weight.
         offset: The name of a column of numbers that are added to the linear predictor. Tables to predict from need it
             too.
-        exposure: Of counts (`family="poisson"`), the name of a column of positive numbers that the mean is in proportion
+        exposure: Of counts and of `family="gamma"`, the name of a column of positive numbers that the mean is in proportion
             to, such as years insured. Its logarithm is the offset. Tables to predict from need it too.
         trials: Of `family="binomial"`, the name of the column that says how many trials a row has. The target counts the
             successes among them.

@@ -47,12 +47,15 @@ class HurdleFit:
         """How many rows the table has."""
         return self.zero.rows
 
-    def summary(self, interval: float = 0.9) -> Any:
-        """The summaries of both parts (`Fit.summary`), one below the other, by `part` and `parameter`."""
+    def summary(self, interval: float = 0.9, *, ratios: bool = False) -> Any:
+        """The summaries of both parts (`Fit.summary`), one below the other, by `part` and `parameter`.
+
+        With `ratios`, the columns have the names of both: `odds_ratio` of the zeros, `rate_ratio` of the counts.
+        """
         import pandas
 
         parts = {"zero": self.zero, "count": self.count}
-        return pandas.concat({name: fit.summary(interval) for name, fit in parts.items()}, names=["part"])
+        return pandas.concat({name: fit.summary(interval, ratios=ratios) for name, fit in parts.items()}, names=["part"])
 
     def predict(
         self,

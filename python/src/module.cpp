@@ -215,6 +215,9 @@ class Run {
   std::unique_ptr<Notes> notes_;
 };
 
+// Whether the linear predictor alone tells the mean of a number.
+bool gives_mean(const FamilyCard& card) { return card.target == TargetKind::number && !card.times && !card.trials; }
+
 // A matrix as an array that owns it.
 nb::ndarray<nb::numpy, double, nb::ndim<2>> to_numpy(RowMatrix matrix) {
   auto kept = std::make_unique<RowMatrix>(std::move(matrix));
@@ -312,6 +315,29 @@ NB_MODULE(_core, m) {
         });
       },
       "family"_a, "Whether the target of a family is ordered.");
+  m.def(
+      "families_of_means",
+      [] {
+        std::vector<std::string> names;
+        for (const FamilyCard& card : all_families())
+          if (gives_mean(card)) names.push_back(card.name);
+        return names;
+      },
+      "Families of a number whose mean its linear predictor tells.");
+  m.def(
+      "means",
+      [](const std::string& family, nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu> eta) {
+        const FamilyCard& card = family_card(family);
+        if (!gives_mean(card)) throw InputError("no mean of the family " + family);
+        Settings settings;
+        settings.sigma = 1.0;  // of which means know nothing
+        const Model model = card.make(settings, 0, Prior::flat(), {});
+        const auto of_mean = model.family().of_mean();
+        RowMatrix out(static_cast<Index>(eta.size()), 1);
+        (of_mean ? *of_mean : model.family()).mean({eta.data(), eta.size()}, {out.data(), eta.size()});
+        return to_numpy(std::move(out));
+      },
+      "family"_a, "eta"_a, "Means of the target by linear predictors, one below the other.");
   m.def(
       "formula",
       [](const std::string& text, const std::vector<std::string>& others) {

@@ -160,3 +160,25 @@ def test_estimators_pickle(frame):
     model = flymc.FlyMCClassifier(**SHORT).fit(frame[["x"]], frame["clicked"])
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(frame[["x"]]), model.predict_proba(frame[["x"]]))
+
+
+@pytest.mark.parametrize("family", ["poisson", "negative_binomial", "gamma", "truncated_poisson"])
+def test_means_of_other_families(family):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(3000, 2))
+    mu = np.exp(1.0 + 0.4 * X[:, 0] - 0.2 * X[:, 1])
+    y = mu * rng.gamma(3.0, 1 / 3.0, 3000) if family == "gamma" else rng.poisson(mu).astype(float)
+    if family == "truncated_poisson":
+        X, y = X[y > 0], y[y > 0]
+    model = flymc.FlyMCRegressor(family=family, **SHORT).fit(X, y)
+    assert model.coef_ == pytest.approx([0.4, -0.2], abs=0.06)
+    assert hasattr(model, "shape_") == (family in ["negative_binomial", "gamma"])
+    # As the fit itself predicts, from the same draws.
+    theirs = flymc.fit("target", (X, y), family=family, columns=["x0", "x1"], progress=False, **SHORT)
+    assert model.predict(X[:50]) == pytest.approx(theirs.predict(X[:50], kind="mean")["mean"], rel=1e-9)
+
+
+def test_families_that_are_not_for_regressors(frame):
+    for family in ["logistic", "weibull", "binomial", "posson"]:
+        with pytest.raises(ValueError, match=f"family: '{family}' is not for regressors, which take gaussian, student_t, poisson"):
+            flymc.FlyMCRegressor(family=family).fit([[1.0], [2.0]], [0.0, 1.0])

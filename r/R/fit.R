@@ -36,7 +36,7 @@
 #'   the one without a name is for all others. The command's text, `"normal(0, 1); region: laplace(0, 0.5)"`, will do, too.
 #'   Priors are per unit of a column. Without one, coefficients have a default that is scaled by the table.
 #' @param weights How many times each row counts: a column of `data`, or a number per row.
-#' @param offset,exposure A column of numbers that are added to the linear predictor; for counts, one of positive numbers
+#' @param offset,exposure A column of numbers that are added to the linear predictor; for counts and gamma, one of positive numbers
 #'   that the mean is in proportion to. `offset(log(years))` in the formula is the same as `exposure = years`.
 #' @param trials For the binomial family, a column of numbers of trials. The response then counts the successes.
 #' @param event For times until an event, a column that is 1 (or `TRUE`) where the event was seen. `Surv(time, event)` in

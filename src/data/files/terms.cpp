@@ -123,12 +123,12 @@ class Coder {
   }
 
   [[noreturn]] static void refuse(const EncodedTerm& term) {
-    std::string crossed = term.name;
-    std::ranges::replace(crossed, ':', '*');
     throw InputError(fmt::format(
         "{}: of '{}' some parts are explained by other terms and some are not, and which coefficients it is to have "
-        "cannot be told; write {}, which has all parts, or leave out the other terms of these columns",
-        mention("formula"), term.name, crossed));
+        "cannot be told; write it with * in place of :, so that it has all parts, or leave out the other terms of "
+        "these "
+        "columns",
+        mention("formula"), term.name));
   }
 
   const std::vector<EncodedColumn>& columns_;

@@ -80,7 +80,7 @@ std::vector<Setting> make_settings() {
       "offset", "COLUMN", Group::rows, "a number that is added to the row's linear predictor",
       [](auto& s) -> auto& { return s.offset; }));
   all.push_back(column_setting(
-      "exposure", "COLUMN", Group::rows, "counts: what they are in proportion to; its logarithm is the offset",
+      "exposure", "COLUMN", Group::rows, "counts and amounts: what they are in proportion to; its logarithm is the offset",
       [](auto& s) -> auto& { return s.exposure; }));
   all.push_back(column_setting(
       "trials", "COLUMN", Group::rows, "binomial: how many trials a row has, of which the target counts the successes",
@@ -89,7 +89,7 @@ std::vector<Setting> make_settings() {
       "event", "COLUMN", Group::rows, "times: 1 if the event was seen, 0 if not until then (default: always seen)",
       [](auto& s) -> auto& { return s.event; }));
   all.push_back(text_setting(
-      "positive", "LEVEL", Group::rows, "logistic: the target's level that counts as 1",
+      "positive", "LEVEL", Group::rows, "the target's level that counts as 1, of a target of two",
       [](auto& s) -> auto& { return s.positive; }));
   all.push_back(list_setting(
       "order", "LOW,...,HIGH", Group::rows, "ordinal: the target's levels from the lowest (default: numbers by size)",

@@ -83,8 +83,10 @@ std::string model_section(const Shown& of) {
     if (!column.empty()) out += fmt::format("<p>{}: {}.</p>\n", what, escaped(readable_name(column)));
   };
   say("Weights, by which rows count several times", settings.weights);
-  say("Offset, which is added to the linear predictor", settings.offset);
-  say("Exposure, to which the mean is in proportion", settings.exposure);
+  if (settings.hurdle != "zero") {
+    say("Offset, which is added to the linear predictor", settings.offset);
+    say("Exposure, to which the mean is in proportion", settings.exposure);
+  }
   say("Trials of each row", settings.trials);
   say("Whether the event was seen", settings.event);
   if (of.encoding) out += fmt::format("<p>{}</p>\n", escaped(sentence(explain_prior(settings, *of.encoding))));
