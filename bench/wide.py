@@ -1,6 +1,7 @@
 """A table of categories, from Parquet to 1000 effective draws, beside point estimates from the same file.
 
-    python3 bench/wide.py build/release/cli/flymc --data DIR [--rows 3000000] [--folder DIR] [--only flymc,glum,sklearn,sandwich]
+    python3 bench/wide.py build/release/cli/flymc --data DIR [--gram build/release/bench/statistics/flymc_gram]
+                          [--rows 3000000] [--folder DIR] [--only flymc,glum,sklearn,sandwich]
 
 The table is flights3m (DIR/flights3m): late by more than 15 minutes or not, explained by origin, destination, hour, day
 of week, month and log distance; 492 coefficients, of which a row has seven that are not zero. In one run on all cores:
@@ -8,7 +9,7 @@ of week, month and log distance; 492 coefficients, of which a row has seven that
 - flymc fit with --target-ess 1000, its stages, the bytes per row of its file, and lit and bright rows,
 - glum's ridge fit and scikit-learn's sparse logistic regression (where they are installed), each with the reading of the
   file, with the penalty that is the default prior of flymc,
-- tabmat's `sandwich` of the same table, for the time of one weighted sum of x x'.
+- with --gram, the time of one weighted sum of x x' over the rows of that run, and tabmat's `sandwich` of the same table.
 """
 import argparse
 import json
@@ -91,7 +92,9 @@ def by_sklearn(path):
     print(f"sklearn    {time.time() - began:7.2f} s  of which reading {read:.2f}; {model[-1].n_iter_[0]} iterations")
 
 
-def sandwich(path):
+def sandwich(path, gram, folder):
+    if gram and (folder / "run/rows.arrow").exists():
+        print("sandwich   flymc,", subprocess.run([gram, folder / "run/rows.arrow"], check=True, capture_output=True, text=True).stdout.strip())
     import pandas
     import tabmat
 
@@ -106,7 +109,7 @@ def sandwich(path):
         began = time.time()
         x.sandwich(weight)
         times.append(time.time() - began)
-    print(f"sandwich   {min(times):7.3f} s  tabmat, one matrix of {x.shape[1]} columns, best of 5")
+    print(f"sandwich   {min(times):7.3f} s  of tabmat, one matrix of {x.shape[1]} columns, best of 5")
 
 
 def main():
@@ -115,6 +118,7 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, required=True)
     parser.add_argument("--rows", type=int, default=3_000_000)
     parser.add_argument("--folder", type=pathlib.Path)
+    parser.add_argument("--gram", type=pathlib.Path)
     parser.add_argument("--only", default="flymc,glum,sklearn,sandwich")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
@@ -124,7 +128,7 @@ def main():
         for name in arguments.only.split(","):
             try:
                 {"flymc": lambda: by_flymc(arguments.flymc, path, folder), "glum": lambda: by_glum(path),
-                 "sklearn": lambda: by_sklearn(path), "sandwich": lambda: sandwich(path)}[name]()
+                 "sklearn": lambda: by_sklearn(path), "sandwich": lambda: sandwich(path, arguments.gram, folder)}[name]()
             except ImportError as error:
                 print(f"{name:10} not installed: {error}")
 
