@@ -1,6 +1,7 @@
 // Limbs of 32 bits in 64.
 #include "flymc/core/exact_sum.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace flymc {
@@ -8,7 +9,78 @@ namespace {
 
 constexpr std::uint64_t low_half = 0xffffffffu;
 
+__extension__ using Int128 = __int128;
+
 }  // namespace
+
+// For many numbers in turn, by sign and exponent, so that a number costs two sums: of the lower 32 bits of the fraction,
+// and of the upper 20 bits together with 2^40 for each number.
+class ExactSum::Bins {
+ public:
+  static constexpr std::size_t most = std::size_t{1} << 20;  // numbers, before a sum of upper bits is 2^40
+
+  void add(double x) {
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    Bin& bin = bins_[bits >> 52];
+    bin.lower += bits & low_half;
+    bin.upper += (bits >> 32 & 0xfffffu) + (std::uint64_t{1} << 40);
+  }
+
+  // The sum, less those that are not finite, which make it false.
+  bool add_to(std::array<std::int64_t, limbs>& limb) const {
+    bool finite = true;
+    for (std::size_t i = 0; i < bins_.size(); ++i) {
+      const std::uint64_t count = bins_[i].upper >> 40, exponent = i & 0x7ffu;
+      if (count == 0) continue;
+      if (exponent == 0x7ffu) {
+        finite = false;
+        continue;
+      }
+      const std::uint64_t at = exponent == 0 ? 0 : exponent - 1;  // a number is mantissa 2^(at - 1074)
+      Int128 sum = static_cast<Int128>(bins_[i].upper & ((std::uint64_t{1} << 40) - 1)) << 32;
+      sum += bins_[i].lower;
+      if (exponent > 0) sum += static_cast<Int128>(count) << 52;
+      sum <<= at & 31u;  // less than 2^(53 + 20 + 31)
+      if (i > 0x7ffu) sum = -sum;
+      std::size_t j = at >> 5;
+      for (const std::size_t end = j + 3; j < end; ++j, sum >>= 32)
+        limb[j] += static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) & low_half);
+      limb[j] += static_cast<std::int64_t>(sum);
+    }
+    return finite;
+  }
+
+ private:
+  struct Bin {
+    std::uint64_t lower = 0, upper = 0;
+  };
+  std::array<Bin, 4096> bins_{};
+};
+
+// A limb gets at most 4 x 4096 parts of less than 2^32.
+template <class Add>
+void ExactSum::add_by_bins(std::span<const double> all, const Add& add) {
+  constexpr std::size_t most = Bins::most / 2;  // each of which may be two
+  for (std::size_t first = 0; first < all.size(); first += most) {
+    Bins bins;
+    for (const double x : all.subspan(first, std::min(most, all.size() - first))) add(bins, x);
+    carry();
+    finite_ = bins.add_to(limb_) && finite_;
+    added_ = 4 * 4096;
+  }
+}
+
+void ExactSum::add_all(std::span<const double> all) {
+  add_by_bins(all, [](Bins& bins, double x) { bins.add(x); });
+}
+
+void ExactSum::add_squares(std::span<const double> all) {
+  add_by_bins(all, [](Bins& bins, double x) {
+    const double square = x * x;
+    bins.add(square);
+    bins.add(std::fma(x, x, -square));
+  });
+}
 
 // Every limb but the last to 0 ... 2^32 - 1: the one way to write the sum.
 void ExactSum::carry() {

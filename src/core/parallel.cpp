@@ -4,6 +4,7 @@
 #include <tbb/info.h>
 #include <tbb/parallel_invoke.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_group.h>
 
 #include <algorithm>
 #include <exception>
@@ -83,6 +84,68 @@ void Threads::run(std::size_t n, const std::function<void(std::size_t)>& task) c
     Nothing& operator+=(const Nothing&) { return *this; }
   };
   reduce(0, n, Nothing{}, [&](Nothing&, std::size_t i) { task(i); });
+}
+
+struct Threads::Stream::Piece {
+  tbb::task_group group;
+  std::exception_ptr error;
+  char start = 0, end = 0;
+};
+
+Threads::Stream::Stream(const Threads& threads, std::size_t slots, std::function<void(std::size_t)> work,
+                        std::function<void(std::size_t)> then)
+    : threads_(threads),
+      work_(std::move(work)),
+      then_(std::move(then)),
+      pieces_(std::make_unique<Piece[]>(slots)),
+      slots_(slots) {}
+
+Threads::Stream::~Stream() {
+  failed_ = true;
+  finish();
+}
+
+std::size_t Threads::Stream::slot() {
+  if (count_ == slots_) take_up();
+  return (first_ + count_) % slots_;
+}
+
+void Threads::Stream::start() {
+  const std::size_t s = (first_ + count_++) % slots_;
+  Piece& piece = pieces_[s];
+  piece.error = nullptr;
+  passed(piece.start);
+  const auto task = [this, s, &piece] {
+    after(piece.start);
+    try {
+      work_(s);
+    } catch (...) {
+      piece.error = std::current_exception();
+    }
+    passed(piece.end);
+  };
+  if (threads_.arena_)
+    threads_.arena_->tbb.execute([&] { piece.group.run(task); });
+  else
+    task();
+}
+
+void Threads::Stream::take_up() {
+  const std::size_t s = first_;
+  Piece& piece = pieces_[s];
+  if (threads_.arena_) threads_.arena_->tbb.execute([&] { piece.group.wait(); });
+  after(piece.end);
+  first_ = (first_ + 1) % slots_;
+  --count_;
+  if (failed_) return;
+  failed_ = true;
+  if (piece.error) std::rethrow_exception(piece.error);
+  then_(s);
+  failed_ = false;
+}
+
+void Threads::Stream::finish() {
+  while (count_ > 0) take_up();
 }
 
 }  // namespace flymc

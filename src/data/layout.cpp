@@ -56,14 +56,20 @@ void Layout::set_places() {
   row_bytes_ = (row_bytes_ + number - 1) / number * number;
 }
 
+namespace {
+
+double largest_number(Precision precision) {
+  return precision == Precision::float32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+}
+
+}  // namespace
+
 void Layout::check_finite(RowId row, double value, Index feature) const {
-  const double largest =
-      precision_ == Precision::float32 ? static_cast<double>(std::numeric_limits<float>::max()) : HUGE_VAL;
   const std::string& name = names_[static_cast<std::size_t>(feature)];
   if (!std::isfinite(value))
     throw InputError(
         fmt::format("row {}, column '{}': {} is not a finite number; drop or fill such rows first", row, name, value));
-  if (std::abs(value) > largest)
+  if (std::abs(value) > largest_number(precision_))
     throw InputError(fmt::format("row {}, column '{}': {} does not fit float32; rescale the column or use float64", row,
                                  name, value));
 }
@@ -72,7 +78,11 @@ void Layout::check(RowId row, std::span<const double> cells, const RowFacts& fac
   if (cells.size() != width())
     throw InputError(
         fmt::format("row {} has {} {}, expected {}", row, cells.size(), coded() ? "cells" : "features", width()));
-  for (const Number& at : numbers_) check_finite(row, cells[at.at], at.feature);
+  const double largest = largest_number(precision_);
+  bool finite = true;
+  for (const double value : cells) finite &= std::abs(value) <= largest;
+  if (!finite)
+    for (const Number& at : numbers_) check_finite(row, cells[at.at], at.feature);
   for (const Code& code : codes_) {
     const double value = cells[code.given];
     if (!(value >= 0.0 && value <= static_cast<double>(code.levels) && value == std::floor(value)))

@@ -61,5 +61,70 @@ TEST(Threads, ReportsTheFirstErrorInOrderNotInTime) {
   }
 }
 
+TEST(Stream, TakesUpEveryPieceInOrder) {
+  for (const int count : {1, 2, 4}) {
+    const Threads threads(count);
+    std::vector<int> slots(3), taken;
+    Threads::Stream stream(
+        threads, slots.size(), [&](std::size_t s) { slots[s] *= slots[s]; },
+        [&](std::size_t s) { taken.push_back(slots[s]); });
+    for (int i = 0; i < 100; ++i) {
+      slots[stream.slot()] = i;
+      stream.start();
+    }
+    EXPECT_EQ(taken.size(), 97u);
+    stream.finish();
+    ASSERT_EQ(taken.size(), 100u);
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(taken[static_cast<std::size_t>(i)], i * i);
+  }
+}
+
+// Whichever fails first in time, and whether it fails at work or when it is taken up.
+TEST(Stream, ReportsTheFirstErrorInOrderAndTakesUpNothingAfterIt) {
+  for (const int count : {1, 4})
+    for (int repeat = 0; repeat < 20; ++repeat)
+      for (const bool at_work : {true, false}) {
+        const Threads threads(count);
+        std::vector<int> slots(4), taken;
+        const auto fail = [](int piece) { throw std::runtime_error("piece " + std::to_string(piece)); };
+        Threads::Stream stream(
+            threads, slots.size(),
+            [&](std::size_t s) {
+              if (slots[s] > 5 || (at_work && slots[s] == 5)) fail(slots[s]);
+            },
+            [&](std::size_t s) {
+              if (slots[s] == 5) fail(5);
+              taken.push_back(slots[s]);
+            });
+        std::string message;
+        try {
+          for (int i = 0; i < 20; ++i) {
+            slots[stream.slot()] = i;
+            stream.start();
+          }
+        } catch (const std::runtime_error& error) {
+          message = error.what();
+        }
+        EXPECT_EQ(message, "piece 5");
+        stream.finish();
+        EXPECT_EQ(taken, (std::vector{0, 1, 2, 3, 4}));
+      }
+}
+
+// Those that were started end before what they work on is gone.
+TEST(Stream, WaitsForWhatWasStarted) {
+  const Threads threads(2);
+  std::vector<int> done(4);
+  {
+    Threads::Stream stream(
+        threads, done.size(), [&](std::size_t s) { done[s] = 1; }, [](std::size_t) { FAIL(); });
+    for (int i = 0; i < 4; ++i) {
+      stream.slot();
+      stream.start();
+    }
+  }
+  EXPECT_EQ(done, std::vector(4, 1));
+}
+
 }  // namespace
 }  // namespace flymc

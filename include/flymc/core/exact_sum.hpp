@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <span>
 
 namespace flymc {
 
@@ -19,6 +20,9 @@ class ExactSum {
     add(product);
     add(std::fma(x, y, -product));
   }
+  // The same for many numbers, faster.
+  void add_all(std::span<const double> all);
+  void add_squares(std::span<const double> all);
   ExactSum& operator+=(const ExactSum& other);
   // To within an ulp, and the same for the same sum. Not a number once anything that was added was not finite.
   double value() const;
@@ -30,6 +34,9 @@ class ExactSum {
   bool finite() const { return finite_; }
 
  private:
+  class Bins;
+  template <class Add>
+  void add_by_bins(std::span<const double> all, const Add& add);
   void carry();
   std::array<std::int64_t, limbs> limb_{};
   std::uint32_t added_ = 0;  // since the last carry

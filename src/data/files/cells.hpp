@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,13 @@ inline void check_number(const TableBatch& batch, Index i, const std::string& co
                                      cell_name(batch, i, column), value)
                        : fmt::format("{}: {} is not a finite number; correct it, or leave it empty if it is missing",
                                      cell_name(batch, i, column), value));
+}
+
+// Whether all can be, or are missing.
+inline bool all_usable(std::span<const double> values) {
+  bool none = true;
+  for (const double value : values) none &= !(std::abs(value) > Encoding::largest_number);
+  return none;
 }
 
 // Throws InputError if a number cannot be a weight.

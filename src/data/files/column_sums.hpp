@@ -10,6 +10,7 @@
 #include <compare>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,19 +22,16 @@
 namespace flymc {
 
 // A sum over rows of a hash of (key of the row, value), zero for the value 0. Being a sum, a level's 0/1 column costs
-// nothing in the rows where it is 0; having 128 bits, two columns that differ agree with probability 3e-39.
+// nothing in the rows where it is 0; having 64 bits, two columns that differ agree with probability 5e-20.
 struct ColumnHash {
-  std::uint64_t low = 0, high = 0;
+  std::uint64_t sum = 0;
   void add(std::uint64_t row, double value) {
     if (value == 0.0) return;
     const std::uint64_t key[2] = {row, std::bit_cast<std::uint64_t>(value)};
-    const XXH128_hash_t hash = XXH3_128bits(key, sizeof key);
-    low += hash.low64;
-    high += hash.high64;
+    sum += XXH3_64bits(key, sizeof key);
   }
   ColumnHash& operator+=(const ColumnHash& other) {
-    low += other.low;
-    high += other.high;
+    sum += other.sum;
     return *this;
   }
   auto operator<=>(const ColumnHash&) const = default;
@@ -57,6 +55,17 @@ struct NumberSums {
     sum.add(value);
     squares.add_product(value, value);
     add_to_rest(row, value);
+  }
+  // Many of these; key(i) is that of the row of values[i].
+  template <class Key>
+  void add_uncounted(const Key& key, std::span<const double> values) {
+    sum.add_all(values);
+    squares.add_squares(values);
+    NumberSums rest;  // in registers
+    for (std::size_t i = 0; i < values.size(); ++i) rest.add_to_rest(key(i), values[i]);
+    minimum = std::min(minimum, rest.minimum);
+    maximum = std::max(maximum, rest.maximum);
+    hash += rest.hash;
   }
   NumberSums& operator+=(const NumberSums& other) {
     count += other.count;

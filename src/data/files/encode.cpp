@@ -32,7 +32,7 @@ class RowEncoder {
   void check_kind(const Table& table, const std::string& name, ColumnKind learnt) const;
   void refuse_text(const Table& table, const std::string& name) const;
   void prepare(const TableBatch& batch);
-  // Levels of the row's columns; numbers are checked.
+  // Levels of the row's columns; numbers are checked, if the batch has any that need it.
   void read_levels(const TableBatch& batch, Index i);
   RowFacts facts_of(const TableBatch& batch, Index i) const;
   // Where the target is a feature, and a fact is whether its event was seen.
@@ -72,6 +72,7 @@ class RowEncoder {
   void encode_terms(const TableBatch& batch, Index i, std::vector<double>& x);
 
   std::vector<Place> places_;
+  std::vector<std::size_t> to_read_;    // columns of the batch at hand that are looked at before terms are made
   std::vector<std::uint32_t> levels_;   // of the row at hand, by column
   std::vector<std::uint32_t> at_hand_;  // of a term
   std::vector<Lookup> slots_;           // per text column: from level to its number, or to the class for the target
@@ -183,6 +184,9 @@ void RowEncoder::prepare(const TableBatch& batch) {
       if (const auto found = slots_[j].find(texts[code]); found != slots_[j].end())
         slot_of_code_[j][code] = found->second;
   }
+  to_read_.clear();
+  for (std::size_t j = 0; j < encoding_.columns_.size(); ++j)
+    if (encoding_.columns_[j].kind != ColumnKind::numeric || !all_usable(batch.numbers(j))) to_read_.push_back(j);
 }
 
 void RowEncoder::refuse_level(const TableBatch& batch, std::size_t column, Index i) const {
@@ -217,7 +221,7 @@ double RowEncoder::class_of(const TableBatch& batch, Index i) const {
 
 void RowEncoder::read_levels(const TableBatch& batch, Index i) {
   const auto at = static_cast<std::size_t>(i);
-  for (std::size_t j = 0; j < encoding_.columns_.size(); ++j) {
+  for (const std::size_t j : to_read_) {
     const ColumnKind kind = encoding_.columns_[j].kind;
     if (kind == ColumnKind::text) {
       const auto level = slot_of_code_[j][static_cast<std::size_t>(batch.codes(j)[at])];
@@ -372,7 +376,7 @@ void Encoding::encode(const Table& table, const Execution& execution, const Visi
   const RowEncoder encoder(*this, table, true);
   const std::size_t cells = layout().width();
   std::vector<Slot> slots(Table::slots(execution.threads), Slot{encoder, {}, FactColumns(fact_kinds()), {}});
-  const auto most_rows = std::clamp<Index>((Index{1} << 20) / static_cast<Index>(cells), 256, 1 << 16);
+  const auto most_rows = std::clamp<Index>((Index{1} << 18) / static_cast<Index>(cells), 256, 1 << 16);
   table.scan(
       encoder.names(), own_share(table.pieces(), execution.communicator), most_rows, execution.threads,
       [&](std::size_t s, const TableBatch& batch) {

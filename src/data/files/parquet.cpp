@@ -89,7 +89,7 @@ class ParquetFile final : public TableFile {
     properties.set_use_threads(true);
     properties.set_pre_buffer(false);  // it would keep every row group that was read
     properties.set_batch_size(
-        std::clamp<std::int64_t>((1 << 22) / static_cast<std::int64_t>(wanted.size()), 1024, 65536));
+        std::clamp<std::int64_t>((1 << 20) / static_cast<std::int64_t>(wanted.size()), 1024, 65536));
     std::vector<int> indices;
     for (const auto& column : wanted)
       if (const auto at = find(column.name)) {

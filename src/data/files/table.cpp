@@ -240,25 +240,30 @@ void Table::scan(const std::vector<std::string>& names, const Share& pieces, Ind
   };
   const std::vector<TableColumn> wanted = selected(names);
   std::vector<Slot> slots(Table::slots(threads), Slot{BatchFiller(wanted)});
-  std::size_t filled = 0;
-  const auto empty_slots = [&] {
-    threads.run(filled, [&](std::size_t s) {
-      Slot& slot = slots[s];
-      work(s, slot.filler.fill(*slot.batch, slot.file->path(), slot.number, slot.row));
+  Threads::Stream stream(
+      threads, slots.size(),
+      [&](std::size_t s) {
+        Slot& slot = slots[s];
+        work(s, slot.filler.fill(*slot.batch, slot.file->path(), slot.number, slot.row));
+      },
+      [&](std::size_t s) {
+        then(s);
+        slots[s].batch.reset();
+      });
+  try {
+    read(wanted, pieces, most_rows, [&](const TableFile& file, std::size_t number, RowId row, const auto& batch) {
+      Slot& slot = slots[stream.slot()];
+      slot.file = &file;
+      slot.number = number;
+      slot.row = row;
+      slot.batch = batch;
+      stream.start();
     });
-    for (std::size_t s = 0; s < filled; ++s) then(s);
-    for (std::size_t s = 0; s < filled; ++s) slots[s].batch.reset();
-    filled = 0;
-  };
-  read(wanted, pieces, most_rows, [&](const TableFile& file, std::size_t number, RowId row, const auto& batch) {
-    Slot& slot = slots[filled++];
-    slot.file = &file;
-    slot.number = number;
-    slot.row = row;
-    slot.batch = batch;
-    if (filled == slots.size()) empty_slots();
-  });
-  empty_slots();
+  } catch (...) {
+    stream.finish();  // what came before it may have failed first
+    throw;
+  }
+  stream.finish();
 }
 
 }  // namespace flymc

@@ -9,7 +9,6 @@ namespace flymc {
 
 std::vector<std::byte> to_bytes(Tally& tally) {
   using nlohmann::json;
-  const auto of_hash = [](const ColumnHash& hash) { return json{hash.low, hash.high}; };
   json value = {{"missing", tally.missing_counts},
                 {"first_missing", tally.first_missing},
                 {"fact_missing_first", tally.fact_missing_first},
@@ -30,14 +29,14 @@ std::vector<std::byte> to_bytes(Tally& tally) {
                 {"sum_finite", n.sum.finite()},
                 {"squares", n.squares.parts()},
                 {"squares_finite", n.squares.finite()},
-                {"hash", of_hash(n.hash)}};
+                {"hash", n.hash.sum}};
   };
   value["target_numbers"] = of_numbers(tally.target_numbers);
   for (NumberSums& n : tally.numbers) value["numbers"].push_back(of_numbers(n));
   const auto of_levels = [&](const LevelSums& l) {
     json levels = json::array();
     for (std::size_t i = 0; i < l.hashes.size(); ++i)
-      levels.push_back({{"first_cell", l.first_cells[i]}, {"hash", of_hash(l.hashes[i])}, {"rows", l.rows[i]}});
+      levels.push_back({{"first_cell", l.first_cells[i]}, {"hash", l.hashes[i].sum}, {"rows", l.rows[i]}});
     for (const auto& [text, at] : l.index) levels[at]["text"] = text;
     return levels;
   };
@@ -56,9 +55,6 @@ void from_bytes(std::span<const std::byte> bytes, Tally& tally) {
   using nlohmann::json;
   const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
   const json value = json::from_cbor(first, first + bytes.size());
-  const auto hash_of = [](const json& hash) {
-    return ColumnHash{hash[0].get<std::uint64_t>(), hash[1].get<std::uint64_t>()};
-  };
   const auto sum_of = [](const json& parts, const json& finite) {
     return ExactSum::of_parts(parts.get<std::array<std::int64_t, ExactSum::limbs>>(), finite.get<bool>());
   };
@@ -79,13 +75,13 @@ void from_bytes(std::span<const std::byte> bytes, Tally& tally) {
                       std::bit_cast<double>(n["maximum"].get<std::uint64_t>()),
                       sum_of(n["sum"], n["sum_finite"]),
                       sum_of(n["squares"], n["squares_finite"]),
-                      hash_of(n["hash"])};
+                      ColumnHash{n["hash"].get<std::uint64_t>()}};
   };
   tally.target_numbers = numbers_of(value["target_numbers"]);
   const auto take_levels = [&](const json& all, LevelSums& levels) {
     for (const json& l : all) {
       const std::size_t at = levels.level(l["text"].get<std::string>());
-      levels.hashes[at] = hash_of(l["hash"]);
+      levels.hashes[at] = {l["hash"].get<std::uint64_t>()};
       l["rows"].get_to(levels.rows[at]);
       levels.first_cells.push_back(l["first_cell"].get<std::string>());
     }

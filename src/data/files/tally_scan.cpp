@@ -160,18 +160,23 @@ void TallyScan::add_target(const TableBatch& batch, std::span<const Index> kept,
   }
 }
 
-// A row of weight 0 is not there.
 void TallyScan::add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept,
                             std::span<const double> weights, NumberSums& sums) const {
-  const auto values = batch.numbers(j);
-  if (weights.empty()) sums.count.add(static_cast<double>(kept.size()));
-  for (const Index row : kept) {
-    const auto i = static_cast<std::size_t>(row);
-    check_number(batch, row, names_[j], values[i]);
-    if (weights.empty())
-      sums.add_uncounted(batch.key(row), values[i]);
-    else if (weights[i] > 0.0)
-      sums.add(batch.key(row), values[i], weights[i]);
+  std::span<const double> values = batch.numbers(j);
+  const auto row = [&](std::size_t i) { return static_cast<std::size_t>(kept[i]); };
+  std::vector<double> of_kept;
+  if (kept.size() < values.size()) {
+    for (std::size_t i = 0; i < kept.size(); ++i) of_kept.push_back(values[row(i)]);
+    values = of_kept;
+  }
+  if (!all_usable(values))
+    for (std::size_t i = 0; i < values.size(); ++i) check_number(batch, kept[i], names_[j], values[i]);
+  if (weights.empty()) {
+    sums.count.add(static_cast<double>(values.size()));
+    sums.add_uncounted([&](std::size_t i) { return batch.key(kept[i]); }, values);
+  } else {
+    for (std::size_t i = 0; i < values.size(); ++i)  // a row of weight 0 is not there
+      if (weights[row(i)] > 0.0) sums.add(batch.key(kept[i]), values[i], weights[row(i)]);
   }
 }
 
