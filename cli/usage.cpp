@@ -46,7 +46,12 @@ std::string problem(const CLI::App& command, const std::string& name, const CLI:
     const auto begin = text.find("--");
     return fmt::format("{}: '{}' is not a number", text.substr(begin, equals - begin), text.substr(equals + 3));
   }
-  if (kind == "RequiredError" && command.get_parent() == nullptr) return "name a command";
+  if (kind == "RequiredError" && command.get_parent() == nullptr) {
+    std::vector<std::string> names;
+    for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; }))
+      names.push_back(one->get_name());
+    return fmt::format("name a command: {}", joined(names, ", "));
+  }
   if (kind == "RequiredError" && !text.starts_with("--"))
     return fmt::format("`{}` needs to know which {} to use", name, text.substr(0, text.find(' ')));
   return text;

@@ -60,25 +60,29 @@ class ExactSum::Bins {
 // A limb gets at most 4 x 4096 parts of less than 2^32.
 template <class Add>
 void ExactSum::add_by_bins(std::span<const double> all, const Add& add) {
+  constexpr std::size_t few = 2048;             // for which bins would take longer to clear than they save
   constexpr std::size_t most = Bins::most / 2;  // each of which may be two
-  for (std::size_t first = 0; first < all.size(); first += most) {
-    Bins bins;
-    for (const double x : all.subspan(first, std::min(most, all.size() - first))) add(bins, x);
-    carry();
-    finite_ = bins.add_to(limb_) && finite_;
-    added_ = 4 * 4096;
-  }
+  if (all.size() < few)
+    for (const double x : all) add(*this, x);
+  else
+    for (std::size_t first = 0; first < all.size(); first += most) {
+      Bins bins;
+      for (const double x : all.subspan(first, std::min(most, all.size() - first))) add(bins, x);
+      carry();
+      finite_ = bins.add_to(limb_) && finite_;
+      added_ = 4 * 4096;
+    }
 }
 
 void ExactSum::add_all(std::span<const double> all) {
-  add_by_bins(all, [](Bins& bins, double x) { bins.add(x); });
+  add_by_bins(all, [](auto& sum, double x) { sum.add(x); });
 }
 
 void ExactSum::add_squares(std::span<const double> all) {
-  add_by_bins(all, [](Bins& bins, double x) {
+  add_by_bins(all, [](auto& sum, double x) {
     const double square = x * x;
-    bins.add(square);
-    bins.add(std::fma(x, x, -square));
+    sum.add(square);
+    sum.add(std::fma(x, x, -square));
   });
 }
 

@@ -177,7 +177,7 @@ NAMES = [
 ]
 
 USAGE = [
-    usage("no command", [], "name a command"),
+    usage("no command", [], "name a command: fit, "),
     usage("misspelt command", ["fitt"], "no command 'fitt'", "did you mean 'fit'?"),
     usage("no table", ["fit", "--target", "y", "--out", "run"], "name a table"),
     usage("no out", ["fit", "t.csv", "--target", "y"], "--out is required"),

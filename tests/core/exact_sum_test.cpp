@@ -55,22 +55,26 @@ TEST(ExactSum, ProductsAreExact) {
 TEST(ExactSum, ManyAtOnceAreOneAfterAnother) {
   std::mt19937_64 random(2);
   std::normal_distribution<double> normal;
-  std::vector<double> values = {0.0, -0.0, std::numeric_limits<double>::denorm_min(), -0x1p-1060, 0x1p1000, -0x1p1000};
-  for (int i = 0; i < 3000; ++i) values.push_back(normal(random) * std::exp(30.0 * normal(random)));
-  ExactSum one, all;
-  for (ExactSum* sum : {&one, &all}) sum->add(-3.25);
-  for (const double x : values) one.add(x);
-  all.add_all(values);
-  EXPECT_EQ(all.parts(), one.parts());
-  values.resize(4);  // squares of others leave the range of double
-  for (int i = 0; i < 3000; ++i) values.push_back(normal(random) * std::exp(5.0 * normal(random)));
-  for (const double x : values) one.add_product(x, x);
-  all.add_squares(values);
-  EXPECT_EQ(all.parts(), one.parts());
-  for (const double bad : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
-    ExactSum sum;
-    sum.add_all({{1.0, bad, 2.0}});
-    EXPECT_FALSE(sum.finite());
+  for (const int count : {10, 3000}) {
+    std::vector<double> values = {0.0,        -0.0,     std::numeric_limits<double>::denorm_min(),
+                                  -0x1p-1060, 0x1p1000, -0x1p1000};
+    for (int i = 0; i < count; ++i) values.push_back(normal(random) * std::exp(30.0 * normal(random)));
+    ExactSum one, all;
+    for (ExactSum* sum : {&one, &all}) sum->add(-3.25);
+    for (const double x : values) one.add(x);
+    all.add_all(values);
+    EXPECT_EQ(all.parts(), one.parts());
+    values.resize(4);  // squares of others leave the range of double
+    for (int i = 0; i < count; ++i) values.push_back(normal(random) * std::exp(5.0 * normal(random)));
+    for (const double x : values) one.add_product(x, x);
+    all.add_squares(values);
+    EXPECT_EQ(all.parts(), one.parts());
+    for (const double bad : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
+      values.back() = bad;
+      ExactSum sum;
+      sum.add_all(values);
+      EXPECT_FALSE(sum.finite());
+    }
   }
 }
 

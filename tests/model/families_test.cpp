@@ -266,8 +266,9 @@ TEST(TruncatedPoissonFamily, LikelihoodAndSlopesInLongDouble) {
 
 TEST(TruncatedPoissonFamily, KnowsItsTargets) {
   for (const double y : {1.0, 2.0, 1e15}) EXPECT_EQ(TruncatedPoisson{}.target_problem(y), "");
-  for (const double y : {-1.0, 0.0, 1.5, 1e17, HUGE_VAL, std::nan("")})
+  for (const double y : {-1.0, 1.5, 1e17, HUGE_VAL, std::nan("")})
     EXPECT_EQ(TruncatedPoisson{}.target_problem(y), "a count without zeros: 1, 2, 3, ...");
+  EXPECT_EQ(TruncatedPoisson{}.target_problem(0.0), "a count without zeros: 1, 2, 3, ...; a hurdle takes zeros, too");
 }
 
 // What its bound stands on: the third cumulant is positive, and at most 4/3 of the variance.

@@ -20,7 +20,10 @@ struct Gamma {
   std::string name() const { return "gamma"; }
   Index predictors() const { return 2; }
   bool shares_last_predictor() const { return true; }
-  std::string target_problem(double y) const { return y > 0.0 && std::isfinite(y) ? "" : "a number above 0"; }
+  std::string target_problem(double y) const {
+    if (y == 0.0) return "a number above 0; fit whether there is any amount by another model, and this one to the rest";
+    return y > 0.0 && std::isfinite(y) ? "" : "a number above 0";
+  }
   ShapePart shape_part(double y, double s) const { return shape_part_of_amount(y, s); }
   ShapePart shape_parts(std::span<const WeighedTarget> all, double s) const { return shape_part_of_amounts(all, s); }
   // Whose mean a target's is, at the first predictor.

@@ -16,6 +16,7 @@ struct TruncatedPoisson {
   std::string name() const { return "truncated_poisson"; }
   Index predictors() const { return 1; }
   std::string target_problem(double y) const {
+    if (y == 0.0) return "a count without zeros: 1, 2, 3, ...; a hurdle takes zeros, too";
     return y >= 1.0 && Poisson{}.target_problem(y).empty() ? "" : "a count without zeros: 1, 2, 3, ...";
   }
 

@@ -80,7 +80,8 @@ std::vector<Setting> make_settings() {
       "offset", "COLUMN", Group::rows, "a number that is added to the row's linear predictor",
       [](auto& s) -> auto& { return s.offset; }));
   all.push_back(column_setting(
-      "exposure", "COLUMN", Group::rows, "counts and amounts: what they are in proportion to; its logarithm is the offset",
+      "exposure", "COLUMN", Group::rows,
+      "counts and amounts: what they are in proportion to; its logarithm is the offset",
       [](auto& s) -> auto& { return s.exposure; }));
   all.push_back(column_setting(
       "trials", "COLUMN", Group::rows, "binomial: how many trials a row has, of which the target counts the successes",

@@ -325,7 +325,8 @@ TEST(Terms, ThatCannotBeAreRefused) {
   for (const char* formula : {"y ~ f:x", "y ~ 0 + f", "y ~ g:f", "y ~ g + g:f:x"})
     EXPECT_TRUE(says(said(formula), {"'f' is true or false", "write C(f)"})) << formula;
   EXPECT_TRUE(says(said("y ~ agee"), {"there is no column 'agee' (a feature)"}));
-  EXPECT_TRUE(says(said("y ~ g + h + f + g:h:f"), {"of 'g:h:f' some parts are explained", "write it with * in place of :"}));
+  EXPECT_TRUE(
+      says(said("y ~ g + h + f + g:h:f"), {"of 'g:h:f' some parts are explained", "write it with * in place of :"}));
   EXPECT_EQ(said("y ~ g*h*f"), "no error");
   EXPECT_TRUE(says(said("y ~ x + I(x^2) + log(x):I(x^2) - x - I(x^2) + x"), {"no error"}));
   EncodingOptions offset = options_of("y ~ x + z");
