@@ -93,7 +93,9 @@ def by_sklearn(path):
 
 
 def sandwich(path, gram, folder):
-    if gram and (folder / "run/rows.arrow").exists():
+    if gram and not (folder / "run/rows.arrow").exists():
+        print("sandwich   of flymc: needs the run that --only flymc,sandwich makes")
+    elif gram:
         print("sandwich   flymc,", subprocess.run([gram, folder / "run/rows.arrow"], check=True, capture_output=True, text=True).stdout.strip())
     import pandas
     import tabmat

@@ -55,7 +55,7 @@ double fastest(const Store& store, std::size_t count, int repeats, const Threads
 
 int main(int argc, char** argv) try {
   if (argc < 2 || argc > 3) throw InputError("usage: flymc_gram RUN/rows.arrow [REPEATS]");
-  const int repeats = argc == 3 ? std::stoi(argv[2]) : 5;
+  const int repeats = argc == 3 ? std::max(1, std::stoi(argv[2])) : 5;
   const StoreFile file = open_store(argv[1]);  // which reads all of it, so that it is in memory
   const Threads threads;
   const double one = fastest(file.store, 1, repeats, threads), three = fastest(file.store, 3, repeats, threads);

@@ -227,6 +227,9 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
         if self.family not in families_of_means():
             names = ", ".join(families_of_means())
             raise ValueError(f"family: {self.family!r} is not for regressors, which take {names}; flymc.fit takes every family")
+        self.family_ = self.family
+        for name in ("sigma_", "shape_"):  # of an earlier fit
+            vars(self).pop(name, None)
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr", y_numeric=True, ensure_min_samples=2)
         y = y.astype(np.float64)
         settings = {"family": self.family, "sigma": self.sigma, "prior": self.prior}
@@ -240,7 +243,7 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The posterior mean of the mean: of `student_t`, of the location."""
-        by_row = (means(self.family, eta.ravel()).reshape(eta.shape[:2]) for eta in self._predictors(X))
+        by_row = (means(self.family_, eta.ravel()).reshape(eta.shape[:2]) for eta in self._predictors(X))
         return np.concatenate([of_draws.mean(axis=1) for of_draws in by_row])
 
 

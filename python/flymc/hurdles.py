@@ -50,7 +50,7 @@ class HurdleFit:
     def summary(self, interval: float = 0.9, *, ratios: bool = False) -> Any:
         """The summaries of both parts (`Fit.summary`), one below the other, by `part` and `parameter`.
 
-        With `ratios`, the columns have the names of both: `odds_ratio` of the zeros, `rate_ratio` of the counts.
+        With `ratios`, the columns have the names of both: `odds_ratio` of being more than 0, `rate_ratio` of the counts.
         """
         import pandas
 

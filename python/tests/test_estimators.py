@@ -173,9 +173,20 @@ def test_means_of_other_families(family):
     model = flymc.FlyMCRegressor(family=family, **SHORT).fit(X, y)
     assert model.coef_ == pytest.approx([0.4, -0.2], abs=0.06)
     assert hasattr(model, "shape_") == (family in ["negative_binomial", "gamma"])
-    # As the fit itself predicts, from the same draws.
+    # As the fit itself predicts, from the same draws; settings that come later change nothing.
+    model.set_params(family="gaussian")
     theirs = flymc.fit("target", (X, y), family=family, columns=["x0", "x1"], progress=False, **SHORT)
     assert model.predict(X[:50]) == pytest.approx(theirs.predict(X[:50], kind="mean")["mean"], rel=1e-9)
+
+
+def test_nothing_of_an_earlier_fit_stays():
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(500, 1)), rng.poisson(3.0, 500).astype(float)
+    model = flymc.FlyMCRegressor(family="negative_binomial", **SHORT).fit(X, y)
+    assert hasattr(model, "shape_")
+    model.set_params(family="gaussian").fit(X, y)
+    assert hasattr(model, "sigma_") and not hasattr(model, "shape_")
+    assert not hasattr(model.set_params(family="poisson").fit(X, y), "sigma_")
 
 
 def test_families_that_are_not_for_regressors(frame):

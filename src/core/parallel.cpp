@@ -111,7 +111,7 @@ std::size_t Threads::Stream::slot() {
 }
 
 void Threads::Stream::start() {
-  const std::size_t s = (first_ + count_++) % slots_;
+  const std::size_t s = (first_ + count_) % slots_;
   Piece& piece = pieces_[s];
   piece.error = nullptr;
   passed(piece.start);
@@ -128,6 +128,7 @@ void Threads::Stream::start() {
     threads_.arena_->tbb.execute([&] { piece.group.run(task); });
   else
     task();
+  ++count_;
 }
 
 void Threads::Stream::take_up() {

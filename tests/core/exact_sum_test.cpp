@@ -55,7 +55,7 @@ TEST(ExactSum, ProductsAreExact) {
 TEST(ExactSum, ManyAtOnceAreOneAfterAnother) {
   std::mt19937_64 random(2);
   std::normal_distribution<double> normal;
-  for (const int count : {10, 3000}) {
+  for (const int count : {10, 3000, 600000}) {  // one by one, in bins, and in bins that are full
     std::vector<double> values = {0.0,        -0.0,     std::numeric_limits<double>::denorm_min(),
                                   -0x1p-1060, 0x1p1000, -0x1p1000};
     for (int i = 0; i < count; ++i) values.push_back(normal(random) * std::exp(30.0 * normal(random)));

@@ -219,5 +219,27 @@ TEST(Table, IntegersOfTheFirstBlockMayBecomeNumbers) {
   EXPECT_EQ(text, "multi\nline");
 }
 
+// A reader that fails while an earlier batch, which fails too, is still being worked on.
+TEST(Table, TheFirstErrorInOrderIsTheOneThatIsReported) {
+  const Folder folder;
+  std::string csv = "a,b\n";
+  for (int i = 0; i < 300000; ++i) csv += "1,2\n";
+  csv += "1,2,3\n";
+  const Table table = Table::open({folder.write("a.csv", csv)});
+  const auto said = [&](const std::function<void(std::size_t, const TableBatch&)>& work) -> std::string {
+    try {
+      table.scan({"a", "b"}, {0, table.pieces()}, 1 << 20, Threads(2), work, [](std::size_t) {});
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(said([](std::size_t, const TableBatch&) {}).find("3 fields where the header has 2"), std::string::npos);
+  EXPECT_EQ(said([](std::size_t, const TableBatch& batch) {
+              if (batch.row(0) == 1) throw InputError("of the first batch");
+            }),
+            "of the first batch");
+}
+
 }  // namespace
 }  // namespace flymc
