@@ -376,10 +376,7 @@ void Encoding::encode(const Table& table, const Execution& execution, const Visi
   const RowEncoder encoder(*this, table, true);
   const std::size_t cells = layout().width();
   std::vector<Slot> slots(Table::slots(execution.threads), Slot{encoder, {}, FactColumns(fact_kinds()), {}});
-  // What the caches hold, but some thousands of rows: levels are looked up in each batch.
-  const auto numbers = static_cast<Index>(cells);
-  const Index rows = std::max((Index{1} << 18) / numbers, std::min<Index>(4096, (Index{1} << 20) / numbers));
-  const Index most_rows = std::clamp<Index>(rows, 256, 1 << 16);
+  const Index most_rows = rows_of_batch(cells, 1 << 18);
   table.scan(
       encoder.names(), own_share(table.pieces(), execution.communicator), most_rows, execution.threads,
       [&](std::size_t s, const TableBatch& batch) {

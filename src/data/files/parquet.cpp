@@ -88,10 +88,7 @@ class ParquetFile final : public TableFile {
     auto properties = parquet::default_arrow_reader_properties();
     properties.set_use_threads(true);
     properties.set_pre_buffer(false);  // it would keep every row group that was read
-    // As many numbers as the caches hold, but some thousands of rows: each batch has a cost of its own.
-    const auto columns = static_cast<std::int64_t>(wanted.size());
-    const std::int64_t rows = std::max((1 << 20) / columns, std::min<std::int64_t>(4096, (1 << 22) / columns));
-    properties.set_batch_size(std::clamp<std::int64_t>(rows, 1024, 65536));
+    properties.set_batch_size(rows_of_batch(wanted.size(), 1 << 20));
     std::vector<int> indices;
     for (const auto& column : wanted)
       if (const auto at = find(column.name)) {

@@ -4,6 +4,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -61,6 +62,13 @@ class TableFile {
 std::shared_ptr<const TableFile> open_csv(const std::string& path, const TableOptions& options);
 std::shared_ptr<const TableFile> open_parquet(const std::string& path);
 std::shared_ptr<const TableFile> open_ipc(const std::string& path);
+
+// Rows of a batch with about so many numbers, as the caches hold, but with some thousands of rows as long as that is at
+// most four times as many: each batch has a cost of its own.
+inline Index rows_of_batch(std::size_t columns, Index numbers) {
+  const auto wide = static_cast<Index>(std::min<std::size_t>(columns, 4096));
+  return std::min<Index>(std::max(numbers / wide, std::min<Index>(4096, 4 * numbers / wide)), 1 << 16);
+}
 
 // The kind of a type of Arrow. A dictionary is text, whatever its values are: they are names of levels.
 ColumnKind kind_of(const arrow::DataType& type);

@@ -126,8 +126,7 @@ class Coder {
     throw InputError(fmt::format(
         "{}: of '{}' some parts are explained by other terms and some are not, and which coefficients it is to have "
         "cannot be told; write it with * in place of :, so that it has all parts, or leave out the other terms of "
-        "these "
-        "columns",
+        "these columns",
         mention("formula"), term.name));
   }
 
