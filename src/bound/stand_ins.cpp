@@ -1,6 +1,7 @@
 // Leaders: a row joins the first row that it is like, or leads from then on.
 #include "flymc/bound/stand_ins.hpp"
 
+#include <Eigen/Cholesky>
 #include <cmath>
 
 namespace flymc {

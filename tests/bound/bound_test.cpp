@@ -7,10 +7,13 @@
 #include <functional>
 
 #include "flymc/core/error.hpp"
+#include "problems/message_of.hpp"
 #include "problems/problems.hpp"
 
 namespace flymc {
 namespace {
+
+using problems::message_of;
 
 TEST(Bound, SumsAreTheSameOnAnyNumberOfThreads) {
   for (const Model& model : problems::models()) {
@@ -112,21 +115,13 @@ TEST(BoundRows, AppendAndRemoveKeepRowsWhole) {
   EXPECT_TRUE(kept.eta_anchor.empty());
 }
 
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Bound, RefusesWhatItCannotUse) {
   const Model model(Logistic{}, Prior::flat());
   const auto problem = problems::make(model, 20, 2, 4);
   const problems::Machine machine;
   const auto make = [&](std::shared_ptr<const BoundRule> rule, const Model& m, const Vector& anchor) {
-    return message_of([&] { Bound(problem.store, m.shared_family(), rule, anchor, machine.execution()); });
+    return message_of<std::exception>(
+        [&] { Bound(problem.store, m.shared_family(), rule, anchor, machine.execution()); });
   };
   EXPECT_EQ(make(std::make_shared<AnchoredRule>(), model, Vector::Zero(3)), "the anchor must be 2 finite numbers");
   EXPECT_EQ(make(std::make_shared<AnchoredRule>(), model, Vector::Constant(2, HUGE_VAL)),
@@ -158,7 +153,7 @@ TEST(Bound, ABoundAboveItsLikelihoodIsFatalAndNamesTheRow) {
   Gaps gaps;
   EXPECT_THROW(bound.gaps(rows, bound.at(Vector::Constant(2, 0.5), false), false, gaps), BoundViolation);
   const std::string message =
-      message_of([&] { bound.gaps(rows, bound.at(Vector::Constant(2, 0.5), false), false, gaps); });
+      message_of<std::exception>([&] { bound.gaps(rows, bound.at(Vector::Constant(2, 0.5), false), false, gaps); });
   EXPECT_EQ(message.substr(0, 66), "row 17: the anchored bound lies above the logistic likelihood by 0") << message;
 }
 
@@ -166,7 +161,7 @@ TEST(Bound, ChecksTargetsAndPriorItself) {
   const Model model(Softmax{3}, Prior::normal(0.0, 1.0));
   const problems::Machine machine;
   const Store store = Store::from_matrix(RowMatrix::Ones(4, 2), Vector::Constant(4, 7.0));
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(message_of<std::exception>([&] {
               Bound(store, model.shared_family(), std::make_shared<AnchoredRule>(), Vector::Zero(6),
                     machine.execution());
             }),

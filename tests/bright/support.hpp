@@ -14,6 +14,9 @@
 
 namespace flymc::problems {
 
+// The prior of most worlds.
+inline const Prior some_prior = Prior::normal(0.0, 2.0);
+
 struct World {
   template <Family F>
   World(F family, const Prior& prior, Index rows, Index columns, std::uint64_t seed,

@@ -50,7 +50,7 @@ MakeTuners implicit_and(Arguments... arguments) {
 }
 
 const auto metric_of = [](const World& world) { return world.metric; };
-const auto one = [](const World&) { return 1.0; };
+const auto step_one = [](const World&) { return 1.0; };
 const auto widths = [](const World& world) { return Vector(Vector::Constant(world.joint.dimension(), 0.3)); };
 
 // An explicit sweep and two moves, the first without a gradient and the second with one.
@@ -78,8 +78,8 @@ TEST(ChainRun, GoesOnFromAnyCheckpoint) {
   // Many bright rows: the order of a sum over few may not show.
   const World world(Logistic{}, Prior::normal(0.0, 2.0), 4000, 3, 111, std::make_shared<FixedJaakkolaJordanRule>());
   const std::vector<MakeTuners> all = {
-      implicit_and<StepTuner<RandomWalk>>(metric_of, one), implicit_and<StepTuner<Mala>>(metric_of, one),
-      implicit_and<SliceCoordinatesTuner>(widths), implicit_and<SliceDirectionTuner>(metric_of, one), mixture};
+      implicit_and<StepTuner<RandomWalk>>(metric_of, step_one), implicit_and<StepTuner<Mala>>(metric_of, step_one),
+      implicit_and<SliceCoordinatesTuner>(widths), implicit_and<SliceDirectionTuner>(metric_of, step_one), mixture};
   const ChainOptions options{.warmup = 30, .draws = 25, .thin = 2, .seed = 3};
   for (std::size_t kind = 0; kind < all.size(); ++kind) {
     const ChainPlan plan = plan_of(world, all[kind]);
@@ -145,7 +145,7 @@ TEST(ChainRun, ThatEndedItsWarmupEarlyIsNotWarmingUpAgain) {
 
 TEST(ChainRun, IsExtendedWithoutASeam) {
   const World world(Logistic{}, Prior::normal(0.0, 2.0), 200, 2, 113);
-  const ChainPlan plan = plan_of(world, implicit_and<StepTuner<Mala>>(metric_of, one));
+  const ChainPlan plan = plan_of(world, implicit_and<StepTuner<Mala>>(metric_of, step_one));
   MemorySink whole(1, 2), pieces(1, 2);
   ChainRun(0, plan, {.warmup = 20, .draws = 30, .thin = 1, .seed = 3}).advance(whole, 0);
   ChainRun run(0, plan, {.warmup = 20, .draws = 10, .thin = 1, .seed = 3});
@@ -159,7 +159,7 @@ TEST(ChainRun, IsExtendedWithoutASeam) {
 TEST(ChainRun, RefusesACheckpointThatIsNotIts) {
   const World world(Logistic{}, Prior::normal(0.0, 2.0), 200, 2, 114);
   const ChainOptions options{.warmup = 20, .draws = 10, .thin = 1, .seed = 3};
-  const ChainPlan plan = plan_of(world, implicit_and<StepTuner<Mala>>(metric_of, one));
+  const ChainPlan plan = plan_of(world, implicit_and<StepTuner<Mala>>(metric_of, step_one));
   MemorySink sink(1, 2);
   ChainRun run(0, plan, options);
   run.advance(sink, 0, [](const ChainRun&) { return false; });
@@ -168,7 +168,7 @@ TEST(ChainRun, RefusesACheckpointThatIsNotIts) {
     return message_of<InputError>([&] { ChainRun(0, with, options, from); });
   };
   EXPECT_EQ(message(plan_of(world, mixture), good), "the checkpoint is of a chain with other kernels");
-  EXPECT_EQ(message(plan_of(world, implicit_and<SliceDirectionTuner>(metric_of, one)), good),
+  EXPECT_EQ(message(plan_of(world, implicit_and<SliceDirectionTuner>(metric_of, step_one)), good),
             "a kernel's memory has 2 numbers, not 3: it is another kernel's");
   Checkpoint bad = good;
   bad.place.bright = {5, 5};

@@ -18,9 +18,8 @@ namespace {
 using problems::expect_same;
 using problems::expect_settled;
 using problems::message_of;
+using problems::some_prior;
 using problems::World;
-
-const Prior some_prior = Prior::normal(0.0, 2.0);
 
 Tuners tuners(const World& world) {
   Tuners out;

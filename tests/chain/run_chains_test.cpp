@@ -13,6 +13,7 @@ namespace flymc {
 namespace {
 
 using problems::message_of;
+using problems::some_prior;
 using problems::World;
 
 ChainPlan joint_plan(const World& world) {
@@ -66,7 +67,6 @@ void expect_same_draws(const Outcome& a, std::size_t i, const Outcome& b, std::s
   EXPECT_EQ(a.reports[i].bright_mean, b.reports[j].bright_mean);
 }
 
-const Prior some_prior = Prior::normal(0.0, 2.0);
 const ChainOptions short_run{.warmup = 60, .draws = 40, .thin = 1, .seed = 5};
 
 TEST(RunChains, SameDrawsOnAnyThreadsAndInAnyCompany) {

@@ -10,18 +10,12 @@
 #include "flymc/core/error.hpp"
 #include "flymc/data/row_copies.hpp"
 #include "flymc/data/store.hpp"
+#include "problems/message_of.hpp"
 
 namespace flymc {
 namespace {
 
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return {};
-}
+using problems::message_of;
 
 Store some_rows(Index rows, bool weights, bool offsets) {
   RowMatrix x(rows, 3);
@@ -85,8 +79,14 @@ TEST(RowFacts, ThatCannotBeAreRefused) {
   StoreBuilder builder({"x"}, Precision::float64, {.weight = true, .offset = true});
   const double x = 1.0;
   for (const double weight : {-1.0, -0.0 - 1e-300, HUGE_VAL, std::nan("")})
-    EXPECT_NE(message_of([&] { builder.append({&x, 1}, {0.0, weight, 0.0}); }).find("weight"), std::string::npos);
-  EXPECT_NE(message_of([&] { builder.append({&x, 1}, {0.0, 1.0, HUGE_VAL}); }).find("offset"), std::string::npos);
+    EXPECT_NE(message_of<InputError>([&] {
+                builder.append({&x, 1}, {0.0, weight, 0.0});
+              }).find("weight"),
+              std::string::npos);
+  EXPECT_NE(message_of<InputError>([&] {
+              builder.append({&x, 1}, {0.0, 1.0, HUGE_VAL});
+            }).find("offset"),
+            std::string::npos);
   EXPECT_NO_THROW(builder.append({&x, 1}, {0.0, 0.0, -3.0}));
 }
 

@@ -10,9 +10,12 @@
 
 #include "flymc/core/error.hpp"
 #include "flymc/data/row_copies.hpp"
+#include "problems/message_of.hpp"
 
 namespace flymc {
 namespace {
+
+using problems::message_of;
 
 RowMatrix some_features(Index rows, Index columns) {
   RowMatrix x(rows, columns);
@@ -213,36 +216,28 @@ TEST(Store, BlocksArePowersOfTwoOfModestSize) {
   EXPECT_EQ(StoreBuilder::rows_per_block(51), 4096);
 }
 
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Store, BadInputIsNamed) {
   StoreBuilder builder({"intercept", "age"}, Precision::float32);
   builder.append(std::vector<double>{1.0, 2.0}, 1.0);
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(message_of<InputError>([&] {
               builder.append(std::vector<double>{1.0, std::nan("")}, 0.0);
             }),
             "row 1, column 'age': nan is not a finite number; drop or fill such rows first");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(message_of<InputError>([&] {
               builder.append(std::vector<double>{1.0, 1e39}, 0.0);
             }),
             "row 1, column 'age': 1e+39 does not fit float32; rescale the column or use float64");
-  EXPECT_EQ(message_of([&] { builder.append(std::vector<double>{1.0}, 0.0); }), "row 1 has 1 features, expected 2");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(message_of<InputError>([&] { builder.append(std::vector<double>{1.0}, 0.0); }),
+            "row 1 has 1 features, expected 2");
+  EXPECT_EQ(message_of<InputError>([&] {
               builder.append(std::vector<double>{1.0, 2.0}, HUGE_VAL);
             }),
             "row 1: the target inf is not a finite number");
   EXPECT_EQ(builder.finish().rows(), 1);  // a refused row leaves nothing behind
-  EXPECT_EQ(message_of([] { StoreBuilder({"x"}).finish(); }), "the table has no rows");
-  EXPECT_EQ(message_of([] { StoreBuilder(std::vector<std::string>{}); }),
+  EXPECT_EQ(message_of<InputError>([] { StoreBuilder({"x"}).finish(); }), "the table has no rows");
+  EXPECT_EQ(message_of<InputError>([] { StoreBuilder(std::vector<std::string>{}); }),
             "a store needs at least one column of features (an intercept counts)");
-  EXPECT_EQ(message_of([] { Store::from_matrix(RowMatrix::Ones(3, 2), Vector::Ones(2)); }),
+  EXPECT_EQ(message_of<InputError>([] { Store::from_matrix(RowMatrix::Ones(3, 2), Vector::Ones(2)); }),
             "3 rows of features but 2 targets");
 }
 
@@ -263,7 +258,7 @@ TEST(Store, StandsOnForeignMemory) {
     EXPECT_EQ(store.target(row), y[row]);
   }
   const auto refusal = [&](const std::vector<Store::ForeignBlock>& bad) {
-    return message_of([&] { Store::from_blocks(Layout({"a", "b", "c"}), bad, x); });
+    return message_of<InputError>([&] { Store::from_blocks(Layout({"a", "b", "c"}), bad, x); });
   };
   EXPECT_EQ(refusal({}), "the table has no rows");
   EXPECT_EQ(refusal({blocks[1], blocks[1]}), "block 0 has 5 rows; every block of 3 columns but the last has 16384");

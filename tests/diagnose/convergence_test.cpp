@@ -19,7 +19,7 @@ namespace {
 
 using Draws = std::vector<std::vector<double>>;
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
+using reference::infinity;
 constexpr int case_count = static_cast<int>(std::size(reference::all_cases));
 static_assert(std::size(reference::arviz_values) == case_count && std::size(reference::kR) == case_count);
 

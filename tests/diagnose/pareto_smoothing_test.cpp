@@ -14,9 +14,9 @@
 namespace flymc {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr int case_count = static_cast<int>(std::size(reference::ratio_cases));
-static_assert(std::size(reference::arviz_ratios) == case_count);
+using reference::infinity;
+constexpr int ratio_case_count = static_cast<int>(std::size(reference::ratio_cases));
+static_assert(std::size(reference::arviz_ratios) == ratio_case_count);
 
 double sum_of(const SmoothedWeights& weights) {
   double sum = 0.0;
@@ -26,7 +26,7 @@ double sum_of(const SmoothedWeights& weights) {
 
 // The table of expected values is made by reference/psis_values.py, whose first lines say how.
 TEST(ParetoSmoothing, AgreesWithArviz) {
-  for (int i = 0; i < case_count; ++i) {
+  for (int i = 0; i < ratio_case_count; ++i) {
     SCOPED_TRACE(reference::ratio_cases[i].name);
     const std::vector<double> ratios = reference::ratios_of(i);
     const SmoothedWeights found = smoothed_weights(ratios, reference::ratio_cases[i].relative_efficiency);

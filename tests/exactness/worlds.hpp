@@ -1,6 +1,7 @@
 // Tiny models for Geweke's test: a prior, a fixed design, a loose bound, and each row's terms as the paper writes them.
 #pragma once
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <functional>

@@ -15,11 +15,11 @@ namespace {
 using problems::AuditingRandom;
 using problems::expect_settled;
 using problems::message_of;
+using problems::some_prior;
 using problems::World;
 using Choice = ExplicitSweep::Choice;
 
 const std::vector<Choice> every_choice = {Choice::with_replacement, Choice::without_replacement, Choice::consecutive};
-const Prior some_prior = Prior::normal(0.0, 2.0);
 
 // The rows that a step visits: those for which it drew a new z.
 std::set<std::uint64_t> visited(const ExplicitSweep& sweep, State& state, std::uint64_t seed) {

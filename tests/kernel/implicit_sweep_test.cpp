@@ -15,9 +15,8 @@ namespace {
 using problems::AuditingRandom;
 using problems::expect_settled;
 using problems::message_of;
+using problems::some_prior;
 using problems::World;
-
-const Prior some_prior = Prior::normal(0.0, 2.0);
 
 TEST(ImplicitSweep, RefusesAQThatIsNone) {
   const World world(Logistic{}, some_prior, 30, 2, 51);

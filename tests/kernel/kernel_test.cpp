@@ -18,9 +18,8 @@ using problems::expect_same;
 using problems::expect_same_state;
 using problems::expect_settled;
 using problems::NamedKernel;
+using problems::some_prior;
 using problems::World;
-
-const Prior some_prior = Prior::normal(0.0, 2.0);
 
 // One world per shape of the bound: anchored with one and with several predictors, with drops, growing with a radius.
 std::vector<std::unique_ptr<World>> worlds() {

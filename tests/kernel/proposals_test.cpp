@@ -15,6 +15,7 @@ namespace flymc {
 namespace {
 
 using problems::AuditingRandom;
+using problems::some_prior;
 using problems::World;
 
 // Levels whose gaps are `first` times `factor` to the power of 0, 1, ... `distinct` - 1, in an order that mixes them.
@@ -273,8 +274,6 @@ TEST(Proposals, UseNoAddressTwice) {
     EXPECT_EQ(random.purposes(), std::set<Purpose>{Purpose::propose});
   }
 }
-
-const Prior some_prior = Prior::normal(0.0, 2.0);
 
 // A query for each proposed row that is dark and for no other; decisions by the formulas, from the rows' own addresses.
 void expect_decisions(const Lighting& lighting) {

@@ -14,7 +14,7 @@ namespace {
 using problems::collapsed;
 using problems::describe;
 using problems::rho_of;
-using problems::some_prior;
+using problems::shifted_prior;
 using problems::World;
 using problems::worlds;
 
@@ -73,7 +73,7 @@ TEST(SplitFrame, IsTheDensityOfDarkRows) {
 }
 
 TEST(SplitFrame, OfTheFullDensityIsLaplace) {
-  const World world(Logistic{}, some_prior, 60, 3, 88);
+  const World world(Logistic{}, shifted_prior, 60, 3, 88);
   const SplitFrame frame = laplace_frame(world.anchor);
   EXPECT_LT((frame.to_theta.transpose() * world.metric->precision() * frame.to_theta - Matrix::Identity(3, 3)).norm(),
             1e-10);

@@ -22,7 +22,7 @@ using problems::GivenRandom;
 using problems::reference;
 using problems::sensitivity;
 using problems::sharp;
-using problems::some_prior;
+using problems::shifted_prior;
 using problems::Trajectory;
 using problems::World;
 using problems::worlds;
@@ -30,7 +30,7 @@ using problems::worlds;
 // Nothing bright, no growth, a normal prior: nothing is left to kick. The move is a rotation about the centre by the
 // angle that was drawn, and keeps the density of position and momentum together.
 TEST(SplitHmc, IsARotationWhereNothingIsLeft) {
-  for (const Prior& prior : {some_prior, Prior::flat()}) {
+  for (const Prior& prior : {shifted_prior, Prior::flat()}) {
     const World world(Logistic{}, prior, 60, 3, 90);
     const auto frame = collapsed(world);
     for (const int steps : {1, 2, 7})
@@ -145,7 +145,7 @@ TEST(SplitHmc, LeadsBackWithTheInverseRatio) {
 // A bright row close to where its gap is zero: as large a force as one likes, and a kick of length 3 along it, at both
 // ends of a trajectory, so that it leads back.
 TEST(SplitHmc, AKickIsAtMostThreeLong) {
-  const World world(Logistic{}, some_prior, 80, 3, 102, sharp(4.7));
+  const World world(Logistic{}, shifted_prior, 80, 3, 102, sharp(4.7));
   const auto frame = collapsed(world);
   for (const bool own : {false, true}) {
     const JointDensity density(world.store, world.bound, world.model.shared_term(), own ? frame : nullptr);
@@ -201,7 +201,7 @@ TEST(SplitHmc, AKickIsAtMostThreeLong) {
 }
 
 TEST(SplitHmc, EvaluatesAGradientThatIsMissing) {
-  const World world(Logistic{}, some_prior, 80, 3, 93, sharp(9.0));
+  const World world(Logistic{}, shifted_prior, 80, 3, 93, sharp(9.0));
   State with = world.state(world.theta(1.0), 4), without = world.state(world.theta(1.0), 4, false);
   const SplitHmc move(world.joint, collapsed(world), 1.0, 3);
   world.count();
@@ -213,7 +213,7 @@ TEST(SplitHmc, EvaluatesAGradientThatIsMissing) {
 }
 
 TEST(SplitHmc, DrawsMomentumAngleAndAcceptanceOnceEach) {
-  const World world(Logistic{}, some_prior, 80, 3, 94, sharp(4.7));
+  const World world(Logistic{}, shifted_prior, 80, 3, 94, sharp(4.7));
   const auto frame = collapsed(world);
   State state = world.state(world.theta(1.0), 4);
   for (std::uint64_t i = 0; i < 20; ++i) {
@@ -227,7 +227,7 @@ TEST(SplitHmc, DrawsMomentumAngleAndAcceptanceOnceEach) {
 
 // The angle is uniform on 0.8 to 1.2 times the one that is set.
 TEST(SplitHmc, JittersItsAngle) {
-  const World world(Logistic{}, some_prior, 60, 1, 95);
+  const World world(Logistic{}, shifted_prior, 60, 1, 95);
   const auto frame = collapsed(world);
   const SplitHmc move(world.joint, frame, 1.0, 1);
   for (const double u : {0.0, 0.5, 1.0}) {
@@ -265,7 +265,7 @@ TEST(SplitHmc, RejectsWhatCannotBeComputed) {
 }
 
 TEST(SplitHmc, RefusesSettingsThatAreNone) {
-  const World world(Logistic{}, some_prior, 60, 3, 96), other(Logistic{}, some_prior, 60, 2, 96);
+  const World world(Logistic{}, shifted_prior, 60, 3, 96), other(Logistic{}, shifted_prior, 60, 2, 96);
   const auto frame = collapsed(world);
   for (const double angle : {0.0, -1.0, HUGE_VAL, std::nan("")})
     EXPECT_THROW(SplitHmc(world.joint, frame, angle, 1), InputError);

@@ -16,13 +16,13 @@ using problems::expect_same_state;
 using problems::GivenRandom;
 using problems::reference;
 using problems::sharp;
-using problems::some_prior;
+using problems::shifted_prior;
 using problems::Trajectory;
 using problems::World;
 
 // A tuner that recalls another's memory goes on as that one: same steps, same kernel in the end.
 TEST(SplitHmcTuner, GoesOnFromItsMemory) {
-  const World world(Logistic{}, some_prior, 80, 3, 97, sharp(4.7));
+  const World world(Logistic{}, shifted_prior, 80, 3, 97, sharp(4.7));
   const auto frame = collapsed(world);
   const ImplicitSweep sweep(world.joint, 0.3);
   SplitHmcTuner one(world.joint, frame);
@@ -54,7 +54,7 @@ TEST(SplitHmcTuner, GoesOnFromItsMemory) {
 
 // With nothing bright a single step is an independent draw, and more of them cost without a gain.
 TEST(SplitHmcTuner, TakesFewStepsWhereNothingIsBright) {
-  const World world(Logistic{}, some_prior, 60, 4, 98);
+  const World world(Logistic{}, shifted_prior, 60, 4, 98);
   SplitHmcTuner tuner(world.joint, collapsed(world));
   State state = world.state(world.theta(1.0), 0);
   for (; state.iteration < 400; ++state.iteration) tuner.step(state, PhiloxRandom(6, 0, state.iteration));
@@ -64,7 +64,7 @@ TEST(SplitHmcTuner, TakesFewStepsWhereNothingIsBright) {
 // A frame that fits badly, a density that is far narrower than it in one direction: then a single long kick is
 // rejected, and warm-up must find a number of steps that is not.
 TEST(SplitHmcTuner, TakesMoreStepsWhereTheyAreNeeded) {
-  const World world(Logistic{}, some_prior, 400, 3, 99);
+  const World world(Logistic{}, shifted_prior, 400, 3, 99);
   auto frame = std::make_shared<SplitFrame>(laplace_frame(world.anchor));
   frame->to_theta *= 3.0;  // standard deviations three times too long
   frame->from_theta /= 3.0;
@@ -98,12 +98,12 @@ TEST(SplitHmcTuner, TurnsFurtherWhereThePosteriorIsSkewed) {
     const Trajectory out = reference(world, *frame, false, before, p, angle / steps, steps);
     EXPECT_LT((frame->position(state.theta) - out.b).norm(), 1e-8);
   };
-  frozen(World(Logistic{}, some_prior, 200, 3, 103, sharp(5.7)), 1.15);
-  const World lit(Logistic{}, some_prior, 200, 3, 103, sharp(5.7), Lighting{.above = 0.15});
+  frozen(World(Logistic{}, shifted_prior, 200, 3, 103, sharp(5.7)), 1.15);
+  const World lit(Logistic{}, shifted_prior, 200, 3, 103, sharp(5.7), Lighting{.above = 0.15});
   ASSERT_GT(lit.bound.lit().size(), 0u);
   frozen(lit, 1.2);
 
-  const World world(Logistic{}, some_prior, 200, 3, 103);
+  const World world(Logistic{}, shifted_prior, 200, 3, 103);
   const auto frame = std::make_shared<const SplitFrame>(laplace_frame(world.anchor));
   SplitHmcTuner tuner(world.full, frame);
   State state(world.anchor.theta, 0);
@@ -119,8 +119,8 @@ TEST(SplitHmcTuner, TurnsFurtherWhereThePosteriorIsSkewed) {
 // bright, of which it knows nothing, not where trajectories are rejected, and not where iterations cost next to
 // nothing.
 TEST(SplitHmcTuner, SettlesWhereRowsAreLitAndFewAreBright) {
-  const World none(Logistic{}, some_prior, 200, 3, 104, sharp(5.7));
-  const World lit(Logistic{}, some_prior, 200, 3, 104, sharp(5.7), Lighting{.above = 0.15});
+  const World none(Logistic{}, shifted_prior, 200, 3, 104, sharp(5.7));
+  const World lit(Logistic{}, shifted_prior, 200, 3, 104, sharp(5.7), Lighting{.above = 0.15});
   ASSERT_GT(lit.bound.lit().size(), 0u);
   const auto settles = [&](const World& world, RowId nth, double size) {
     SplitHmcTuner tuner(world.joint, collapsed(world));
@@ -143,7 +143,7 @@ TEST(SplitHmcTuner, SettlesWhereRowsAreLitAndFewAreBright) {
 
 // Where no trajectory was ever accepted there is nothing to compare, and the most careful number of steps is taken.
 TEST(SplitHmcTuner, TakesTheMostStepsWhereNothingWasAccepted) {
-  const World world(Logistic{}, some_prior, 60, 2, 101);
+  const World world(Logistic{}, shifted_prior, 60, 2, 101);
   SplitHmcTuner tuner(world.joint, collapsed(world));
   State state = world.state(world.theta(1.0), 0);
   const GivenRandom nowhere(Vector::Constant(2, HUGE_VAL), 0.5);
@@ -154,7 +154,7 @@ TEST(SplitHmcTuner, TakesTheMostStepsWhereNothingWasAccepted) {
 
 // One trajectory of a warm-up that ends nowhere must not spoil what was learnt of its number of steps.
 TEST(SplitHmcTuner, SurvivesATrajectoryThatEndsNowhere) {
-  const World world(Logistic{}, some_prior, 60, 2, 100);
+  const World world(Logistic{}, shifted_prior, 60, 2, 100);
   SplitHmcTuner tuner(world.joint, collapsed(world));
   State state = world.state(world.theta(1.0), 0);
   for (int i = 0; i < 20; ++i) tuner.step(state, GivenRandom(Vector::Constant(2, HUGE_VAL), 0.5));

@@ -43,21 +43,21 @@ class GivenRandom final : public Random {
 inline std::shared_ptr<const BoundRule> sharp(double radius) { return std::make_shared<SharpRule>(Zone{1.7, radius}); }
 
 // The prior of most of them.
-inline const Prior some_prior = Prior::normal(0.3, 2.0);
+inline const Prior shifted_prior = Prior::normal(0.3, 2.0);
 
 // Worlds of every shape that a frame knows: no growth, growth with a radius, several predictors, drops, priors that are
 // not normal, and lit rows.
 inline std::vector<std::unique_ptr<World>> worlds() {
   std::vector<std::unique_ptr<World>> out;
-  out.push_back(std::make_unique<World>(Logistic{}, some_prior, 60, 3, 81));
-  out.push_back(std::make_unique<World>(Logistic{}, some_prior, 60, 3, 82, sharp(4.7)));
-  out.push_back(std::make_unique<World>(Softmax{3}, some_prior, 60, 2, 83, sharp(5.4)));
+  out.push_back(std::make_unique<World>(Logistic{}, shifted_prior, 60, 3, 81));
+  out.push_back(std::make_unique<World>(Logistic{}, shifted_prior, 60, 3, 82, sharp(4.7)));
+  out.push_back(std::make_unique<World>(Softmax{3}, shifted_prior, 60, 2, 83, sharp(5.4)));
   out.push_back(std::make_unique<World>(StudentT(4.0, 0.8), Prior::laplace(0.2, 1.0), 60, 3, 84, sharp(4.7)));
   out.push_back(std::make_unique<World>(StudentT(4.0, 0.8), Prior::student_t(3.0, 0.5, 0.7), 60, 3, 85));
   out.push_back(std::make_unique<World>(Logistic{}, Prior::flat(), 60, 3, 86, std::make_shared<CubicRule>(3.0)));
   out.push_back(
-      std::make_unique<World>(Logistic{}, some_prior, 60, 3, 87, std::make_shared<FixedJaakkolaJordanRule>(1.5)));
-  out.push_back(std::make_unique<World>(Logistic{}, some_prior, 60, 3, 82, sharp(4.7), Lighting{.above = 0.3}));
+      std::make_unique<World>(Logistic{}, shifted_prior, 60, 3, 87, std::make_shared<FixedJaakkolaJordanRule>(1.5)));
+  out.push_back(std::make_unique<World>(Logistic{}, shifted_prior, 60, 3, 82, sharp(4.7), Lighting{.above = 0.3}));
   out.push_back(std::make_unique<World>(Softmax{3}, Prior::student_t(5.0, 0.0, 1.0), 60, 2, 83, sharp(5.4),
                                         Lighting{.above = 0.5}));
   return out;

@@ -22,8 +22,8 @@ namespace {
 
 using problems::message_of;
 using problems::Sech;
+using problems::sigmas;
 
-constexpr double sigmas = 4.5;  // two-sided false alarm 7e-6 for each comparison of frequencies
 constexpr double ulps = 4 * 2.3e-16;
 
 const std::vector<double> etas = {0.0,  1e-300, -1e-9, 0.3,   -0.7,  2.0,  -5.0, 20.0, -36.0,

@@ -18,14 +18,14 @@ namespace {
 
 using problems::message_of;
 
-const OrderedTarget target{{30.0, 4.0, 0.5, 20.0}};  // a run refuses the third; formulas hold for it
+const OrderedTarget ordered_target{{30.0, 4.0, 0.5, 20.0}};  // a run refuses the third; formulas hold for it
 // Of three cut points and a coefficient.
-const Prior prior = Prior::each({Prior::student_t(3.0, 0.0, 2.5), Prior::student_t(3.0, 0.0, 2.5),
-                                 Prior::normal(1.0, 2.0), Prior::laplace(0.3, 1.0)});
+const Prior ordered_prior = Prior::each({Prior::student_t(3.0, 0.0, 2.5), Prior::student_t(3.0, 0.0, 2.5),
+                                         Prior::normal(1.0, 2.0), Prior::laplace(0.3, 1.0)});
 const Vector some_parameters{{-0.8, 0.1, 0.7, 1.4}};
 
 TEST(OrderedCuts, ParametersAndThetaGoBackAndForth) {
-  const OrderedCuts cuts(prior, target);
+  const OrderedCuts cuts(ordered_prior, ordered_target);
   EXPECT_EQ(cuts.cuts(), 3);
   const Vector theta = cuts.theta(some_parameters);
   EXPECT_EQ(theta, (Vector{{0.8, -0.1, -0.7, 1.4}}));
@@ -34,9 +34,9 @@ TEST(OrderedCuts, ParametersAndThetaGoBackAndForth) {
 }
 
 TEST(OrderedCuts, DensityIsThePriorsTimesPowersOfTheDistances) {
-  const OrderedCuts cuts(prior, target);
-  const double expected =
-      prior.log_density(some_parameters) + 4.0 * std::log(1.0 - std::exp(-0.9)) + 0.5 * std::log(1.0 - std::exp(-0.6));
+  const OrderedCuts cuts(ordered_prior, ordered_target);
+  const double expected = ordered_prior.log_density(some_parameters) + 4.0 * std::log(1.0 - std::exp(-0.9)) +
+                          0.5 * std::log(1.0 - std::exp(-0.6));
   EXPECT_NEAR(cuts.log_density(cuts.theta(some_parameters)), expected, 1e-13 * std::abs(expected));
   for (const Vector& other : {Vector{{0.1, -0.8, 0.7, 1.4}}, Vector{{-0.8, 0.1, 0.1, 1.4}}}) {
     Vector gradient = Vector::Zero(4);
@@ -46,7 +46,7 @@ TEST(OrderedCuts, DensityIsThePriorsTimesPowersOfTheDistances) {
 }
 
 TEST(OrderedCuts, DerivativesAreThoseOfItsValue) {
-  const OrderedCuts cuts(prior, target);
+  const OrderedCuts cuts(ordered_prior, ordered_target);
   const Vector theta = cuts.theta(some_parameters);
   const double h = 1e-5;
   Vector gradient = Vector::Constant(4, 2.0), slope = Vector::Zero(4);
@@ -75,11 +75,11 @@ TEST(OrderedCuts, DerivativesAreThoseOfItsValue) {
 
 // Where nothing but the categories' shares is known, these are the cut points of the highest likelihood.
 TEST(OrderedCuts, BeginsWhereTheSharesAre) {
-  const OrderedCuts cuts(prior, target);
+  const OrderedCuts cuts(ordered_prior, ordered_target);
   const Vector at = cuts.parameters(cuts.centre(4));
   double below = 0.0;
   for (Index k = 0; k < 3; ++k) {
-    below += target.category_weights[static_cast<std::size_t>(k)];
+    below += ordered_target.category_weights[static_cast<std::size_t>(k)];
     EXPECT_NEAR(at[k], std::log(below / (54.5 - below)), 1e-12);
   }
   EXPECT_EQ(at[3], 0.3);
@@ -94,7 +94,7 @@ TEST(OrderedCuts, BeginsWhereTheSharesAreHoweverUnequal) {
 }
 
 TEST(OrderedCuts, AStepAwayKeepsTheOrder) {
-  const OrderedCuts cuts(prior, target);
+  const OrderedCuts cuts(ordered_prior, ordered_target);
   const Vector theta = cuts.theta(some_parameters);
   for (const Vector& step :
        {Vector{{-5.0, 3.0, 9.0, 1.0}}, Vector{{5.0, -3.0, -9.0, 1.0}}, Vector{{0.0, 1e300, 0.0, 0.0}}}) {
@@ -108,7 +108,7 @@ TEST(OrderedCuts, AStepAwayKeepsTheOrder) {
 }
 
 TEST(OrderedCuts, DrawsOfThePriorAreInOrder) {
-  const OrderedCuts cuts(Prior::normal(0.0, 2.0), target);
+  const OrderedCuts cuts(Prior::normal(0.0, 2.0), ordered_target);
   for (std::uint64_t i = 0; i < 20; ++i) {
     const Vector at = cuts.parameters(cuts.simulate(4, PhiloxRandom(1, 0, i), Purpose::start));
     EXPECT_LT(at[0], at[1]);
@@ -131,7 +131,7 @@ TEST(OrderedCuts, RefusesWhatHasNoCutPoints) {
             }),
             "2 parameters for 3 cut points");
   EXPECT_EQ(
-      message_of<InputError>([] { OrderedCuts(Prior::flat(), target).check(4); }),
+      message_of<InputError>([] { OrderedCuts(Prior::flat(), ordered_target).check(4); }),
       "the rows of category 3 of 4 weigh 0.5 in all, less than one row: its cut points come so close that chains do "
       "not tell how close; merge the category with its neighbour, or give larger weights");
 }
@@ -151,10 +151,10 @@ TEST(OrderedCuts, WithTheRowsItIsTheTextbooksPosterior) {
       builder.append(x, {above, row.weight});
     });
   const Store store = builder.finish();
-  const Model model(Ordinal{}, prior, OrderedTarget{{30.0, 4.0, 1.25, 20.0}});
+  const Model model(Ordinal{}, ordered_prior, OrderedTarget{{30.0, 4.0, 1.25, 20.0}});
   const FullDensity density(store, model);
   const auto expected = [&](const Vector& at) {
-    double sum = prior.log_density(at);
+    double sum = ordered_prior.log_density(at);
     for (const Row& row : table) {
       const double eta = at[3] * row.x;
       const double upper = row.category == 3 ? 1.0 : 1.0 / (1.0 + std::exp(eta - at[row.category]));

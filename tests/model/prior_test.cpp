@@ -14,8 +14,8 @@ namespace flymc {
 namespace {
 
 using problems::message_of;
+using problems::sigmas;
 
-constexpr double sigmas = 4.5;  // two-sided false alarm 7e-6 for each comparison of frequencies
 constexpr long double long_pi = std::numbers::pi_v<long double>;
 
 struct Case {

@@ -22,14 +22,14 @@ namespace {
 
 using problems::message_of;
 
-const ScaledTarget target{.total_weight = 40.0, .shift = 7.0, .unit = 3.0};
+const ScaledTarget scaled_target{.total_weight = 40.0, .shift = 7.0, .unit = 3.0};
 // Of two coefficients and sigma.
-const Prior prior =
+const Prior scaled_prior =
     Prior::each({Prior::normal(6.0, 2.0), Prior::student_t(4.0, 0.5, 1.0), Prior::student_t(3.0, 0.0, 2.5)});
 const Vector some_theta{{0.4, -0.9, 1.7}};
 
 TEST(SampledScale, ParametersAndThetaGoBackAndForth) {
-  const SampledScale scale(prior, target);
+  const SampledScale scale(scaled_prior, scaled_target);
   const Vector parameters = scale.parameters(some_theta);
   EXPECT_DOUBLE_EQ(parameters[0], 7.0 - 3.0 * 0.4 / 1.7);
   EXPECT_DOUBLE_EQ(parameters[1], 3.0 * 0.9 / 1.7);
@@ -38,7 +38,7 @@ TEST(SampledScale, ParametersAndThetaGoBackAndForth) {
 }
 
 TEST(SampledScale, ChangesAreDerivatives) {
-  const SampledScale scale(prior, target);
+  const SampledScale scale(scaled_prior, scaled_target);
   const double h = 1e-6;
   for (Index j = 0; j < 3; ++j) {
     const Vector direction = Vector::Unit(3, j);
@@ -50,11 +50,11 @@ TEST(SampledScale, ChangesAreDerivatives) {
 
 // p(theta) = p(beta, sigma) tau^W |det d(beta, sigma) / d theta|, up to a constant: differences from one place to others.
 TEST(SampledScale, DensityIsThatOfTheParametersTimesTheJacobian) {
-  const SampledScale scale(prior, target);
+  const SampledScale scale(scaled_prior, scaled_target);
   const auto expected = [&](const Vector& theta) {
     Matrix jacobian(3, 3);
     for (Index j = 0; j < 3; ++j) jacobian.col(j) = scale.change(theta, Vector::Unit(3, j));
-    return prior.log_density(scale.parameters(theta)) + target.total_weight * std::log(theta[2]) +
+    return scaled_prior.log_density(scale.parameters(theta)) + scaled_target.total_weight * std::log(theta[2]) +
            std::log(std::abs(jacobian.determinant()));
   };
   for (const Vector& other : {Vector{{0.1, 2.0, 0.3}}, Vector{{-3.0, 0.2, 9.0}}, Vector{{0.0, 0.0, 1.0}}})
@@ -65,7 +65,7 @@ TEST(SampledScale, DensityIsThatOfTheParametersTimesTheJacobian) {
 }
 
 TEST(SampledScale, GradientAndBendAreDerivatives) {
-  const SampledScale scale(prior, target);
+  const SampledScale scale(scaled_prior, scaled_target);
   Vector gradient = Vector::Zero(3), slope = gradient;
   scale.log_density(some_theta, &gradient);
   const double value = scale.surrogate(some_theta, slope);
@@ -90,7 +90,7 @@ TEST(SampledScale, GradientAndBendAreDerivatives) {
 // The whole second derivative: psi_j and tau are coupled. The surrogate's leaves out what the slopes
 // of the prior have to do with it, and is positive definite.
 TEST(SampledScale, CouplingsAreSecondDerivatives) {
-  const SampledScale scale(prior, target);
+  const SampledScale scale(scaled_prior, scaled_target);
   Matrix bend = Matrix::Zero(3, 3), precision = bend;
   scale.curvature(Term::Of::bend, some_theta).add_to(bend);
   const double h = 1e-4;
@@ -114,7 +114,7 @@ TEST(SampledScale, CouplingsAreSecondDerivatives) {
 
 TEST(SampledScale, CornersOfALaplaceAreSeenThroughTheMap) {
   const Prior corners = Prior::each({Prior::laplace(7.0, 0.1), Prior::normal(0.0, 1.0), Prior::normal(0.0, 2.0)});
-  const SampledScale scale(corners, target);
+  const SampledScale scale(corners, scaled_target);
   const Vector there{{0.0, 0.3, 2.0}};  // where the first coefficient is 7
   const Vector corner = scale.curvature(Term::Of::corner, there).diagonal;
   EXPECT_NEAR(corner[0], 1.5 * 1.5 * corners.curvature(Term::Of::corner, scale.parameters(there)).diagonal[0], 1e-9);
@@ -125,13 +125,13 @@ TEST(SampledScale, CornersOfALaplaceAreSeenThroughTheMap) {
 }
 
 TEST(SampledScale, BeginsAtTheCentreOfThePriorWithSigmaOneUnit) {
-  const SampledScale scale(prior, target);
+  const SampledScale scale(scaled_prior, scaled_target);
   EXPECT_LT((scale.parameters(scale.centre(3)) - Vector{{6.0, 0.5, 3.0}}).norm(), 1e-13);
 }
 
 // However long the step, sigma stays positive and within reason.
 TEST(SampledScale, BeginsWhereSigmaIsPositive) {
-  const SampledScale scale(prior, target);
+  const SampledScale scale(scaled_prior, scaled_target);
   const Vector far{{0.1, 0.2, -1.699}};
   const Vector there = scale.parameters(scale.away(some_theta, far)), here = scale.parameters(some_theta);
   EXPECT_NEAR(there[2], here[2] * std::exp(1.699 / 1.7), 1e-12);
@@ -141,11 +141,11 @@ TEST(SampledScale, BeginsWhereSigmaIsPositive) {
 }
 
 TEST(SampledScale, NeedsMoreWeightThanParameters) {
-  EXPECT_EQ(message_of<InputError>([] { SampledScale(prior, {.total_weight = 4.0}).check(3); }),
+  EXPECT_EQ(message_of<InputError>([] { SampledScale(scaled_prior, {.total_weight = 4.0}).check(3); }),
             "rows of weight 4 in all are too few to draw a residual scale beside 2 coefficients: it takes more than 4; "
             "give the scale (‹sigma›), leave out columns, or divide the weights by their mean");
-  EXPECT_NO_THROW(SampledScale(prior, {.total_weight = 4.5}).check(3));
-  EXPECT_THROW(SampledScale(prior, {.total_weight = 10.0, .unit = 0.0}), InputError);
+  EXPECT_NO_THROW(SampledScale(scaled_prior, {.total_weight = 4.5}).check(3));
+  EXPECT_THROW(SampledScale(scaled_prior, {.total_weight = 10.0, .unit = 0.0}), InputError);
 }
 
 // The whole log posterior of theta, less the Jacobian, is prior(beta, sigma) times the likelihood by its own formula:
@@ -163,7 +163,7 @@ void expect_posterior(const F& at_one, const std::function<double(double, double
   RowMatrix extended(rows, 3);
   extended << x, (y.array() - as.shift).matrix() / as.unit;
   const Store store = Store::from_matrix(extended, y, {"intercept", "x", "sigma"}, Precision::float64, weights);
-  const Model model(Residual<F>(at_one), prior, as);
+  const Model model(Residual<F>(at_one), scaled_prior, as);
   const FullDensity density(store, model);
   const auto less_jacobian = [&](const Vector& parameters) {
     Evaluation at;
@@ -171,7 +171,7 @@ void expect_posterior(const F& at_one, const std::function<double(double, double
     return at.log_density - 4.0 * std::log(parameters[2]);  // tau^-(D + 2)
   };
   const auto expected = [&](const Vector& parameters) {
-    double sum = prior.log_density(parameters);
+    double sum = scaled_prior.log_density(parameters);
     for (Index i = 0; i < rows; ++i)
       sum += weights[i] * log_likelihood(y[i], parameters[0] + parameters[1] * x(i, 1), parameters[2]);
     return sum;

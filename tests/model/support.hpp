@@ -1,5 +1,4 @@
-// What the tests of several layers share: a family that counts its queries, a family of a user's own, and the message
-// of an error.
+// What the tests of several layers share: a family that counts its queries, and a family of a user's own.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +13,11 @@
 #include "flymc/core/numerics.hpp"
 #include "flymc/model/family.hpp"
 #include "flymc/model/sharp.hpp"
+#include "problems/message_of.hpp"
 
 namespace flymc::problems {
+
+inline constexpr double sigmas = 4.5;  // two-sided false alarm 7e-6 for each comparison of frequencies
 
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -117,16 +119,5 @@ struct Sech {
 
 static_assert(Family<Sech>);
 static_assert(Family<Counted<Sech>>);
-
-// What an action throws as `Error`, in words; "no error" if it throws nothing.
-template <class Error, class Action>
-std::string message_of(const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 }  // namespace flymc::problems

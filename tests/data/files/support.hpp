@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "problems/message_of.hpp"
+
 namespace flymc {
 
 class Folder {
@@ -38,16 +40,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-// What an action that throws Error says.
-template <class Error>
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using problems::message_of;
 
 // Whether each part occurs in the text; says which one does not.
 inline testing::AssertionResult says(const std::string& text, std::initializer_list<std::string_view> parts) {

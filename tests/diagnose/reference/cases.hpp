@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace flymc::reference {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 enum Kind { plain = 0, reciprocal = 1, levels = 2 };
 

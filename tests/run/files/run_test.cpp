@@ -735,9 +735,9 @@ TEST_F(RunOnDisk, SummariesOfClassesAreOfTheirDifferences) {
   }
   EXPECT_GT(summarise("", draws.coefficient(11)).sd, 3.0 * summary.parameters[6].sd);
   EXPECT_NE(summary.text().find("shown as differences from those of class '0'"), std::string::npos) << summary.text();
-  const std::string json = to_json(summary, report);
-  EXPECT_NE(json.find("\"name\": \"x[2 - 0]\""), std::string::npos);
-  EXPECT_NE(json.find("\"differences\": true"), std::string::npos);
+  const std::string written = to_json(summary, report);
+  EXPECT_NE(written.find("\"name\": \"x[2 - 0]\""), std::string::npos);
+  EXPECT_NE(written.find("\"differences\": true"), std::string::npos);
 
   // Another reference class: the same number with the other sign, and the difference of two, Laplace's too.
   const FitSummary from_two = summarise(report, draws, {.reference_class = "2"});
