@@ -140,7 +140,7 @@ def test_names_of_columns_and_classes(frame):
     # Of two classes a coefficient is for the second; columns without a name are numbered.
     two = flymc.FlyMCClassifier(**SHORT).fit(X.to_numpy(), frame["member"])
     assert list(two.summary_.index) == ["intercept", "x0", "x1"]
-    with pytest.raises(ValueError, match="'agee' is the name of no coefficient; .*'age.east.'"):
+    with pytest.raises(ValueError, match="'agee' is the name of no coefficient; did you mean 'age'"):
         flymc.FlyMCClassifier(prior={"agee": flymc.Normal(0, 1)}, **SHORT).fit(X, frame["region"])
     with pytest.raises(ValueError, match="'one' has the same value in every row .*; leave it out of X$"):
         flymc.FlyMCRegressor(**SHORT).fit(X.assign(one=1.0), frame["w"])

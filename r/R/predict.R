@@ -93,8 +93,21 @@ file_frame <- function(path, newdata) {
   if (file.exists(file.path(path, "formula.json"))) {
     fail("this run was fitted by a formula in Python, which makes the columns of new rows; predict there")
   }
+  newdata <- newdata[used_names(path, names(newdata))]
   writable <- vapply(newdata, function(x) is.null(dim(x)) && (is.numeric(x) || is.logical(x) || is.character(x) || is.factor(x)), NA)
   newdata[writable & !vapply(newdata, inherits, NA, c("Date", "POSIXt", "difftime"))]
+}
+
+# Of the names of a table, those that the run may use. A value that is missing elsewhere says nothing.
+used_names <- function(path, all) {
+  named <- names_in_setting(path, "columns")
+  formula <- setting_of(path, "formula")
+  if (!is.null(formula)) named <- all.vars(stats::as.formula(formula)[[3]])
+  if (length(named) == 0 || "." %in% named) {
+    others <- c(setting_of(path, "target"), setting_of(path, "weights"), setting_of(path, "event"))
+    return(setdiff(all, c(others, names_in_setting(path, "exclude"))))
+  }
+  intersect(all, c(named, setting_of(path, "offset"), setting_of(path, "exposure"), setting_of(path, "trials")))
 }
 
 refuse_made_columns <- function(design) {

@@ -41,6 +41,14 @@ setting_of <- function(path, name) {
   gsub("^['\"]|['\"]$", "", sub("^[a-z0-9-]+ = ", "", line[1]))
 }
 
+# A setting that is a list of names.
+names_in_setting <- function(path, name) {
+  value <- setting_of(path, name)
+  if (is.null(value)) return(character())
+  found <- regmatches(value, gregexpr("'[^']*'|\"[^\"]*\"", value))[[1]]
+  substr(found, 2, nchar(found) - 1)
+}
+
 # What predict() needs to know of the formula: its terms, levels, knots and contrasts. The variables around the formula
 # are not kept, only those of the global environment and of packages.
 design_file <- "formula.rds"

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
+#include <set>
 
 #include "flymc/core/error.hpp"
 #include "flymc/core/names.hpp"
@@ -20,25 +20,6 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-// Whether the name is the term with levels in brackets after some of its columns: origin:hour is origin[JFK]:hour.
-// A level may have brackets in it, too.
-bool is_with_levels(std::string_view term, std::string_view name) {
-  while (!term.empty() && !name.empty() && term.front() == name.front()) {
-    term.remove_prefix(1);
-    name.remove_prefix(1);
-  }
-  if (name.empty()) return term.empty();
-  if (name.front() != '[' || (!term.empty() && term.front() != ':')) return false;
-  for (std::size_t end = name.find(']'); end != std::string_view::npos; end = name.find(']', end + 1))
-    if (is_with_levels(term, name.substr(end + 1))) return true;
-  return false;
-}
-
-bool is_about(const std::string& term, const std::string& coefficient) {
-  return coefficient == term || (coefficient.starts_with(term) && coefficient[term.size()] == '[') ||
-         is_with_levels(term, coefficient);
-}
-
 constexpr const char* by_default = "default";
 
 std::optional<Prior> parse_one(const std::string& text) {
@@ -47,6 +28,11 @@ std::optional<Prior> parse_one(const std::string& text) {
 }
 
 std::string describe_one(const std::optional<Prior>& prior) { return prior ? prior->describe() : by_default; }
+
+// How closely a name is that of a coefficient; 0 if it is not.
+int closeness(const std::string& name, const NamedCoefficient& of) {
+  return name == of.name ? 3 : name == of.feature ? 2 : name == of.term ? 1 : 0;
+}
 
 }  // namespace
 
@@ -86,19 +72,28 @@ bool PriorTerms::has_default() const {
   return !others_ || std::ranges::any_of(terms_, [](const NamedPrior& term) { return !term.second; });
 }
 
-const PriorTerms::NamedPrior* PriorTerms::term_about(const std::string& coefficient) const {
+const PriorTerms::NamedPrior* PriorTerms::term_about(const NamedCoefficient& coefficient) const {
   const NamedPrior* best = nullptr;
+  int closest = 0;
   for (const NamedPrior& term : terms_)
-    if (is_about(term.first, coefficient) && (best == nullptr || term.first.size() > best->first.size())) best = &term;
+    if (const int close = closeness(term.first, coefficient); close > closest) {
+      best = &term;
+      closest = close;
+    }
   return best;
 }
 
-Prior PriorTerms::of(std::span<const std::string> coefficients, const Prior& usual, const Vector& scale,
+Prior PriorTerms::of(std::span<const NamedCoefficient> coefficients, const Prior& usual, const Vector& scale,
                      std::size_t apart) const {
-  for (const auto& [name, prior] : terms_)
-    if (std::ranges::none_of(coefficients, [&](const std::string& other) { return is_about(name, other); }))
-      throw prior_error(fmt::format("'{}' is the name of no coefficient{}", name,
-                                    did_you_mean(name, {coefficients.begin(), coefficients.end()})));
+  for (const auto& [name, prior] : terms_) {
+    if (std::ranges::any_of(coefficients, [&](const NamedCoefficient& c) { return closeness(name, c) > 0; })) continue;
+    std::vector<std::string> known;
+    std::set<std::string> there;
+    for (const NamedCoefficient& c : coefficients)
+      for (const std::string& of : {c.term, c.feature, c.name})
+        if (there.insert(of).second) known.push_back(of);
+    throw prior_error(fmt::format("'{}' is the name of no coefficient{}", name, did_you_mean(name, known)));
+  }
   std::vector<Prior> priors;
   for (std::size_t j = 0; j < coefficients.size(); ++j) {
     const NamedPrior* const term = term_about(coefficients[j]);

@@ -13,16 +13,26 @@
 namespace flymc {
 
 std::vector<std::string> unknown_parameters(const std::vector<std::string>& names, const Vector& laplace_sd,
-                                            const Vector& prior_sd) {
+                                            const Vector& prior_sd, std::size_t coefficients) {
   constexpr double limit = 0.9;  // the rows have added less than a quarter to the precision
-  std::vector<std::string> unknown;
-  for (Index i = 0; i < laplace_sd.size(); ++i)
-    if (laplace_sd[i] > limit * prior_sd[i]) unknown.push_back(names[static_cast<std::size_t>(i)]);
-  if (unknown.empty()) return {};
-  return {fmt::format(
-      "the posterior of {} is nearly the prior ({} of {} coefficients): the rows say little about {}; "
-      "widen the prior if it is narrower than what you know ({}), or leave out columns that hardly vary",
-      quoted_list(unknown, 5), unknown.size(), names.size(), unknown.size() == 1 ? "it" : "them", mention("prior"))};
+  std::vector<std::string> unknown, out;
+  const auto is_unknown = [&](std::size_t i) {
+    return laplace_sd[static_cast<Index>(i)] > limit * prior_sd[static_cast<Index>(i)];
+  };
+  for (std::size_t i = 0; i < coefficients; ++i)
+    if (is_unknown(i)) unknown.push_back(names[i]);
+  if (!unknown.empty())
+    out.push_back(fmt::format(
+        "the posterior of {} is nearly the prior ({} of {} coefficients): the rows say little about {}; "
+        "widen the prior if it is narrower than what you know ({}), or leave out columns that hardly vary",
+        quoted_list(unknown, 5), unknown.size(), coefficients, unknown.size() == 1 ? "it" : "them", mention("prior")));
+  for (std::size_t i = coefficients; i < names.size(); ++i)
+    if (is_unknown(i))
+      out.push_back(fmt::format(
+          "the posterior of '{}' is nearly the prior: the rows say little about it; widen the prior if it is narrower "
+          "than what you know ({}), or choose a family that has no '{}'",
+          names[i], mention("prior"), names[i]));
+  return out;
 }
 
 // With C the curvature scaled to a diagonal of ones, pivot j of its Cholesky factor is the share of column j that those

@@ -12,9 +12,9 @@
 namespace flymc {
 
 // Parameters whose posterior is no narrower than nine tenths of their prior. `laplace_sd` and `prior_sd` are of all that
-// is reported, in its units.
+// is reported, in its units; the first `coefficients` of them belong to columns.
 std::vector<std::string> unknown_parameters(const std::vector<std::string>& names, const Vector& laplace_sd,
-                                            const Vector& prior_sd);
+                                            const Vector& prior_sd, std::size_t coefficients);
 
 // Columns that are combinations of those before them, from the curvature of the rows (features x features).
 std::vector<std::string> dependent_columns(const std::vector<std::string>& columns, const Matrix& curvature);

@@ -167,9 +167,11 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
       column[j] = std::min(model.prior().deviation(j), 1e150);  // none is wider than any posterior
       prior.col(j) = shown.original(column);
     }
-    warn(unknown_parameters(reported.names(), reported.sd(factor), reported.sd(prior)));
-    // The last one is the target, or the 1 of a shape.
-    const Index features = store.features() - (model.draws_scale() || model.draws_shape() ? 1 : 0);
+    const Index further = model.draws_scale() || model.draws_shape() ? 1 : 0;
+    const std::vector<std::string>& names = reported.names();
+    warn(unknown_parameters(names, reported.sd(factor), reported.sd(prior),
+                            names.size() - static_cast<std::size_t>(further)));
+    const Index features = store.features() - further;  // the last one is the target, or the 1 of a shape
     warn(dependent_columns(store.columns(), laplace->rows.topLeftCorner(features, features)));
     // A prior also strains where classes are separated, and a wider one would do no good there.
     const auto separated = separated_classes(store, model, *laplace, sides_of(model, shown.classes));

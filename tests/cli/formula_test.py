@@ -147,6 +147,12 @@ def test_a_prior_of_a_term_is_one_of_all_its_levels(tmp_path):
                 folder=tmp_path)
     sds = {p["name"]: p["sd"] for p in found["parameters"]}
     assert sds["origin[JFK]:hour"] < 0.0002 and sds["origin[LGA]:hour"] < 0.0002 and sds["origin[JFK]"] > 0.01
+    # And of a column it is not one of its products, whichever column comes first.
+    for formula, product in (("late ~ origin*hour", "origin[JFK]:hour"), ("late ~ hour*origin", "hour:origin[JFK]")):
+        found = fit(path, "b", "--formula", formula, "--prior", "default; origin: normal(0, 0.0001); hour: normal(0, 0.0001)",
+                    "--draws", 100, "--overwrite", folder=tmp_path)
+        sds = {p["name"]: p["sd"] for p in found["parameters"]}
+        assert sds["origin[JFK]"] < 0.0002 and sds["hour"] < 0.0002 and sds[product] > 0.001
 
 
 def test_what_is_refused(tmp_path):

@@ -1,5 +1,6 @@
 """Leave-one-out and comparisons by the command: beside ArviZ, a sample beside all rows, and what is refused."""
 import json
+import math
 import shutil
 import subprocess
 import warnings
@@ -326,3 +327,51 @@ def test_ordered_or_not(tmp_path):
     write_files(table, tmp_path / "turned", pieces=1)
     fit(tmp_path, "turned_fit", "--family", "ordinal", "--columns", "x", table="turned", target="stars")
     assert "the target is '" in refusal("compare", "ordinal", "turned_fit", folder=tmp_path)
+
+
+def test_densities_of_times_and_successes_are_those_of_the_target(tmp_path):
+    """A log-normal of a time is a Gaussian of its logarithm, divided by the time; and k of m come in (m over k) orders."""
+    random = np.random.default_rng(31)
+    x, m = random.normal(size=800), random.integers(1, 40, 800)
+    t = np.exp(8 + 0.3 * x + 0.5 * random.normal(size=800))
+    k = random.binomial(m, 1 / (1 + np.exp(-0.4 - 0.5 * x)))
+    write(pa.table({"x": x, "t": t, "log": np.log(t), "other": t[::-1].copy(), "k": k, "m": m}), tmp_path / "t.parquet")
+    for out, target, family in (("lognormal", "t", "lognormal"), ("gaussian", "log", "gaussian"), ("gamma", "t", "gamma"),
+                                ("weibull", "t", "weibull"), ("turned", "other", "lognormal")):
+        fit(tmp_path, out, "--columns", "x", "--family", family, target=target)
+    fit(tmp_path, "binomial", "--columns", "x", "--family", "binomial", "--trials", "m", target="k")
+    every = ("--rows", 800)
+    lognormal, gaussian = loo(tmp_path, "lognormal", *every), loo(tmp_path, "gaussian", *every)
+    assert lognormal["elpd"] == pytest.approx(gaussian["elpd"] - np.log(t).sum(), abs=0.5)
+    of_rows = {row["row"]: row["elpd"] for row in gaussian["sample"]}
+    for row in lognormal["sample"]:
+        assert row["elpd"] == pytest.approx(of_rows[row["row"]] - np.log(t[row["row"]]), abs=0.1)
+
+    eta = np.array([[p["mean"] for p in json.loads(flymc("summary", "binomial", "--json", folder=tmp_path))["parameters"]]])
+    eta = eta[0, 0] + eta[0, 1] * x
+    log_choose = np.array([math.lgamma(a + 1) - math.lgamma(b + 1) - math.lgamma(a - b + 1) for a, b in zip(m, k)])
+    at_mean = np.sum(log_choose + k * eta - m * np.logaddexp(0, eta))
+    found = loo(tmp_path, "binomial", *every)
+    assert found["elpd"] == pytest.approx(at_mean - 2, abs=1)  # two coefficients, p_loo about 2
+    # A sample of the rows has the constants of all of them.
+    assert loo(tmp_path, "lognormal", "--rows", 100)["elpd"] == pytest.approx(lognormal["elpd"], abs=2)
+
+    # Densities of one amount by different families, which one is that of a logarithm; and of another target.
+    found = compare(tmp_path, "gamma", "lognormal", "weibull")
+    assert found["runs"][0]["run"] == "lognormal" and found["runs"][0]["elpd"] == pytest.approx(lognormal["elpd"], abs=0.5)
+    said = refusal("compare", "lognormal", "turned", folder=tmp_path)
+    assert "row 1: the target is " in said and "in 'lognormal' and" in said
+
+
+def test_probabilities_are_not_compared_with_densities(tmp_path):
+    random = np.random.default_rng(32)
+    x = random.normal(size=500)
+    write(pa.table({"x": x, "y": random.poisson(np.exp(0.3 * x)), "seen": (x > 0).astype(int)}), tmp_path / "t.parquet")
+    fit(tmp_path, "poisson", "--columns", "x", "--family", "poisson")
+    fit(tmp_path, "student_t", "--columns", "x", "--family", "student_t")
+    said = refusal("compare", "poisson", "student_t", folder=tmp_path)
+    assert "'poisson' gives counts a probability, 'student_t' gives numbers a density" in said
+    write(pa.table({"x": x, "y": np.exp(x + random.normal(size=500)), "seen": (x > 0).astype(int)}), tmp_path / "times.parquet")
+    fit(tmp_path, "all", "--columns", "x", "--family", "weibull", table="times.parquet")
+    fit(tmp_path, "some", "--columns", "x", "--family", "weibull", "--event", "seen", table="times.parquet")
+    assert "in 'some' the event was not seen (--event)" in refusal("compare", "all", "some", folder=tmp_path)

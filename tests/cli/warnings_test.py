@@ -74,6 +74,13 @@ def test_a_posterior_that_is_the_prior(tmp_path):
     assert warnings(tmp_path, "--prior", "default; w: normal(0, 0.03)", x=X, w=W, g=GROUP, y=Y) == []
 
 
+def test_a_shape_that_counts_do_not_have(tmp_path):
+    """A Poisson's counts say no more than that the shape is large. No column could be left out for that."""
+    said = warnings(tmp_path, "--family", "negative_binomial", x=X, y=RANDOM.poisson(np.exp(1 + 0.3 * X)))
+    assert any("the posterior of 'shape' is nearly the prior: " in text and "choose a family that has no 'shape'" in text for text in said)
+    assert not any("leave out" in text for text in said)
+
+
 def test_a_scale_that_residuals_do_not_have(tmp_path):
     y = 10 + 3 * X + 2 * RANDOM.standard_t(4, ROWS)
     flags = ["--family", "student_t", "--sigma"]

@@ -10,7 +10,7 @@ namespace flymc {
 namespace {
 
 using problems::message_of;
-using Names = std::vector<std::string>;
+using Names = std::vector<NamedCoefficient>;
 
 // What a prior gives coefficient j, told from its log density at two places.
 void expect_same(const Prior& all, const std::vector<Prior>& each) {
@@ -28,6 +28,13 @@ void expect_same(const Prior& all, const std::vector<Prior>& each) {
   }
 }
 
+// Coefficients of columns of numbers.
+Names columns(const std::vector<std::string>& names) {
+  Names out;
+  for (const std::string& name : names) out.push_back({name, name, name});
+  return out;
+}
+
 // By default normal(0, 3), and on the scale that is said.
 Prior of(const PriorTerms& terms, const Names& names) {
   return terms.of(names, Prior::normal(0.0, 3.0), Vector::Ones(static_cast<Index>(names.size())));
@@ -35,7 +42,7 @@ Prior of(const PriorTerms& terms, const Names& names) {
 
 TEST(PriorTerms, OneForAllIsThePriorItself) {
   const PriorTerms terms = PriorTerms::parse("laplace(0, 1)");
-  EXPECT_EQ(of(terms, {"a", "b"}).describe(), "laplace(0, 1)");
+  EXPECT_EQ(of(terms, columns({"a", "b"})).describe(), "laplace(0, 1)");
   EXPECT_EQ(terms.describe(), "laplace(0, 1)");
   EXPECT_FALSE(terms.only_default());
 }
@@ -46,7 +53,7 @@ TEST(PriorTerms, OfScaledCoefficients) {
   scale << 1.0, 10.0, 0.5, 4.0;
   const Prior usual = Prior::normal({7.0, 0.0, 0.0, 1.0}, {2.0, 3.0, 4.0, 5.0});
   const PriorTerms terms = PriorTerms::parse("default; b: student_t(4, 1, 2); c: laplace(-2, 3);d :flat");
-  const Names names{"a", "b", "c", "d"};
+  const Names names = columns({"a", "b", "c", "d"});
   expect_same(terms.of(names, usual, scale),
               {Prior::normal(7.0, 2.0), Prior::student_t(4.0, 10.0, 20.0), Prior::laplace(-1.0, 1.5), Prior::flat()});
   EXPECT_EQ(terms.describe(), "default; b: student_t(4, 1, 2); c: laplace(-2, 3); d: flat");
@@ -58,13 +65,26 @@ TEST(PriorTerms, OfScaledCoefficients) {
               {Prior::normal(1.0, 2.0), Prior::normal(10.0, 20.0), Prior::normal(0.0, 4.0), Prior::normal(4.0, 8.0)});
 }
 
-TEST(PriorTerms, ATermIsACoefficientOrAllInItsBrackets) {
+// The levels of a column, and of products, of three classes. What is said of a column is not said of its products,
+// whichever of their columns comes first.
+TEST(PriorTerms, ANameIsACoefficientOrAFeatureOrATerm) {
   const PriorTerms terms = PriorTerms::parse(
-      "normal(0, 2.5); age: student_t(4, 0, 1);region:laplace(0, 0.5) ; region[b]: flat; a:b: normal(1, 2)");
-  const Names names{"intercept", "age", "ages", "region[a]", "region[b]", "region", "a:b"};
-  expect_same(of(terms, names),
-              {Prior::normal(0.0, 2.5), Prior::student_t(4.0, 0.0, 1.0), Prior::normal(0.0, 2.5),
-               Prior::laplace(0.0, 0.5), Prior::flat(), Prior::laplace(0.0, 0.5), Prior::normal(1.0, 2.0)});
+      "normal(0, 2.5); age: student_t(4, 0, 1);region:laplace(0, 0.5) ; region[b]: flat; region:age: normal(1, 2); "
+      "region[c]:age[no]: normal(3, 4)");
+  const Names names{{"intercept[no]", "intercept", "intercept"},
+                    {"age[no]", "age", "age"},
+                    {"age[yes]", "age", "age"},
+                    {"ages[no]", "ages", "ages"},
+                    {"region[a][no]", "region[a]", "region"},
+                    {"region[b][no]", "region[b]", "region"},
+                    {"region[b]:age[no]", "region[b]:age", "region:age"},
+                    {"region[c]:age[no]", "region[c]:age", "region:age"},
+                    {"age:town[a][no]", "age:town[a]", "age:town"},
+                    {"region[b]:town[a][no]", "region[b]:town[a]", "region:town"},
+                    {"region[b]:age:town[a][no]", "region[b]:age:town[a]", "region:age:town"}};
+  const Prior others = Prior::normal(0.0, 2.5), of_age = Prior::student_t(4.0, 0.0, 1.0);
+  expect_same(of(terms, names), {others, of_age, of_age, others, Prior::laplace(0.0, 0.5), Prior::flat(),
+                                 Prior::normal(1.0, 2.0), Prior::normal(3.0, 4.0), others, others, others});
   EXPECT_FALSE(terms.proper());
   EXPECT_TRUE(PriorTerms::parse("normal(0, 1); a: laplace(0, 1)").proper());
   EXPECT_EQ(PriorTerms::parse(terms.describe()).describe(), terms.describe());
@@ -78,7 +98,7 @@ TEST(PriorTerms, BadInputIsNamed) {
   EXPECT_NE(message_of<InputError>([] { PriorTerms::parse("normal(0, 1); a: cauchy(0, 1)"); }).find("is none of"),
             std::string::npos);
   EXPECT_EQ(message_of<InputError>([] {
-              of(PriorTerms::parse("normal(0, 1); aeg: flat"), {"age", "income"});
+              of(PriorTerms::parse("normal(0, 1); aeg: flat"), columns({"age", "income"}));
             }),
             "‹prior›: 'aeg' is the name of no coefficient; did you mean 'age'?");
 }

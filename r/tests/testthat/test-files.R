@@ -25,6 +25,18 @@ test_that("a formula names columns of a file", {
   expect_identical(coef(flymc(ill ~ years, path, weights = trials)), coef(flymc(ill ~ years, d, weights = trials)))
 })
 
+test_that("what is missing in a column that the fit does not use says nothing", {
+  new <- d[1:9, ]
+  new$ill <- NA
+  new$visits[2:3] <- NA
+  new$years[4] <- NA
+  for (formula in list(ill ~ years + region, ill ~ . - age - visits)) {
+    fit <- flymc(formula, path)
+    expect_identical(predict(fit, new)[-4, ], predict(fit, d[1:9, ])[-4, ])
+    expect_true(is.na(predict(fit, new)$mean[4]))
+  }
+})
+
 test_that("more than main effects is refused", {
   expect_error(flymc(ill ~ age * years, path), "and not age * years; make a column of it, or read the file", fixed = TRUE)
   expect_error(flymc(ill ~ poly(age, 2), path), "and not poly(age, 2)", fixed = TRUE)

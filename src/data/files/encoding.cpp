@@ -52,18 +52,20 @@ std::string Encoding::feature_name(const EncodedTerm& term, std::span<const std:
 void Encoding::derive_features() {
   if (!by_formula_) make_terms_of_columns();
   feature_names_.clear();
+  terms_of_features_.clear();
   cell_levels_.clear();
   std::vector<double> shift, scale;
-  const auto add = [&](std::string name, double s, double d) {
+  const auto add = [&](std::string name, const std::string& term, double s, double d) {
     feature_names_.push_back(std::move(name));
+    terms_of_features_.push_back(term);
     shift.push_back(s);
     scale.push_back(d);
   };
-  if (intercept_) add("intercept", 0.0, 1.0);
+  if (intercept_) add("intercept", "intercept", 0.0, 1.0);
   if (intercept_) cell_levels_.push_back(0);
   for (Index k = 0; k < cuts(); ++k) {
     const auto at = static_cast<std::size_t>(k);
-    add(fmt::format("cutpoint[{}|{}]", classes_[at], classes_[at + 1]), 0.0, 1.0);
+    add(fmt::format("cutpoint[{}|{}]", classes_[at], classes_[at + 1]), "cutpoint", 0.0, 1.0);
   }
   if (cuts() > 0) cell_levels_.push_back(cuts());
   for (const EncodedTerm& term : terms_) {
@@ -72,10 +74,11 @@ void Encoding::derive_features() {
     // A code, a code with a number of its own, or a number.
     if (features > 0) cell_levels_.push_back(features == 1 ? 0 : term.number() ? -features : features);
     for (std::size_t l = first; l < term.levels.size(); ++l)
-      add(feature_name(term, term.levels[l]), term.shift[l - first], term.scale[l - first]);
+      add(feature_name(term, term.levels[l]), term.name, term.shift[l - first], term.scale[l - first]);
   }
   if (ends_with_parameter()) {
-    add(target_is_feature() ? scale_name_ : shape_name_, 0.0, 1.0);
+    const std::string& name = target_is_feature() ? scale_name_ : shape_name_;
+    add(name, name, 0.0, 1.0);
     cell_levels_.push_back(0);
   }
   if (feature_names_.size() <= 2 * cell_levels_.size()) cell_levels_.assign(feature_names_.size(), 0);

@@ -146,8 +146,8 @@ RunCheck check_run(const RunDirectory& run, const CheckOptions& options) {
         "of {} rows the event was not seen; their place is drawn at random among those of longer times, so that they "
         "say nothing against the model beyond the time until which they were seen",
         censored));
-  if (encoding.target_is_feature() && !encoding.offset().empty())
-    out.remarks.push_back(fmt::format("targets are less their offset '{}'", encoding.offset()));
+  if (encoding.times() && !encoding.offset().empty())
+    out.remarks.push_back(fmt::format("times are divided by exp('{}'), their offset", encoding.offset()));
   if (numbers.size() == columns && numeric_columns(encoding) > columns)
     out.remarks.push_back(fmt::format("of the columns of numbers the first {} are looked at", columns));
   return out;

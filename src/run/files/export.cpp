@@ -38,8 +38,8 @@ void write_netcdf(const RunDirectory& directory, const RunReport& report, const 
   if (report.rows <= most_observed) {
     const StoreFile rows = open_unverified(directory);
     const Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
-    // What rows have as target may be the side of a cut point, or whether an event was seen.
-    const bool another = encoding.cuts() > 0 || encoding.times();
+    // What rows have as target may be the side of a cut point, whether an event was seen, or a share of successes.
+    const bool another = encoding.cuts() > 0 || encoding.times() || encoding.trials();
     for (std::size_t b = 0; b < rows.store.blocks() && !another; ++b) {
       const auto part = rows.store.block(b).facts().target;
       targets.insert(targets.end(), part.begin(), part.end());

@@ -134,9 +134,9 @@ LeaveOneOut leave_one_out(std::span<const NamedRun> runs, const LooOptions& opti
   if (of.rows < 2) throw InputError("the table has fewer than two rows with a weight; there is nothing to leave out");
   LeaveOneOut out;
   out.rows = of.rows;
+  out.table_rows = of.table_rows;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     const RunReport report = read_report(runs[r].run);
-    if (r == 0) out.table_rows = report.table_rows + report.dropped;
     out.runs.push_back(exact_part(runs[r].run, report, std::move(of.sampled[r])));
     out.runs.back().name = runs[r].name;
     if (runs[r].count != nullptr) add_count_part(*runs[r].count, of.of_count[r], out.runs.back());

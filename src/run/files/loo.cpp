@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <deque>
 #include <limits>
 #include <memory>
@@ -14,8 +15,10 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/draws/files/draws_file.hpp"
+#include "flymc/run/files/families.hpp"
 #include "flymc/run/files/report.hpp"
 #include "row_proxy.hpp"
+#include "row_targets.hpp"
 
 namespace flymc {
 namespace {
@@ -23,24 +26,41 @@ namespace {
 constexpr RowId fewest_rows = 10;
 constexpr RowId rows_per_task = RowId{1} << 16;
 
+// What a row of the table says, whatever the family.
+struct Known {
+  double target;  // of times, the time, less its offset
+  double weight;
+  bool seen;  // the event of a time
+};
+
 struct Opened {
-  Opened(RunParts the_parts, std::string the_name, const Threads& threads)
-      : parts(std::move(the_parts)), name(std::move(the_name)), table(parts, threads) {}
+  Opened(RunParts the_parts, const NamedRun& of, const Threads& threads)
+      : parts(std::move(the_parts)),
+        name(of.name),
+        card(family_card(of.run.settings().family)),
+        table(parts, threads) {}
   Opened(const Opened&) = delete;
   RunParts parts;
   std::string name;
+  const FamilyCard& card;
   TableRows table;
   std::unique_ptr<const Opened> count;  // of a hurdle, of which this is the zero part
 
   // Of a hurdle the target is the count.
   bool of_number() const { return count || parts.encoding.target_kind() == TargetKind::number; }
+  // Whether a target has a probability, and not a density.
+  bool of_probability() const { return !of_number() || count || card.counts || card.trials; }
   std::vector<std::string> classes() const { return count ? std::vector<std::string>() : parts.encoding.classes(); }
   // Of row `row` of the table, which begins at row `stored` of the store.
-  RowFacts facts(RowId row, RowId stored) const {
-    RowFacts out = table.facts(stored);
-    if (count && out.target > 0.5) out.target = count->parts.rows.store.target(row_of_count(row));
-    return out;
+  Known known(RowId row, RowId stored) const {
+    const RowFacts facts = table.facts(stored);
+    if (card.times) return {std::exp(log_time(parts, stored)), facts.weight, facts.target > 0.5};
+    const bool counted = count && facts.target > 0.5;
+    return {counted ? count->parts.rows.store.target(row_of_count(row)) : facts.target, facts.weight, true};
   }
+  // By how much the logarithms of its targets may differ from those of another run, which has centred and scaled them in
+  // its own way; 0 if targets are kept as they are.
+  double rounding() const { return card.times ? 1e-4 * parts.encoding.target_unit() : 0.0; }
   // The same row in the count part, where its target is more than 0.
   RowId row_of_count(RowId row) const;
 };
@@ -77,13 +97,15 @@ std::vector<const TableRows*> tables_of(const std::deque<Opened>& runs) {
   return out;
 }
 
+RowId all_rows(const Encoding& of) { return of.rows() + of.dropped() + of.zeros(); }
+
 // Before anything is read: what the runs know of their tables.
 void check_one_table(const Opened& one, const Opened& other) {
   const Encoding &a = one.parts.encoding, &b = other.parts.encoding;
   const auto fail = [&](const std::string& problem) {
     throw InputError(fmt::format("'{}' and '{}' {}", one.name, other.name, problem));
   };
-  if (const RowId had = a.rows() + a.dropped() + a.zeros(), has = b.rows() + b.dropped() + b.zeros(); had != has)
+  if (const RowId had = all_rows(a), has = all_rows(b); had != has)
     fail(
         fmt::format("are fits of different tables, of {} and {} rows (those that were dropped counted); fit both to "
                     "the same table, and leave rows with missing values in it ({}), so that rows keep their numbers",
@@ -94,7 +116,12 @@ void check_one_table(const Opened& one, const Opened& other) {
                     "files in the same way (a formula in Python reads several files as one)",
                     had, has));
   if (one.of_number() != other.of_number())
-    fail("cannot be compared: of one the target is a number, of the other a class, and a density is no probability");
+    fail("cannot be compared: of one the target is a number, of the other a class");
+  if (one.of_probability() != other.of_probability())
+    fail(
+        fmt::format("cannot be compared: '{}' gives counts a probability, '{}' gives numbers a density, and neither is "
+                    "more or less than the other; compare families of counts with each other",
+                    (one.of_probability() ? one : other).name, (one.of_probability() ? other : one).name));
 }
 
 // The index in `to` of each class of `from`; -1 if it has none of that name.
@@ -113,10 +140,14 @@ void check_facts(const std::deque<Opened>& runs, const CommonRows& common, const
   for (std::size_t r = 1; r < runs.size(); ++r) {
     const Opened& other = runs[r];
     const std::vector<double> numbers = class_numbers(other.classes(), one.classes());
-    const auto facts_of = [&](RowId row, RowId stored) {
-      RowFacts facts = other.facts(row, stored);
-      if (!numbers.empty()) facts.target = numbers[static_cast<std::size_t>(facts.target)];
-      return facts;
+    const auto known_of = [&](RowId row, RowId stored) {
+      Known known = other.known(row, stored);
+      if (!numbers.empty()) known.target = numbers[static_cast<std::size_t>(known.target)];
+      return known;
+    };
+    const double rounding = std::max(one.rounding(), other.rounding());
+    const auto same_target = [&](const Known& a, const Known& b) {
+      return a.target == b.target || (rounding > 0.0 && std::abs(std::log(a.target) - std::log(b.target)) <= rounding);
     };
     std::atomic<RowId> first = std::numeric_limits<RowId>::max();  // that differs
     const auto tasks = static_cast<std::size_t>((common.rows() + rows_per_task - 1) / rows_per_task);
@@ -127,8 +158,8 @@ void check_facts(const std::deque<Opened>& runs, const CommonRows& common, const
       const std::vector<RowId> left = common.own(0, begin, end), right = common.own(r, begin, end);
       const std::vector<RowId> left_stored = one.table.stored(left), right_stored = other.table.stored(right);
       for (std::size_t i = 0; i < left.size(); ++i) {
-        const RowFacts a = one.facts(left[i], left_stored[i]), b = facts_of(right[i], right_stored[i]);
-        if (a.target == b.target && a.weight == b.weight) continue;
+        const Known a = one.known(left[i], left_stored[i]), b = known_of(right[i], right_stored[i]);
+        if (same_target(a, b) && a.seen == b.seen && a.weight == b.weight) continue;
         const RowId row = begin + static_cast<RowId>(i);
         RowId before = first;
         while (row < before && !first.compare_exchange_weak(before, row)) {
@@ -139,18 +170,26 @@ void check_facts(const std::deque<Opened>& runs, const CommonRows& common, const
     if (first >= common.rows()) continue;
     const RowId left = common.own(0, first, first + 1)[0], right = common.own(r, first, first + 1)[0];
     const RowId right_stored = other.table.stored({&right, 1})[0];
-    const RowFacts a = one.facts(left, one.table.stored({&left, 1})[0]), b = other.facts(right, right_stored);
+    const Known a = one.known(left, one.table.stored({&left, 1})[0]), b = other.known(right, right_stored);
+    const std::string where = one.parts.rows.row_name(left);
     const auto target = [](const Opened& run, double value) {
       const std::vector<std::string> names = run.classes();
-      return names.empty() ? fmt::format("{}", value) : fmt::format("'{}'", names[static_cast<std::size_t>(value)]);
+      return names.empty() ? fmt::format("{:.10g}", value)
+                           : fmt::format("'{}'", names[static_cast<std::size_t>(value)]);
     };
-    if (a.target != facts_of(right, right_stored).target)
+    if (!same_target(a, known_of(right, right_stored)))
+      throw InputError(
+          fmt::format("{}: the target is {} in '{}' and {} in '{}'; compare fits of one table and of one "
+                      "target (its logarithm is another one{})",
+                      where, target(one, a.target), one.name, target(other, b.target), other.name,
+                      rounding > 0.0 ? ", and so is a time with another offset" : ""));
+    if (a.seen != b.seen)
       throw InputError(fmt::format(
-          "{}: the target is {} in '{}' and {} in '{}'; compare fits of one table and of one "
-          "target (its logarithm is another one)",
-          one.parts.rows.row_name(left), target(one, a.target), one.name, target(other, b.target), other.name));
+          "{}: it ends with the target in '{}', and in '{}' the event was not seen ({}); compare fits with the same "
+          "events",
+          where, (a.seen ? one : other).name, (a.seen ? other : one).name, mention("event")));
     throw InputError(fmt::format("{}: the weight is {} in '{}' and {} in '{}'; compare fits with the same weights",
-                                 one.parts.rows.row_name(left), a.weight, one.name, b.weight, other.name));
+                                 where, a.weight, one.name, b.weight, other.name));
   }
 }
 
@@ -229,12 +268,13 @@ LooRows loo_rows(std::span<const NamedRun> runs, RowId count, std::uint64_t seed
   for (const NamedRun& of : runs) {
     read_report(of.run);  // the run must be finished
     check_rows(of.run);
-    opened.emplace_back(opened_rows(of, threads, runs.size() == 1), of.name, threads);
+    opened.emplace_back(opened_rows(of, threads, runs.size() == 1), of, threads);
     if (of.count != nullptr) {
       read_report(*of.count);
       check_rows(*of.count);
-      opened.back().count = std::make_unique<const Opened>(opened_rows({*of.count, of.name}, threads, runs.size() == 1),
-                                                           of.name, threads);
+      const NamedRun counted{*of.count, of.name};
+      opened.back().count =
+          std::make_unique<const Opened>(opened_rows(counted, threads, runs.size() == 1), counted, threads);
     }
     check_one_table(opened.front(), opened.back());
   }
@@ -268,7 +308,8 @@ LooRows loo_rows(std::span<const NamedRun> runs, RowId count, std::uint64_t seed
   });
 
   const CommonRows::Choice choice = common.choose(count, seed, threads);
-  LooRows out{choice.rows, {sums.totals.begin(), sums.totals.end()}, sums.squares, {}, {}, {}};
+  LooRows out{choice.rows, {sums.totals.begin(), sums.totals.end()}, sums.squares, {}, {},
+              {},          all_rows(opened.front().parts.encoding)};
   out.proxies.resize(static_cast<Index>(choice.chosen.size()), k);
   for (Index r = 0; r < k; ++r) {
     const auto i = static_cast<std::size_t>(r);

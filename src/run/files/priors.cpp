@@ -65,8 +65,12 @@ Model make_model(const Settings& settings, const Encoding& encoding, std::option
   const Units units = units_of(settings, encoding);
   const bool with_scale = encoding.target_is_feature();
   std::vector<Prior> usual;
+  std::vector<NamedCoefficient> coefficients;
   Vector scale(static_cast<Index>(names.size()));
   for (Index j = 0; j < scale.size(); ++j) {
+    const auto feature = static_cast<std::size_t>(j % features);
+    coefficients.push_back(
+        {names[static_cast<std::size_t>(j)], encoding.feature_names()[feature], encoding.terms_of_features()[feature]});
     scale[j] = encoding.scale()[j % features];
     usual.push_back(Prior::normal(encoding.intercept() && j % features == 0 ? units.centre : 0.0, units.width));
   }
@@ -93,7 +97,7 @@ Model make_model(const Settings& settings, const Encoding& encoding, std::option
   return family_card(settings.family)
       .make(settings, static_cast<int>(encoding.classes().size()),
             PriorTerms::parse(settings.prior)
-                .of(names, Prior::each(usual), scale, encoding.ends_with_parameter() ? 1 : 0),
+                .of(coefficients, Prior::each(usual), scale, encoding.ends_with_parameter() ? 1 : 0),
             about);
 }
 

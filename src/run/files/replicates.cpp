@@ -11,6 +11,7 @@
 #include "flymc/core/numerics.hpp"
 #include "flymc/core/random.hpp"
 #include "flymc/run/files/report.hpp"
+#include "row_targets.hpp"
 #include "table_rows.hpp"
 #include "thinned_draws.hpp"
 
@@ -50,9 +51,8 @@ class Batch {
     const Encoding& encoding = parts.encoding;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const RowFacts facts = fixed_.facts.spans()[i];
-      if (encoding.target_is_feature()) {
-        const double scaled = parts.rows.store.value(rows[i], parts.rows.store.features() - 1);
-        observed.push_back(scaled * encoding.target_unit() + encoding.target_shift());
+      if (encoding.times()) {
+        observed.push_back(log_time(parts, rows[i]));
       } else if (encoding.cuts() > 0) {
         Index cut = 0;
         while (cut + 1 < encoding.cuts() && parts.rows.store.value(rows[i], cut) == 0.0) ++cut;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "flymc/bound/bound_rows.hpp"
+#include "row_targets.hpp"
 
 namespace flymc {
 
@@ -28,14 +29,18 @@ RowMatrix RowLikelihoods::of(std::span<const RowId> rows) const {
   RowMatrix out(draws(), static_cast<Index>(rows.size()));
   std::vector<double> eta(of.stored.size() * static_cast<std::size_t>(predictors)), pieces(of.stored.size());
   std::vector<RowFacts> facts;  // of the rows of the table
-  for (std::size_t r = 0; r < rows.size(); ++r) facts.push_back(table_.facts(of.stored[of.first[r]]));
+  std::vector<double> constant;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    facts.push_back(table_.facts(of.stored[of.first[r]]));
+    constant.push_back(likelihood_constant(parts_, of.stored[of.first[r]], facts.back()));
+  }
   const bool besides = model.draws_scale() || model.draws_shape();
   for (Index at = 0; at < draws(); ++at) {
     const Vector shown = shown_.row(at).transpose();
     fixed.predict(model.arrangement().columns(parts_.theta(shown)), eta);
     model.family().likelihood(fixed.facts.spans(), eta, pieces, {}, {});
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      double value = pieces[of.first[r]];
+      double value = pieces[of.first[r]] + constant[r];
       if (of.two(r))
         value +=
             pieces[of.first[r] + 1] + facts[r].weight * BetweenCuts(shown, static_cast<Index>(facts[r].target)).value;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "flymc/data/row_copies.hpp"
+#include "row_targets.hpp"
 
 namespace flymc {
 namespace {
@@ -57,7 +58,7 @@ Moments moments_of(const DrawsFile& file, const RunParts& parts) {
 }  // namespace
 
 RowProxy::RowProxy(const RunParts& parts, const TableRows& table, const DrawsFile& draws)
-    : table_(table), store_(parts.rows.store), model_(parts.model) {
+    : parts_(parts), table_(table), store_(parts.rows.store), model_(parts.model) {
   const Index k = model_.predictors(), features = store_.features();
   const Moments moments = moments_of(draws, parts);
   mean_ = model_.parameters(moments.mean);
@@ -107,6 +108,7 @@ std::vector<double> RowProxy::of(std::span<const RowId> rows) const {
     }
     out.push_back(value[i] -
                   0.5 * loss(products.data() + i * width, slope.data() + i * k, curvature.data() + i * k * k));
+    out.back() += likelihood_constant(parts_, of.stored[i], of_row);
     if (besides) out.back() += of_row.weight * model_.log_likelihood_besides(mean_, of_row.target);
   }
   return out;

@@ -32,6 +32,7 @@ class RowProxy {
   double loss_of_two(const double* products, const double* slope, const double* curvature, double slope_between,
                      double curvature_between) const;
 
+  const RunParts& parts_;
   const TableRows& table_;
   const Store& store_;
   Model model_;

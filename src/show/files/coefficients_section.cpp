@@ -121,8 +121,10 @@ std::string plots(const Shown& of) {
     std::vector<Term> some = chosen(levels, most_levels, extreme);
     if (levels.size() > most_levels)
       std::ranges::stable_sort(some, {}, [&](const Term& t) { return of.summary.parameters[t.parameter].median; });
-    out += folded(fmt::format("<strong>{}</strong>, compared with {}{}", escaped(readable_name(column)),
-                              escaped(readable_name(found->levels.front())),
+    // Without an intercept the first level has a coefficient too, and nothing is compared.
+    const bool compared = levels.size() < found->levels.size();
+    out += folded(fmt::format("<strong>{}</strong>{}{}", escaped(readable_name(column)),
+                              compared ? ", compared with " + escaped(readable_name(found->levels.front())) : "",
                               levels.size() > most_levels
                                   ? fmt::format(": the {} of {} levels that lie farthest from the median one",
                                                 most_levels, levels.size())

@@ -58,19 +58,19 @@ std::string with_commas(std::int64_t number) {
 std::string model_section(const Shown& of) {
   const Settings& settings = of.run.settings();
   const RunReport& report = of.report;
-  std::vector<std::string> columns;
+  std::vector<std::string> terms;
   if (of.encoding)
-    for (const EncodedColumn& column : of.encoding->columns()) columns.push_back(column.name);
+    for (const EncodedTerm& term : of.encoding->terms()) terms.push_back(term.name);
+  const char* const noun = settings.formula.empty() ? "column" : "term";
   std::string out = fmt::format("<h1>{}{}{}</h1>\n", escaped(readable_name(settings.target)),
-                                columns.empty() ? "" : " ~ ", joined(columns, " + ", 12));
+                                terms.empty() ? "" : " ~ ", joined(terms, " + ", 12));
   const std::int64_t rows = report.table_rows > 0 ? report.table_rows : report.rows;
-  out += fmt::format("<p>A {} regression of {} on {} of {}{}: {} parameters, {} rows{}.</p>\n", escaped(of.card.name),
-                     escaped(readable_name(settings.target)),
-                     columns.empty() ? std::string("columns")
-                                     : fmt::format("{} column{}", columns.size(), columns.size() == 1 ? "" : "s"),
-                     joined(settings.table, ", ", 3), "", of.summary.parameters.size(), with_commas(rows),
-                     report.dropped > 0
-                         ? fmt::format(" ({} more were dropped, with missing values)", with_commas(report.dropped))
+  out += fmt::format(
+      "<p>A {} regression of {} on {} of {}{}: {} parameters, {} rows{}.</p>\n", escaped(of.card.name),
+      escaped(readable_name(settings.target)),
+      terms.empty() ? std::string("columns") : fmt::format("{} {}{}", terms.size(), noun, terms.size() == 1 ? "" : "s"),
+      joined(settings.table, ", ", 3), "", of.summary.parameters.size(), with_commas(rows),
+      report.dropped > 0 ? fmt::format(" ({} more were dropped, with missing values)", with_commas(report.dropped))
                          : "");
   if (of.encoding && of.encoding->target_kind() == TargetKind::two_classes)
     out += fmt::format("<p>What is explained is the probability that {} is <strong>{}</strong> and not {}.</p>\n",

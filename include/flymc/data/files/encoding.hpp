@@ -147,6 +147,8 @@ class Encoding {
                         const std::function<void(RowId)>& read = nullptr);
 
   const std::vector<std::string>& feature_names() const { return feature_names_; }
+  // The term that each feature is of: that of origin[JFK]:hour is origin:hour, that of a cut point is cutpoint.
+  const std::vector<std::string>& terms_of_features() const { return terms_of_features_; }
   const std::vector<EncodedTerm>& terms() const { return terms_; }
   // What a row looks like.
   Layout layout(Precision precision = Precision::float64) const { return {feature_names_, precision, cell_levels_}; }
@@ -269,7 +271,7 @@ class Encoding {
   RowId rows_ = 0, dropped_ = 0, zeros_ = 0, own_rows_ = 0, stored_rows_ = 0;
   double total_weight_ = 0.0;
   bool whole_weights_ = true;
-  std::vector<std::string> feature_names_;
+  std::vector<std::string> feature_names_, terms_of_features_;
   std::vector<Index> cell_levels_;  // of the layout
   Vector shift_, scale_;
 };

@@ -11,8 +11,8 @@
 
 namespace flymc {
 
-// Targets are numbers as the table has them: classes by their number, successes as shares of the row's trials. An offset
-// that the fit took from targets with a residual scale is not added again, on neither side.
+// Targets are numbers as the table has them: classes by their number, successes as shares of the row's trials. Times are
+// divided by exp(offset), on both sides.
 struct Replicates {
   std::vector<double> observed;  // of each row
   std::vector<char> longer;      // of each row whether its event was not seen until the observed time; none: of no row
