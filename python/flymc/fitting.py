@@ -183,9 +183,10 @@ def _prepare(
             raise TypeError(f"data: a tuple of {len(data)}; arrays are given as (X, y)")
         target = "y" if formula is None or "~" in formula else formula
         _set_order(settings, {target: data[1]}, target)
+        is_array = tables.is_array(data[0])  # whose columns are named by the setting; of a frame it chooses some
         data = tables.table_of_arrays(*data, settings.get("columns"), target)
         formula = formula or target
-        if "~" not in formula:
+        if "~" not in formula and (is_array or not settings.get("columns")):
             settings["columns"] = [name for name in data.schema.names if name not in (target, *facts)]
     if formula is None:
         raise TypeError("formula: name the target, or write a formula such as 'y ~ a + b'")

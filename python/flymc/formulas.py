@@ -52,6 +52,8 @@ def by_terms(prior: Any) -> Any:
     def name(term: Any) -> Any:
         if term in (None, "Intercept"):
             return term and "intercept"
+        if isinstance(term, str) and re.search(r"[-+]", term):  # a name; of a formula it would be more than one term
+            return term[1:-1] if re.fullmatch("`[^`]*`", term) else term
         try:
             terms = _core.formula(f"a ~ {term}" if term != "a" else "b ~ a", [])["terms"]
         except InputError:
@@ -97,7 +99,7 @@ class Design:
         whole = whole_rows(frame, used, missing)
         if not whole.any():
             raise InputError(f"data: no row has a value in each of {', '.join(map(repr, used))}; fill some of them")
-        rows = _plain(frame.loc[whole, used])
+        rows = _plain(frame.loc[whole, used], formula.rhs)
         matrix = _materialise(formula.rhs, rows)
         spec = matrix.model_spec
         names = [str(name) for name in spec.column_names]
@@ -131,7 +133,7 @@ class Design:
             raise InputError(f"data: there is no column '{offset}', the fit's offset; add it")
         # A missing level would become the reference level.
         whole = whole_rows(frame, [*used, offset] if offset else used, missing)
-        rows = _plain(frame.loc[whole, used])
+        rows = _plain(frame.loc[whole, used], self.spec.formula)
         with warnings.catch_warnings():
             # A level that is new would become missing in silence.
             warnings.filterwarnings("error", message="Data has categories outside of the nominated levels")
@@ -225,6 +227,17 @@ class Design:
         return cls(spec, dict(kept["columns"]))
 
 
+def _with_powers(text: str) -> str:
+    """A formula in which ^ is a power, as it is in R and in the program; in Python it is another operation on integers.
+
+    >>> _with_powers("y ~ bs(x, df=4) + I(age^2) + `a^b`")
+    'y ~ bs(x, df=4) + I(age**2) + `a^b`'
+    """
+    if re.search(r"\bexp10\s*\(", text):
+        raise InputError("formula: exp10() is not what its name says in formulaic; write np.power(10.0, x)")
+    return re.sub(r"""(`[^`]*`|'[^']*'|"[^"]*")|\^""", lambda found: found[1] or "**", text)
+
+
 def formulaic_mismatch() -> type[Exception]:
     from formulaic.errors import DataMismatchWarning
 
@@ -237,7 +250,7 @@ def _parse(text: str, available: Sequence[str]) -> Any:
     import formulaic.errors
 
     try:
-        formula = formulaic.Formula(text, _context={"__formulaic_variables_available__": available})
+        formula = formulaic.Formula(_with_powers(text), _context={"__formulaic_variables_available__": available})
     except formulaic.errors.FormulaicError as error:
         reason = str(error).splitlines()[0]
         if "`|`" in reason:
@@ -323,8 +336,12 @@ def _numbered(frame: pandas.DataFrame) -> pandas.DataFrame:
     return frame
 
 
-def _plain(rows: pandas.DataFrame) -> pandas.DataFrame:
-    """Columns as formulaic knows them: types that have nothing missing, and no levels without rows."""
+def _plain(rows: pandas.DataFrame, side: Any) -> pandas.DataFrame:
+    """Columns as formulaic knows them: types that have nothing missing, and no levels without rows.
+
+    Numbers are of double precision, as in the program: products and powers of small integers would wrap around. Only
+    those that the formula makes levels of stay integers, and so do the names of their levels.
+    """
     from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_string_dtype
 
     rows = rows.infer_objects()
@@ -339,9 +356,17 @@ def _plain(rows: pandas.DataFrame) -> pandas.DataFrame:
             rows[name] = column.astype(bool)
         elif not isinstance(column.dtype, np.dtype) and is_numeric_dtype(column.dtype):
             rows[name] = column.to_numpy(dtype=float)
+        elif isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf" and not _is_coded(name, side):
+            rows[name] = column.astype(float)
         elif is_string_dtype(column.dtype):
             rows[name] = column.astype(object)
     return rows
+
+
+def _is_coded(name: str, side: Any) -> bool:
+    """Whether a formula has C(name)."""
+    coded = re.compile(rf"\bC\(\s*`?{re.escape(str(name))}`?\s*[,)]")
+    return any(coded.search(str(factor.expr)) for term in side for factor in term.factors)
 
 
 def _materialise(side: Any, rows: pandas.DataFrame) -> Any:

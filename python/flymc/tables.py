@@ -111,6 +111,11 @@ def is_sparse(X: Any) -> bool:
     return sparse is not None and sparse.issparse(X)
 
 
+def is_array(X: Any) -> bool:
+    """Whether the columns of a matrix have no names of their own."""
+    return is_sparse(X) or not (hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__"))
+
+
 def table_of_arrays(X: Any, y: Any, names: Sequence[str] | None, target: str) -> pa.Table | pa.RecordBatchReader:
     """The columns of a matrix, and the target if there is one. A frame keeps its names, others are x1, x2, ...
 
@@ -118,24 +123,33 @@ def table_of_arrays(X: Any, y: Any, names: Sequence[str] | None, target: str) ->
     """
     if is_sparse(X):
         return _reader_of_sparse(X, y, names, target)
-    if hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__"):
+    if not is_array(X):
         table = reader_of(X).read_all()
     else:
-        X = np.asarray(X)
+        X = _with_gaps(X)
         if X.ndim != 2:
             raise ValueError(f"data: X has {X.ndim} dimensions; a row per row and a column per feature are needed")
         names = list(names) if names else [f"x{j + 1}" for j in range(X.shape[1])]
         if len(names) != X.shape[1]:
             raise ValueError(f"columns: {len(names)} names for {X.shape[1]} columns of X")
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"columns: '{twice[0]}' is there twice; columns need different names")
         table = pa.table({name: np.ascontiguousarray(X[:, j]) for j, name in enumerate(names)})
     if y is None:
         return table
     if target in table.column_names:
         raise ValueError(f"data: X has a column '{target}', which is the name of the target; name the target otherwise")
-    y = pa.array(y if hasattr(y, "__arrow_array__") or hasattr(y, "__arrow_c_array__") else np.asarray(y))
+    y = pa.array(y if hasattr(y, "__arrow_array__") or hasattr(y, "__arrow_c_array__") else _with_gaps(y))
     if len(y) != table.num_rows:
         raise ValueError(f"data: X has {table.num_rows} rows and y has {len(y)}; each row needs one target")
     return table.append_column(target, y)
+
+
+def _with_gaps(values: Any) -> np.ndarray:
+    """An array, in which what is masked is missing."""
+    if np.ma.isMaskedArray(values):
+        return values.astype(float).filled(np.nan) if np.ma.getmaskarray(values).any() else values.filled()
+    return np.asarray(values)
 
 
 def _reader_of_sparse(X: Any, y: Any, names: Sequence[str] | None, target: str) -> pa.RecordBatchReader:
@@ -147,7 +161,7 @@ def _reader_of_sparse(X: Any, y: Any, names: Sequence[str] | None, target: str) 
         raise ValueError(f"columns: {len(names)} names for {columns} columns of X")
     if y is not None and target in names:
         raise ValueError(f"data: X has a column '{target}', which is the name of the target; name the target otherwise")
-    targets = None if y is None else pa.array(np.asarray(y))
+    targets = None if y is None else pa.array(_with_gaps(y))
     if targets is not None and len(targets) != rows:
         raise ValueError(f"data: X has {rows} rows and y has {len(targets)}; each row needs one target")
     _refuse_too_wide(rows, columns)
@@ -187,10 +201,11 @@ def _weighted(reader: pa.RecordBatchReader, weights: Any) -> pa.RecordBatchReade
     def batches() -> Iterator[pa.RecordBatch]:
         at = 0
         for batch in reader:
-            if at + batch.num_rows > len(values):
-                break
-            yield batch.append_column(WEIGHTS, pa.array(values[at : at + batch.num_rows]))
+            part = values[at : at + batch.num_rows]
             at += batch.num_rows
+            if len(part) < batch.num_rows or values.ndim != 1:
+                break
+            yield batch.append_column(WEIGHTS, pa.array(part))
         if at != len(values) or values.ndim != 1:
             raise ValueError(f"weights: there are {len(values)} for another number of rows; give one number per row")
 
@@ -382,7 +397,11 @@ def _dataset(data: Any, delimiter: str | None) -> Any:
     files = _files_of(data)
     ending = pathlib.Path(files[0].lower().removesuffix(".gz")).suffix
     tab = "\t" if delimiter == "\\t" or ending == ".tsv" else ","
-    text = dataset.CsvFileFormat(csv.ParseOptions(delimiter=tab if delimiter in (None, "", "\\t") else delimiter))
+    text = dataset.CsvFileFormat(
+        csv.ParseOptions(delimiter=tab if delimiter in (None, "", "\\t") else delimiter),
+        # As the program reads them: an empty cell is a missing value and no level.
+        convert_options=csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False),
+    )
     formats = {".csv": text, ".tsv": text, ".txt": text, ".parquet": "parquet", ".pq": "parquet"}
     return dataset.dataset(files, format=formats.get(ending, "ipc"))
 
@@ -402,6 +421,11 @@ def _to_pandas(table: pa.Table) -> Any:
             if pa.types.is_dictionary(field.type) and not field.type.ordered:
                 column = frame[field.name]
                 frame[field.name] = column.cat.reorder_categories(sorted(column.cat.categories))
+    # Of Parquet, Arrow reads categories of numbers as numbers.
+    for known in (table.schema.pandas_metadata or {}).get("columns", []):
+        name = known["field_name"]
+        if known["pandas_type"] == "categorical" and name in frame.columns and not hasattr(frame[name].dtype, "categories"):
+            frame[name] = frame[name].astype("category")
     return frame
 
 

@@ -389,3 +389,57 @@ def test_ranges_of_pandas_cut(frame, quick):
     for formula in ("clicked", "clicked ~ x + band"):
         fit = flymc.fit(formula, table, **quick)
         assert len(fit.names) == 4 and fit.predict(table[:5])["mean"].notna().all()
+
+
+def test_numbers_are_double_whatever_their_type(quick):
+    """Products, powers and differences of small integers wrap around in numpy; a ^ of integers is another operation."""
+    random = np.random.default_rng(5)
+    income = random.integers(20_000, 90_000, 400)
+    frame = pd.DataFrame(
+        {"x": random.normal(size=400), "income": income.astype("int32"), "kind": random.integers(1, 4, 400).astype("int8"), "y": random.integers(0, 2, 400)}
+    )
+    plain = frame.astype({"income": float})
+    for term in ("I(income**2)", "I(income^2)", "income:income2"):
+        wide, narrow = plain.assign(income2=plain["income"]), frame.assign(income2=frame["income"])
+        fit = flymc.fit(f"y ~ bs(x, df=4) + {term}", narrow, **quick)
+        np.testing.assert_array_equal(fit.array(), flymc.fit(f"y ~ bs(x, df=4) + {term.replace('^', '**')}", wide, **quick).array())
+    assert "C(kind)[T.2]" in flymc.fit("y ~ bs(x, df=4) + C(kind)", frame, **quick).names  # and not [T.2.0]
+    with pytest.raises(flymc.InputError, match="np.power"):
+        flymc.fit("y ~ bs(x, df=4) + exp10(x)", frame, **quick)
+
+
+def test_files_are_read_as_the_program_reads_them(quick, tmp_path):
+    random = np.random.default_rng(6)
+    region = random.choice(["east", "west"], 300)
+    frame = pd.DataFrame({"x": random.normal(size=300), "region": region, "kind": pd.Categorical(random.choice([1, 2, 10], 300)), "y": random.integers(0, 2, 300)})
+    frame.to_parquet(tmp_path / "t.parquet")
+    names = flymc.fit("y ~ bs(x, df=4) + kind", tmp_path / "t.parquet", **quick).names
+    assert names == flymc.fit("y ~ bs(x, df=4) + kind", frame, **quick).names and "kind[T.10]" in names
+    frame.loc[7, "region"] = ""
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(flymc.InputError, match="missing"):
+        flymc.fit("y ~ bs(x, df=4) + region", tmp_path / "t.csv", **quick)
+    dropped = flymc.fit("y ~ bs(x, df=4) + region", tmp_path / "t.csv", missing="drop", **quick)
+    assert [name for name in dropped.names if "region" in name] == ["region[T.west]"]
+
+
+def test_a_prior_by_the_name_of_a_column_with_a_hyphen(quick):
+    random = np.random.default_rng(7)
+    frame = pd.DataFrame({"age": random.normal(size=500), "age-sq": random.normal(size=500), "y": random.integers(0, 2, 500)})
+    prior = {"age": flymc.Normal(0, 5), "age-sq": flymc.Normal(0, 1e-4)}
+    for of in (prior, {"age": prior["age"], "`age-sq`": prior["age-sq"]}):
+        sd = flymc.fit("y ~ age + `age-sq`", frame, prior=of, **quick).summary()["sd"]
+        assert sd["age"] > 0.01 and sd["age-sq"] < 0.001
+
+
+def test_columns_of_a_frame_are_chosen(quick):
+    random = np.random.default_rng(8)
+    X, y = pd.DataFrame(random.normal(size=(300, 3)), columns=["age", "income", "leak"]), random.integers(0, 2, 300)
+    assert flymc.fit(None, (X, y), columns=["age"], **quick).names == ["intercept", "age"]
+    with pytest.raises(flymc.InputError, match="'agee'"):
+        flymc.fit(None, (X, y), columns=["agee"], **quick)
+    with pytest.raises(ValueError, match="'a' is there twice"):
+        flymc.fit(None, (X.to_numpy(), y), columns=["a", "a", "b"], **quick)
+    gaps = np.ma.masked_array(X.to_numpy(), mask=np.arange(900).reshape(300, 3) == 4)
+    with pytest.raises(flymc.InputError, match="missing"):
+        flymc.fit(None, (gaps, y), **quick)

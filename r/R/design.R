@@ -69,6 +69,10 @@ term_columns <- function(terms, frame, kinds, matrix) {
       names[[labels[j]]] <- colnames(matrix)[own]
     }
   }
+  if (anyDuplicated(unlist(names))) {
+    fail("formula: two columns of the design would be named '", unlist(names)[anyDuplicated(unlist(names))],
+         "'; rename a variable or a level")
+  }
   list(columns = columns, names = names)
 }
 

@@ -45,12 +45,31 @@ complete_frame <- function(formula, data, others, missing) {
   if (!any(made)) fail("data: no row is complete; values are missing in each")
   if (!all(made)) {
     terms_made <- attr(frame, "terms")
-    frame <- droplevels(frame[made, , drop = FALSE])
+    frame <- without_unused_levels(frame[made, , drop = FALSE])
     attr(frame, "terms") <- terms_made
   }
   all_rows <- if (is.null(rows)) length(numbers) else rows
   tell_dropped(raw, seq_len(all_rows) %in% numbers[made])
   list(frame = frame, others = lapply(values, `[`, numbers[made]), rows = numbers[made], all_rows = all_rows)
+}
+
+# droplevels() forgets contrasts, which hold as long as all levels are there.
+without_unused_levels <- function(frame) {
+  for (name in names(frame)) {
+    column <- frame[[name]]
+    if (!is.factor(column)) next
+    chosen <- attr(column, "contrasts")
+    kept <- droplevels(column)
+    if (!is.null(chosen)) {
+      if (nlevels(kept) < nlevels(column)) {
+        fail("data: ", name, " has contrasts of its own, and no complete row has its level '",
+             setdiff(levels(column), levels(kept))[1], "'; drop the level before, or leave the contrasts out")
+      }
+      attr(kept, "contrasts") <- chosen
+    }
+    frame[[name]] <- kept
+  }
+  frame
 }
 
 # The value of an argument that is evaluated among the columns of the data; a text names a column.

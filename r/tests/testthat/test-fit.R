@@ -214,3 +214,13 @@ test_that("ratios have the names of the family, and a shape or a scale has none"
   # A column of that name is a coefficient like others.
   expect_identical(names(coef(flymc(ill ~ age + shape, transform(few, shape = years)))), c("intercept", "age", "shape"))
 })
+
+test_that("contrasts stay when rows are dropped late, and columns of one name are refused", {
+  set.seed(4)
+  d <- data.frame(y = rnorm(300), x = c(-1, runif(299, 1, 2)), g = factor(sample(c("a", "b", "1"), 300, TRUE)), g1 = rnorm(300))
+  expect_warning(whole <- lm(y ~ log(x) + C(g, contr.sum), d), "NaN")
+  fit <- suppressWarnings(suppressMessages(flymc(y ~ log(x) + C(g, contr.sum), d, gaussian(), prior = "flat")))
+  expect_named(coef(fit)[-1], names(coef(whole))[-1])
+  expect_equal(unname(coef(fit)), unname(coef(whole)), tolerance = 0.1)
+  expect_error(flymc(y ~ 0 + g + g1, d, gaussian()), "two columns of the design would be named 'g1'")
+})
