@@ -9,7 +9,9 @@
 #include "flymc/core/error.hpp"
 #include "flymc/model/binomial.hpp"
 #include "flymc/model/cloglog.hpp"
+#include "flymc/model/gaussian.hpp"
 #include "flymc/model/logistic.hpp"
+#include "flymc/model/negative_binomial.hpp"
 #include "flymc/model/poisson.hpp"
 #include "flymc/model/probit.hpp"
 #include "flymc/model/softmax.hpp"
@@ -423,6 +425,34 @@ TEST(StudentTFamily, LikelihoodAndSlopesInLongDouble) {
                       4e-15 * static_cast<double>((n + 1) / a));
         }
     }
+}
+
+// With many degrees of freedom it is the normal distribution, constant and all.
+TEST(StudentTFamily, BecomesNormal) {
+  const double eta = 0.3;
+  for (const double nu : {1e5, 1e8, 1e12, 1e15})
+    EXPECT_NEAR(StudentT(nu, 2.0).log_likelihood(1.0, {&eta, 1}), Gaussian(2.0).log_likelihood(1.0, {&eta, 1}),
+                1.0 / nu + 1e-14)
+        << nu;
+  // Either side of where the series begins.
+  EXPECT_NEAR(StudentT(19999.9, 1.0).log_likelihood(eta, {&eta, 1}),
+              StudentT(20000.1, 1.0).log_likelihood(eta, {&eta, 1}), 1e-9);
+}
+
+// A count far beyond kappa: y - (y + kappa) p = kappa (y - mu) / (mu + kappa), and the likelihood, by formulas that do not
+// cancel.
+TEST(NegativeBinomialFamily, LargeCounts) {
+  const double kappa = 2.3, s = std::log(kappa);
+  for (const double y : {1e6, 1e9, 1e12, 1e15}) {
+    const double eta[] = {std::log(y) + 0.3, s};
+    double slope[2];
+    NegativeBinomial{}.slope(y, eta, slope);
+    const double mu = std::exp(eta[0]);
+    EXPECT_NEAR(slope[0], kappa * (y - mu) / (mu + kappa), 1e-12) << y;
+    const long double psi = static_cast<long double>(eta[0]) - s;
+    const long double value = y * static_cast<long double>(s) - kappa * psi - (y + kappa) * log1pl(expl(-psi));
+    EXPECT_NEAR(NegativeBinomial{}.log_likelihood(y, eta), static_cast<double>(value), 1e-15 * y + 1e-12) << y;
+  }
 }
 
 TEST(StudentTFamily, KnowsItsTargetsAndParameters) {

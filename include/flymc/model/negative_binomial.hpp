@@ -31,15 +31,17 @@ struct NegativeBinomial {
   // Whose mean a target's is, at the first predictor.
   Poisson of_mean() const { return {}; }
 
+  // Where psi is above 0, the terms of the size of y eta cancel: softplus(psi) = psi + softplus(-psi).
   double log_likelihood(double y, Predictor eta) const {
-    return y * eta[0] - (y + std::exp(eta[1])) * log1p_exp(eta[0] - eta[1]);
+    const double kappa = std::exp(eta[1]), psi = eta[0] - eta[1];
+    if (psi > 0.0) return y * eta[1] - kappa * psi - (y + kappa) * log1p_exp(-psi);
+    return y * eta[0] - (y + kappa) * log1p_exp(psi);
   }
 
   void slope(double y, Predictor eta, std::span<double> out) const {
     const At at(eta);
-    const double pull = (y + at.kappa) * at.p;
-    out[0] = y - pull;
-    out[1] = pull - at.kappa * at.softplus;
+    out[0] = y * at.q - at.kappa * at.p;  // y - (y + kappa) p, whose parts cancel for large counts
+    out[1] = (y + at.kappa) * at.p - at.kappa * at.softplus;
   }
 
   void curvature(double y, Predictor eta, std::span<double> out) const {

@@ -18,8 +18,10 @@ struct StudentT {
     if (!(sigma > 0.0) || !std::isfinite(sigma)) throw InputError("student_t: the scale, sigma, must be positive");
     if (!std::isnormal(nu * sigma * sigma))
       throw InputError("student_t: the scale is too small or too large; rescale the target");
-    log_constant_ =
-        log_gamma((nu + 1.0) / 2.0) - log_gamma(nu / 2.0) - 0.5 * std::log(nu * std::numbers::pi) - std::log(sigma);
+    // log Gamma(x + 1/2) - log Gamma(x) at x = nu / 2; for large x by its series, since both are of the size of x log x.
+    const double x = nu / 2.0;
+    const double ratio = x > 1e4 ? 0.5 * std::log(x) - 1.0 / (8.0 * x) : log_gamma(x + 0.5) - log_gamma(x);
+    log_constant_ = ratio - 0.5 * std::log(nu * std::numbers::pi) - std::log(sigma);
   }
 
   std::string name() const { return "student_t"; }
