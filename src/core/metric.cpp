@@ -1,3 +1,4 @@
+// What factors or solves, compiled once: the templates behind it take longer to read than most files.
 #include "flymc/core/metric.hpp"
 
 #include <Eigen/Cholesky>

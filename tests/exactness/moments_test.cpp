@@ -312,7 +312,7 @@ std::vector<Case> cases() {
   return out;
 }
 
-// All others: ten minutes. `ctest -L truth` has the later families too.
+// All others: ten minutes. `ctest -L truth` has most of the later families too.
 std::vector<Case> cases_by_hand() {
   std::vector<Case> out;
   for (const FamilyKind family : std::span(first_families).subspan(1))

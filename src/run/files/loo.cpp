@@ -308,8 +308,8 @@ LooRows loo_rows(std::span<const NamedRun> runs, RowId count, std::uint64_t seed
   });
 
   const CommonRows::Choice choice = common.choose(count, seed, threads);
-  LooRows out{choice.rows, {sums.totals.begin(), sums.totals.end()}, sums.squares, {}, {},
-              {},          all_rows(opened.front().parts.encoding)};
+  LooRows out{choice.rows, {sums.totals.begin(), sums.totals.end()}, sums.squares, {}, {}, {}};
+  out.table_rows = all_rows(opened.front().parts.encoding);
   out.proxies.resize(static_cast<Index>(choice.chosen.size()), k);
   for (Index r = 0; r < k; ++r) {
     const auto i = static_cast<std::size_t>(r);

@@ -1,3 +1,4 @@
+// Times are kept as their scaled logarithms, successes as shares.
 #include "row_targets.hpp"
 
 #include <cmath>

@@ -35,8 +35,8 @@ struct LooRows {
   };
   std::vector<OfCount> of_count;
   RowMatrix proxies;  // of the sampled rows, a column per run
-  RowId table_rows =
-      0;  // of the table, those that were dropped, or are zeros that a hurdle's count part leaves out, too
+  // Of the table: those that were dropped, or are zeros that the count part of a hurdle leaves out, are counted.
+  RowId table_rows = 0;
 };
 struct NamedRun {
   const RunDirectory& run;
