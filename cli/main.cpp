@@ -151,10 +151,10 @@ void print_summary(const RunDirectory& directory, const Output& output, const Su
   fmt::print("{}", output.json
                        ? to_json(summary, report)
                        : summary.text(fmt::format("`flymc summary {} --all` shows all", directory.path().string())));
-  if (!output.json && !convergence_warnings(summary.parameters, report.chains.size()).empty())
+  if (!output.json && !convergence_warnings(summary.parameters, summary.enough_ess).empty())
     tell("`flymc sample {} --draws {} --out OTHER` draws so many, from where these chains ended\n",
          directory.path().string(),
-         draws_that_should_do(summary.parameters, report.chains.size(), report.draws_per_chain));
+         draws_that_should_do(summary.parameters, summary.enough_ess, report.draws_per_chain));
 }
 
 int finish(const Runs& runs, const Output& output, const SummaryOptions& options = {}) {

@@ -397,13 +397,20 @@ def _dataset(data: Any, delimiter: str | None) -> Any:
     files = _files_of(data)
     ending = pathlib.Path(files[0].lower().removesuffix(".gz")).suffix
     tab = "\t" if delimiter == "\\t" or ending == ".tsv" else ","
-    text = dataset.CsvFileFormat(
-        csv.ParseOptions(delimiter=tab if delimiter in (None, "", "\\t") else delimiter),
+    if ending not in (".csv", ".tsv", ".txt"):
+        return dataset.dataset(files, format="parquet" if ending in (".parquet", ".pq") else "ipc")
+
+    def text(empty_lines: bool) -> Any:
         # As the program reads them: an empty cell is a missing value and no level.
-        convert_options=csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False),
-    )
-    formats = {".csv": text, ".tsv": text, ".txt": text, ".parquet": "parquet", ".pq": "parquet"}
-    return dataset.dataset(files, format=formats.get(ending, "ipc"))
+        layout = csv.ParseOptions(
+            delimiter=tab if delimiter in (None, "", "\\t") else delimiter, ignore_empty_lines=not empty_lines
+        )
+        missing = csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False)
+        return dataset.dataset(files, format=dataset.CsvFileFormat(layout, convert_options=missing))
+
+    found = text(empty_lines=False)
+    # Of one column an empty line is a cell.
+    return text(empty_lines=True) if len(found.schema.names) == 1 else found
 
 
 def _unreadable(data: Any, error: Exception) -> str:

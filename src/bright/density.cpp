@@ -68,9 +68,11 @@ void JointDensity::add_up(const BrightRows& z, bool with_gradient, Evaluation& a
   at.log_density = at.base + sum;
   // Far from the anchor the bound falls away quadratically and the gaps of the bright rows give back what it lost, at
   // most all of it. Where so little could be left of so much that rounding would sway a decision, the density cannot be
-  // computed, and says so. That depends on theta alone: a sweep never leads there.
-  constexpr double worst_rounding = 1e-5;
-  if (!(std::numeric_limits<double>::epsilon() * 2.0 * std::abs(at.base) < worst_rounding))
+  // computed, and says so. That depends on theta alone: a sweep never leads there. What the density is at the anchor
+  // cancels in every ratio, to the rounding of a sum of that size, which has no sign of its own: more is allowed, as
+  // 10^8 counts of 100 need.
+  constexpr double eps = std::numeric_limits<double>::epsilon(), worst_rounding = 1e-5, worst_of_all = 1e-4;
+  if (!(eps * 2.0 * std::abs(at.base - at_anchor_) < worst_rounding && eps * std::abs(at_anchor_) < worst_of_all))
     at.log_density = std::numeric_limits<double>::quiet_NaN();
   at.gradient.resize(0);
   at.force.resize(0);

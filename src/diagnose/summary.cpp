@@ -203,7 +203,7 @@ std::string format_ratios(std::span<const ParameterSummary> parameters, const Ra
   return table;
 }
 
-std::vector<std::string> convergence_warnings(std::span<const ParameterSummary> parameters, std::size_t chains) {
+std::vector<std::string> convergence_warnings(std::span<const ParameterSummary> parameters, double ess) {
   std::vector<std::string> out;
   // How many parameters break a rule, and which breaks it worst; what is not defined breaks every rule.
   const auto rule = [&](const auto& badness, double limit, const auto& describe) {
@@ -222,20 +222,18 @@ std::vector<std::string> convergence_warnings(std::span<const ParameterSummary> 
                                     : fmt::format("chains have not met: R-hat of '{}' is {:.3f}, above {}", p.name,
                                                   p.r_hat, enough_r_hat);
        });
-  const double needed = enough_ess(chains);
-  rule([](const auto& p) { return -std::min(p.ess_bulk, p.ess_tail); }, -needed,
+  rule([](const auto& p) { return -std::min(p.ess_bulk, p.ess_tail); }, -ess,
        [&](const auto& p) {
          return fmt::format("few effective draws: {:.0f} in bulk and {:.0f} in the tails of '{}', below {:.0f}",
-                            p.ess_bulk, p.ess_tail, p.name, needed);
+                            p.ess_bulk, p.ess_tail, p.name, ess);
        });
   return out;
 }
 
-std::int64_t draws_that_should_do(std::span<const ParameterSummary> parameters, std::size_t chains,
-                                  std::int64_t draws) {
+std::int64_t draws_that_should_do(std::span<const ParameterSummary> parameters, double ess, std::int64_t draws) {
   double factor = 1.0;
   for (const ParameterSummary& p : parameters) {
-    const double of_ess = enough_ess(chains) / std::min(p.ess_bulk, p.ess_tail);
+    const double of_ess = ess / std::min(p.ess_bulk, p.ess_tail);
     const double of_r_hat = (p.r_hat - 1.0) / (enough_r_hat - 1.0);
     constexpr double undefined = 10.0;  // too few draws to tell, or a chain that did not move
     for (const double more : {of_ess, of_r_hat}) factor = std::max(factor, std::isfinite(more) ? more : undefined);

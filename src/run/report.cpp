@@ -196,11 +196,12 @@ FitSummary summarise(const Report& report, std::vector<ParameterSummary> paramet
   summary.remark = reported.remark();
   summary.choices = report.choices;
   summary.cost = describe_cost(report);
-  summary.warnings = convergence_warnings(summary.parameters, report.chains.size());
+  summary.enough_ess = std::max(enough_ess(report.chains.size()), options.asked_ess);
+  summary.warnings = convergence_warnings(summary.parameters, summary.enough_ess);
   if (!summary.warnings.empty())
     summary.warnings.back() +=
         fmt::format("; {} should do",
-                    mention("draws", fmt::format("{}", draws_that_should_do(summary.parameters, report.chains.size(),
+                    mention("draws", fmt::format("{}", draws_that_should_do(summary.parameters, summary.enough_ess,
                                                                             report.draws_per_chain))));
   const auto checked = self_check_warnings(report.chains, summary.parameters, report.draws_per_chain,
                                            static_cast<Index>(report.coefficients.size()), report.radius);

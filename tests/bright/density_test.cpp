@@ -453,6 +453,25 @@ TEST(JointDensity, SaysWhereRoundingWouldDecide) {
   EXPECT_FALSE(std::isfinite(at.log_density));
 }
 
+// What rows add at the anchor cancels in every ratio, however many there are: a density is not judged by it until its
+// own rounding would be seen.
+TEST(JointDensity, ManyRowsAreNoReasonThatRoundingWouldDecide) {
+  const Model model(Logistic{}, Prior::normal(0.0, 2.0));
+  const problems::Machine machine;
+  for (const auto& [weight, computed] : {std::pair{1e6, true}, {1e11, true}, {1e13, false}}) {
+    const std::vector<double> x = {1.0};
+    StoreBuilder builder({"x"}, Precision::float64, {.weight = true, .offset = false});
+    for (const double y : {0.0, 1.0}) builder.append(x, {y, weight, 0.0});
+    const Store store = builder.finish();
+    const Bound bound(store, model.shared_family(), std::make_shared<AnchoredRule>(), Vector::Zero(1),
+                      machine.execution());
+    const JointDensity joint(store, bound, model.shared_term());
+    Evaluation at;
+    joint.evaluate(Vector::Constant(1, 1.0 / std::sqrt(weight)), BrightRows(2), false, at);
+    EXPECT_EQ(std::isfinite(at.log_density), computed) << weight;
+  }
+}
+
 // Whether a density can be computed must not depend on z, or a sweep could lead to where no move leads away.
 TEST(JointDensity, NoSweepLeadsToWhereRoundingWouldDecide) {
   const World world(Logistic{}, Prior::normal(0.0, 1e9), 6, 1, 24);

@@ -67,7 +67,9 @@ def test_a_run_is_replaced_when_asked(table, tmp_path):
         refusal("fit", table, *wrong, "--out", "run", "--overwrite", folder=tmp_path)
     assert (tmp_path / "run" / "settings.toml").read_text() == before
     assert (tmp_path / "run" / "report.json").exists()
+    flymc("report", "run", folder=tmp_path)
     fit(table, "--draws", 60, "--overwrite", folder=tmp_path)
+    assert not (tmp_path / "run" / "report.html").exists()  # which was of the other run
     assert json.loads(flymc("summary", "run", "--json", folder=tmp_path))["draws"] == 60
     assert (tmp_path / "run" / "notes.txt").read_text() == "mine"
     # A run that others are sampled from is theirs.
@@ -76,6 +78,43 @@ def test_a_run_is_replaced_when_asked(table, tmp_path):
     flymc("sample", "run", "--draws", 40, "--out", "more", "--quiet", folder=tmp_path)
     flymc("sample", "run", "--draws", 30, "--out", "more", "--overwrite", "--quiet", folder=tmp_path)
     assert json.loads(flymc("summary", "more", "--json", folder=tmp_path))["draws"] == 30
+
+
+def test_draws_of_rows_that_were_replaced(table, tmp_path):
+    """A run that is sampled from another has its rows there. Once these are others, its draws are of nothing that is left."""
+    fit(table, "--draws", 150, folder=tmp_path)
+    flymc("sample", "run", "--draws", 150, "--out", "again", "--quiet", folder=tmp_path)
+    page = (tmp_path / "again" / "report.html")
+    flymc("report", "again", folder=tmp_path)
+    assert "sampled from the rows of another run, ../run," in page.read_text()
+    before = flymc("summary", "again", folder=tmp_path)
+    # The same numbers, of which the first level of the region has another name.
+    flymc("predict", "again", table, "--out", "p.csv", folder=tmp_path)
+    fit(table, "--draws", 150, "--reference", "region=north", "--overwrite", folder=tmp_path)
+    for words in (("predict", "again", table, "--out", "q.csv"), ("loo", "again"), ("check", "again"), ("report", "again"),
+                  ("export", "again", "--out", "x.nc"), ("sample", "again", "--out", "more"), ("compare", "run", "again")):
+        said = refusal(*words, folder=tmp_path)
+        assert "again: its draws are of other rows than there are in" in said and "which was made anew since" in said, words
+    assert flymc("summary", "again", folder=tmp_path) == before
+
+
+def test_the_names_of_levels_are_part_of_rows(tmp_path):
+    random = np.random.default_rng(2)
+    y, codes = random.integers(0, 2, 500), random.integers(0, 3, 500)
+    for names in ("abc", "dbc"):
+        write(pyarrow.table({"y": y, "g": np.array(list(names))[codes]}), tmp_path / f"{names}.parquet")
+    flymc("fit", "abc.parquet", "--target", "y", "--draws", 50, "--reference", "g=c", "--out", "run", "--quiet", folder=tmp_path)
+    flymc("sample", "run", "--draws", 150, "--out", "again", "--quiet", folder=tmp_path)
+    flymc("fit", "dbc.parquet", "--target", "y", "--draws", 50, "--reference", "g=c", "--out", "run", "--overwrite", "--quiet",
+          folder=tmp_path)
+    assert "its draws are of other rows" in refusal("check", "again", folder=tmp_path)
+
+
+def test_draws_are_worth_less_than_was_asked(table, tmp_path):
+    found = json.loads(flymc("fit", table, "--target", "y", "--draws", 2, "--target-ess", 5000, "--out", "run", "--quiet", "--json",
+                             folder=tmp_path))
+    assert any("few effective draws" in warning and "below 5000" in warning for warning in found["warnings"])
+    assert "below 5000" in flymc("summary", "run", folder=tmp_path)
 
 
 def test_only_runs_are_replaced(table, tmp_path):

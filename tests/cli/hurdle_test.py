@@ -123,14 +123,18 @@ def test_predictions_are_of_both_parts(folder):
     means = p * mu / -np.expm1(-mu)
     np.testing.assert_allclose(found[:, 0], means.mean(axis=0), rtol=1e-8)
     np.testing.assert_allclose(found[:, 1:], np.quantile(means, [0.05, 0.95], axis=0).T, rtol=1e-8)
-    drawn = np.array(predictions("target", folder=folder))
-    np.testing.assert_array_equal(drawn[:, 0], found[:, 0])
-    # Quantiles of 800 new counts beside those of the mixture.
-    for i in range(3):
-        k = np.arange(200)
-        cdf = np.where(k > 0, 1 - p[:, [i]] + p[:, [i]] * (stats.poisson.cdf(k, mu[:, [i]]) - np.exp(-mu[:, [i]])) / -np.expm1(-mu[:, [i]]), 1 - p[:, [i]]).mean(axis=0)
-        assert np.searchsorted(cdf, 0.02) <= drawn[i, 1] <= np.searchsorted(cdf, 0.08)
-        assert np.searchsorted(cdf, 0.92) <= drawn[i, 2] <= np.searchsorted(cdf, 0.98)
+    # Quantiles of 800 new counts beside those of the mixture; also where both parts were sampled with one seed.
+    for part in ("zero", "count"):
+        flymc("sample", f"run/{part}", "--seed", 7, "--out", f"again/{part}", "--quiet", folder=folder)
+    for run in ("run", "again"):
+        drawn = np.array(predictions("target", folder=folder, run=run))
+        if run == "run":
+            np.testing.assert_array_equal(drawn[:, 0], found[:, 0])
+        for i in range(3):
+            k = np.arange(200)
+            cdf = np.where(k > 0, 1 - p[:, [i]] + p[:, [i]] * (stats.poisson.cdf(k, mu[:, [i]]) - np.exp(-mu[:, [i]])) / -np.expm1(-mu[:, [i]]), 1 - p[:, [i]]).mean(axis=0)
+            assert np.searchsorted(cdf, 0.02) <= drawn[i, 1] <= np.searchsorted(cdf, 0.08)
+            assert np.searchsorted(cdf, 0.92) <= drawn[i, 2] <= np.searchsorted(cdf, 0.98)
     write(pa.table({name: new[name] for name in ("age", "kind")}), folder / "without.csv")
     assert "years" in refusal("predict", "run", "without.csv", "--out", "none.csv", folder=folder)
 

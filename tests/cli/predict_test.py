@@ -40,6 +40,17 @@ def test_kinds(folder):
     assert usual["mean"] == target["mean"] and set(target["lower"] + target["upper"]) <= {0.0, 1.0}
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_an_empty_line_of_one_column_is_a_row(tmp_path, end):
+    write(people(2000).select(["age", "y"]), tmp_path / "t.parquet")
+    flymc("fit", "t.parquet", "--target", "y", "--out", "run", *QUICK, folder=tmp_path)
+    (tmp_path / "new.csv").write_text(end.join(["age", "30", "", "60", ""]), newline="")
+    assert "new.csv, column 'age', row 2: the value is missing" in refusal("predict", "run", "new.csv", "--out", "p.csv", folder=tmp_path)
+    flymc("predict", "run", "new.csv", "--missing", "drop", "--out", "p.csv", folder=tmp_path)
+    lines = (tmp_path / "p.csv").read_text().splitlines()
+    assert len(lines) == 4 and lines[2] == "2,,," and lines[1][:2] == "1," and lines[3][:2] == "3,"
+
+
 def test_threads_and_draws(folder):
     for run in ("logistic", "softmax", "student_t"):
         assert predict(folder, run, "--threads", 1) == predict(folder, run, "--threads", 2)

@@ -122,7 +122,7 @@ TEST(Summary, SaysHowManyDrawsShouldDo) {
   apart.r_hat = 1.05;
   stuck.ess_bulk = stuck.r_hat = std::numeric_limits<double>::quiet_NaN();
   const auto should_do = [&](const ParameterSummary& p, std::int64_t draws = 1000) {
-    return draws_that_should_do(std::vector<ParameterSummary>{good, p}, 4, draws);
+    return draws_that_should_do(std::vector<ParameterSummary>{good, p}, 400.0, draws);
   };
   EXPECT_EQ(should_do(slow), 5000);      // 4 times, and a quarter more
   EXPECT_EQ(should_do(slow, 123), 620);  // 615

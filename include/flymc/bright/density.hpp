@@ -65,7 +65,8 @@ class JointDensity final : public Density {
         prior_(std::move(prior)),
         frame_(std::move(frame)),
         communicator_(communicator),
-        own_(own_rows(store, communicator)) {
+        own_(own_rows(store, communicator)),
+        at_anchor_(prior_->log_density(bound.anchor()) + bound.log_sum(bound.at(bound.anchor(), false))) {
     see_lit_in_frame();
   }
   Index dimension() const override { return bound_.anchor().size(); }
@@ -128,7 +129,8 @@ class JointDensity final : public Density {
   std::shared_ptr<const RowsInFrame> lit_in_frame_;  // or their stand-ins; none where they would cost more
   const Communicator& communicator_;
   RowRange own_;
-  Threads one_{1};  // chains side by side share out the cores
+  double at_anchor_;  // the density there without bright rows
+  Threads one_{1};    // chains side by side share out the cores
 };
 
 }  // namespace flymc

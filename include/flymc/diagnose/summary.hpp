@@ -57,11 +57,11 @@ std::string format_ratios(std::span<const ParameterSummary> parameters, const Ra
 // tails, 100 per chain or more.
 inline constexpr double enough_r_hat = 1.01;
 constexpr double enough_ess(std::size_t chains) { return 100.0 * static_cast<double>(chains); }
-// Reasons not to trust these draws yet, in words: a limit that is not kept, or too few draws to tell. Empty if there are
-// none.
-std::vector<std::string> convergence_warnings(std::span<const ParameterSummary> parameters, std::size_t chains);
+// Reasons not to trust these draws yet, in words: a limit that is not kept (`ess` is that of the effective sizes), or too
+// few draws to tell. Empty if there are none.
+std::vector<std::string> convergence_warnings(std::span<const ParameterSummary> parameters, double ess);
 // How many draws per chain should do where `draws` were not enough: effective sizes grow with the number of draws, and
 // R-hat - 1 falls as fast. A quarter more, since both are estimates; to two digits.
-std::int64_t draws_that_should_do(std::span<const ParameterSummary> parameters, std::size_t chains, std::int64_t draws);
+std::int64_t draws_that_should_do(std::span<const ParameterSummary> parameters, double ess, std::int64_t draws);
 
 }  // namespace flymc

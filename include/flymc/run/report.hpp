@@ -61,6 +61,7 @@ struct SummaryOptions {
   bool all = false;                  // every line of the table, however long it is
   bool ratios = false;               // of a run: exp of the coefficients too, as its family calls it
   std::string reference_class = {};  // that differences are from: see Report::reported
+  double asked_ess = 0.0;            // a warning says where draws are worth less, or less than the usual limit
 };
 // Throws InputError if the interval is none.
 void check(const SummaryOptions& options);
@@ -71,6 +72,7 @@ struct FitSummary {
   SummaryOptions options = {};
   Ratio ratio = {};                   // what exp of a coefficient is, to be shown too; without a name it is not
   std::size_t with_ratio = 0;         // of how many parameters, the first ones: not of a residual scale or a shape
+  double enough_ess = 0.0;            // below it an effective size is too small
   std::vector<LaplaceCheck> laplace;  // of each parameter; empty where there was no anchor
   std::string remark;                 // what the parameters are, where they are not the coefficients
   std::string choices;                // of bound, sweep and move, in words

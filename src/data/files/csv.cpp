@@ -55,6 +55,7 @@ class CsvFile final : public TableFile {
     const auto reader = make_reader(arrow::csv::ConvertOptions::Defaults(), ragged);
     if (!reader.ok()) explain(reader.status(), *ragged, {});
     set_columns(*(*reader)->schema());
+    one_column_ = columns_.size() == 1;
     for (std::size_t j = 0; j < columns_.size(); ++j)
       // Text that is not UTF-8 is taken for bytes; reading it as text will say where.
       if ((*reader)->schema()->field(static_cast<int>(j))->type()->id() == arrow::Type::BINARY)
@@ -161,6 +162,7 @@ class CsvFile final : public TableFile {
     auto parse = arrow::csv::ParseOptions::Defaults();
     parse.delimiter = delimiter_;
     parse.newlines_in_values = true;
+    parse.ignore_empty_lines = !one_column_;  // of one column such a line is a cell, and missing
     parse.invalid_row_handler = [ragged](const arrow::csv::InvalidRow& row) {
       const std::lock_guard lock(ragged->mutex);
       if (!ragged->found) {
@@ -270,6 +272,7 @@ class CsvFile final : public TableFile {
 
   static constexpr std::size_t longest_start = std::size_t{64} << 20;  // of the header and the first row
   char delimiter_ = ',';
+  bool one_column_ = false;
   std::size_t block_size_ = std::size_t{1} << 20;
 };
 

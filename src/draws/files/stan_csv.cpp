@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <iterator>
 #include <memory>
 #include <set>
@@ -67,12 +68,23 @@ std::string for_comment(std::string name) {
   return name;
 }
 
+constexpr std::string_view algorithm = "firefly";
+
+// Whether a file is there and has our header.
+bool is_of_flymc(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::string line;
+  for (int i = 0; i < 10 && std::getline(in, line); ++i)
+    if (line == fmt::format("#     algorithm = {}", algorithm)) return true;
+  return false;
+}
+
 void write_header(TextFile& file, const DrawsFile& draws, std::size_t chain, const std::vector<std::string>& columns,
                   const StanCsvOptions& options) {
   file.print("# model = {}\n# method = sample (Default)\n#   sample\n", for_comment(options.model));
   file.print("#     num_samples = {}\n", draws.draws(chain));
   if (options.warmup) file.print("#     num_warmup = {}\n", *options.warmup);
-  file.print("#     save_warmup = 0\n#     thin = 1 (Default)\n#     algorithm = firefly\n# id = {}\n",
+  file.print("#     save_warmup = 0\n#     thin = 1 (Default)\n#     algorithm = {}\n# id = {}\n", algorithm,
              draws.chain_number(chain) + 1);
   if (options.seed) file.print("# random\n#   seed = {}\n", *options.seed);
   for (std::size_t j = 0; j < columns.size(); ++j)
@@ -124,6 +136,12 @@ std::vector<std::filesystem::path> export_stan_csv(const DrawsFile& draws, const
     }
   });
   for (auto& file : files) file->finish();
+  // Files of an earlier export with more chains would be read with these.
+  for (std::size_t c = draws.chains() + 1;; ++c) {
+    const std::filesystem::path older = prefix.string() + fmt::format("_{}.csv", c);
+    if (!is_of_flymc(older)) break;
+    std::filesystem::remove(older);
+  }
   return paths;
 }
 

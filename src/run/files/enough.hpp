@@ -24,6 +24,7 @@ class Enough {
  public:
   explicit Enough(const Settings& settings);
 
+  double ess() const { return ess_; }               // that is asked for; 0: none
   bool fixed() const { return most_rounds_ == 1; }  // the draws that are asked for are all there will be
   bool last(std::int64_t draws) const { return draws >= most_rounds_ * round_; }
   // Whether the chains can stop at `now`. A round later than the first has to confirm the one before it: the first

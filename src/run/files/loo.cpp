@@ -82,7 +82,7 @@ RowId Opened::row_of_count(RowId row) const {
 
 // What is wrong with the rows of a run does not say which run that is, and there may be several.
 RunParts opened_rows(const NamedRun& of, const Threads& threads, bool alone) {
-  StoreFile store = open_store(of.run.rows_files(), Verify::numbers, {threads});
+  StoreFile store = open_rows(of.run, Verify::numbers, {threads});
   try {
     return parts_of(std::move(store), of.run.settings());
   } catch (const InputError& error) {

@@ -38,7 +38,8 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
   const Presentation shown{parts.names, encoding.classes(), [&](const Vector& parameters) {
                              return encoding.to_original(parameters, parts.model.arrangement().blocks());
                            }};
-  RunReport report{report_on(parts.rows.store, parts.model, preparation, settings.fit, shown), FLYMC_VERSION};
+  RunReport report{report_on(parts.rows.store, parts.model, preparation, settings.fit, shown), FLYMC_VERSION,
+                   fingerprint_of(parts.rows)};
   report.dropped = encoding.dropped();
   report.table_rows = encoding.rows();
   if (const auto& classes = report.classes;

@@ -59,7 +59,7 @@ void remove_run(const fs::path& path) {
     const std::string name = entry.path().filename().string();
     const auto is = [&](std::string_view file) { return name == file || name == std::string(file) + ".partial"; };
     if (is("preparation.flymc") || is("gaps.flymc") || is("starts.flymc") || is("draws.parquet") || is("report.json") ||
-        is("formula.json") || is("formula.rds") || name == "chains" || name == "parts" ||
+        is("report.html") || is("formula.json") || is("formula.rds") || name == "chains" || name == "parts" ||
         (name.starts_with("rows") && (name.ends_with(".arrow") || name.ends_with(".arrow.partial"))))
       fs::remove_all(entry.path());
   }

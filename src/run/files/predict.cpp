@@ -173,9 +173,9 @@ void check(const PredictOptions& options) {
 
 namespace {
 
-Encoding encoding_of(const RunDirectory& directory) {
-  read_report(directory);  // the run must be finished
-  return Encoding::from_json(open_unverified(directory).metadata.at("encoding"));
+Encoding encoding_of_finished(const RunDirectory& directory) {
+  read_report(directory);
+  return encoding_of(directory);
 }
 
 void refuse_times(const PredictOptions& options, const std::string& family) {
@@ -207,7 +207,7 @@ RowId predict_rows(const RowPredictor& predictor, const Encoding& encoding, cons
 RowId predict(const RunDirectory& directory, const PredictOptions& options, const std::filesystem::path& out) {
   check(options);
   const Settings& settings = directory.settings();
-  const Encoding encoding = encoding_of(directory);
+  const Encoding encoding = encoding_of_finished(directory);
   if (encoding.trials() && options.kind == "target")
     throw InputError(
         fmt::format("{}: how many trials new rows have is not known; the mean is the probability of a "
@@ -222,7 +222,7 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
 RowId predict(const RunDirectory& of_zero, const RunDirectory& of_count, const PredictOptions& options,
               const std::filesystem::path& out) {
   check(options);
-  const Encoding zero = encoding_of(of_zero), count = encoding_of(of_count);
+  const Encoding zero = encoding_of_finished(of_zero), count = encoding_of_finished(of_count);
   refuse_times(options, of_count.settings().family);
   if (zero.feature_names() != count.feature_names())
     throw InputError(fmt::format("{} and {} do not have the same columns; {} makes both again", of_zero.path().string(),

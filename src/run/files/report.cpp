@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "chain_report_json.hpp"
+#include "enough.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/draws/files/draws_file.hpp"
@@ -20,6 +21,7 @@ using nlohmann::ordered_json;
 std::string to_json(const RunReport& report) {
   ordered_json value = {{"flymc", report.version},
                         {"rows", report.rows},
+                        {"fingerprint", report.fingerprint},
                         {"table_rows", report.table_rows > 0 ? report.table_rows : report.rows},
                         {"dropped", report.dropped},
                         {"classes", report.classes},
@@ -81,6 +83,7 @@ RunReport read_report(const RunDirectory& directory) {
     value.at("flymc").get_to(report.version);
     value.at("rows").get_to(report.rows);
     report.table_rows = value.value("table_rows", report.rows);  // which earlier versions did not keep apart
+    report.fingerprint = value.value("fingerprint", "");
     value.at("dropped").get_to(report.dropped);
     value.at("classes").get_to(report.classes);
     value.at("anchor_queries").get_to(report.anchor_queries);
@@ -113,7 +116,9 @@ FitSummary summarise(const RunDirectory& directory, const RunReport& report, con
         fmt::format("{}: exp of a coefficient of the family {} is no ratio of odds, rates, means or times; "
                     "leave it out",
                     mention("ratios"), card.name));
-  FitSummary summary = summarise(report, DrawsFile(directory.draws()), options, of_how_many);
+  SummaryOptions asked = options;
+  asked.asked_ess = Enough(directory.settings()).ess();
+  FitSummary summary = summarise(report, DrawsFile(directory.draws()), asked, of_how_many);
   if (options.ratios) {
     summary.ratio = card.ratio;
     // A residual scale or a shape is the last parameter.

@@ -166,7 +166,7 @@ void RowPredictor::predict_number(std::span<const double> eta, std::uint64_t row
   out[2] = found.upper;
 }
 
-// P(y > 0) E[y | y > 0], draw by draw. The parts have different random numbers, by their seeds.
+// P(y > 0) E[y | y > 0], draw by draw. The parts have different random numbers, also where their seeds are equal.
 void RowPredictor::predict_hurdle(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const {
   const auto draws = static_cast<std::size_t>(draws_);
   const BatchedFamily &family = model_.family(), &of_zero = zero_->model.family();
@@ -178,7 +178,7 @@ void RowPredictor::predict_hurdle(std::span<const double> eta, std::uint64_t row
   for (std::size_t s = 0; s < draws; ++s) numbers[s] *= probability[s];
   out[0] = locate(width_, numbers).mean;
   if (new_targets_) {
-    const PhiloxRandom random(seed_, 0, row), random_of_zero(zero_->seed, 0, row);
+    const PhiloxRandom random(seed_, 0, row), random_of_zero(zero_->seed, 1, row);
     for (std::size_t s = 0; s < draws; ++s) {
       const bool more = of_zero.simulate(zero.subspan(s, 1), random_of_zero, s) > 0.5;
       numbers[s] = more ? family.simulate(count.subspan(s, 1), random, s) : 0.0;

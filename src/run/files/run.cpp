@@ -14,7 +14,7 @@
 namespace flymc {
 namespace {
 
-StoreFile open_rows(const RunDirectory& directory, bool old, const Execution& execution) {
+StoreFile open_old_or_new(const RunDirectory& directory, bool old, const Execution& execution) {
   try {
     // Rows that were just written are right. Where passes are to come, one more to verify the numbers is no matter, and
     // nor is it in files that are read in a second; else it would be the pass that sampling avoids.
@@ -46,7 +46,7 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   ingest(job);
   SetUpSeconds set_up{had_rows ? 0.0 : seconds_since(began), 0.0};
   if (job.stopped()) return false;
-  const RunParts parts = parts_of(open_rows(directory, had_rows, job.execution), job.settings());
+  const RunParts parts = parts_of(open_old_or_new(directory, had_rows, job.execution), job.settings());
   const auto ingested = Clock::now();
   const bool had_preparation = job.found([&] { return std::filesystem::exists(directory.preparation()); });
   const std::optional<Preparation> preparation = prepared(job, parts);

@@ -10,12 +10,6 @@
 
 namespace flymc {
 
-StoreFile open_unverified(const RunDirectory& run) {
-  std::vector<std::string> files = run.rows_files();
-  if (files.empty()) files.push_back(run.rows().string());  // which is then said not to be there
-  return open_store(files, Verify::metadata, {Threads(1)});
-}
-
 RunParts parts_of(StoreFile rows, const Settings& settings) {
   Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
   if (encoding.stored_rows() != rows.store.rows())
@@ -24,15 +18,6 @@ RunParts parts_of(StoreFile rows, const Settings& settings) {
   auto names = coefficient_names(encoding, settings);
   Model model = make_model(settings, encoding);
   return {std::move(rows), std::move(encoding), std::move(names), std::move(model)};
-}
-
-void check_rows(const RunDirectory& run) {
-  if (!run.rows_files().empty()) return;
-  throw InputError(run.finished()
-                       ? fmt::format("{}: its rows were removed, and only a new fit of the table ({}) makes them again",
-                                     run.path().string(), mention_action("fit"))
-                       : fmt::format("{}: its rows are not there yet; {} makes them", run.path().string(),
-                                     mention_action("resume", run.path().string())));
 }
 
 RunParts open_parts(const RunDirectory& run) {

@@ -4,10 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "flymc/data/files/encoding.hpp"
-#include "flymc/data/files/store_file.hpp"
 #include "flymc/model/model.hpp"
-#include "flymc/run/files/run_directory.hpp"
+#include "flymc/run/files/run_rows.hpp"
 
 namespace flymc {
 
@@ -26,14 +24,8 @@ struct RunParts {
   }
 };
 
-// All rows of a run, however many files they are in. Their numbers are not verified: few of them will be looked at.
-StoreFile open_unverified(const RunDirectory& run);
-
 // Throws InputError if the rows are not all there, or the prior names what is not.
 RunParts parts_of(StoreFile rows, const Settings& settings);
-
-// Throws InputError if the run has no rows.
-void check_rows(const RunDirectory& run);
 
 // Of a run that has rows. Their numbers are not verified.
 RunParts open_parts(const RunDirectory& run);

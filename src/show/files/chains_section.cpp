@@ -128,7 +128,7 @@ std::string chains_section(const Shown& of) {
       "share: "
       "each line should be level, around 1.</p>\n",
       chains, with_commas(of.report.draws_per_chain), known(r_hat, 3), enough_r_hat,
-      ess > 0.0 ? known(ess, 0) : "not known", enough_ess(chains));
+      ess > 0.0 ? known(ess, 0) : "not known", of.summary.enough_ess);
   out += chain_key(chains);
   const Reported reported = of.report.reported(of.summary.options.reference_class);
   out += "<div class=\"cards\">\n";

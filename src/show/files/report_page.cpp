@@ -6,8 +6,8 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
-#include "flymc/data/files/store_file.hpp"
 #include "flymc/run/files/check.hpp"
+#include "flymc/run/files/run_rows.hpp"
 #include "flymc/show/files/check_section.hpp"
 #include "flymc/show/html.hpp"
 #include "flymc/show/page.hpp"
@@ -15,12 +15,6 @@
 
 namespace flymc {
 namespace {
-
-std::optional<Encoding> encoding_of(const RunDirectory& run) {
-  const std::vector<std::string> files = run.rows_files();
-  if (files.empty()) return std::nullopt;
-  return Encoding::from_json(open_store(files, Verify::metadata, {Threads(1)}).metadata.at("encoding"));
-}
 
 // The check, or why there is none.
 struct Checked {
@@ -52,10 +46,15 @@ std::string warnings_box(const FitSummary& summary, const Checked& check) {
 }
 
 std::string settings_section(const RunDirectory& run, const RunReport& report) {
+  const std::string& from = run.settings().from;
   return fmt::format(
-      "<h2 id=\"settings\">To repeat it</h2>\n<p>With the same table, these settings (the file settings.toml of the "
-      "run) give "
-      "the same draws, bit for bit, on any number of threads. flymc {}, seed {}.</p>\n{}",
+      "<h2 id=\"settings\">To repeat it</h2>\n<p>{} flymc {}, seed {}.</p>\n{}",
+      from.empty() ? "With the same table, these settings (the file settings.toml of the run) give the same draws, bit "
+                     "for bit, on any number of threads."
+                   : fmt::format("These draws were sampled from the rows of another run, {}, under the settings below "
+                                 "(the file settings.toml of the run); sampling it again with the same flags gives the "
+                                 "same draws, as long as that run is the same.",
+                                 escaped(from)),
       escaped(report.version), run.settings().fit.seed,
       folded("settings", fmt::format("<pre>{}</pre>\n", escaped(to_toml(run.settings()))), false));
 }
@@ -71,7 +70,8 @@ std::string report_page(const RunDirectory& run, const ReportPageOptions& option
   for (std::string* said : {&summary.remark, &summary.choices}) *said = options.spell(*said);
   for (std::string& warning : summary.warnings) warning = options.spell(warning);
   const DrawsFile draws(run.draws());
-  const Shown shown{run, report, summary, draws, card, encoding_of(run)};
+  const Shown shown{run,   report, summary,
+                    draws, card,   run.rows_files().empty() ? std::nullopt : std::optional(encoding_of(run))};
   Checked check = checked(run);
   std::string body = model_section(shown) + warnings_box(summary, check);
   const std::string laplace = laplace_section(shown);

@@ -63,6 +63,19 @@ TEST_F(StanCsv, OneFilePerChainWithExactDigits) {
   EXPECT_EQ(d, 60u);
 }
 
+// Files of chains that this run has not would be read with those that it has.
+TEST_F(StanCsv, AnEarlierExportOfMoreChainsIsGone) {
+  testing::write(folder_ / "a", {"x"}, known_draws(3, 5, 1));
+  testing::write(folder_ / "b", {"x"}, known_draws(1, 5, 1));
+  export_stan_csv(DrawsFile(folder_ / "a"), folder_ / "out");
+  write_whole(folder_ / "out_4.csv", "a table of somebody\n");
+  export_stan_csv(DrawsFile(folder_ / "b"), folder_ / "out");
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "out_1.csv"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out_2.csv"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out_3.csv"));
+  EXPECT_EQ(read_whole(folder_ / "out_4.csv"), "a table of somebody\n");
+}
+
 TEST_F(StanCsv, WordsThatArvizTakesForStansOwnAreWrittenOtherwise) {
   testing::write(folder_ / "a", {"wait: seconds (Total)", "inverse mass matrix."}, known_draws(1, 2, 2));
   const auto text = read_whole(export_stan_csv(DrawsFile(folder_ / "a"), folder_ / "out").front());
