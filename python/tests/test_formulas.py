@@ -285,6 +285,14 @@ def test_dates_in_formulas(frame, quick):
     assert len(of_month.names) == 12 and of_month.predict(table[:5])["mean"].notna().all()
 
 
+def test_an_empty_line_of_one_column_is_a_row(frame, quick, tmp_path):
+    fit = flymc.fit("clicked ~ bs(x, df=4)", frame, **quick)
+    (tmp_path / "new.csv").write_text("x\n0.1\n\n0.3\n")
+    with pytest.raises(flymc.InputError, match="column 'x', row 2: the value is missing"):
+        fit.predict(tmp_path / "new.csv")
+    assert fit.predict(tmp_path / "new.csv", missing="drop")["mean"].isna().tolist() == [False, True, False]
+
+
 @pytest.mark.parametrize("term", ["w", "bs(w, df=4)", "cr(w, df=4)", "poly(w, 2)", "scale(w)", "np.log(w**2)", "x:w"])
 def test_missing_values_are_named_as_the_table_has_them(term, frame, quick):
     hole = frame.copy()
