@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pathlib
@@ -45,11 +46,22 @@ class Fit(Plots):
     """
 
     def __init__(self, run: _core.Run, keeps: Sequence[Any] = (), stopped: _core.Run | None = None):
-        self._run = run
+        self._opened = run
+        self._identity = _identity_of(run.path)
         self._keeps = [*keeps]  # folders that are removed when nobody needs them
         self._stopped = stopped
         self._left_behind = False  # whether a run that was stopped is elsewhere, where it was pickled
         self._report: dict[str, Any] = json.loads(run.summary(json=True))
+
+    @property
+    def _run(self) -> _core.Run:
+        """The run in its folder, which must be the one that this Fit was made of."""
+        if _identity_of(self._opened.path) not in (self._identity, ""):
+            raise _core.InputError(
+                f"{self._opened.path}: another run has replaced the one of this Fit; take the Fit that `fit` returned for "
+                "it, or flymc.load, and name a folder for each run to keep several"
+            )
+        return self._opened
 
     def __repr__(self) -> str:
         return self._run.summary()
@@ -65,8 +77,8 @@ class Fit(Plots):
 
     def __reduce__(self) -> tuple[Any, ...]:
         stopped = None if self._stopped is None else "" if self._is_temporary(self._stopped) else self._stopped.path
-        if not self._is_temporary(self._run):
-            return _at, (str(self.path.absolute()),)
+        if not self._is_temporary(self._opened):
+            return _at, (str(self.path.absolute()), self._identity)
         with tempfile.TemporaryDirectory(prefix="flymc-") as folder:
             self.save(pathlib.Path(folder) / "run")
             return _of_files, (folders.packed(pathlib.Path(folder) / "run"), stopped)
@@ -78,12 +90,12 @@ class Fit(Plots):
     @property
     def path(self) -> pathlib.Path:
         """The folder of the run."""
-        return pathlib.Path(self._run.path)
+        return pathlib.Path(self._opened.path)
 
     @property
     def settings(self) -> dict[str, list[str]]:
         """The settings of the run, by the names of the command's flags, as text."""
-        return self._run.settings
+        return self._opened.settings
 
     @property
     def names(self) -> list[str]:
@@ -121,7 +133,7 @@ class Fit(Plots):
         from pyarrow import parquet
 
         if not self._report["differences"] and reference_class is None:
-            return parquet.read_table(self.path / "draws.parquet")
+            return parquet.read_table(pathlib.Path(self._run.path) / "draws.parquet")
         with tempfile.TemporaryDirectory(prefix="flymc-") as folder:
             out = pathlib.Path(folder) / "draws.parquet"
             self._run.write_draws(str(out), _name_of_class(reference_class))
@@ -276,9 +288,11 @@ class Fit(Plots):
         return leave_one_out.loo(self, rows, seed)
 
     def log_likelihood(self, rows: Sequence[int]) -> np.ndarray:
-        """The log likelihood of some rows of the table (they count from 0) under each draw: a row per draw.
+        """The log likelihood of some rows under each draw: a row per draw.
 
-        That of a row with a weight is multiplied by it.
+        `rows` are numbers of the rows that were fitted, from 0; `origins` says where each stands in the table, which has
+        more of them where some were dropped. The likelihood of a row with a weight is multiplied by it. Of times with an
+        offset it is that of the time divided by exp(offset).
         """
         return self._run.log_likelihood([int(row) for row in rows])
 
@@ -371,6 +385,8 @@ class Fit(Plots):
             paths = tables.paths_of(new)
             if (isinstance(new, np.ndarray | list) or tables.is_sparse(new)) and paths is None:
                 names = self.settings["columns"] if self._design is None else None  # a formula's are of its own making
+                if not names and self._design is None and not "".join(self.settings["formula"]):
+                    raise TypeError("new: an array has no names, and the fit was of a table with names; give a frame")
                 new = tables.table_of_arrays(new, None, names, "")
             if self._design is not None:
                 offset = "".join(self.settings["offset"] or self.settings["exposure"])
@@ -391,7 +407,7 @@ class Fit(Plots):
 
     @cached_property
     def _design(self) -> Design | None:
-        return Design.load(self.path)
+        return Design.load(pathlib.Path(self._run.path))
 
     def resample(
         self,
@@ -435,7 +451,7 @@ class Fit(Plots):
         keeps = [temporary, self]  # its rows are those of this fit
         if not watch(run, progress):
             return conclude_or_raise(run, keeps)
-        if out is not None and self._is_temporary(self._run):
+        if out is not None and self._is_temporary(self._opened):
             run, keeps = folders.alone(run), []
         return Fit(run, keeps)
 
@@ -477,7 +493,7 @@ class Fit(Plots):
         """
         from ._command import PROGRAM, environment
 
-        arguments = [PROGRAM, "export", self.path, "--out", os.fspath(out)]
+        arguments = [PROGRAM, "export", self._run.path, "--out", os.fspath(out)]
         if reference_class is not None:
             arguments.append(f"--reference-class={_name_of_class(reference_class)}")
         done = subprocess.run(arguments, env=environment(), capture_output=True, text=True)
@@ -523,12 +539,24 @@ def load_run(path: str | os.PathLike[str]) -> Fit:
         raise _core.InputError(f"{reason}; {again}") from None
 
 
-def _at(path: str) -> Fit:
+def _identity_of(path: str) -> str:
+    """Changes with the run in a folder: its report has how long it took. None if there is no report."""
+    try:
+        return hashlib.sha256((pathlib.Path(path) / "report.json").read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return ""
+
+
+def _at(path: str, identity: str) -> Fit:
     """The Fit of a pickle that has the path of its run."""
     if not os.path.exists(path):
         raise _core.InputError(
             f"{path}: the run of this Fit is not here any more; a Fit of a run in a folder of its own is pickled as "
             "that path, so move the folder back, or load it from where it is now by flymc.load"
+        )
+    if _identity_of(path) != identity:
+        raise _core.InputError(
+            f"{path}: another run has replaced the one of this Fit, which is pickled as that path; flymc.load opens it"
         )
     return load_run(path)
 

@@ -182,6 +182,9 @@ def _prepare(
         if len(data) != 2:
             raise TypeError(f"data: a tuple of {len(data)}; arrays are given as (X, y)")
         target = "y" if formula is None or "~" in formula else formula
+        tables.check_index(data[1], "y", data[0], "X")
+        tables.check_index(settings.get("weights"), "weights", data[0], "X")
+        tables.check_index(settings.get("weights"), "weights", data[1], "y")
         _set_order(settings, {target: data[1]}, target)
         is_array = tables.is_array(data[0])  # whose columns are named by the setting; of a frame it chooses some
         data = tables.table_of_arrays(*data, settings.get("columns"), target)

@@ -212,6 +212,16 @@ def _weighted(reader: pa.RecordBatchReader, weights: Any) -> pa.RecordBatchReade
     return pa.RecordBatchReader.from_batches(reader.schema.append(pa.field(WEIGHTS, pa.float64())), batches())
 
 
+def check_index(values: Any, name: str, table: Any, whose: str) -> None:
+    """Of two that pandas has numbered, the rows must be the same."""
+    own, other = getattr(values, "index", None), getattr(table, "index", None)
+    if hasattr(own, "equals") and hasattr(other, "equals") and not own.equals(other):
+        raise ValueError(
+            f"{name}: another index than that of {whose}; bring both into one order first, or give an array, whose "
+            "rows go by their place"
+        )
+
+
 def with_weights(
     data: Any, weights: Any, columns: Sequence[str] | None, exclude: Sequence[str]
 ) -> pa.Table | pa.RecordBatchReader:
@@ -220,8 +230,7 @@ def with_weights(
         return _weighted(data, weights)
     if paths_of(data) is not None:
         raise ValueError("weights: of files, name the column; a number per row goes with a table that is in memory")
-    if is_pandas(data) and hasattr(getattr(weights, "index", None), "equals") and not data.index.equals(weights.index):
-        raise ValueError("weights: they have another index than the table; bring both into one order first")
+    check_index(weights, "weights", data, "the table")
     table = reader_of(data).read_all()
     try:
         values = np.asarray(weights, dtype=float)
@@ -262,7 +271,7 @@ def _order_of_values(values: Any) -> list[str] | None:
     dtype = getattr(values, "dtype", None)
     if not getattr(dtype, "ordered", False):
         return None
-    return [str(level).removesuffix(".0") if isinstance(level, float) else str(level) for level in dtype.categories]
+    return [str(level + 0.0).removesuffix(".0") if isinstance(level, float) else str(level) for level in dtype.categories]
 
 
 def types_of(data: Any, delimiter: str | None = None) -> dict[str, Any] | None:
@@ -364,7 +373,7 @@ def _levels(column: pa.DictionaryArray) -> pa.Array:
     values = column.dictionary
     if pa.types.is_floating(values.type):  # as the command writes them: 1 and not 1.0
         numbers = values.to_numpy(zero_copy_only=False)
-        values = pa.array([str(number).removesuffix(".0") for number in numbers], pa.string())
+        values = pa.array([str(number + 0.0).removesuffix(".0") for number in numbers], pa.string())
     else:
         values = values.cast(pa.string())
     return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()

@@ -469,6 +469,13 @@ def test_weights_say_what_they_are(frame, quick):
         flymc.fit("clicked", table, weights=table["w"], **quick)
     with pytest.raises(ValueError, match="another index"):
         flymc.fit("clicked", frame[["x", "clicked"]], weights=table["w"].sample(frac=1.0), **quick)
+    for arrays, weights in [
+        ((frame[["x"]], frame["clicked"]), table["w"].sample(frac=1.0)),
+        ((frame[["x"]], frame["clicked"].sample(frac=1.0)), None),
+        ((frame[["x"]].to_numpy(), frame["clicked"]), table["w"].sample(frac=1.0)),
+    ]:
+        with pytest.raises(ValueError, match="another index than that of [Xy]; .* or give an array"):
+            flymc.fit(None, arrays, weights=weights, **quick)
     with pytest.raises(ValueError, match="3000 x 1 for 3000 rows"):
         flymc.fit("clicked", frame[["x", "clicked"]], weights=np.ones((3000, 1)), **quick)
     with pytest.raises(flymc.InputError, match="cannot be both the weights and the offset"):

@@ -131,3 +131,18 @@ def test_a_process_that_was_forked_off_removes_nothing(fit):
     child.start()  # its Fit lets go of the folder
     child.join()
     assert child.exitcode == 0 and fit.path.exists()
+
+
+def test_a_fit_whose_folder_has_another_run(frame, quick, tmp_path):
+    """It has what it knows already, and does not take the other run for its own."""
+    fit = flymc.fit("clicked ~ x + w", frame, out=tmp_path / "run", **quick)
+    pickled, coefficients = pickle.dumps(fit), fit.summary()
+    other = flymc.fit("clicked ~ x + w", frame.assign(clicked=1 - frame["clicked"]), out=tmp_path / "run", overwrite=True, **quick)
+    assert fit.path == other.path and fit.names == other.names and fit.settings["family"] == ["logistic"]
+    for use in (
+        lambda: fit.draws, lambda: fit.array(), lambda: fit.predict(frame[:3]), lambda: fit.loo(), lambda: str(fit),
+        lambda: fit.resample(seed=2), lambda: fit.check(), lambda: fit.export(tmp_path / "draws.nc"), lambda: pickle.loads(pickled),
+    ):
+        with pytest.raises(flymc.InputError, match="another run has replaced the one of this Fit"):
+            use()
+    assert flymc.load(tmp_path / "run").summary().equals(other.summary()) and not coefficients.equals(other.summary())

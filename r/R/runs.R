@@ -31,8 +31,17 @@ run_of <- function(fit) {
       if (!is.null(fit$run$folder)) "; it was temporary: fit with `out` to keep a run for other sessions"
     )
   }
+  if (!identical(identity_of(fit$run$path), fit$identity)) {
+    fail(
+      fit$run$path, ": another run has replaced the one of this fit; take the fit that flymc() returned for it, or ",
+      "flymc_load(), and name a folder for each run to keep several"
+    )
+  }
   fit$run$path
 }
+
+# It changes with the run in a folder: the report has how long it took.
+identity_of <- function(path) unname(tools::md5sum(file.path(path, "report.json")))
 
 # A setting of a run, as its settings.toml has it; NULL if it has none.
 setting_of <- function(path, name) {
@@ -71,7 +80,7 @@ kept_design <- function(path) {
 new_fit <- function(run, report, kept, call = NULL) {
   fit <- structure(
     list(call = call, formula = kept$formula, family = setting_of(run$path, "family"), run = run, report = report,
-         kept = kept, cache = new.env()),
+         identity = identity_of(run$path), kept = kept, cache = new.env()),
     class = "flymc_fit"
   )
   if (is.null(fit$formula)) fit$formula <- stats::reformulate(".", as.name(setting_of(run$path, "target")), env = globalenv())

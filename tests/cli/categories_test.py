@@ -1,11 +1,12 @@
 """Columns of many levels, which are kept as codes: the posterior of the table with a 0/1 column for each level."""
+import decimal
 import json
 
 import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
-from command import flymc, write
+from command import flymc, refusal, write
 
 
 def shop(rows, seed=5):
@@ -79,3 +80,38 @@ def test_a_run_that_was_killed_goes_on(tmp_path):
     flymc("ingest", path, "--target", "y", "--draws", 400, "--out", "parts", folder=tmp_path)
     flymc("resume", "parts", folder=tmp_path)
     assert (tmp_path / "parts/draws.parquet").read_bytes() == (tmp_path / "whole/draws.parquet").read_bytes()
+
+
+def test_levels_that_are_numbers(tmp_path):
+    """Zero has one sign, as in whole numbers; and decimals have all their digits, and no zeros behind them."""
+    random = np.random.default_rng(3)
+    which, y = random.integers(0, 4, 800), random.integers(0, 2, 800)
+    zeros = np.array([-0.0, 0.0, 1.0, -1.5])[which]
+    few = ["--categorical", "k", "--draws", 50]
+    found = run(pyarrow.table({"k": zeros, "y": y}), "zeros", *few, folder=tmp_path)
+    assert [p["name"] for p in found["parameters"]] == ["intercept", "k[0]", "k[1]"]  # from -1.5
+    long = [decimal.Decimal(text) for text in ("12345678901234567890", "12345678901234567891", "-3", "0")]
+    table = pyarrow.table({"k": pyarrow.array([long[v] for v in which], pyarrow.decimal128(20, 0)), "y": y})
+    found = run(table, "long", *few, folder=tmp_path)
+    assert {p["name"] for p in found["parameters"][1:]} | {"k[-3]"} == {f"k[{v}]" for v in long}
+    said = refusal("fit", "long.parquet", "--target", "y", "--out", "number", folder=tmp_path)
+    assert "column 'k', row" in said and "has more digits than a number here keeps" in said
+    short = [decimal.Decimal(text) for text in ("1.50", "2.00", "-0.05", "0.00")]
+    table = pyarrow.table({"k": pyarrow.array([short[v] for v in which], pyarrow.decimal128(5, 2)), "y": y})
+    found = run(table, "short", *few, folder=tmp_path)
+    assert {p["name"] for p in found["parameters"][1:]} == {"k[0]", "k[1.5]", "k[2]"}  # from -0.05
+    assert len(run(table, "numbers", "--draws", 50, folder=tmp_path)["parameters"]) == 2
+
+
+def test_fractional_weights_far_from_zero(tmp_path):
+    """The default prior is per standard deviation, which weights must not spoil where the mean is a billion of these."""
+    random = np.random.default_rng(4)
+    x, y, w = random.normal(size=30), random.integers(0, 2, 30), random.uniform(0.5, 1.5, 30)
+    far = x + 1e9
+    near_and_far = []
+    for name, column in (("near", far - 1e9), ("far", far)):
+        found = run(pyarrow.table({"x": column, "y": y, "w": w}), name, "--weights", "w", folder=tmp_path)
+        near_and_far.append({p["name"]: p for p in found["parameters"]}["x"])
+    one, other = near_and_far  # of thirty rows the prior is a part of what is known, and an error of it is seen
+    assert one["mean"] == pytest.approx(other["mean"], abs=4.5 * np.hypot(one["mcse_mean"], other["mcse_mean"]))
+    assert one["sd"] == pytest.approx(other["sd"], abs=4.5 * np.hypot(one["mcse_sd"], other["mcse_sd"]))

@@ -56,6 +56,17 @@ test_that("a fit of another session says that its run is gone", {
   expect_error(predict(fit, d), "temporary: fit with `out`")
 })
 
+test_that("a fit does not take another run in its folder for its own", {
+  folder <- tempfile()
+  fit <- flymc(ill ~ age, d, out = folder)
+  other <- flymc(ill ~ dose, d, out = folder, overwrite = TRUE)
+  expect_named(coef(fit), c("intercept", "age"))
+  for (use in list(as_draws, function(fit) predict(fit, d), flymc_loo, function(fit) update(fit, seed = 2))) {
+    expect_error(use(fit), "another run has replaced the one of this fit")
+  }
+  expect_identical(dim(as_draws(other))[3], 3L)
+})
+
 test_that("more draws go on from where chains ended", {
   folder <- tempfile()
   fit <- flymc(ill ~ age + dose, d, draws = 400, chains = 2, out = folder)

@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <compare>
@@ -47,7 +48,9 @@ struct NumberSums {
   void add(std::uint64_t row, double value, double weight) {
     count.add(weight);
     sum.add_product(weight, value);
-    squares.add_product(weight * value, value);
+    const double product = weight * value;  // and what is left of it: the squares are as good as the sum
+    squares.add_product(product, value);
+    squares.add_product(std::fma(weight, value, -product), value);
     add_to_rest(row, value);
   }
   // A number of weight 1; the count is left to the caller.
@@ -88,21 +91,20 @@ struct NumberSums {
   double deviation() const {
     const double n = count.value();
     if (!(n > 0.0)) return 0.0;
+    const auto parts = [](ExactSum left) {
+      std::array<double, 3> out;
+      for (double& part : out) {
+        part = left.value();
+        left.add(-part);
+      }
+      return out;
+    };
     ExactSum difference;
-    ExactSum left = squares;
-    for (int i = 0; i < 3; ++i) {
-      const double part = left.value();
-      left.add(-part);
-      difference.add_product(n, part);
-    }
-    double parts[3];
-    left = sum;
-    for (double& part : parts) {
-      part = left.value();
-      left.add(-part);
-    }
-    for (const double one : parts)
-      for (const double other : parts) difference.add_product(-one, other);
+    const auto of_sum = parts(sum), of_squares = parts(squares);
+    for (const double one : parts(count))
+      for (const double other : of_squares) difference.add_product(one, other);
+    for (const double one : of_sum)
+      for (const double other : of_sum) difference.add_product(-one, other);
     return std::sqrt(std::max(0.0, difference.value()) / n / std::max(n - 1.0, 0.5 * n));
   }
 };

@@ -1,5 +1,6 @@
 // Columns of Arrow as numbers and codes, once per batch, so that a cell costs a load.
 #include <arrow/array.h>
+#include <arrow/scalar.h>
 #include <arrow/util/decimal.h>
 #include <arrow/util/float16.h>
 #include <fmt/format.h>
@@ -71,6 +72,15 @@ bool visit_numbers(const arrow::Array& array, Visit&& visit) {
     default:
       return false;
   }
+}
+
+// All digits of a decimal, which may be more than a double has, without zeros at the end of its fraction.
+std::string decimal_text(const arrow::Array& array, std::int64_t i) {
+  std::string text = array.GetScalar(i).ValueOrDie()->ToString();
+  if (text.find('.') == std::string::npos || text.find('E') != std::string::npos) return text;
+  text.resize(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
 }
 
 // Calls visit(i, text) for every cell of an array of texts that is not missing. False if it holds no texts.
@@ -183,13 +193,15 @@ void BatchFiller::fill_numbers(TableBatch::Column& out, const arrow::Array& arra
   }
   out.converted.assign(size, missing);
   out.numbers = out.converted;
+  const bool whole_decimals =
+      arrow::is_decimal(array.type_id()) && static_cast<const arrow::DecimalType&>(*array.type()).scale() <= 0;
   if (array.type_id() == arrow::Type::NA) return;
   const bool whole = array.null_count() == 0;
   const bool known = visit_numbers(array, [&](const auto& value) {
     for (std::size_t i = 0; i < size; ++i)
       if (const auto at = static_cast<std::int64_t>(i); whole || array.IsValid(at)) {
         out.converted[i] = static_cast<double>(value(at));
-        if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(value(at))>>)
+        if (whole_decimals || std::is_integral_v<std::remove_cvref_t<decltype(value(at))>>)
           if (std::abs(out.converted[i]) > largest_whole)
             throw InputError(fmt::format(
                 "{}, column '{}', row {}: {} has more digits than a number here keeps; leave the column out, say "
@@ -225,10 +237,12 @@ void BatchFiller::fill_texts(TableBatch::Column& out, const arrow::Array& array,
     for (std::size_t i = 0; i < size; ++i) {
       const auto at = static_cast<std::int64_t>(i);
       if (!array.IsValid(at)) continue;
-      const auto number = value(at);
-      if constexpr (std::is_floating_point_v<std::remove_cv_t<decltype(number)>>)
+      auto number = value(at);
+      if constexpr (std::is_floating_point_v<decltype(number)>) {
         if (std::isnan(number)) continue;
-      out.written[i] = fmt::format("{}", number);
+        number += 0;  // -0 is 0
+      }
+      out.written[i] = arrow::is_decimal(array.type_id()) ? decimal_text(array, at) : fmt::format("{}", number);
       out.texts[i] = out.written[i];
       out.codes[i] = code(i);
     }
