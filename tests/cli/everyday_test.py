@@ -88,7 +88,7 @@ def test_draws_of_rows_that_were_replaced(table, tmp_path):
     flymc("report", "again", folder=tmp_path)
     assert "sampled from the rows of another run, ../run," in page.read_text()
     before = flymc("summary", "again", folder=tmp_path)
-    # The same numbers, of which the first level of the region has another name.
+    # Another level is the reference: as many columns, and other ones.
     flymc("predict", "again", table, "--out", "p.csv", folder=tmp_path)
     fit(table, "--draws", 150, "--reference", "region=north", "--overwrite", folder=tmp_path)
     for words in (("predict", "again", table, "--out", "q.csv"), ("loo", "again"), ("check", "again"), ("report", "again"),
