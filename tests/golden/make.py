@@ -1,11 +1,13 @@
 """Makes the golden runs of the format that this flymc writes: tests/golden/<version>, for golden_test.py to read for ever.
 
-    make.py FLYMC VERSION
+    make.py FLYMC VERSION [MODEL ...]
 
 Each model has a finished run, and the same run interrupted while it sampled; predictions and the summary are kept beside
-them. Run it once after the format's version was raised, and commit the folder; never make an old one again.
+them. Run it once after the format's version was raised, and commit the folder; a version may get further models while it
+is the present one, but never make an old one again.
 """
 import json
+import math
 import os
 import pathlib
 import random
@@ -26,6 +28,9 @@ MODELS = {
     "softmax": ["--target", "grade", "--exclude", "bought,amount", "--family", "softmax", "--missing", "drop"],
     "student_t": ["--target", "amount", "--exclude", "bought,grade", "--family", "student_t", "--sigma", "2",
                   "--missing", "drop", "--prior", "normal(0, 10); age: laplace(0, 1)"],
+    # Rows of codes, with products of terms and an exposure.
+    "poisson": ["--formula", "visits ~ shop + weekday*log(price) + rain", "--family", "poisson", "--exposure", "hours", "--lit", "0.1",
+                "--missing", "drop"],
 }
 
 
@@ -45,6 +50,22 @@ def write_table(path, rows, seed):
     path.write_text("\n".join(lines) + "\n")
 
 
+def write_counts(path, rows, seed):
+    source = random.Random(seed)
+    lines = ["shop,weekday,price,rain,hours,visits"]
+    for i in range(rows):
+        shop, weekday = source.randrange(30), source.choice(("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"))
+        price, rain, hours = source.uniform(1, 9), source.choice(("no", "yes")), source.uniform(4, 12)
+        visits, left = 0, math.exp(-hours * math.exp(-0.5 + 0.03 * (shop % 7) - 0.2 * math.log(price)))
+        while (left := left / source.random()) < 1:
+            visits += 1
+        cells = [f"s{shop}", weekday, f"{price:.2f}", rain, f"{hours:.1f}", str(visits)]
+        if i % 50 == 11:
+            cells[source.randrange(4)] = ""
+        lines.append(",".join(cells))
+    path.write_text("\n".join(lines) + "\n")
+
+
 def interrupted(command, run):
     """Starts a fit and stops it once a chain has draws on the disk."""
     process = subprocess.Popen([*command, "--out", run, "--checkpoint-seconds", "0.01"], stdout=subprocess.DEVNULL,
@@ -55,26 +76,28 @@ def interrupted(command, run):
     assert process.wait() == 130, "the run was over before it could be interrupted; give it more iterations"
 
 
-def main(flymc, version):
+def main(flymc, version, models):
     folder = HERE / version
-    assert not folder.exists(), f"{folder} is there already, and golden runs are never made again"
     shutil.rmtree(WORKSHOP, ignore_errors=True)
     WORKSHOP.mkdir(parents=True)
     os.chdir(WORKSHOP)
-    write_table(WORKSHOP / "table.csv", 600, seed=1)
-    write_table(WORKSHOP / "new.csv", 20, seed=2)
-    for name, flags in MODELS.items():
-        command = [flymc, "fit", WORKSHOP / "table.csv", *flags, *COMMON]
+    for name in models:
+        assert not (folder / name).exists(), f"{name} is in {folder} already, and golden runs are never made again"
+        table, new = (f"{what}-counts.csv" if name == "poisson" else f"{what}.csv" for what in ("table", "new"))
+        write = write_counts if name == "poisson" else write_table
+        write(WORKSHOP / table, 600, seed=1)
+        write(WORKSHOP / new, 20, seed=2)
+        command = [flymc, "fit", WORKSHOP / table, *MODELS[name], *COMMON]
         run = WORKSHOP / name
         subprocess.run([*command, "--out", run], check=True, stdout=subprocess.DEVNULL)
         interrupted(command, WORKSHOP / f"{name}-interrupted")
         summary = subprocess.run([flymc, "summary", run, "--json"], check=True, capture_output=True, text=True).stdout
         (WORKSHOP / f"{name}.json").write_text(json.dumps(json.loads(summary)["parameters"], indent=1) + "\n")
-        subprocess.run([flymc, "predict", run, "new.csv", "--missing", "drop", "--out", f"{name}.csv"], check=True,
+        subprocess.run([flymc, "predict", run, new, "--missing", "drop", "--out", f"{name}.csv"], check=True,
                        stdout=subprocess.DEVNULL)
-    shutil.copytree(WORKSHOP, folder)
+    shutil.copytree(WORKSHOP, folder, dirs_exist_ok=True)
     shutil.rmtree(WORKSHOP)
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]).resolve(), sys.argv[2])
+    main(pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3:] or list(MODELS))
