@@ -37,6 +37,11 @@ def formula(text: str, others: Sequence[str]) -> dict[str, list[str]]:
     The target of a formula, its intercept (1 or 0), its columns and the names of its terms; `.` stands for the others. An InputError if it is not one that is read while the table streams.
     """
 
+def table_files(paths: Sequence[str], delimiter: str | None = None) -> list[str]:
+    """
+    The files of a table, in order. An InputError if they are not those of one table.
+    """
+
 def is_hurdle(path: str) -> bool:
     """Whether both parts of a hurdle are in this folder."""
 

@@ -252,7 +252,8 @@ def _stream(
     if said["intercept"] == ["0"] and _core.takes_order(settings["family"]):
         raise ValueError(NO_CUTS)
     target = said["target"][0]
-    first = {name: level for name in said["columns"] if (level := tables.first_level(data, name)) is not None}
+    merge = settings.get("merge_levels") or 0
+    first = {name: level for name in said["columns"] if (level := tables.first_level(data, name, merge)) is not None}
     named = {text.split("=")[0] for text in settings.get("reference") or ()}
     settings["reference"] = [
         *(settings.get("reference") or ()),

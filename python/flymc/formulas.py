@@ -73,9 +73,10 @@ class Design:
     (['x', 'C(g)[T.b]', 'C(g)[T.c]'], True, 'y')
     """
 
-    def __init__(self, spec: formulaic.ModelSpec, terms: dict[str, list[str]]):
+    def __init__(self, spec: formulaic.ModelSpec, terms: dict[str, list[str]], of_all_rows: Sequence[str] = ()):
         self.spec = spec
         self.terms = terms  # the columns of each
+        self.of_all_rows = list(of_all_rows)  # columns that cannot be made of new rows: x - x.mean()
         self.columns = [name for names in terms.values() for name in names if name != "Intercept"]
         self.intercept = any("Intercept" in names for names in terms.values())
 
@@ -107,6 +108,7 @@ class Design:
         if not design.columns:
             raise InputError(f"formula '{text}': there is nothing that explains the target; name a column")
         table = design._table(matrix, rows, missing)
+        design.of_all_rows = design._depend_on_others(matrix, rows)
         if target in table.column_names:
             raise InputError(f"'{target}' is the target and cannot be a feature too")
         if target in frame.columns:  # as it is: classes may be text
@@ -127,6 +129,13 @@ class Design:
         """The columns of new rows, and their offset. Rows with something missing are kept, as missing."""
         import warnings
 
+        if self.of_all_rows:
+            column = self.of_all_rows[0]
+            raise InputError(
+                f"'{column}' of the formula depends on which rows are there (a mean, a rank, a quantile), and so cannot be "
+                "computed for new rows as it was for the fit; write center(x) or scale(x), which keep the fit's mean, or "
+                "make the column in the table, and fit again"
+            )
         frame = _numbered(frame)
         used = _variables(self.spec.formula, frame)
         if offset and offset not in frame.columns:
@@ -147,6 +156,21 @@ class Design:
         if offset:
             table = table.append_column(offset, pa.array(frame.loc[whole, offset], from_pandas=True))
         return _spread(table, whole)
+
+    def _depend_on_others(self, matrix: Any, rows: pandas.DataFrame) -> list[str]:
+        """The columns that are not the same for a row by itself as among all: formulaic keeps the mean of center(x), but
+        not that of x - x.mean()."""
+        found: dict[str, None] = {}
+        for at in np.unique(np.linspace(0, len(rows) - 1, 8).astype(int)) if len(rows) > 1 else ():
+            try:
+                alone = _materialise(self.spec, rows.iloc[[at]])
+            except InputError:  # no column of numbers for one row: there is nothing to compare
+                continue
+            for name in self.columns:
+                here, among = float(alone[name].iloc[0]), float(matrix[name].iloc[at])
+                if not np.isclose(here, among, rtol=1e-6, atol=1e-9 * np.abs(matrix[name]).max(), equal_nan=True):
+                    found[name] = None
+        return list(found)
 
     def expand(self, prior: Any) -> Any:
         """A prior per term as a prior per column."""
@@ -194,6 +218,7 @@ class Design:
             {
                 "formula": [_text(term) for term in spec.formula],
                 "columns": list(self.terms.items()),
+                "of_all_rows": self.of_all_rows,
                 "transforms": _to_json(spec.transform_state),
                 "encoders": [
                     [factor, kind.value, _to_json({k: v for k, v in state.items() if k != "contrasts"})]
@@ -224,7 +249,7 @@ class Design:
             transform_state=_from_json(kept["transforms"]),
             encoder_state={factor: (Factor.Kind(kind), _from_json(state)) for factor, kind, state in kept["encoders"]},
         )
-        return cls(spec, dict(kept["columns"]))
+        return cls(spec, dict(kept["columns"]), kept.get("of_all_rows", ()))
 
 
 def _with_powers(text: str) -> str:

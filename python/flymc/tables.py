@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from . import _core
 from ._core import FileError, InputError
 from .columns import kind_of_time, no_number
 
@@ -306,33 +307,46 @@ def part_of(data: Any, only: Sequence[str]) -> Any:
     return data.loc[:, [str(name) in only for name in data.columns]].rename(columns=str) if is_pandas(data) else data
 
 
-def first_level(data: Any, column: str) -> str | None:
+def first_level(data: Any, column: str, merge: int = 0) -> str | None:
     """The first level of a category that has an order, among those that occur; nothing if there is no order.
 
-    Categories of pandas have one, whether they say so or not.
+    Categories of pandas have one, whether they say so or not. Levels that will be merged, being of fewer than `merge` rows,
+    are passed over: nobody wants to compare all others with one of them.
     """
     if is_pandas(data):
         values = next(data[name] for name in data.columns if str(name) == column)
         if not hasattr(values.dtype, "categories"):
             return None
         present = values.cat.remove_unused_categories()
-        levels = _order_of_values(present.cat.as_ordered())
-        return levels[0] if levels else None
+        rows = present.value_counts(sort=False).reindex(present.cat.categories)
+        return _first_of(dict(zip(_order_of_values(present.cat.as_ordered()) or (), rows, strict=False)), merge)
     if paths_of(data) is not None:
         return None
     order = order_of(data, column)
     if isinstance(data, pa.Table) and order is None and data.schema.pandas_metadata is not None:
         if pa.types.is_dictionary(data.schema.field(column).type):
-            return first_level(data.select([column]).to_pandas(), column)
+            return first_level(data.select([column]).to_pandas(), column, merge)
     if order is None:
         return None
     if isinstance(data, Mapping):
-        return first_level(_frame_of_column(data[column], column), column)
-    values = data[column] if isinstance(data, pa.Table) else data.lazy().select(column).unique().collect()[column].to_arrow()
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
-    present = {str(level) for level in values.unique().to_pylist()}
-    return next((level for level in order if level in present), None)
+        return first_level(_frame_of_column(data[column], column), column, merge)
+    if isinstance(data, pa.Table):
+        values = data[column].combine_chunks()  # of one dictionary
+        counts = [(each["values"], each["counts"]) for each in values.value_counts().to_pylist()]
+    else:  # of Polars
+        counts = data.lazy().group_by(column).len().collect().rows()
+    present = {str(level): rows for level, rows in counts}
+    return _first_of({level: present[level] for level in order if level in present}, merge)
+
+
+def _first_of(rows: Mapping[str, int], merge: int) -> str | None:
+    """Of levels in their order, with their numbers of rows. A single rare level is not merged.
+
+    >>> _first_of({"a": 1, "b": 2, "c": 9}, 0), _first_of({"a": 1, "b": 2, "c": 9}, 2), _first_of({"a": 1, "b": 2, "c": 9}, 3)
+    ('a', 'a', 'c')
+    """
+    rare = [level for level, count in rows.items() if count < merge]
+    return next((level for level in rows if len(rare) < 2 or level not in rare), None)
 
 
 def _frame_of_column(values: Any, column: str) -> Any:
@@ -391,19 +405,12 @@ def frame_of(data: Any, delimiter: str | None = None) -> Any:
         raise InputError(_unreadable(data, error)) from None
 
 
-def _files_of(data: Any) -> list[str]:
-    paths = paths_of(data) or []
-    files = sorted(file for path in paths for file in _expand(path))
-    if not files:
-        raise InputError(f"{', '.join(paths)}: there is no such file; check the name")
-    return files
-
-
 def _dataset(data: Any, delimiter: str | None) -> Any:
     """Files of one format, of which nothing but the head has been read."""
     from pyarrow import csv, dataset
 
-    files = _files_of(data)
+    # The program's own checks: a file that is named twice, one that lacks a column, a folder in the folder.
+    files = _core.table_files(paths_of(data), delimiter)
     ending = pathlib.Path(files[0].lower().removesuffix(".gz")).suffix
     tab = "\t" if delimiter == "\\t" or ending == ".tsv" else ","
     if ending not in (".csv", ".tsv", ".txt"):
@@ -423,10 +430,7 @@ def _dataset(data: Any, delimiter: str | None) -> Any:
 
 
 def _unreadable(data: Any, error: Exception) -> str:
-    files = _files_of(data)
-    absent = [file for file in files if not os.path.exists(file)]
-    reason = "there is no such file" if absent else str(error).splitlines()[0]
-    return f"{(absent or files)[0]}: cannot be read ({reason}); check the name and the format"
+    return f"{', '.join(paths_of(data))}: cannot be read ({str(error).splitlines()[0]}); check the format"
 
 
 def _to_pandas(table: pa.Table) -> Any:
@@ -443,14 +447,6 @@ def _to_pandas(table: pa.Table) -> Any:
         if known["pandas_type"] == "categorical" and name in frame.columns and not hasattr(frame[name].dtype, "categories"):
             frame[name] = frame[name].astype("category")
     return frame
-
-
-def _expand(path: str) -> list[str]:
-    import glob
-
-    if os.path.isdir(path):
-        return [entry.path for entry in os.scandir(path) if entry.is_file() and entry.name[0] not in "._"]
-    return glob.glob(path) if glob.has_magic(path) else [path]
 
 
 @contextmanager

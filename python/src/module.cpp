@@ -19,6 +19,7 @@
 #include "arguments.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/data/files/formula.hpp"
+#include "flymc/data/files/table.hpp"
 #include "flymc/run/files/check.hpp"
 #include "flymc/run/files/copies.hpp"
 #include "flymc/run/files/families.hpp"
@@ -374,6 +375,15 @@ NB_MODULE(_core, m) {
       "The target of a formula, its intercept (1 or 0), its columns and the names of its terms; `.` stands for the "
       "others. "
       "An InputError if it is not one that is read while the table streams.");
+  m.def(
+      "table_files",
+      [](const std::vector<std::string>& paths, const std::optional<std::string>& delimiter) {
+        TableOptions options;
+        if (delimiter && !delimiter->empty()) options.delimiter = *delimiter == "\\t" ? '\t' : delimiter->front();
+        return Table::open(paths, options).files();
+      },
+      "paths"_a, "delimiter"_a = nb::none(), Free(),
+      "The files of a table, in order. An InputError if they are not those of one table.");
   m.def(
       "is_hurdle", [](const std::string& path) { return HurdleRun::is_in(path); }, "path"_a,
       "Whether both parts of a hurdle are in this folder.");

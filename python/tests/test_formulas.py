@@ -120,10 +120,45 @@ def test_text_files(frame, quick, tmp_path):
         with pytest.raises(flymc.InputError, match="nowhere.csv: cannot be read .*; check the name"):
             flymc.fit(formula, tmp_path / "nowhere.csv", **quick)
     (tmp_path / "none.arrow").write_text("no table")
-    with pytest.raises(flymc.InputError, match="none.arrow: cannot be read .*; check the name"):
+    with pytest.raises(flymc.InputError, match="none.arrow: cannot be read .*; the file may be"):
         flymc.fit("clicked ~ x", tmp_path / "none.arrow", **quick)
-    with pytest.raises(flymc.InputError, match="there is no such file"):
+    with pytest.raises(flymc.InputError, match="no file matches this pattern"):
         flymc.fit("clicked ~ x", tmp_path / "*.parquet", **quick)
+
+
+@pytest.mark.parametrize("formula", ["clicked ~ x + w", "clicked ~ np.add(x, 0) + w"])
+def test_files_of_one_table(frame, quick, tmp_path, formula):
+    """Checked alike, whoever evaluates the formula."""
+    frame.to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(flymc.InputError, match="named twice"):
+        flymc.fit(formula, [tmp_path / "a.parquet", tmp_path / "a.parquet"], **quick)
+    frame.drop(columns="w").to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(flymc.InputError, match="b.parquet: has no column 'w'"):
+        flymc.fit(formula, [tmp_path / "a.parquet", tmp_path / "b.parquet"], missing="drop", **quick)
+    (tmp_path / "all" / "more").mkdir(parents=True)
+    for name in ("all/a.parquet", "all/more/b.parquet"):
+        frame.to_parquet(tmp_path / name)
+    with pytest.raises(flymc.InputError, match="holds the folder 'more'"):
+        flymc.fit(formula, tmp_path / "all", **quick)
+
+
+@pytest.mark.parametrize(
+    "term", ["I(x - x.mean())", "x.rank()", "np.where(x > np.median(x), 1, 0)", "I(x / x.std())", "x.shift(fill_value=0)"]
+)
+def test_columns_that_are_of_all_rows(frame, quick, tmp_path, term):
+    """The fit is what was asked for; for new rows the mean would be another."""
+    fit = flymc.fit(f"clicked ~ {term} + w", frame, **quick)
+    fit.save(tmp_path / "run")
+    for each in (fit, flymc.load(tmp_path / "run")):
+        with pytest.raises(flymc.InputError, match="depends on which rows are there .* write center\\(x\\) or scale"):
+            each.predict(frame[:5])
+
+
+def test_columns_that_are_of_a_row(frame, quick):
+    formula = "clicked ~ center(x) + bs(w, df=4) + poly(x, 2) + C(region, contr.sum) + np.where(x > 0, w, 0)"
+    fit = flymc.fit(formula, frame, **quick)
+    alone, among = fit.predict(frame[7:8]), fit.predict(frame)
+    assert alone["mean"].iloc[0] == pytest.approx(among["mean"].iloc[7])
 
 
 def test_targets(frame, quick):

@@ -271,5 +271,12 @@ def test_rare_levels_are_merged():
     assert fit.names == ["intercept", "town[rome]", "town[other]", "x"]
     by_formula = flymc.fit("y ~ town + x", pd.DataFrame(table), merge_levels=30, draws=50, progress=False)
     assert by_formula.draws.equals(fit.draws)
+    # A rare level is not what all others are compared with because pandas sorts it first.
+    levels = ["rare2", "rare1", *sorted(set(table["town"]))]
+    town = pd.Categorical(["rare1", "rare2", *table["town"][2:]], levels)
+    for data in (frame := pd.DataFrame({**table, "town": town}), pa.Table.from_pandas(frame)):
+        merged = flymc.fit("y ~ town + x", data, merge_levels=30, draws=50, progress=False)
+        assert not any("rare" in name for name in merged.names) and "town[other]" in merged.names
+    assert "town[rare1]" in flymc.fit("y ~ town + x", frame, draws=50, progress=False).names
     with pytest.raises(ValueError, match="merge_levels"):
         flymc.fit("y ~ town + np.exp(x)", pd.DataFrame(table), merge_levels=30, progress=False)

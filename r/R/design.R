@@ -52,6 +52,56 @@ has_treatment_contrasts <- function(column) {
   getOption("contrasts")[[if (is.ordered(column)) 2 else 1]] == "contr.treatment"
 }
 
+# A frame whose factors begin with the levels that a person named, so that products of them do, too. One that is not
+# there is left for the command to tell.
+with_references <- function(frame, reference) {
+  for (name in intersect(names(reference), names(frame))) {
+    column <- frame[[name]]
+    if (is.character(column)) column <- factor(column)
+    if (!is.factor(column) || is.ordered(column) || !is.null(attr(column, "contrasts"))) next
+    if (reference[[name]] %in% levels(column)) frame[[name]] <- stats::relevel(column, reference[[name]])
+  }
+  frame
+}
+
+# The command merges levels of the columns that it gets, and not those in the columns of model.matrix().
+refuse_merging <- function(design, frame) {
+  factors <- attr(design$terms, "factors")
+  for (j in which(!design$kinds$plain)) {
+    for (used in which(factors[, j] > 0)) {
+      if (is.factor(frame[[rownames(factors)[used]]]) || is.character(frame[[rownames(factors)[used]]])) {
+        fail("merge_levels: '", colnames(factors)[j], "' has columns of its own for the levels of '", rownames(factors)[used],
+             "'; merge rare levels in the data before, or leave merge_levels out")
+      }
+    }
+  }
+}
+
+# Variables of the formula that are not the same for a row by itself as among all: R keeps the mean of scale(x), but not
+# that of I(x - mean(x)), so that new rows would have another. A few rows tell.
+made_of_all_rows <- function(design, data, found) {
+  if (is.null(data) || length(found$rows) < 2) return(character())
+  data <- integers_as_numbers(as.data.frame(data))
+  frame <- right_side(found$frame)
+  other <- character()
+  for (at in unique(round(seq(1, length(found$rows), length.out = 8)))) {
+    alone <- tryCatch(
+      suppressWarnings(stats::model.frame(design$terms, data[found$rows[at], , drop = FALSE],
+                                          na.action = stats::na.pass, xlev = design$xlevels)),
+      error = function(error) NULL
+    )
+    if (is.null(alone) || nrow(alone) != 1) next
+    for (name in names(frame)) {
+      if (!is.numeric(frame[[name]]) && !is.logical(frame[[name]])) next
+      among <- as.numeric(as.matrix(frame[[name]])[at, ])
+      here <- as.numeric(as.matrix(alone[[name]])[1, ])
+      same <- abs(here - among) <= 1e-6 * abs(among) + 1e-9 * max(abs(frame[[name]]))
+      if (!isTRUE(all(same))) other <- union(other, name)
+    }
+  }
+  other
+}
+
 # The columns of a frame, and their names by term.
 term_columns <- function(terms, frame, kinds, matrix) {
   labels <- attr(terms, "term.labels")
@@ -83,6 +133,11 @@ design_columns <- function(design, frame) {
 
 # The model frame of new rows, with missing values where there are any.
 frame_of_new_rows <- function(design, data) {
+  if (length(design$of_all_rows)) {
+    fail("'", design$of_all_rows[1], "' of the formula depends on which rows are there (a mean, a rank, a quantile), and so ",
+         "cannot be computed for new rows as it was for the fit; write scale(x, scale = FALSE), which keeps the fit's mean, ",
+         "or make the column in the data, and fit again")
+  }
   absent <- setdiff(all.vars(design$terms), names(data))
   absent <- Filter(function(name) !exists(name, environment(design$terms)), absent)
   if (length(absent)) {
@@ -98,10 +153,14 @@ frame_of_new_rows <- function(design, data) {
   )
 }
 
-# Levels that are not the first in the order of their bytes, in which the command would take the first.
-references <- function(columns) {
+# Levels that are not the first in the order of their bytes, in which the command would take the first. Rare levels that
+# will be merged are passed over (a single one is not merged).
+references <- function(columns, merge = NULL) {
   factors <- Filter(function(column) is.factor(column) && nlevels(column) > 1, columns)
-  first <- vapply(factors, function(column) levels(column)[1], "")
+  first <- vapply(factors, function(column) {
+    rare <- if (is.null(merge)) FALSE else tabulate(column, nlevels(column)) < merge
+    if (sum(rare) < 2 || all(rare)) levels(column)[1] else levels(column)[!rare][1]
+  }, "")
   by_bytes <- vapply(factors, function(column) sort(enc2utf8(levels(column)), method = "radix")[1], "")
   first[first != by_bytes]
 }

@@ -82,7 +82,7 @@ flymc <- function(formula, data = NULL, family = NULL, prior = NULL, weights = N
     made <- prepare_files(formula, path.expand(data), family, others)
     paths <- path.expand(data)
   } else {
-    made <- prepare_frame(formula, data, family, others, missing)
+    made <- prepare_frame(formula, data, family, others, missing, settings)
     write_parquet(made$columns, table)
     paths <- table
   }
@@ -207,10 +207,13 @@ with_surv <- function(formula) {
 }
 
 # A data frame: the columns to write, the settings for them, and what is kept with the run.
-prepare_frame <- function(formula, data, family, others, missing) {
+prepare_frame <- function(formula, data, family, others, missing, given = list()) {
   found <- complete_frame(formula, data, others, missing)
   others <- others[names(found$others)]  # those that are not NULL
+  found$frame <- with_references(found$frame, given$reference)
   design <- learn_design(found$frame)
+  if (!is.null(given$merge_levels)) refuse_merging(design, found$frame)
+  design$of_all_rows <- made_of_all_rows(design, data, found)
   frame <- right_side(found$frame)
   columns <- design_columns(design, frame)
   name <- deparse1(formula[[2]])
@@ -220,7 +223,7 @@ prepare_frame <- function(formula, data, family, others, missing) {
   if (length(twice)) fail("formula: '", twice[1], "' is the response and cannot explain it too")
   settings <- c(list(target = name, family = response$family), response$settings)
   if (!design$intercept) settings$no_intercept <- TRUE
-  if (length(first <- references(columns))) settings$reference <- first
+  if (length(first <- references(columns, given$merge_levels))) settings$reference <- first
   # Levels of a factor are names, whatever they look like; a text of numbers and a few words may be spoilt.
   factors <- intersect(names(Filter(is.factor, frame)), names(columns))
   if (length(factors)) settings$categorical <- I(factors)

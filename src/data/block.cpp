@@ -17,19 +17,17 @@ void Block::with_values(Visit&& visit) const {
 
 namespace {
 
+// So many rows are unpacked at once: they stay in the nearest cache.
+constexpr Index unpacked_rows = 128;
+
 // The entries of some rows of a block, one row after the other.
 class Unpacked {
  public:
-  Unpacked(const Layout& layout, Index most)
+  explicit Unpacked(const Layout& layout)
       : layout_(layout),
-        feature_(static_cast<std::size_t>(most * layout.cells())),
-        value_(static_cast<std::size_t>(most * layout.cells())) {}
-  void take(const std::byte* rows, Index count) {
-    const Index cells = layout_.cells();
-    for (Index i = 0; i < count; ++i)
-      layout_.unpack(rows + static_cast<std::size_t>(i) * layout_.row_bytes(), feature_.data() + i * cells,
-                     value_.data() + i * cells);
-  }
+        feature_(static_cast<std::size_t>(unpacked_rows * layout.cells())),
+        value_(static_cast<std::size_t>(unpacked_rows * layout.cells())) {}
+  void take(const std::byte* rows, Index count) { layout_.unpack(rows, count, feature_.data(), value_.data()); }
   Entries row(Index i) const { return Entries{feature_.data(), value_.data(), layout_.cells()}.row(i); }
 
  private:
@@ -45,10 +43,11 @@ void Block::each_row(Visit&& visit) const {
   const std::size_t row_bytes = layout_->row_bytes();
   const Index features = layout_->features();
   if (layout_->coded()) {
-    Unpacked one(*layout_, 1);
-    for (Index i = 0; i < rows_; ++i) {
-      one.take(values_ + static_cast<std::size_t>(i) * row_bytes, 1);
-      visit(i, one.row(0));
+    Unpacked some(*layout_);
+    for (Index first = 0; first < rows_; first += unpacked_rows) {
+      const Index count = std::min(unpacked_rows, rows_ - first);
+      some.take(values_ + static_cast<std::size_t>(first) * row_bytes, count);
+      for (Index i = 0; i < count; ++i) visit(first + i, some.row(i));
     }
   } else if (layout_->precision() == Precision::float64) {
     for (Index i = 0; i < rows_; ++i)
@@ -99,10 +98,9 @@ void Block::add_grams(std::span<GramSum> sums, const Block* next) const {
 // A row has few entries, and a product of two of them goes where it belongs. Features rise within a row, so that what
 // follows an entry lies below it in its column.
 void Block::add_grams_of_codes(std::span<GramSum> sums) const {
-  constexpr Index slice = 128;
-  Unpacked rows(*layout_, slice);
-  for (Index first = 0; first < rows_; first += slice) {
-    const Index count = std::min(slice, rows_ - first);
+  Unpacked rows(*layout_);
+  for (Index first = 0; first < rows_; first += unpacked_rows) {
+    const Index count = std::min(unpacked_rows, rows_ - first);
     rows.take(values_ + static_cast<std::size_t>(first) * layout_->row_bytes(), count);
     for (GramSum& sum : sums)
       for (Index i = 0; i < count; ++i) {

@@ -138,26 +138,46 @@ void Layout::pack(std::span<const double> cells, std::byte* row) const {
   }
 }
 
-void Layout::unpack(const std::byte* row, std::int32_t* feature, double* value) const {
-  const auto get_number = [&](const std::byte* at) {
-    return precision_ == Precision::float64 ? get<double>(at) : static_cast<double>(get<float>(at));
-  };
-  const std::byte* at = row;
+template <class Scalar>
+void Layout::unpack_numbers(const std::byte* from, Index count, Index cell, double* value) const {
+  for (value += cell; count > 0; --count, from += row_bytes_, value += cells())
+    *value = static_cast<double>(get<Scalar>(from));
+}
+
+template <class Kept>
+void Layout::unpack_codes(const Code& code, const std::byte* rows, Index count, std::int32_t* feature,
+                          double* value) const {
+  const Index width = cells();
+  const auto first = static_cast<std::int32_t>(code.first), levels = static_cast<std::int32_t>(code.levels);
+  const std::byte* from = rows + code.at;
+  for (Index i = code.cell, end = code.cell + count * width; i < end; i += width, from += row_bytes_) {
+    // One that a damaged file has must not lead anywhere else.
+    const auto c = static_cast<std::int32_t>(std::min<std::uint32_t>(get<Kept>(from), levels));
+    const std::int32_t some = c > 0 ? 1 : 0;
+    feature[i] = first + c - some;
+    value[i] = some;
+  }
+}
+
+// Column by column: what is known of a column is then asked once and not of each row.
+void Layout::unpack(const std::byte* rows, Index count, std::int32_t* feature, double* value) const {
+  const bool wide = precision_ == Precision::float64;
+  const std::byte* at = rows;
   for (const Number& number : numbers_) {
-    feature[number.cell] = static_cast<std::int32_t>(number.feature);
-    value[number.cell] = get_number(at);
+    for (Index i = 0; i < count; ++i) feature[i * cells() + number.cell] = static_cast<std::int32_t>(number.feature);
+    wide ? unpack_numbers<double>(at, count, number.cell, value) : unpack_numbers<float>(at, count, number.cell, value);
     at += bytes_per_number(precision_);
   }
   for (const Code& code : codes_) {
-    const std::byte* from = row + code.at;
-    const std::uint32_t kept = code.bytes == 1   ? get<std::uint8_t>(from)
-                               : code.bytes == 2 ? get<std::uint16_t>(from)
-                                                 : get<std::uint32_t>(from);
-    // One that a damaged file has must not lead anywhere else.
-    const auto c = static_cast<std::int32_t>(std::min(kept, static_cast<std::uint32_t>(code.levels)));
-    const std::int32_t some = c > 0 ? 1 : 0;
-    feature[code.cell] = static_cast<std::int32_t>(code.first) + c - some;
-    value[code.cell] = some > 0 && code.slope ? get_number(row + code.value_at) : some;
+    code.bytes == 1   ? unpack_codes<std::uint8_t>(code, rows, count, feature, value)
+    : code.bytes == 2 ? unpack_codes<std::uint16_t>(code, rows, count, feature, value)
+                      : unpack_codes<std::uint32_t>(code, rows, count, feature, value);
+    if (!code.slope) continue;
+    for (Index i = 0; i < count; ++i) {
+      const std::byte* from = rows + static_cast<std::size_t>(i) * row_bytes_ + code.value_at;
+      double& own = value[i * cells() + code.cell];
+      if (own != 0.0) own = wide ? get<double>(from) : static_cast<double>(get<float>(from));
+    }
   }
 }
 

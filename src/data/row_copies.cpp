@@ -21,17 +21,29 @@ void RowCopies::copy(const Store& store, std::span<const RowId> rows, FactColumn
   values_.resize(rows.size() * width);
   feature_.resize(coded_ ? values_.size() : 0);
   facts = FactColumns(store.fact_kinds());
+  // Rows with codes that follow each other are unpacked at once.
+  const std::byte* run = nullptr;
+  std::size_t run_begin = 0;
+  const auto unpack_run = [&](std::size_t end) {
+    if (end == run_begin) return;
+    layout.unpack(run, static_cast<Index>(end - run_begin), feature_.data() + run_begin * width,
+                  values_.data() + run_begin * width);
+  };
   double* to = values_.data();
   for (std::size_t i = 0; i < rows.size(); ++i, to += width) {
     const std::byte* from = store.fetch(rows, i);
-    if (coded_)
-      layout.unpack(from, feature_.data() + i * width, to);
-    else if (layout.precision() == Precision::float64)
+    if (coded_ && (i == 0 || from != run + (i - run_begin) * layout.row_bytes())) {
+      unpack_run(i);
+      run = from;
+      run_begin = i;
+    }
+    if (!coded_ && layout.precision() == Precision::float64)
       std::copy_n(reinterpret_cast<const double*>(from), width, to);
-    else
+    else if (!coded_)
       std::copy_n(reinterpret_cast<const float*>(from), width, to);
     facts.push_back(store.facts(rows[i]));
   }
+  if (coded_) unpack_run(rows.size());
 }
 
 void RowCopies::assign(Index features, std::span<const double> values) {

@@ -69,7 +69,7 @@ void Store::with_rows(std::span<const RowId> rows, Visit&& visit) const {
   if (layout_->coded()) {
     OneRow room(*layout_);
     for (const RowId row : rows) {
-      layout_->unpack(address(row).bytes, room.feature.data(), room.value.data());
+      layout_->unpack(address(row).bytes, 1, room.feature.data(), room.value.data());
       visit(Entries{room.feature.data(), room.value.data(), layout_->cells()});
     }
   } else if (precision() == Precision::float64) {

@@ -6,6 +6,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
@@ -13,11 +14,13 @@
 namespace flymc {
 
 std::vector<std::string> unknown_parameters(const std::vector<std::string>& names, const Vector& laplace_sd,
-                                            const Vector& prior_sd, std::size_t coefficients) {
+                                            const Vector& prior_sd, const Vector& shift, std::size_t coefficients) {
   constexpr double limit = 0.9;  // the rows have added less than a quarter to the precision
+  constexpr double far = 4.0;    // a prior with long tails gives way to rows: the posterior is as wide, and elsewhere
   std::vector<std::string> unknown, out;
-  const auto is_unknown = [&](std::size_t i) {
-    return laplace_sd[static_cast<Index>(i)] > limit * prior_sd[static_cast<Index>(i)];
+  const auto is_unknown = [&](std::size_t at) {
+    const auto i = static_cast<Index>(at);
+    return laplace_sd[i] > limit * prior_sd[i] && (at >= coefficients || std::abs(shift[i]) < far * prior_sd[i]);
   };
   for (std::size_t i = 0; i < coefficients; ++i)
     if (is_unknown(i)) unknown.push_back(names[i]);
@@ -82,69 +85,193 @@ struct InClass {
     has_one = has_one || x == 1.0;
     has_others = has_others || (x != 0.0 && x != 1.0);
   }
+  void add(const InClass& other) {
+    smallest = std::min(smallest, other.smallest);
+    largest = std::max(largest, other.largest);
+    has_zero = has_zero || other.has_zero;
+    has_one = has_one || other.has_one;
+    has_others = has_others || other.has_others;
+  }
   bool has_rows() const { return smallest <= largest; }
+  bool lies_beyond(const InClass& other) const { return other.largest <= smallest || largest <= other.smallest; }
 };
-using Seen = std::vector<InClass>;  // by class
+using Seen = std::vector<InClass>;  // by class; of an ordered target by cut point, below and above it
 
-std::string separation_by(const Seen& seen, const std::string& column, const std::vector<std::string>& classes) {
-  const auto name = [&](std::size_t k) { return classes.empty() ? fmt::format("{}", k) : classes.at(k); };
-  if (std::ranges::any_of(seen, &InClass::has_others)) {
-    const bool both = seen.size() == 2 && seen[0].has_rows() && seen[1].has_rows();
-    if (both && (seen[0].largest <= seen[1].smallest || seen[1].largest <= seen[0].smallest))
-      return fmt::format("the values of '{}' in class '{}' lie beyond all of those in class '{}'", column, name(1),
-                         name(0));
+// What separates means for a family.
+//
+// A count, or a share of trials, is of class 0 if a linear predictor far above 0 would cost it likelihood, and of class 1
+// if one far below 0 would: a count of 0 is of class 0 alone, a share of 1 of class 1 alone, all others of both. So are
+// times: one that was seen of both, a censored one of one of them.
+class Classes {
+ public:
+  Classes(const Model& model, const Vector& mode, const std::vector<std::string>& names)
+      : family_(model.family()), names_(names), shape_(mode[mode.size() - 1]), scaled_(model.draws_scale()) {
+    if (const auto* term = dynamic_cast<const OrderedCuts*>(&model.term())) cuts_ = term->cuts();
+  }
+
+  Index cuts() const { return cuts_; }
+  // 0: targets of this family do not separate.
+  std::size_t count() const {
+    if (cuts_ > 0) return 2 * static_cast<std::size_t>(cuts_);
+    if (by_target()) return static_cast<std::size_t>(family_.target_classes());
+    const double eta = 0.0;
+    const bool known =
+        scaled_ || family_.arrangement().last_is_shared() || (family_.predictors() == 1 && family_.variance({&eta, 1}));
+    return known ? 2 : 0;
+  }
+  // Calls f with the classes of a row.
+  template <class F>
+  void each(const RowCopies& rows, std::size_t i, const RowFacts& facts, F&& f) {
+    const auto target = static_cast<std::size_t>(facts.target);
+    if (cuts_ > 0) {
+      Index cut = 0;
+      while (cut + 1 < cuts_ && rows.value(i, cut) == 0.0) ++cut;
+      return f(2 * static_cast<std::size_t>(cut) + target);
+    }
+    if (by_target()) return f(target);
+    smallest_ = std::min(smallest_, facts.target);
+    if (costs(facts.target, far)) f(0);
+    if (costs(facts.target, -far)) f(1);
+  }
+
+  // In which way a column separates the classes that were seen, in words; empty if it does not.
+  std::string separation_by(const Seen& seen, const std::string& column) const {
+    if (std::ranges::any_of(seen, &InClass::has_others)) {
+      const auto [k, found] = beyond_others(seen);
+      return !found      ? ""
+             : cuts_ > 0 ? fmt::format("the values of '{}' rise or fall with the classes, without overlap", column)
+             : by_target()
+                 ? fmt::format("the values of '{}' in class '{}' lie beyond all of those in {}", column, name(k),
+                               seen.size() == 2 ? fmt::format("class '{}'", name(1 - k)) : "other classes")
+                 : fmt::format("the values of '{}' in rows that have {} lie beyond all others", column, name(k));
+    }
+    const Seen sides = cuts_ > 0 ? both_sides(seen) : seen;
+    for (const int side : {1, 0}) {
+      const auto has = side == 1 ? &InClass::has_one : &InClass::has_zero;
+      if (std::ranges::none_of(sides, has)) continue;  // the intercept is never 0
+      for (std::size_t k = 0; k < sides.size(); ++k)
+        if (sides[k].has_rows() && !(sides[k].*has))
+          return fmt::format("no row where '{}' is {} {} {}", column, side, by_target() ? "is of class" : "has",
+                             by_target() ? "'" + name(k) + "'" : name(k));
+    }
     return "";
   }
-  for (const int side : {1, 0}) {
-    const auto has = side == 1 ? &InClass::has_one : &InClass::has_zero;
-    if (std::ranges::none_of(seen, has)) continue;  // the intercept is never 0
-    for (std::size_t k = 0; k < seen.size(); ++k)
-      if (seen[k].has_rows() && !(seen[k].*has))
-        return fmt::format("no row where '{}' is {} is of class '{}'", column, side, name(k));
+  // Whether further rows cannot make it separate them.
+  bool settled(const Seen& seen) const {
+    if (!std::ranges::all_of(seen, &InClass::has_rows)) return false;
+    if (std::ranges::any_of(seen, &InClass::has_others)) return !beyond_others(seen).second;
+    return std::ranges::all_of(seen, [](const InClass& one) { return one.has_zero && one.has_one; });
   }
-  return "";
-}
+  std::string what_is_separated() const { return by_target() ? "classes are separated" : "a coefficient has no end"; }
+
+ private:
+  static constexpr double far = 40.0, flat = 1e-9;
+  bool by_target() const { return family_.target_classes() > 0; }
+  bool costs(double target, double eta) const {
+    const double at[2] = {eta, shape_};
+    double value = 0.0, slope[2] = {};
+    const auto k = static_cast<std::size_t>(family_.predictors());
+    family_.likelihood(FactSpans(&target, 1), {at, k}, {&value, 1}, {slope, k}, {});
+    return std::abs(slope[0]) > flat;
+  }
+  static Seen both_sides(const Seen& seen) {
+    Seen out(2);
+    for (std::size_t i = 0; i < seen.size(); ++i) out[i % 2].add(seen[i]);
+    return out;
+  }
+  // The class whose values lie beyond those of all others: the last of two. Of an ordered target, at each cut point and
+  // always on the same side.
+  std::pair<std::size_t, bool> beyond_others(const Seen& seen) const {
+    if (cuts_ > 0) {
+      bool rises = true, falls = true;
+      for (std::size_t cut = 0; cut < seen.size(); cut += 2) {
+        if (!seen[cut].has_rows() || !seen[cut + 1].has_rows()) return {0, false};
+        rises = rises && seen[cut].largest <= seen[cut + 1].smallest;
+        falls = falls && seen[cut + 1].largest <= seen[cut].smallest;
+      }
+      return {0, rises || falls};
+    }
+    for (std::size_t k = seen.size(); k-- > 0;) {
+      InClass others;
+      for (std::size_t i = 0; i < seen.size(); ++i)
+        if (i != k) others.add(seen[i]);
+      if (seen[k].has_rows() && others.has_rows() && seen[k].lies_beyond(others)) return {k, true};
+    }
+    return {0, false};
+  }
+  std::string name(std::size_t k) const {
+    if (by_target()) return names_.empty() ? fmt::format("{}", k) : names_.at(k);
+    if (scaled_) return "an event that was seen";
+    if (family_.weight_is_trials()) return k == 0 ? "a failure" : "a success";
+    return fmt::format("a target above {}", smallest_);
+  }
+
+  const BatchedFamily& family_;
+  const std::vector<std::string>& names_;
+  double shape_;  // the last of the mode, of a family that has one
+  bool scaled_;
+  Index cuts_ = 0;
+  double smallest_ = HUGE_VAL;
+};
 
 }  // namespace
 
 // At the mode the slope of the likelihood is minus that of the prior. Where a likelihood has no maximum, it is not small
-// beside its curvature: of a column of 0 and 1 with one class only, sum (1 - p) against sum p (1 - p).
+// beside its curvature: of a column of 0 and 1 with one class only, sum (1 - p) against sum p (1 - p). By that columns are
+// ranked, the first ones looked at, and rows read until each is known not to separate: a few, but for rare levels.
 std::vector<std::string> separated_classes(const Store& store, const Model& model, const Laplace& laplace,
-                                           const std::vector<std::string>& classes) {
-  constexpr double hard = 0.3;
-  constexpr std::size_t most_columns = 10;
-  if (model.family().target_classes() == 0 || laplace.rows.size() == 0) return {};
-  const Index features = store.features();
+                                           const std::vector<std::string>& names) {
+  constexpr std::size_t most_columns = 50, most_shown = 5;
+  constexpr RowId at_once = 1024;
+  Classes classes(model, laplace.mean, names);
+  if (classes.count() == 0 || laplace.rows.size() == 0) return {};
+  // The last feature of a row may be its target, or the 1 of a shape.
+  const Index features = store.features(), last = features - (model.draws_scale() || model.draws_shape() ? 1 : 0);
   Vector pull = Vector::Zero(laplace.mean.size());
-  model.prior().surrogate(model.parameters(laplace.mean), pull);
-  std::vector<std::pair<double, Index>> candidates;  // how hard, and the column
-  for (Index j = 0; j < features; ++j) {
+  model.term().surrogate(laplace.mean, pull);
+  struct Candidate {
+    double softness;
+    Index column;
+    Seen seen;
+  };
+  std::vector<Candidate> candidates;
+  for (Index j = classes.cuts(); j < last; ++j) {
+    if (store.columns()[static_cast<std::size_t>(j)] == "intercept") continue;
     double hardest = 0.0;
     for (Index i = j; i < pull.size(); i += features)
       hardest = std::max(hardest, std::abs(pull[i]) / laplace.rows(i, i));
-    if (hardest > hard) candidates.emplace_back(-hardest, j);
+    candidates.push_back({-hardest, j, Seen(classes.count())});
   }
-  if (candidates.empty()) return {};
-  std::ranges::sort(candidates);
+  std::ranges::sort(candidates, {}, &Candidate::softness);
   candidates.resize(std::min(candidates.size(), most_columns));
-  std::vector<Seen> seen(candidates.size(), Seen(static_cast<std::size_t>(model.family().target_classes())));
-  for (RowId row = 0; row < store.rows(); ++row) {
-    const RowFacts facts = store.facts(row);
-    if (!(facts.weight > 0.0)) continue;
-    for (std::size_t c = 0; c < candidates.size(); ++c)
-      seen[c][static_cast<std::size_t>(facts.target)].add(store.value(row, candidates[c].second));
+  RowCopies some;
+  FactColumns facts;
+  std::vector<RowId> rows;
+  for (RowId first = 0; first < store.rows() && !candidates.empty(); first += at_once) {
+    rows.resize(static_cast<std::size_t>(std::min(at_once, store.rows() - first)));
+    std::iota(rows.begin(), rows.end(), first);
+    some.copy(store, rows, facts);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (const RowFacts here = facts.spans()[i]; here.weight > 0.0)
+        classes.each(some, i, here, [&](std::size_t k) {
+          for (Candidate& one : candidates) one.seen[k].add(some.value(i, one.column));
+        });
+    std::erase_if(candidates, [&](const Candidate& one) { return classes.settled(one.seen); });
   }
   std::vector<std::string> said;
-  for (std::size_t c = 0; c < candidates.size(); ++c)
-    if (auto how = separation_by(seen[c], store.columns()[static_cast<std::size_t>(candidates[c].second)], classes);
-        !how.empty())
+  for (const Candidate& one : candidates)
+    if (auto how = classes.separation_by(one.seen, store.columns()[static_cast<std::size_t>(one.column)]); !how.empty())
       said.push_back(std::move(how));
   if (said.empty()) return {};
-  return {
-      fmt::format("classes are separated: {}; the likelihood grows with the coefficient without end, and how far it "
-                  "goes is decided by the prior alone; merge the level with another, leave the column out, or choose "
-                  "the prior with care ({})",
-                  joined(said, ", "), mention("prior"))};
+  if (said.size() > most_shown) {
+    const std::size_t more = said.size() - most_shown;
+    said.resize(most_shown);
+    said.back() += fmt::format(" (and {} more)", more);
+  }
+  return {fmt::format(
+      "{}: {}; the likelihood grows with the coefficient without end, and how far it goes is decided by the "
+      "prior alone; merge the level with another, leave the column out, or choose the prior with care ({})",
+      classes.what_is_separated(), joined(said, ", "), mention("prior"))};
 }
 
 }  // namespace flymc

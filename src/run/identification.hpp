@@ -11,17 +11,19 @@
 
 namespace flymc {
 
-// Parameters whose posterior is no narrower than nine tenths of their prior. `laplace_sd` and `prior_sd` are of all that
-// is reported, in its units; the first `coefficients` of them belong to columns.
+// Parameters whose posterior is where their prior is, and no narrower than nine tenths of it. `laplace_sd` and `prior_sd`
+// are of all that is reported, in its units, and `shift` is the mode less the prior's centre; the first `coefficients` of
+// them belong to columns.
 std::vector<std::string> unknown_parameters(const std::vector<std::string>& names, const Vector& laplace_sd,
-                                            const Vector& prior_sd, std::size_t coefficients);
+                                            const Vector& prior_sd, const Vector& shift, std::size_t coefficients);
 
 // Columns that are combinations of those before them, from the curvature of the rows (features x features).
 std::vector<std::string> dependent_columns(const std::vector<std::string>& columns, const Matrix& curvature);
 
 // Columns by which classes are separated, so that the likelihood has no maximum: a 0/1 column of which one side has no
-// row of some class, or a column of numbers whose ranges in two classes do not overlap. Looks at the rows only where the
-// prior pulls hard at a coefficient.
+// row of some class, or a column of numbers whose values in one class lie beyond all others, or rise or fall with ordered
+// classes. Also one of which one side has no count above 0, no success or no failure of its trials, or no event of its
+// times.
 std::vector<std::string> separated_classes(const Store& store, const Model& model, const Laplace& laplace,
                                            const std::vector<std::string>& classes);
 

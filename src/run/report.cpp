@@ -169,7 +169,8 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
     }
     const Index further = model.draws_scale() || model.draws_shape() ? 1 : 0;
     const std::vector<std::string>& names = reported.names();
-    warn(unknown_parameters(names, reported.sd(factor), reported.sd(prior),
+    const Vector centre = reported.at(shown.original(model.prior().centre(laplace->mean.size())));
+    warn(unknown_parameters(names, reported.sd(factor), reported.sd(prior), as_vector(report.laplace_mean) - centre,
                             names.size() - static_cast<std::size_t>(further)));
     const Index features = store.features() - further;  // the last one is the target, or the 1 of a shape
     warn(dependent_columns(store.columns(), laplace->rows.topLeftCorner(features, features)));

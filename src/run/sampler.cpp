@@ -105,6 +105,15 @@ std::string too_slow(const DrawCosts& costs) {
                                    : fmt::format("about {:.0f} times", times));
 }
 
+// Regular MCMC takes hundreds of passes. A few more make its anchor the mode of all rows, and not about that of a
+// subsample: it is the frame of its moves, and what the report judges the prior and the columns by.
+void go_on_to_mode(const Store& store, const Model& model, const Execution& execution, std::optional<Anchor>& anchor) {
+  if (!anchor || anchor->distance <= AnchorOptions{}.tolerance) return;
+  const RowId before = anchor->queries;
+  anchor = find_anchor(store, model, execution, {.start = anchor->theta});
+  anchor->queries += before;
+}
+
 }  // namespace
 
 std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficients, BoundKind kind) {
@@ -120,7 +129,12 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   // The subsample's random numbers do not depend on the seed of the chains: their bound is the same.
   constexpr std::uint64_t subsample_seed = 1;
   if (needs_anchor(out.recipe, options)) out.anchor = find_anchor_by_subsample(store, model, execution, subsample_seed);
-  if (out.recipe.regular) return out;
+  const auto regular = [&] {
+    out.recipe.regular = true;
+    go_on_to_mode(store, model, execution, out.anchor);
+    return std::move(out);
+  };
+  if (out.recipe.regular) return regular();
   const bool tuned = out.recipe.bound != BoundKind::untuned;
   std::optional<Metric> metric;
   if (tuned) metric = as_wide_as_the_posterior(model, *out.anchor);
@@ -132,9 +146,8 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   } catch (const NoBound&) {
     if (!leaves_rows(options)) throw;
     out.bound_queries = store.rows();
-    out.recipe.regular = true;
     out.recipe.why = "the posterior is too wide for a bound";
-    return out;
+    return regular();
   }
   out.bound_queries = out.bound->queries();
   // Where all rows are lit, that is regular MCMC already, with stand-ins.
@@ -142,9 +155,8 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   if (const DrawCosts costs = out.bound->costs();
       leaves_rows(options) && costs.regular < costs.with_bound && !all_lit) {
     out.bound.reset();
-    out.recipe.regular = true;
     out.recipe.why = too_slow(costs);
-    return out;
+    return regular();
   }
   if (out.bound->lit().size() == 0 || all_lit || out.recipe.bound != BoundKind::sharp) return out;
   // Lit rows need no zone. Where they hold most of what is known about some direction, as of a level of one class, the

@@ -101,6 +101,23 @@ def test_numbers_are_those_of_the_summary(tmp_path):
     assert wide == "half.html" and "25 %" in Page((tmp_path / wide).read_text()).text
 
 
+def test_terms_of_a_formula_are_drawn(tmp_path):
+    table = two_values(3)
+    table["g"] = np.array(["a", "b", "c"])[np.arange(len(table["x"])) % 3]
+    write(pa.table(table), tmp_path / "table.parquet")
+    flymc("fit", "table.parquet", "--formula", "y ~ log(z) + x*g + I(x^2)", "--out", "run", "--quiet", "--draws", 250,
+          folder=tmp_path)
+    flymc("report", "run", folder=tmp_path)
+    page = Page((tmp_path / "run/report.html").read_text())
+    drawn = page.text[: page.text.index("ESS bulk")]  # the table's heading
+    for name in ("log(z)", "I(x^2)", "x:g[b]", "x:g[c]", "g, compared with a"):
+        assert name in drawn, name
+    assert "The formula has products (interactions)" in drawn
+    flymc("fit", "table.parquet", "--formula", "y ~ z + x", "--out", "run", "--quiet", "--draws", 250, "--overwrite", folder=tmp_path)
+    flymc("report", "run", folder=tmp_path)
+    assert "products" not in Page((tmp_path / "run/report.html").read_text()).text
+
+
 def test_names_are_words_and_not_html(tmp_path):
     random = np.random.default_rng(1)
     nasty = "<script>alert('x')</script> & \"q\""

@@ -183,3 +183,21 @@ def test_what_does_not_go_together(tmp_path):
     assert "--event: name a column" in said
     flymc("fit", path, "--target", "died", "--exclude", "years", "--out", "logistic", "--quiet", folder=tmp_path)
     assert "has no times until an event" in refusal("predict", "logistic", path, "--times", "1", "--out", "p.csv", folder=tmp_path)
+
+
+def test_few_events_do_not_make_a_narrow_default_prior(tmp_path):
+    """Most times are cut off at the end of the study: their mean and deviation are those of the study."""
+    random = np.random.default_rng(3)
+    age = random.normal(60, 10, 1000)
+    time = np.exp(4 - 0.1 * (age - 60)) * random.exponential(size=1000)
+    table = {"age": age, "drug": np.where(random.random(1000) < 0.5, "a", "b"), "died": (time <= 1).astype(int),
+             "years": np.minimum(time, 1)}
+    events = table["died"].sum()
+    assert events < 80
+    found, done = fit(table, "weibull", folder=tmp_path)
+    centre = np.log(table["years"]).mean() + np.log(1000 / events)
+    assert f"intercept normal({centre:.4g}, 2.5)" in done["choices"] and "sigma student_t(3, 0, 2.5)" in done["choices"]
+    wide, _ = fit(table, "weibull", "--prior", "normal(0, 20); sigma: student_t(3, 0, 5)", folder=tmp_path, out="wide")
+    assert found["sigma"]["mean"] == pytest.approx(wide["sigma"]["mean"], abs=0.5 * wide["sigma"]["sd"])
+    for name, truth in (("age", -0.1), ("sigma", 1.0)):
+        assert found[name]["mean"] == pytest.approx(truth, abs=3 * found[name]["sd"]), name

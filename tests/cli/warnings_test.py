@@ -59,12 +59,83 @@ def test_a_class_that_a_level_never_has(tmp_path):
     assert "no row where 'g[d]' is 1 is of class 's'" in said
 
 
+@pytest.mark.parametrize("family, spread", [("poisson", 1e6), ("negative_binomial", 4)])
+def test_a_level_without_events(tmp_path, family, spread):
+    """Its coefficient has no end below, as that of a class that a level never has."""
+    counts = RANDOM.negative_binomial(spread, spread / (spread + np.exp(0.5 + 0.3 * X)))
+    (said,) = warnings(tmp_path, "--family", family, x=X, g=RARE, y=np.where(RARE == "d", 0, counts))
+    assert "a coefficient has no end: no row where 'g[d]' is 1 has a target above 0" in said
+    assert warnings(tmp_path, "--family", family, x=X, g=RARE, y=np.where(RARE == "d", counts % 2, counts)) == []
+
+
+def test_a_level_of_successes_alone(tmp_path):
+    """Grouped rows say what the rows of a logistic regression do."""
+    trials = RANDOM.integers(1, 9, ROWS)
+    successes = RANDOM.binomial(trials, 1 / (1 + np.exp(-0.5 * X)))
+    flags = ["--family", "binomial", "--trials", "n"]
+    (said,) = warnings(tmp_path, *flags, x=X, g=RARE, n=trials, y=np.where(RARE == "d", trials, successes))
+    assert "a coefficient has no end: no row where 'g[d]' is 1 has a failure" in said
+    assert warnings(tmp_path, *flags, x=X, g=RARE, n=trials, y=successes) == []
+
+
 def test_a_column_that_holds_the_target(tmp_path):
     """The advice is not to widen the prior."""
     (said,) = warnings(tmp_path, x=X, w=W, y=(X > 0).astype(float))
     assert "the values of 'x' in class '1' lie beyond all of those in class '0'" in said
     overlap = (X + 0.05 * W > 0).astype(float)
     assert not any("separated" in said for said in warnings(tmp_path, x=X, y=overlap))
+
+
+@pytest.mark.parametrize("family", ["logistic", "probit", "cloglog"])
+def test_separation_under_every_link(tmp_path, family):
+    (said,) = warnings(tmp_path, "--family", family, x=X, w=W, y=(X > 1).astype(float))
+    assert "the values of 'x' in class '1' lie beyond all of those in class '0'" in said
+    (said,) = warnings(tmp_path, "--family", family, x=X, g=GROUP, y=np.where(GROUP == "b", 0, Y))
+    assert "no row where 'g[b]' is 1 is of class '1'" in said
+
+
+def test_separation_far_from_the_mean(tmp_path):
+    x = np.concatenate([X, [6.5, 7.0, 7.2, 7.3, 7.5, 8.0]])
+    (said,) = warnings(tmp_path, x=x, y=(x >= 7).astype(float))
+    assert "the values of 'x' in class '1' lie beyond" in said
+
+
+def test_ordered_and_many_classes_that_a_column_tells(tmp_path):
+    """A wider prior would give a larger number, and no more truth."""
+    y = np.clip(np.floor(X), -1, 1).astype(int)
+    (said,) = warnings(tmp_path, "--family", "ordinal", x=X, w=W, y=y)
+    assert "the values of 'x' rise or fall with the classes" in said and "widen" not in said
+    (said,) = warnings(tmp_path, "--family", "softmax", x=X, w=W, y=np.array(["c", "a", "b"])[y])
+    assert "lie beyond all of those in other classes" in said and "widen" not in said
+    overlap = np.clip(np.floor(X + 0.3 * W), -1, 1).astype(int)
+    for family in ("ordinal", "softmax"):
+        assert not any("separated" in said for said in warnings(tmp_path, "--family", family, x=X, w=W, y=overlap))
+
+
+@pytest.mark.parametrize("family", ["weibull", "lognormal", "loglogistic"])
+def test_a_level_in_which_no_event_was_seen(tmp_path, family):
+    time = np.exp(0.3 * X + 0.5 * np.log(RANDOM.exponential(size=ROWS)))
+    seen = np.where(GROUP == "b", 0, time < 2)
+    flags = ["--family", family, "--event", "seen"]
+    (said,) = warnings(tmp_path, *flags, x=X, g=GROUP, seen=seen, y=np.minimum(time, 2))
+    assert "a coefficient has no end: no row where 'g[b]' is 1 has an event that was seen" in said
+    assert warnings(tmp_path, *flags, x=X, g=GROUP, seen=(time < 2).astype(int), y=np.minimum(time, 2)) == []
+
+
+def test_tables_without_a_bound_are_looked_at_too(tmp_path):
+    """Of many rows the anchor is that of a subsample, unless regular MCMC goes on from there."""
+    rows = 45_000
+    random = np.random.default_rng(5)
+    x, g = random.normal(size=rows), np.where(np.arange(rows) % 9 == 0, "d", "a")
+    y = np.where(g == "d", 1, random.random(rows) < 0.4).astype(int)
+    said = warnings(tmp_path, "--regular", "--chains", "1", "--draws", "20", x=x, g=g, y=y)
+    assert any("classes are separated: no row where 'g[d]' is 1 is of class '0'" in text for text in said)
+
+
+def test_a_prior_with_long_tails_that_gives_way(tmp_path):
+    """As wide as the prior, and far from it: the rows say much."""
+    said = warnings(tmp_path, "--prior", "default; x: student_t(3, 0, 0.02)", x=X, w=W, y=Y)
+    assert not any("nearly the prior" in text for text in said)
 
 
 def test_a_posterior_that_is_the_prior(tmp_path):

@@ -276,7 +276,7 @@ TEST(Codes, BeyondTheLevelsAreTheLast) {
   std::vector<std::byte> row(layout.row_bytes(), std::byte{200});
   std::int32_t feature = 0;
   double value = 0.0;
-  layout.unpack(row.data(), &feature, &value);
+  layout.unpack(row.data(), 1, &feature, &value);
   EXPECT_EQ(feature, 2);
   EXPECT_EQ(value, 1.0);
 }

@@ -104,8 +104,8 @@ class Layout {
   void check(RowId row, std::span<const double> cells, const RowFacts& facts) const;
   // Cells that have been checked to row_bytes() bytes.
   void pack(std::span<const double> cells, std::byte* row) const;
-  // The entries of a row, cells() of each kind.
-  void unpack(const std::byte* row, std::int32_t* feature, double* value) const;
+  // The entries of rows that follow each other, cells() of each kind for a row.
+  void unpack(const std::byte* rows, Index count, std::int32_t* feature, double* value) const;
   // The same of cells.
   void entries(std::span<const double> cells, std::int32_t* feature, double* value) const;
   // Features of cells, all of them.
@@ -124,6 +124,11 @@ class Layout {
     std::size_t value_at = 0;  // of a slope: its number in the row
   };
   void set_places();
+  // A column of numbers, or of codes, of some rows.
+  template <class Scalar>
+  void unpack_numbers(const std::byte* from, Index count, Index cell, double* value) const;
+  template <class Kept>
+  void unpack_codes(const Code& code, const std::byte* rows, Index count, std::int32_t* feature, double* value) const;
   void check_finite(RowId row, double value, Index feature) const;
 
   std::vector<std::string> names_;

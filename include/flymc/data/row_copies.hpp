@@ -36,6 +36,8 @@ class RowCopies {
     return Entries{feature_.data(), values_.data(), width_}.row(static_cast<Index>(i));
   }
 
+  // Of row i.
+  double value(std::size_t i, Index feature) const { return coded_ ? value_of(entries(i), feature) : row(i)[feature]; }
   // out[i K + k] = x_i' theta_k, without the rows' offsets.
   void project(const Matrix& theta, std::span<double> out) const;
   // out(:, k) += sum_i weight[i K + k] x_i, in order.

@@ -66,6 +66,30 @@ test_that("the first level is the reference, and levels stay in order", {
   expect_named(coef(named), c("intercept", "dose[none]", "dose[low]", "region[north]", "region[south]"))
 })
 
+test_that("a named reference is that of products, too, and rare levels are not merged by halves", {
+  named <- flymc(ill ~ dose * age, d, reference = c(dose = "high"))
+  relevelled <- flymc(ill ~ dose * age, transform(d, dose = relevel(dose, "high")))
+  expect_identical(coef(named), coef(relevelled))
+  expect_equal(predict(named, d[1:9, ]), predict(relevelled, d[1:9, ]))
+  expect_error(flymc(ill ~ dose * age, d, merge_levels = 50), "merge_levels: 'dose:age' has columns of its own for the levels")
+  rare <- transform(d, region = factor(region, c("r1", "r2", unique(region))))
+  rare$region[1:4] <- c("r1", "r1", "r2", "r2")
+  rare$ill[1:4] <- c(0, 1, 0, 1)
+  expect_true(all(c("region[r2]", "region[north]") %in% names(coef(flymc(ill ~ region, rare)))))
+  merged <- names(coef(flymc(ill ~ region, rare, merge_levels = 50)))
+  expect_false(any(grepl("r1|r2", merged)))
+  expect_true("region[other]" %in% merged)
+})
+
+test_that("columns that are of all rows are fitted, and not predicted from", {
+  for (formula in c(score ~ I(age - mean(age)), score ~ rank(age) + dose, score ~ I(age > median(age)) + I(age / max(age)))) {
+    fit <- flymc(formula, d, gaussian())
+    expect_error(predict(fit, d[1:5, ]), "depends on which rows are there .* write scale\\(x, scale = FALSE\\)")
+  }
+  fit <- flymc(score ~ scale(age) + poly(years, 2) + log(years) + dose, d, gaussian())
+  expect_equal(predict(fit, d[7, ], kind = "mean")$mean, predict(fit, d, kind = "mean")$mean[7])
+})
+
 test_that("levels of a factor may be numbers", {
   e <- transform(d, n = c(as.character(1:9), "10+")[pmax(1, pmin(10, round(age / 6)))])
   expect_error(flymc(ill ~ n, e), "'10\\+' is not a number, but most of the column is; .* or say factor\\(n\\) if")

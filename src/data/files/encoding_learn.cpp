@@ -61,12 +61,16 @@ void merge_rare(const EncodingOptions& options, const std::string* reference, En
   column.levels.push_back(name);
 }
 
-// Numbers that are levels, by C() in a formula or by a setting, come by size.
+// Numbers that are levels, by C() in a formula or by a setting, come by size. Texts stay in the order of texts, whatever
+// they look like.
 void sort_numbers(EncodedColumn& column) {
   const auto end = column.levels.end() - (column.merged.empty() ? 0 : 1);
-  if (!std::all_of(column.levels.begin(), end, [](const std::string& level) { return is_number(level); })) return;
+  const auto number = [](const std::string& level) { return std::strtod(level.c_str(), nullptr); };
+  if (!std::all_of(column.levels.begin(), end,
+                   [&](const std::string& level) { return is_number(level) && !std::isnan(number(level)); }))
+    return;
   std::stable_sort(column.levels.begin(), end,
-                   [](const std::string& a, const std::string& b) { return std::stod(a) < std::stod(b); });
+                   [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
 }
 
 // A term that is a column by itself.
@@ -204,7 +208,8 @@ void EncodingLearner::describe_columns() {
       const auto named = reference_.find(column.name);
       merge_rare(options_, named == reference_.end() ? nullptr : &named->second, column, all_.levels[j]);
       if (column.rare.empty()) check_identifiers(table_, options_, column.name, all_.levels[j], all_.rows + all_.zeros);
-      if (encoding_.by_formula_) sort_numbers(column);
+      if (encoding_.by_formula_ && std::ranges::find(options_.categorical, column.name) != options_.categorical.end())
+        sort_numbers(column);
       if (named != reference_.end()) begin_with(named->second, column);
       continue;
     }

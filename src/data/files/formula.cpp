@@ -198,6 +198,8 @@ class Parser {
   Terms interacting(const Terms& a, const Terms& b) const {
     Terms out;
     if (a.size() * b.size() > most_terms) fail(at_, "these are too many terms; write fewer");
+    if (a.size() == 1 && b.size() == 1 && same(a.front(), b.front()))
+      fail(at_, "a term times itself is the term again; write I(x^2) for the square of a number");
     for (const FormulaTerm& left : a)
       for (const FormulaTerm& right : b) add(out, product(left, right));
     return out;
@@ -208,8 +210,9 @@ class Parser {
     const std::size_t begin = at_;
     const bool group = next_is("(");
     Terms all = primary();
+    const bool dot = text_.substr(begin, at_ - begin) == ".";
     if (!take_power()) return all;
-    if (!group && text_[begin] != '.')
+    if (!group && !dot)
       fail(begin, "in formulas ^ is for interactions, as in (a + b)^2; write I(x^2) for the power of a number");
     const auto times = whole_number();
     if (!times || *times < 1 || *times > most_power)

@@ -29,8 +29,14 @@ Units units_of(const Settings& settings, const Encoding& encoding) {
     return {std::isfinite(centre) ? centre : 0.0, usual_width};
   }
   if (!card.in_units_of_target) return {0.0, usual_width};
-  // Without an intercept the columns have to explain where the target lies as well.
   const double unit = encoding.target_unit();
+  if (encoding.times() && encoding.event_weight() < encoding.total_weight()) {
+    // Times that were cut off say neither where log time lies nor how it varies: most rows of a study may be censored at
+    // its end. It has no unit, so that 1 will do. With d events in n rows, times are about n / d as long as in the table.
+    const double events = std::max(encoding.event_weight(), 0.5);
+    return {encoding.target_mean() + std::log(encoding.total_weight() / events), usual_width * std::max(unit, 1.0)};
+  }
+  // Without an intercept the columns have to explain where the target lies as well.
   return {encoding.target_mean(), usual_width * (unit > 0.0 ? unit : 1.0)};
 }
 

@@ -120,6 +120,12 @@ void check(const Settings& settings) {
       !model.family().has_global_curvature())
     throw InputError(fmt::format("{}: no quadratic stays below the likelihood of the {} family everywhere; use {}",
                                  mention("bound"), card.name, mention("bound", "sharp")));
+  if (settings.fit.regular && (settings.fit.bound || settings.fit.sweep || !settings.fit.lit.automatic))
+    throw InputError(fmt::format("{} has no bound, and so neither a sweep nor lit rows; leave {} out",
+                                 mention("regular"),
+                                 settings.fit.bound   ? mention("bound")
+                                 : settings.fit.sweep ? mention("sweep")
+                                                      : mention("lit")));
   if (only_differences && !settings.offset.empty())
     throw InputError(
         fmt::format("{}: {} depends on differences between classes alone, and an offset that all of "

@@ -26,7 +26,8 @@ struct Term {
 
 struct Terms {
   std::vector<Term> numbers;  // of columns that have one coefficient, named by the column
-  std::vector<std::pair<std::string, std::vector<Term>>> levels;
+  std::vector<std::pair<std::string, std::vector<Term>>> levels;  // by column, or by the term of a formula
+  bool products = false;                                          // whether the formula has some
 };
 
 Terms terms_of(const Shown& of) {
@@ -40,22 +41,36 @@ Terms terms_of(const Shown& of) {
     for (const std::string& level : column.levels)
       features[fmt::format("{}[{}]", column.name, level)] = {&column, level};
   }
+  std::map<std::string, const EncodedTerm*> made;  // by a formula: products and functions
+  for (const EncodedTerm& term : of.encoding->terms())
+    if (!features.contains(term.name)) made[term.name] = &term;
   const std::vector<std::string>& names = of.encoding->feature_names();
-  std::map<const EncodedColumn*, std::size_t> places;
+  std::map<std::string, std::size_t> places;
   Terms out;
+  const auto add_level = [&](const std::string& column, Term term) {
+    const auto [place, is_new] = places.try_emplace(column, out.levels.size());
+    if (is_new) out.levels.push_back({column, {}});
+    out.levels[place->second].second.push_back(std::move(term));
+  };
   for (std::size_t p = 0; p < of.summary.parameters.size(); ++p) {
-    const std::string &feature = names[p % names.size()], &name = of.summary.parameters[p].name;
-    const auto found = features.find(feature);
-    if (found == features.end()) continue;                                           // intercept, cut points, scale
+    const std::size_t f = p % names.size();
+    const std::string &feature = names[f], &name = of.summary.parameters[p].name;
     const std::string classes = name.substr(std::min(name.size(), feature.size()));  // of a softmax: [b - a]
-    const auto& [column, level] = found->second;
-    if (level.empty()) {
-      out.numbers.push_back({p, column->name + classes, column->scale});
+    if (const auto found = features.find(feature); found != features.end()) {
+      const auto& [column, level] = found->second;
+      if (level.empty())
+        out.numbers.push_back({p, column->name + classes, column->scale});
+      else
+        add_level(column->name, {p, level + classes, 1.0});
       continue;
     }
-    const auto [place, is_new] = places.try_emplace(column, out.levels.size());
-    if (is_new) out.levels.push_back({column->name, {}});
-    out.levels[place->second].second.push_back({p, level + classes, 1.0});
+    const auto found = made.find(of.encoding->terms_of_features()[f]);
+    if (found == made.end()) continue;  // intercept, cut points, scale
+    out.products = out.products || found->second->factors.size() > 1;
+    if (found->second->coded())
+      add_level(found->first, {p, feature + classes, 1.0});
+    else
+      out.numbers.push_back({p, feature + classes, of.encoding->scale()[static_cast<Index>(f)]});
   }
   return out;
 }
@@ -93,6 +108,11 @@ std::string plots(const Shown& of) {
     const ParameterSummary& p = of.summary.parameters[term.parameter];
     return std::abs(p.median) / p.sd;
   };
+  if (terms.products)
+    out +=
+        "<p class=\"note\">The formula has products (interactions): the effect of a column by itself is that where "
+        "what "
+        "it is multiplied with is 0, or at its reference level.</p>\n";
   if (!terms.numbers.empty()) {
     out += fmt::format(
         "<h3>Columns of numbers</h3>\n<p class=\"note\">The effect of one standard deviation of the column, so that "
@@ -122,7 +142,7 @@ std::string plots(const Shown& of) {
     if (levels.size() > most_levels)
       std::ranges::stable_sort(some, {}, [&](const Term& t) { return of.summary.parameters[t.parameter].median; });
     // Without an intercept the first level has a coefficient too, and nothing is compared.
-    const bool compared = levels.size() < found->levels.size();
+    const bool compared = found != known.end() && levels.size() < found->levels.size();
     out += folded(fmt::format("<strong>{}</strong>{}{}", escaped(readable_name(column)),
                               compared ? ", compared with " + escaped(readable_name(found->levels.front())) : "",
                               levels.size() > most_levels

@@ -42,7 +42,6 @@ TEST(Formula, StandsForTerms) {
            {"y ~ a + a", "y = 1 + a"},
            {"y ~ a:b", "y = 1 + a:b"},
            {"y ~ a:b + b:a", "y = 1 + a:b"},
-           {"y ~ a:a", "y = 1 + a"},
            {"y ~ a*b", "y = 1 + a + b + a:b"},
            {"y ~ a:b + c", "y = 1 + c + a:b"},  // fewer factors come first
            {"y ~ a*b:c", "y = 1 + a + b:c + a:b:c"},
@@ -86,6 +85,10 @@ TEST(Formula, SaysWhatCannotBeRead) {
            {"y ~ a/b", "write a + a:b for a/b"},
            {"y ~ a^2", "write I(x^2)"},
            {"y ~ a**2", "write I(x^2)"},
+           {"y ~ .a^2", "write I(x^2)"},
+           {"y ~ (a)^2", "a term times itself is the term again; write I(x^2)"},
+           {"y ~ a*a", "a term times itself is the term again"},
+           {"y ~ a:a", "a term times itself is the term again"},
            {"y ~ (a + b)^x", "a whole number from 1 to 9 follows"},
            {"y ~ bs(a, df = 4)", "curves are fitted from Python and R"},
            {"y ~ sin(a)", "there is no function 'sin'; there are C, factor, I, log"},

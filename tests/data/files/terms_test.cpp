@@ -273,6 +273,19 @@ TEST(Terms, OfNumbersThatAreLevelsComeBySize) {
   EXPECT_EQ(encoding.feature_names().back(), "m[11]");
 }
 
+// A column of texts is one of texts, in a formula as elsewhere.
+TEST(Terms, OfTextsThatLookLikeNumbersComeAsTexts) {
+  const Folder folder;
+  std::string csv = "m,y\n";
+  for (int i = 0; i < 60; ++i)
+    csv += fmt::format("{},{}\n", i % 3 == 0 ? "9" : i % 3 == 1 ? "10" : "1e999", i * i % 7 % 2);
+  const Table as_text = Table::open({folder.write("t.csv", csv)}, {{"m"}, {}});
+  EXPECT_EQ(joined(Encoding::learn(as_text, options_of("y ~ m")).feature_names(), " "), "intercept m[1e999] m[9]");
+  // A number that no double holds is the largest.
+  EXPECT_EQ(joined(Encoding::learn(as_text, options_of("y ~ C(m)", {"m"})).feature_names(), " "),
+            "intercept m[10] m[1e999]");
+}
+
 TEST(Terms, RareLevelsAreMergedInCombinationsToo) {
   const Folder folder;
   std::string csv = "x,g,h,y\n";
