@@ -40,7 +40,7 @@ def make_tables(data, folder):
 
 def by_flymc(command, path, folder, *flags):
     began = time.time()
-    done = subprocess.run([command, "fit", path, "--out", folder / "run", "--overwrite", "--json", "--draws", "1000", "--target-ess", "400", *flags],
+    done = subprocess.run([command, "fit", path, "--out", folder / "run", "--overwrite", "--json", "--draws", "100", "--target-ess", "400", *flags],
                           check=True, capture_output=True, text=True)
     seconds = time.time() - began
     report = json.loads(done.stdout)
