@@ -41,6 +41,7 @@ def on_files(files, config):
     add("index.md", (ROOT / "README.md").read_text())
     add("contributing.md", (ROOT / "CONTRIBUTING.md").read_text())
     add("changelog.md", (ROOT / "CHANGELOG.md").read_text())
+    add("security.md", (ROOT / "SECURITY.md").read_text())
     add("api/python.md", PYTHON)
     add("api/cpp.md", cpp())
     for notebook in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
@@ -56,9 +57,10 @@ def on_files(files, config):
 def on_page_markdown(markdown, page, **_):
     """Links that hold in the repository hold in the site; to what the site has not, only the words are left."""
     markdown = markdown.replace("(../README.md", "(index.md").replace("(../CONTRIBUTING.md", "(contributing.md")
+    markdown = markdown.replace("(../SECURITY.md", "(security.md")
     markdown = markdown.replace(".ipynb)", ".md)")
-    if page.file.src_uri in ("index.md", "contributing.md", "changelog.md"):
-        markdown = markdown.replace("](docs/", "](").replace("(CONTRIBUTING.md", "(contributing.md")
+    if page.file.src_uri in ("index.md", "contributing.md", "changelog.md", "security.md"):
+        markdown = markdown.replace("](docs/", "](").replace("(CONTRIBUTING.md", "(contributing.md").replace("(SECURITY.md", "(security.md")
     return re.sub(r"\[([^\]]+)\]\((?:\.\./)?(?:examples|tests|CITATION)[^)]*\)", r"\1", markdown)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from . import _core, folders, leave_one_out, tables
+from . import _core, files, folders, leave_one_out, tables
 from .checking import Check, check_of
 from .folders import Folder
 from .for_arviz import LogLikelihood, inference_data
@@ -407,7 +407,14 @@ class Fit(Plots):
 
     @cached_property
     def _design(self) -> Design | None:
-        return Design.load(pathlib.Path(self._run.path))
+        path = pathlib.Path(self._run.path)
+        design = Design.load(path)
+        if design is not None and design.columns != self.settings["columns"]:
+            raise _core.InputError(
+                f"{path / FILE}: is of another fit: it makes the columns {design.columns}, and this run has "
+                f"{self.settings['columns']}; put the old one back, or fit again"
+            )
+        return design
 
     def resample(
         self,
@@ -542,7 +549,7 @@ def load_run(path: str | os.PathLike[str]) -> Fit:
 def _identity_of(path: str) -> str:
     """Changes with the run in a folder: its report has how long it took. None if there is no report."""
     try:
-        return hashlib.sha256((pathlib.Path(path) / "report.json").read_bytes()).hexdigest()
+        return hashlib.sha256(files.read(pathlib.Path(path) / "report.json")).hexdigest()
     except FileNotFoundError:
         return ""
 
@@ -587,9 +594,7 @@ def conclude_or_raise(run: _core.Run, keeps: Sequence[Any]) -> Fit:
     path = temporary.path / "run"
     if (concluded := run.conclude(str(path))) is None:
         raise KeyboardInterrupt
-    design = pathlib.Path(run.path) / FILE
-    if design.exists():
-        (path / FILE).write_text(design.read_text())
+    folders.copy_formula(pathlib.Path(run.path), path)
     (draws, chains), (all_draws, all_chains) = (
         [of.settings[name][0] for name in ("draws", "chains")] for of in (concluded, run)
     )

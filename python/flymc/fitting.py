@@ -73,7 +73,7 @@ def fit(
         data: A path, a pattern or a list of them (Parquet, CSV, Arrow); a pandas, Polars (lazy too) or PyArrow table; a
             PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`, of which
             X may be sparse.
-            What streams is streamed, unless there is a formula with splines or functions of Python, which is evaluated in
+            What streams is streamed, unless there is a formula with splines or functions of NumPy, which is evaluated in
             memory.
         family: `logistic`, `probit`, `cloglog`, `softmax`, `ordinal`, `binomial` (with `trials`), `poisson`,
             `negative_binomial`, `truncated_poisson`, `gamma`, `gaussian`, `student_t`, and for times until an event
@@ -86,10 +86,10 @@ def fit(
             nothing is said have a default that is scaled by the table: see the reference.
         columns: The columns that explain the target. Of an array X, their names.
         reference: Of columns of levels, the one that the others are compared with: `{"region": "west"}`. Of others it is
-            the first level. In a formula that has splines or functions of Python write
+            the first level. In a formula that has splines or functions of NumPy write
             `C(region, contr.treatment("west"))`.
         merge_levels: Levels of a column with fewer rows than this become one, called `other`. Not for formulas that have
-            splines or functions of Python.
+            splines or functions of NumPy.
         weights: How many times each row counts: the name of a column, or a number per row if the data is not a path.
             The log-likelihood of a row is multiplied by its weight.
         offset: The name of a column of numbers that are added to the linear predictor. Tables to predict from need it
@@ -213,7 +213,7 @@ def _prepare(
             )
         if settings.get("merge_levels"):
             raise ValueError(
-                "merge_levels: formulas with splines and functions of Python have the levels of the table; merge them "
+                "merge_levels: formulas with splines and functions of NumPy have the levels of the table; merge them "
                 "there, or write the formula without these"
             )
         frame = tables.frame_of(data, settings.get("delimiter"))

@@ -8,7 +8,8 @@ import shutil
 import tempfile
 import weakref
 
-from ._core import Run
+from . import files
+from ._core import InputError, Run
 from .formulas import FILE
 
 
@@ -47,11 +48,18 @@ def alone(run: Run) -> Run:
     path = pathlib.Path(run.path)
     whole = path.with_name(path.name + ".whole")
     run.copy(str(whole))
-    if (path / FILE).exists():
-        shutil.copy(path / FILE, whole)
+    copy_formula(path, whole)
     shutil.rmtree(path)
     whole.rename(path)
     return Run(str(path))
+
+
+def copy_formula(path: pathlib.Path, to: pathlib.Path) -> None:
+    """The formula of a run, if it has one, to the folder of another."""
+    try:
+        files.write(to / FILE, files.read(path / FILE))
+    except FileNotFoundError:
+        pass
 
 
 def packed(folder: pathlib.Path) -> dict[str, bytes]:
@@ -59,9 +67,11 @@ def packed(folder: pathlib.Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
 
 
-def unpack(files: dict[str, bytes], folder: pathlib.Path) -> None:
-    """Writes what `packed` has read."""
-    for name, content in files.items():
+def unpack(contents: dict[str, bytes], folder: pathlib.Path) -> None:
+    """Writes what `packed` has read, and nothing outside of the folder."""
+    for name, content in contents.items():
         file = folder / name
+        if pathlib.PurePath(name).is_absolute() or ".." in pathlib.PurePath(name).parts:
+            raise InputError(f"this pickle would write the file {name}, outside of its own folder, and is not read further")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)

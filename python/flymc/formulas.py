@@ -3,7 +3,6 @@ columns of a design, and the same columns of new rows later."""
 
 from __future__ import annotations
 
-import ast
 import json
 import pathlib
 import re
@@ -13,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from . import _core, splines
+from . import _core, files
 from ._core import InputError
-from .columns import did_you_mean, kind_of_time, no_number, refuse_many_levels, whole_rows
+from .columns import did_you_mean, whole_rows
+from .expressions import State, check_state
+from .sides import Side, from_json, read_factors, to_json
 
 if TYPE_CHECKING:
     import formulaic
     import pandas
 
 FILE = "formula.json"  # in the folder of a run
-PYTHONS = {"abs", "bool", "float", "int", "len", "max", "min", "pow", "range", "round", "str", "sum"}
 
 
 def streamed(text: str, names: Iterable[str]) -> dict[str, list[str]] | None:
@@ -73,8 +73,12 @@ class Design:
     (['x', 'C(g)[T.b]', 'C(g)[T.c]'], True, 'y')
     """
 
-    def __init__(self, spec: formulaic.ModelSpec, terms: dict[str, list[str]], of_all_rows: Sequence[str] = ()):
-        self.spec = spec
+    def __init__(
+        self, side: Side, spec: formulaic.ModelSpec, state: State, terms: dict[str, list[str]], of_all_rows: Sequence[str] = ()
+    ):
+        self.side = side
+        self.spec = spec  # levels are in it
+        self.state = state  # knots and means
         self.terms = terms  # the columns of each
         self.of_all_rows = list(of_all_rows)  # columns that cannot be made of new rows: x - x.mean()
         self.columns = [name for names in terms.values() for name in names if name != "Intercept"]
@@ -95,16 +99,18 @@ class Design:
                 raise InputError(f"data: there is no column '{name}' (the weights or the offset){known}")
         formula = _parse(text, [name for name in frame.columns if name not in others])
         target = str(formula.lhs[0])
-        sides = [_variables(side, frame, text) for side in (formula.rhs, formula.lhs)]
-        used = list(dict.fromkeys([*sides[0], *sides[1], *others]))
+        right, left = Side.of(formula.rhs), Side.of(formula.lhs)
+        used = list(dict.fromkeys([*right.variables(frame, text), *left.variables(frame, text), *others]))
         whole = whole_rows(frame, used, missing)
         if not whole.any():
             raise InputError(f"data: no row has a value in each of {', '.join(map(repr, used))}; fill some of them")
-        rows = _plain(frame.loc[whole, used], formula.rhs)
-        matrix = _materialise(formula.rhs, rows)
+        rows = _plain(frame.loc[whole, used], right)
+        state: State = {}
+        matrix = _materialise(right, right.spec(), state, rows)
         spec = matrix.model_spec
         names = [str(name) for name in spec.column_names]
-        design = cls(spec, {str(term): [names[i] for i in at] for term, at in spec.term_indices.items()})
+        indices = zip(formula.rhs, spec.term_indices.values(), strict=True)
+        design = cls(right, spec, state, {str(term): [names[i] for i in at] for term, at in indices})
         if not design.columns:
             raise InputError(f"formula '{text}': there is nothing that explains the target; name a column")
         table = design._table(matrix, rows, missing)
@@ -114,10 +120,10 @@ class Design:
         if target in frame.columns:  # as it is: classes may be text
             values = pa.array(frame.loc[whole, target], from_pandas=True)
         else:
-            side = _materialise(formula.lhs, rows)
-            if side.shape[1] != 1:
-                raise InputError(f"the left side '{target}' gives {side.shape[1]} columns; a target is one")
-            values = pa.array(np.asarray(side)[:, 0])
+            found = _materialise(left, left.spec(), {}, rows)
+            if found.shape[1] != 1:
+                raise InputError(f"the left side '{target}' gives {found.shape[1]} columns; a target is one")
+            values = pa.array(np.asarray(found)[:, 0])
         table = table.append_column(target, values)
         for name in others:
             if name in table.column_names:
@@ -137,17 +143,17 @@ class Design:
                 "make the column in the table, and fit again"
             )
         frame = _numbered(frame)
-        used = _variables(self.spec.formula, frame)
+        used = self.side.variables(frame)
         if offset and offset not in frame.columns:
             raise InputError(f"data: there is no column '{offset}', the fit's offset; add it")
         # A missing level would become the reference level.
         whole = whole_rows(frame, [*used, offset] if offset else used, missing)
-        rows = _plain(frame.loc[whole, used], self.spec.formula)
+        rows = _plain(frame.loc[whole, used], self.side)
         with warnings.catch_warnings():
             # A level that is new would become missing in silence.
             warnings.filterwarnings("error", message="Data has categories outside of the nominated levels")
             try:
-                table = self._table(_materialise(self.spec, rows), rows, missing)
+                table = self._table(_materialise(self.side, self.spec, self.state, rows), rows, missing)
             except formulaic_mismatch() as error:
                 new = re.search(r"\{(.*)\}", str(error))  # the levels
                 which = new[1] if new else str(error)
@@ -163,7 +169,7 @@ class Design:
         found: dict[str, None] = {}
         for at in np.unique(np.linspace(0, len(rows) - 1, 8).astype(int)) if len(rows) > 1 else ():
             try:
-                alone = _materialise(self.spec, rows.iloc[[at]])
+                alone = _materialise(self.side, self.spec, self.state, rows.iloc[[at]])
             except InputError:  # no column of numbers for one row: there is nothing to compare
                 continue
             for name in self.columns:
@@ -204,8 +210,8 @@ class Design:
                 f"data, column '{name}', row {row}: {values[at]:g} is not a finite number; correct it, or leave it "
                 "empty if it is missing"
             )
-        terms = [term for term in self.spec.formula if name in self.terms[str(term)]]
-        where = " and ".join(f"'{used}' is {rows[used].iloc[at]}" for used in _variables(terms, rows))
+        terms = [term for term, names in zip(self.side.terms, self.terms.values(), strict=True) if name in names]
+        where = " and ".join(f"'{used}' is {rows[used].iloc[at]}" for used in Side(terms).columns)
         drop = ', or drop such rows (missing="drop")' if np.isnan(values[at]) else ""
         what = "not a number" if np.isnan(values[at]) else "not finite"
         return InputError(
@@ -213,43 +219,54 @@ class Design:
         )
 
     def save(self, folder: pathlib.Path) -> None:
-        spec = self.spec
         text = json.dumps(
             {
-                "formula": [_text(term) for term in spec.formula],
+                "language": "Python",
+                "terms": self.side.terms,
                 "columns": list(self.terms.items()),
                 "of_all_rows": self.of_all_rows,
-                "transforms": _to_json(spec.transform_state),
+                "transforms": to_json(self.state),
                 "encoders": [
-                    [factor, kind.value, _to_json({k: v for k, v in state.items() if k != "contrasts"})]
-                    for factor, (kind, state) in spec.encoder_state.items()
+                    [factor, kind.value, to_json({k: v for k, v in state.items() if k != "contrasts"})]
+                    for factor, (kind, state) in self.spec.encoder_state.items()
                 ],
             }
         )
-        (folder / FILE).write_text(text)
+        files.write(folder / FILE, text.encode())
 
     @classmethod
     def load(cls, folder: pathlib.Path) -> Design | None:
-        if not (folder / FILE).exists():
-            return None
-        import formulaic
-        from formulaic.parser.types import Factor
-
+        """That of the run in a folder; none if it has no formula of Python's. The file may be a stranger's: see expressions."""
         try:
-            kept = json.loads((folder / FILE).read_text())
-        except ValueError:
+            kept = json.loads(files.read(folder / FILE))
+            return None if kept.get("language") == "R" else cls._of(kept)
+        except FileNotFoundError:
+            return None
+        except InputError as error:
+            raise InputError(f"{folder / FILE}: {str(error).removeprefix(str(folder / FILE) + ': ')}") from None
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise InputError(
                 f"{folder / FILE}: it was damaged, and without it no columns can be made of new rows; put the old one "
                 "back, or fit again"
             ) from None
-        spec = formulaic.ModelSpec(
-            formula=formulaic.Formula(kept["formula"], _ordering="none"),
-            materializer="pandas",
-            output="pandas",
-            transform_state=_from_json(kept["transforms"]),
-            encoder_state={factor: (Factor.Kind(kind), _from_json(state)) for factor, kind, state in kept["encoders"]},
-        )
-        return cls(spec, dict(kept["columns"]), kept.get("of_all_rows", ()))
+
+    @classmethod
+    def _of(cls, kept: dict[str, Any]) -> Design:
+        from formulaic.parser.types import Factor
+
+        side = Side([read_factors(term) for term in kept["terms" if "terms" in kept else "formula"]])
+        state = from_json(kept["transforms"])
+        check_state(side.expressions, state)
+        encoders = {}
+        for factor, kind, learnt in kept["encoders"]:
+            encoders[factor] = (Factor.Kind(kind), from_json(learnt))
+            levels = encoders[factor][1].get("categories", [])
+            if set(encoders[factor][1]) - {"categories"} or not all(isinstance(level, str | bool | int | float) for level in levels):
+                raise ValueError(factor)
+        texts = [text for term, columns in kept["columns"] for text in [term, *columns]]
+        if not all(isinstance(text, str) for text in [*texts, *kept.get("of_all_rows", ())]):
+            raise ValueError("columns")
+        return cls(side, side.spec(encoders), state, dict(kept["columns"]), kept.get("of_all_rows", ()))
 
 
 def _with_powers(text: str) -> str:
@@ -285,6 +302,8 @@ def _parse(text: str, available: Sequence[str]) -> Any:
         raise InputError(f"formula '{text}': {reason.removesuffix('.')}{advice}") from None
     except SyntaxError as error:
         raise InputError(f"formula '{text}': {error.msg}") from None
+    except (RecursionError, MemoryError):
+        raise InputError(f"formula '{text[:80]}...': it is nested too deeply; make a column of it in the table") from None
     if not hasattr(formula, "lhs") or len(formula.lhs) != 1:
         raise InputError(f"'{text}' needs one target on its left side, as in 'y ~ a + b'")
     if isinstance(formula.rhs, tuple):  # parts between |
@@ -302,55 +321,6 @@ def _grouped(text: str) -> InputError:
     )
 
 
-def _variables(terms: Iterable[Any], frame: pandas.DataFrame, text: str = "") -> list[str]:
-    """The columns of the table that terms use. A name that is neither a column nor known to formulas is an error.
-
-    The text is that of a formula that is new; without one the table is.
-    """
-    from formulaic.transforms import TRANSFORMS
-
-    used = {}
-    for name, is_function in (name for term in terms for factor in term.factors for name in _names(factor)):
-        if name in frame.columns:
-            used[name] = True
-        elif name not in TRANSFORMS and name not in PYTHONS:
-            if text:
-                raise _unknown(name, is_function, frame, text)
-            there = did_you_mean(name, frame.columns)
-            raise InputError(f"data: has no column '{name}', which the formula of the fit needs{there}")
-    factors = [str(factor.expr) for term in terms for factor in term.factors]
-    for name in used:
-        kind = kind_of_time(frame[name])
-        # A part of a date is a number: its month, its weekday.
-        if kind and re.search(rf"\b{re.escape(name)}\b(?!\.dt\.)", " ".join(factors)):
-            raise no_number(name, kind, "leave it out of the formula")
-        refuse_many_levels(frame[name], by_itself=name in factors, as_levels=f"C({name})" in factors)
-    return list(used)
-
-
-def _names(factor: Any) -> list[tuple[str, bool]]:
-    """The names in an expression, and whether each is called. Names in backquotes may be of any kind."""
-    if factor.eval_method.value != "python":
-        return [(factor.expr, False)] if factor.eval_method.value == "lookup" else []
-    quoted = re.findall("`([^`]+)`", factor.expr)
-    nodes = list(ast.walk(ast.parse(re.sub("`[^`]+`", "None", factor.expr), mode="eval")))
-    called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    own = {node.arg for node in nodes if isinstance(node, ast.arg)}  # of a lambda
-    names = [node.id for node in nodes if isinstance(node, ast.Name) and node.id not in own]
-    return [(name, False) for name in quoted] + [(name, name in called) for name in names]
-
-
-def _unknown(name: str, is_function: bool, frame: pandas.DataFrame, text: str) -> InputError:
-    from formulaic.transforms import TRANSFORMS
-
-    if not is_function:
-        return InputError(f"formula '{text}': there is no column '{name}'{did_you_mean(name, frame.columns)}")
-    if name == "offset":
-        return InputError(f"formula '{text}': an offset is an argument of its own, offset=, that names a column")
-    functions = [function for function in TRANSFORMS if function not in ("np", "contr")]
-    return InputError(f"formula '{text}': there is no function '{name}'{did_you_mean(name, functions)}")
-
-
 def _numbered(frame: pandas.DataFrame) -> pandas.DataFrame:
     """With columns that have names and rows that are found by their numbers."""
     frame = frame.reset_index(drop=True)
@@ -361,7 +331,7 @@ def _numbered(frame: pandas.DataFrame) -> pandas.DataFrame:
     return frame
 
 
-def _plain(rows: pandas.DataFrame, side: Any) -> pandas.DataFrame:
+def _plain(rows: pandas.DataFrame, side: Side) -> pandas.DataFrame:
     """Columns as formulaic knows them: types that have nothing missing, and no levels without rows.
 
     Numbers are of double precision, as in the program: products and powers of small integers would wrap around. Only
@@ -388,22 +358,22 @@ def _plain(rows: pandas.DataFrame, side: Any) -> pandas.DataFrame:
     return rows
 
 
-def _is_coded(name: str, side: Any) -> bool:
+def _is_coded(name: str, side: Side) -> bool:
     """Whether a formula has C(name)."""
     coded = re.compile(rf"\bC\(\s*`?{re.escape(str(name))}`?\s*[,)]")
-    return any(coded.search(str(factor.expr)) for term in side for factor in term.factors)
+    return any(coded.search(text) for text in side.texts)
 
 
-def _materialise(side: Any, rows: pandas.DataFrame) -> Any:
+def _materialise(side: Side, spec: formulaic.ModelSpec, state: State, rows: pandas.DataFrame) -> Any:
+    """The columns of a side, for some rows. What is not in `state` or in the specification is learnt from these."""
     from formulaic.errors import FactorEvaluationError, FormulaicError
 
-    context = {"np": np, **splines.guarded()}
+    context = side.values(rows, state)
     try:
-        return side.get_model_matrix(rows, na_action="ignore", output="pandas", context=context)
+        return spec.get_model_matrix(rows, na_action="ignore", context=context)
     except FactorEvaluationError as error:
-        ours = error.__cause__ if isinstance(error.__cause__, InputError) else None
-        raise ours or InputError(f"formula: {error}") from None
-    except (FormulaicError, ValueError, TypeError) as error:
+        raise InputError(f"formula: {error}") from None
+    except (FormulaicError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(f"formula: {error}") from None
 
 
@@ -413,39 +383,3 @@ def _spread(table: pa.Table, whole: np.ndarray) -> pa.Table:
         return table
     at = np.where(whole, np.cumsum(whole) - 1, -1)
     return table.take(pa.array(at, mask=at < 0))
-
-
-def _text(term: Any) -> str:
-    """A term that is read again as itself, whatever its columns are called."""
-
-    def quoted(factor: Any) -> str:
-        kind, text = factor.eval_method.value, factor.expr
-        if kind == "python" and "}" not in text:
-            return f"{{{text}}}"
-        return f"`{text}`" if kind == "lookup" else text
-
-    return ":".join(quoted(factor) for factor in term.factors)
-
-
-# State is numbers, texts, lists and dictionaries. Keys may be numbers, which JSON has not: a dictionary is a list of
-# pairs.
-def _to_json(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {"pairs": [[_to_json(key), _to_json(item)] for key, item in value.items()]}
-    if isinstance(value, np.ndarray):
-        return {"array": value.tolist()}
-    if isinstance(value, list | tuple):
-        return [_to_json(item) for item in value]
-    if isinstance(value, np.generic):
-        return value.item()
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    raise InputError(f"formula: its state cannot be saved ({type(value).__name__}); use another transform")
-
-
-def _from_json(value: Any) -> Any:
-    if isinstance(value, dict):
-        if "array" in value:
-            return np.asarray(value["array"])
-        return {_from_json(key): _from_json(item) for key, item in value["pairs"]}
-    return [_from_json(item) for item in value] if isinstance(value, list) else value

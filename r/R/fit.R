@@ -27,7 +27,8 @@
 #' Rows with a missing value are left out, and a message says how many. With `missing = "error"` they are an error.
 #'
 #' @param formula A formula, such as `y ~ age + region`. It may have `offset()`, interactions, and functions such as
-#'   `log()`, `poly()` and `splines::ns()`. If `data` is a file, it has main effects and an offset only.
+#'   `log()`, `poly()` and `splines::ns()`. Functions that are not of a fixed list are refused, since `predict()` could not
+#'   evaluate them from the run's folder: make columns of them in `data`. If `data` is a file, it has main effects and an offset only.
 #' @param data A data frame, or the path of a file (or several files, a pattern or a folder) that the command reads by
 #'   itself: Parquet, CSV, Arrow or Feather. Without it, variables are those of the formula's environment.
 #' @param family The family: see below.
@@ -185,7 +186,7 @@ read_report <- function(arguments, quiet = TRUE, names = character()) {
   making <- arguments[1] != "summary"
   if (making && quiet) arguments <- c(arguments, "--quiet")
   text <- run_command(c(arguments, "--json"), watch = making && !quiet, names = names)
-  jsonlite::fromJSON(text, simplifyVector = TRUE, simplifyDataFrame = FALSE)
+  jsonlite::parse_json(text, simplifyVector = TRUE, simplifyDataFrame = FALSE)
 }
 
 checked_formula <- function(formula, data) {
@@ -208,6 +209,7 @@ with_surv <- function(formula) {
 
 # A data frame: the columns to write, the settings for them, and what is kept with the run.
 prepare_frame <- function(formula, data, family, others, missing, given = list()) {
+  check_formula(formula, data)
   found <- complete_frame(formula, data, others, missing)
   others <- others[names(found$others)]  # those that are not NULL
   found$frame <- with_references(found$frame, given$reference)
@@ -251,10 +253,11 @@ prepare_frame <- function(formula, data, family, others, missing, given = list()
     columns[[name]][-found$rows] <- NA
     settings$missing <- "drop"
   }
-  design$others <- lapply(others[intersect(c("offset", "exposure"), names(others))], `[[`, "expression")
-  list(columns = columns, settings = settings, design = design, kept = list(
-    formula = formula, design = design, reference_class = response$reference_class
-  ))
+  design <- as_kept(design, others[intersect(c("offset", "exposure"), names(others))], environment(formula), names(data), found$all_rows)
+  # New rows are predicted from what a file of it says, so that they are the same ones after the fit was loaded.
+  kept <- list(formula = formula, design = design, reference_class = response$reference_class)
+  kept$design <- read_kept(kept_text(kept))$design
+  list(columns = columns, settings = settings, design = design, kept = kept)
 }
 
 prepare_files <- function(formula, paths, family, others) {

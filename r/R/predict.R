@@ -73,6 +73,10 @@ new_columns <- function(fit, newdata, missing) {
     out
   })
   facts <- lapply(names(design$others), function(name) {
+    if (is.null(design$others[[name]])) {
+      fail(name, ": the fit's was not computed from columns of the data alone, and cannot be for new rows; fit with one that is ",
+           "a column")
+    }
     value_of(name, list(expression = design$others[[name]], env = environment(design$terms)), newdata)
   })
   names(facts) <- names(design$others)
@@ -90,7 +94,7 @@ new_columns <- function(fit, newdata, missing) {
 
 # A fit without a formula of R takes the columns of the run by their names.
 file_frame <- function(path, newdata) {
-  if (file.exists(file.path(path, "formula.json"))) {
+  if (identical(read_design_file(path)$language, "Python")) {
     fail("this run was fitted by a formula in Python, which makes the columns of new rows; predict there")
   }
   newdata <- newdata[used_names(path, names(newdata))]
@@ -102,12 +106,21 @@ file_frame <- function(path, newdata) {
 used_names <- function(path, all) {
   named <- names_in_setting(path, "columns")
   formula <- setting_of(path, "formula")
-  if (!is.null(formula)) named <- all.vars(stats::as.formula(formula)[[3]])
+  if (!is.null(formula)) named <- names_in_formula(formula)
   if (length(named) == 0 || "." %in% named) {
     others <- c(setting_of(path, "target"), setting_of(path, "weights"), setting_of(path, "event"))
     return(setdiff(all, c(others, names_in_setting(path, "exclude"))))
   }
   intersect(all, c(named, setting_of(path, "offset"), setting_of(path, "exposure"), setting_of(path, "trials")))
+}
+
+# Those on the right side of a formula of the command. As a text of R it is read, and nothing of it is evaluated.
+names_in_formula <- function(text) {
+  found <- tryCatch(str2lang(text), error = function(error) NULL)
+  if (!is.call(found) || !identical(found[[1]], quote(`~`)) || length(found) != 3) {
+    fail("the formula of this run, ", substr(text, 1, 60), ", cannot be read; its settings.toml was damaged")
+  }
+  all.vars(found[[3]])
 }
 
 refuse_made_columns <- function(design) {

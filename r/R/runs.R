@@ -41,10 +41,26 @@ run_of <- function(fit) {
 }
 
 # It changes with the run in a folder: the report has how long it took.
-identity_of <- function(path) unname(tools::md5sum(file.path(path, "report.json")))
+identity_of <- function(path) {
+  report <- file.path(path, "report.json")
+  if (file.exists(report)) refuse_no_file(report)
+  unname(tools::md5sum(report))
+}
+
+is_link <- function(file) isTRUE(nzchar(Sys.readlink(file), keepNA = TRUE))
+
+# A file in the folder of a run, which may be a stranger's, is not a link to another place, nor a pipe that would be waited
+# for. Pipes and devices have no size.
+refuse_no_file <- function(file) {
+  size <- file.size(file)
+  if (is_link(file) || is.na(size) || size == 0 || size > 2^26) {
+    fail(file, ": is no plain file (a link, a pipe, a device, or empty or huge), and is not read; put the file itself in its place")
+  }
+}
 
 # A setting of a run, as its settings.toml has it; NULL if it has none.
 setting_of <- function(path, name) {
+  refuse_no_file(file.path(path, "settings.toml"))
   line <- grep(paste0("^", name, " = "), read_text(file.path(path, "settings.toml")), value = TRUE)
   if (length(line) == 0) return(NULL)
   gsub("^['\"]|['\"]$", "", sub("^[a-z0-9-]+ = ", "", line[1]))
@@ -56,25 +72,6 @@ names_in_setting <- function(path, name) {
   if (is.null(value)) return(character())
   found <- regmatches(value, gregexpr("'[^']*'|\"[^\"]*\"", value))[[1]]
   substr(found, 2, nchar(found) - 1)
-}
-
-# What predict() needs to know of the formula: its terms, levels, knots and contrasts. The variables around the formula
-# are not kept, only those of the global environment and of packages.
-design_file <- "formula.rds"
-
-keep_design <- function(path, kept) {
-  if (is.null(kept) || !file.exists(file.path(path, "settings.toml"))) return(invisible())
-  environment(kept$formula) <- globalenv()
-  if (!is.null(kept$design)) attr(kept$design$terms, ".Environment") <- globalenv()
-  saveRDS(kept, file.path(path, design_file))
-}
-
-kept_design <- function(path) {
-  file <- file.path(path, design_file)
-  if (!file.exists(file)) return(NULL)
-  tryCatch(readRDS(file), error = function(error) {
-    fail(file, ": it was damaged, and without it no columns can be made of new rows; put the old one back, or fit again")
-  })
 }
 
 new_fit <- function(run, report, kept, call = NULL) {

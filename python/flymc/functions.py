@@ -1,0 +1,188 @@
+"""The functions that an expression of a formula may call, by name, and the shape of what some of them learn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+MOST_COLUMNS = 1000  # that one call may make
+COUNTS = ("df", "degree")
+PARTS_OF_DATES = frozenset(
+    "year month day hour minute second quarter dayofweek day_of_week weekday dayofyear day_of_year days_in_month is_leap_year".split()
+)
+TYPES = {"float": float, "int": int, "bool": bool, "str": str}
+
+
+@dataclass(frozen=True)
+class Function:
+    compute: Callable[..., Any]
+    columns: tuple[int, int] = (1, 1)
+    """How many arguments are computed from columns: at least and at most. Those after them are options."""
+    options: tuple[str, ...] = ()
+    """What is written out: by name, or in this order."""
+    learns: str = ""
+    """The kind of what it learns from the rows of the fit and needs for new ones; none for most."""
+
+
+def _series(x: Any) -> Any:
+    import pandas
+
+    return x if isinstance(x, pandas.Series) else pandas.Series(np.asarray(x))
+
+
+def _ufuncs() -> dict[str, Function]:
+    names = (
+        "abs absolute fabs sign negative sqrt cbrt square reciprocal log log2 log10 log1p exp exp2 expm1 sin cos tan arcsin arccos "
+        "arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh deg2rad rad2deg floor ceil trunc rint add subtract multiply "
+        "divide true_divide floor_divide mod remainder power float_power maximum minimum fmax fmin hypot logaddexp greater "
+        "greater_equal less less_equal equal not_equal logical_and logical_or logical_not logical_xor isnan isfinite isinf"
+    )
+    # Of as many columns as they take: a further argument would be an array to write to.
+    return {name: Function(getattr(np, name), (getattr(np, name).nin,) * 2) for name in names.split()}
+
+
+# Of all rows: fitted, and not predicted from. np.std and Series.std divide by different numbers.
+STATISTICS = {name: Function(getattr(np, name)) for name in ("mean", "median", "min", "max", "sum", "ptp")}
+NUMPY = {
+    **_ufuncs(),
+    **STATISTICS,
+    "amin": STATISTICS["min"],
+    "amax": STATISTICS["max"],
+    "std": Function(lambda x, ddof=0: np.std(np.asarray(x), ddof=ddof), options=("ddof",)),
+    "var": Function(lambda x, ddof=0: np.var(np.asarray(x), ddof=ddof), options=("ddof",)),
+    "quantile": Function(lambda x, q: np.quantile(x, q), options=("q",)),
+    "percentile": Function(lambda x, q: np.percentile(x, q), options=("q",)),
+    "where": Function(np.where, (3, 3)),
+    "clip": Function(np.clip, (3, 3)),
+    "round": Function(np.round, options=("decimals",)),
+    "isin": Function(np.isin, options=("test_elements",)),
+    "digitize": Function(lambda x, bins, right=False: np.digitize(x, bins, right), options=("bins", "right")),
+}
+METHODS = {
+    **{name: Function(lambda x, name=name: getattr(_series(x), name)()) for name in ("mean", "median", "min", "max", "sum", "rank", "abs")},
+    "std": Function(lambda x, ddof=1: _series(x).std(ddof=ddof), options=("ddof",)),
+    "var": Function(lambda x, ddof=1: _series(x).var(ddof=ddof), options=("ddof",)),
+    "quantile": Function(lambda x, q=0.5: _series(x).quantile(q), options=("q",)),
+    "clip": Function(lambda x, lower=None, upper=None: _series(x).clip(lower, upper), options=("lower", "upper")),
+    "round": Function(lambda x, decimals=0: _series(x).round(decimals), options=("decimals",)),
+    "between": Function(lambda x, left, right: _series(x).between(left, right), options=("left", "right")),
+    "isin": Function(lambda x, values: _series(x).isin(values), options=("values",)),
+    "astype": Function(lambda x, dtype: _series(x).astype(dtype), options=("dtype",)),
+    "str.len": Function(lambda x: _series(x).str.len()),
+    "str.lower": Function(lambda x: _series(x).str.lower()),
+    "str.upper": Function(lambda x: _series(x).str.upper()),
+    "str.strip": Function(lambda x: _series(x).str.strip()),
+    "str.startswith": Function(lambda x, pat: _series(x).str.startswith(pat), options=("pat",)),
+    "str.endswith": Function(lambda x, pat: _series(x).str.endswith(pat), options=("pat",)),
+    "dt.month_name": Function(lambda x: _series(x).dt.month_name()),
+    "dt.day_name": Function(lambda x: _series(x).dt.day_name()),
+    "dt.total_seconds": Function(lambda x: _series(x).dt.total_seconds()),
+}
+
+
+def _formulaics(name: str) -> Callable[..., Any]:
+    """A function of formulaic, which is imported when it is called."""
+
+    def call(*values: Any, **options: Any) -> Any:
+        from formulaic.transforms import TRANSFORMS
+
+        from . import splines
+
+        return (splines.guarded() | {other: TRANSFORMS[other] for other in TRANSFORMS if other not in splines.NAMES})[name](*values, **options)
+
+    return call
+
+
+_ENDS = ("lower_bound", "upper_bound", "extrapolation")
+_CUBIC = Function(_formulaics("cr"), options=("df", "knots", *_ENDS[:2], "constraints", _ENDS[2]), learns="cubic")
+FUNCTIONS = {
+    **{name: NUMPY[name] for name in ("log", "log2", "log10", "exp", "exp2", "abs", "round", "min", "max", "sum")},
+    "pow": NUMPY["power"],
+    "I": Function(lambda x: x),
+    "C": Function(_formulaics("C"), options=("contrasts", "levels", "spans_intercept")),
+    "bs": Function(_formulaics("bs"), options=("df", "knots", "degree", "include_intercept", *_ENDS), learns="bs"),
+    **{name: Function(_formulaics(name), options=_CUBIC.options, learns="cubic") for name in ("cr", "cs", "cc")},
+    "poly": Function(_formulaics("poly"), options=("degree", "raw"), learns="poly"),
+    "center": Function(_formulaics("center"), learns="scale"),
+    "scale": Function(_formulaics("scale"), options=("center", "scale", "ddof"), learns="scale"),
+    "standardize": Function(_formulaics("standardize"), options=("center", "rescale", "ddof"), learns="scale"),
+    "lag": Function(lambda x, k=1: _series(x).shift(k), options=("k",)),
+}
+
+
+@cache
+def contrasts() -> dict[str, Callable[..., Any]]:
+    """Those that C() takes by name: contr.sum, and Sum as in patsy."""
+    from formulaic.transforms.contrasts import ContrastsRegistry
+    from formulaic.transforms.patsy_compat import PATSY_COMPAT_TRANSFORMS
+
+    ours = {name: getattr(ContrastsRegistry, name) for name in ("treatment", "sum", "helmert", "poly", "diff", "SAS")}
+    return ours | {name: PATSY_COMPAT_TRANSFORMS[name] for name in ("Treatment", "Poly", "Sum", "Helmert", "Diff")}
+
+
+# What is learnt is read from a file. Each of these raises a ValueError (or a KeyError) unless it has the right shape.
+def _require(holds: bool) -> None:
+    if not holds:
+        raise ValueError
+
+
+def _number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def _numbers(values: Any) -> bool:
+    return isinstance(values, list) and len(values) <= 2 * MOST_COLUMNS and all(map(_number, values))
+
+
+def _array(value: Any, dimensions: int) -> bool:
+    is_one = isinstance(value, np.ndarray) and value.ndim == dimensions and value.dtype.kind in "iuf"
+    return is_one and bool(np.isfinite(value).all())
+
+
+def _check_spline(state: dict[str, Any], more: set[str]) -> np.ndarray:
+    _require(set(state) == {"lower_bound", "upper_bound", "knots"} | more and _numbers(state["knots"]))
+    _require(_number(state["lower_bound"]) and _number(state["upper_bound"]))
+    return np.diff(state["knots"])
+
+
+def _check_bs(state: dict[str, Any], options: dict[str, Any]) -> None:
+    steps = _check_spline(state, set())
+    degree, df = options.get("degree", 3), options.get("df")
+    _require(bool((steps >= 0).all()) and len(state["knots"]) >= 2 * degree + 2)
+    _require(not df or len(state["knots"]) == df + degree + 1 + (not options.get("include_intercept", False)))
+
+
+def _check_cubic(state: dict[str, Any], options: dict[str, Any]) -> None:
+    steps = _check_spline(state, {"constraints", "cyclic"})
+    _require(type(state["cyclic"]) is bool and len(steps) >= 1 and bool((steps > 0).all()))
+    given = state["constraints"]
+    _require(given is None or _array(given, 2) and given.shape[1] == len(steps) + (not state["cyclic"]))
+
+
+def _check_poly(state: dict[str, Any], options: dict[str, Any]) -> None:
+    degree = options.get("degree", 1)
+    if options.get("raw"):
+        return _require(state == {})
+    _require(set(state) == {"alpha", "norms2"})
+    for part, size in (("alpha", degree), ("norms2", degree + 1)):
+        _require(isinstance(state[part], dict) and set(state[part]) == set(range(size)) and all(map(_number, state[part].values())))
+    return _require(all(norm > 0 for norm in state["norms2"].values()))
+
+
+def _check_scale(state: dict[str, Any], options: dict[str, Any]) -> None:
+    _require(set(state) == {"ddof", "center", "scale"} and _number(state["ddof"]))
+    for part in ("center", "scale"):
+        _require(state[part] is None or _number(state[part]) or any(_array(state[part], ndim) for ndim in (0, 1)))
+
+
+LEARNT: dict[str, Callable[[dict[str, Any], dict[str, Any]], None]] = {
+    "bs": _check_bs,
+    "cubic": _check_cubic,
+    "poly": _check_poly,
+    "scale": _check_scale,
+}

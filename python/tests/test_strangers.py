@@ -1,0 +1,244 @@
+"""Runs and pickles of strangers: a formula that was edited evaluates nothing, and nothing outside of the folder is touched."""
+
+import json
+import os
+import pathlib
+import pickle
+import pickletools
+import shutil
+import signal
+
+import flymc
+import pandas as pd
+import pytest
+
+FORMULA = "clicked ~ np.exp(x) + bs(w, df=4) + C(region) + center(w):x"
+
+
+@pytest.fixture(scope="module")
+def kept(frame, quick, tmp_path_factory) -> pathlib.Path:
+    path = tmp_path_factory.mktemp("stranger") / "run"
+    flymc.fit(FORMULA, frame, out=path, **quick)
+    return path
+
+
+@pytest.fixture
+def run(kept, tmp_path) -> pathlib.Path:
+    """A copy, to be edited."""
+    shutil.copytree(kept, tmp_path / "run")
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def in_seconds():
+    """A pipe that nobody writes to would wait for ever."""
+
+    def stop(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(20)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def edit(run: pathlib.Path, change) -> None:
+    held = json.loads((run / "formula.json").read_text())
+    (run / "formula.json").write_text(json.dumps(change(held) or held))
+
+
+def of_earlier_version(held: dict) -> None:
+    """As files were when formulaic evaluated what they said."""
+    signs = {"expression": "{%s}", "column": "`%s`", "number": "%s"}
+    held["formula"] = [":".join(signs[kind] % text for kind, text in term) for term in held.pop("terms")]
+    del held["language"]
+
+
+ACTS = [
+    "__import__('os').system('touch MARK')",
+    "open('MARK', 'w')",
+    "(lambda: open('MARK', 'w'))()",
+    "[open('MARK', 'w') for _ in x]",
+    "x.to_csv('MARK')",
+    "np.savetxt('MARK', x)",
+    "x.astype(float).to_pickle('MARK')",
+    "np.exp(x).__class__.__mro__[1].to_csv(x, 'MARK')",
+    "np.core.numeric.asarray(x).tofile('MARK')",
+    "eval('open(\"MARK\", \"w\")')",
+    "pow(x, x.to_csv('MARK'))",
+    "C(x, contr.custom(x.to_csv('MARK')))",
+    "bs(x, extrapolation='clip\" + str(open(\"MARK\", \"w\")) + \"')",
+    "bs(x, knots=[open('MARK', 'w')])",
+    "`x`.to_csv('MARK')",
+]
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_an_edited_formula_evaluates_nothing(run, frame, earlier, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    whole = json.loads((run / "formula.json").read_text())
+    for act in ACTS:
+        held = json.loads(json.dumps(whole).replace('"np.exp(x)"', json.dumps(act)))
+        if earlier:
+            of_earlier_version(held)
+        (run / "formula.json").write_text(json.dumps(held))
+        with pytest.raises(flymc.InputError, match="formula.json: "):
+            flymc.load(run).predict(frame[:5])
+        assert os.listdir(tmp_path) == ["run"], act
+
+
+def test_a_formula_of_an_earlier_version_is_read(run, kept, frame):
+    edit(run, of_earlier_version)
+    pd.testing.assert_frame_equal(flymc.load(run).predict(frame[:9]), flymc.load(kept).predict(frame[:9]))
+
+
+def forget(name):
+    return lambda held: held.pop(name)
+
+
+def learnt(call, name, value):
+    """Puts another value in what a call has learnt; None leaves it out."""
+
+    def change(held):
+        pairs = dict((key, state) for key, state in held["transforms"]["pairs"])[call]["pairs"]
+        pairs[:] = [[key, old if key != name else value] for key, old in pairs if key != name or value is not None]
+
+    return change
+
+
+EDITS = {
+    "no text": lambda held: [1, 2],
+    "a text": lambda held: "formula",
+    "no terms": forget("terms"),
+    "no columns": forget("columns"),
+    "no transforms": forget("transforms"),
+    "nothing learnt": lambda held: held["transforms"]["pairs"].clear(),
+    "no knots": learnt("bs(w, df=4)", "knots", None),
+    "knots in disorder": learnt("bs(w, df=4)", "knots", [3.0, 1.0] * 4),
+    "knots of text": learnt("bs(w, df=4)", "knots", ["a"] * 9),
+    "too few knots": learnt("bs(w, df=4)", "knots", [0.0, 20.0]),
+    "an end that is none": learnt("bs(w, df=4)", "lower_bound", float("nan")),
+    "a mean of text": learnt("center(w)", "center", "1"),
+    "a mean of nothing": learnt("center(w)", "center", {"array": []}),
+    "levels that are lists": lambda held: held["encoders"].append(["C(region)", "categorical", {"pairs": [["categories", [["a"]]]]}]),
+    "a kind that is none": lambda held: held["encoders"].append(["C(region)", "unheard of", {"pairs": []}]),
+    "a name that is a number": lambda held: held["columns"].append([1, [2]]),
+    "a kind of factor that is none": lambda held: held["terms"].append([["python", "x"]]),
+    "a number that is none": lambda held: held["terms"].append([["number", "__import__('os')"]]),
+    "a column that the run has not": lambda held: held["columns"].append(["x", ["x"]]),
+    "deep": lambda held: held["terms"].append([["expression", "(" * 5000 + "x" + ")" * 5000]]),
+    "deep arithmetic": lambda held: held["terms"].append([["expression", "-" * 900 + "x"]]),
+    "long": lambda held: held["terms"].append([["expression", "x" * 1_000_000]]),
+    "a power without end": lambda held: held["terms"].append([["expression", "x + 9**9**9**9"]]),
+    "a text times a number": lambda held: held["terms"].append([["expression", "x + 'a' * 9"]]),
+    "columns without end": lambda held: held["terms"].append([["expression", "poly(x, 1000000000)"]]),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_a_formula_that_was_damaged(run, frame, name):
+    edit(run, EDITS[name])
+    with pytest.raises(flymc.InputError, match="formula"):
+        flymc.load(run).predict(frame[:5])
+    assert flymc.load(run).summary() is not None  # the draws do not need it
+
+
+def test_a_deep_file(run, frame):
+    (run / "formula.json").write_text("[" * 100_000)
+    with pytest.raises(flymc.InputError, match="formula.json: it was damaged"):
+        flymc.load(run).predict(frame[:5])
+
+
+def test_a_formula_of_another_fit(run, frame, quick, tmp_path):
+    flymc.fit("clicked ~ np.exp(w) + C(region)", frame, out=tmp_path / "other", **quick)
+    shutil.copy(tmp_path / "other" / "formula.json", run)
+    with pytest.raises(flymc.InputError, match="formula.json: is of another fit: it makes the columns"):
+        flymc.load(run).predict(frame[:5])
+
+
+@pytest.mark.parametrize("name", ["formula.json", "report.json"])
+@pytest.mark.parametrize("kind", ["pipe", "link", "device"])
+def test_files_that_are_no_files(run, frame, tmp_path, in_seconds, name, kind):
+    shutil.move(run / name, tmp_path / "elsewhere")
+    if kind == "pipe":
+        os.mkfifo(run / name)
+    else:
+        (run / name).symlink_to(tmp_path / "elsewhere" if kind == "link" else "/dev/zero")
+    from flymc import files
+
+    with pytest.raises(flymc.InputError, match=f"{name}: is no plain file .*, and is not read; put the file itself"):
+        files.read(run / name)
+    if name == "formula.json":
+        with pytest.raises(flymc.InputError, match=f"{name}: is no plain file"):
+            flymc.load(run).predict(frame[:5])
+
+
+def test_a_link_in_the_place_of_a_formula_is_replaced(run, frame, quick, tmp_path):
+    """By a run that replaces another, and by a Fit that is kept."""
+    theirs = tmp_path / "theirs"
+    theirs.write_text("not to be touched")
+    from flymc.formulas import Design
+
+    design = Design.load(run)
+    (run / "formula.json").unlink()
+    (run / "formula.json").symlink_to(theirs)
+    design.save(run)
+    assert theirs.read_text() == "not to be touched" and not (run / "formula.json").is_symlink()
+    assert flymc.load(run).predict(frame[:5])["mean"].notna().all()
+
+
+@pytest.mark.parametrize(
+    "term",
+    ["w.map(lambda v: v + 1)", "x.shift(fill_value=0)", "np.savetxt(x, w)", "x.values()", "np.exp(x, x)", "np.log(x, out=w)", "I(x[0])",
+     "{f'{x}'}", "bs(x, df=len(w))", "np.apply_along_axis(x, 0, w)", "bs(x, df=10, speed=3)", "I(" + "-" * 200 + "x)"],
+)  # fmt: skip
+def test_what_could_not_be_kept_is_refused_when_it_is_fitted(frame, quick, term):
+    with pytest.raises(flymc.InputError, match="formula"):
+        flymc.fit(f"clicked ~ {term} + w", frame, **quick)
+
+
+def globals_of(pickled: bytes) -> set[str]:
+    """What a pickle imports, and so may call."""
+    texts, found = [], set()
+    for opcode, argument, _ in pickletools.genops(pickled):
+        if opcode.name == "STACK_GLOBAL":
+            found.add(".".join(texts[-2:]))
+        elif opcode.name == "GLOBAL":
+            found.add(argument.replace(" ", "."))
+        elif isinstance(argument, str):
+            texts.append(argument)
+    return found
+
+
+def test_pickles_have_a_path_or_bytes(kept, run, frame, quick):
+    """And nothing else that acts when it is read: a run is opened, and what it says of its formula is checked as always."""
+    fit = flymc.load(run)
+    pickled = pickle.dumps(fit)
+    assert globals_of(pickled) == {"flymc.fits._at"} and str(run).encode() in pickled
+    assert globals_of(pickle.dumps(flymc.fit(FORMULA, frame, **quick))) == {"flymc.fits._of_files"}
+    edit(run, lambda held: held["terms"].append([["expression", "x.to_csv('MARK')"]]))
+    with pytest.raises(flymc.InputError, match="formula.json: formula: 'x.to_csv'"):
+        pickle.loads(pickled).predict(frame[:5])
+
+
+@pytest.mark.parametrize("name", ["../outside", "/tmp/flymc-outside", "chains/../../outside"])
+def test_a_pickle_writes_in_its_own_folder_only(name, tmp_path, monkeypatch):
+    from flymc import folders
+
+    (tmp_path / "inside").mkdir()
+    with pytest.raises(flymc.InputError, match="would write the file .*, outside of its own folder"):
+        folders.unpack({"chains/x": b"", name: b""}, tmp_path / "inside")
+    assert not (tmp_path / "outside").exists() and not pathlib.Path("/tmp/flymc-outside").exists()
+
+
+def test_columns_that_are_called_as_code(frame, quick, tmp_path):
+    """Names are names: they are found in the table, and in a file they stay what they are."""
+    names = {"x": "__import__('os').system('touch MARK')", "w": "np.exp(x)", "member": 'x"]; y["'}
+    table = frame.rename(columns=names)
+    fit = flymc.fit(f"clicked ~ bs(`{names['w']}`, df=3) + `{names['x']}` + `{names['member']}`", table, out=tmp_path / "run", **quick)
+    again = flymc.load(tmp_path / "run").predict(table[:9])
+    pd.testing.assert_frame_equal(again, fit.predict(table[:9]))
+    assert os.listdir(tmp_path) == ["run"]
+    plain = flymc.fit("clicked ~ bs(w, df=3) + x + member", frame, **quick)
+    pd.testing.assert_frame_equal(again, plain.predict(frame[:9]))
