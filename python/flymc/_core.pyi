@@ -99,6 +99,9 @@ class Run:
 
     def summary(self, json: bool = False, interval: float = 0.9, ratios: bool = False, reference_class: str = '') -> str: ...
 
+    def check_draws(self) -> None:
+        """Raises InputError if draws.parquet is not of this run."""
+
     def write_draws(self, out: str, reference_class: str = '') -> None:
         """The draws of what the summary has, as a Parquet file."""
 

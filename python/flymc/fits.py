@@ -133,6 +133,7 @@ class Fit(Plots):
         from pyarrow import parquet
 
         if not self._report["differences"] and reference_class is None:
+            self._run.check_draws()
             return parquet.read_table(pathlib.Path(self._run.path) / "draws.parquet")
         with tempfile.TemporaryDirectory(prefix="flymc-") as folder:
             out = pathlib.Path(folder) / "draws.parquet"

@@ -33,6 +33,7 @@
 #include "flymc/run/files/report.hpp"
 #include "flymc/run/files/reported_draws.hpp"
 #include "flymc/run/files/run.hpp"
+#include "flymc/run/files/run_draws.hpp"
 #include "flymc/run/files/run_on_another.hpp"
 #include "flymc/show/files/report_page.hpp"
 
@@ -163,8 +164,10 @@ class Run {
     const FitSummary summary = in_arguments(summarise(directory_, report, {interval, false, ratios, reference_class}));
     return json ? to_json(summary, report) : summary.text("`Fit.summary()` has all");
   }
+  void check_draws() const { draws_of(directory_, read_report(directory_)); }
   void write_draws(const std::string& out, const std::string& reference_class) const {
-    flymc::write_draws(DrawsFile(directory_.draws()), read_report(directory_).reported(reference_class), out);
+    const RunReport report = read_report(directory_);
+    flymc::write_draws(draws_of(directory_, report), report.reported(reference_class), out);
   }
   std::int64_t predict(const std::vector<std::string>& table, const std::string& out, double interval,
                        std::int64_t draws, const std::string& missing, const std::string& delimiter,
@@ -407,6 +410,7 @@ NB_MODULE(_core, m) {
       .def("progress", &Run::progress, "Per chain: number, in warm-up, done, of how many, bright rows, queries.")
       .def("summary", &Run::summary, "json"_a = false, "interval"_a = usual_interval, "ratios"_a = false,
            "reference_class"_a = "", Free())
+      .def("check_draws", &Run::check_draws, Free(), "Raises InputError if draws.parquet is not of this run.")
       .def("write_draws", &Run::write_draws, "out"_a, "reference_class"_a = "", Free(),
            "The draws of what the summary has, as a Parquet file.")
       .def("predict", &Run::predict, "table"_a, "out"_a, "interval"_a, "draws"_a, "missing"_a, "delimiter"_a, "kind"_a,

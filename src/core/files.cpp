@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 namespace flymc {
 namespace {
@@ -107,18 +108,23 @@ void write_whole(const std::filesystem::path& target, std::string_view bytes) {
   pending.commit();
 }
 
-std::string read_whole(const std::filesystem::path& path) {
+void each_piece(const std::filesystem::path& path, const std::function<void(std::string_view)>& visit) {
   Descriptor file(path, O_RDONLY);
   if (!file.open()) fail("cannot be read", path, errno);
-  std::string bytes;
-  char buffer[1 << 16];
+  std::vector<char> buffer(std::size_t{1} << 18);
   for (;;) {
-    const ssize_t got = ::read(file.number(), buffer, sizeof buffer);
+    const ssize_t got = ::read(file.number(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("cannot be read", path, errno);
-    if (got == 0) return bytes;
-    bytes.append(buffer, static_cast<std::size_t>(got));
+    if (got == 0) return;
+    visit({buffer.data(), static_cast<std::size_t>(got)});
   }
+}
+
+std::string read_whole(const std::filesystem::path& path) {
+  std::string bytes;
+  each_piece(path, [&](std::string_view piece) { bytes.append(piece); });
+  return bytes;
 }
 
 }  // namespace flymc

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,5 +48,7 @@ void read_at(const std::filesystem::path& path, std::uint64_t offset, std::span<
 void write_whole(const std::filesystem::path& target, std::string_view bytes);
 // The bytes of a file. Throws FileError, naming it, if it cannot be read.
 std::string read_whole(const std::filesystem::path& path);
+// The same a piece at a time, in order.
+void each_piece(const std::filesystem::path& path, const std::function<void(std::string_view)>& visit);
 
 }  // namespace flymc

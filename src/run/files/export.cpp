@@ -10,6 +10,7 @@
 #include "flymc/draws/files/stan_csv.hpp"
 #include "flymc/run/files/report.hpp"
 #include "flymc/run/files/reported_draws.hpp"
+#include "flymc/run/files/run_draws.hpp"
 #include "run_parts.hpp"
 
 namespace flymc {
@@ -63,7 +64,7 @@ std::vector<std::filesystem::path> export_draws(const RunDirectory& directory, c
     throw InputError(fmt::format("{}: is the run's own file; name another file with {}", out.string(), mention("out")));
   const RunReport report = read_report(directory);
   const Reported reported = report.reported(reference_class);
-  const DrawsFile own(directory.draws());
+  const DrawsFile own = draws_of(directory, report);
   if (extension == ".parquet") {
     write_draws(own, reported, out);
     return {out};

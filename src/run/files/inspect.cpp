@@ -7,8 +7,8 @@
 
 #include "checkpoint_file.hpp"
 #include "flymc/core/error.hpp"
-#include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/report.hpp"
+#include "flymc/run/files/run_draws.hpp"
 #include "preparation_file.hpp"
 #include "row_likelihoods.hpp"
 #include "run_parts.hpp"
@@ -47,7 +47,7 @@ RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
   const RunParts parts = open_parts(run);
   check_ids(parts.encoding, rows);
   const TableRows table(parts, Threads(run.settings().fit.threads));
-  return RowLikelihoods(parts, table, DrawsFile(run.draws())).of(rows);
+  return RowLikelihoods(parts, table, draws_of(run, parts.names)).of(rows);
 }
 
 std::vector<std::vector<RowId>> bright_rows(const RunDirectory& run, std::uint64_t chain, std::int64_t draws) {

@@ -13,6 +13,7 @@
 #include "flymc/diagnose/convergence.hpp"
 #include "flymc/diagnose/pareto_smoothing.hpp"
 #include "flymc/run/files/report.hpp"
+#include "flymc/run/files/run_draws.hpp"
 #include "row_likelihoods.hpp"
 
 namespace flymc {
@@ -41,7 +42,7 @@ double relative_efficiency(const RunReport& report, const DrawsFile& draws) {
 // What the sampled rows say of a run, each by itself. p_loo is that of a row.
 LooOfRun exact_part(const RunDirectory& run, const RunReport& report, std::vector<RowId> rows) {
   const RunParts parts = open_parts(run);
-  const DrawsFile draws(run.draws());
+  const DrawsFile draws = draws_of(run, parts.names);
   const Threads threads(run.settings().fit.threads);
   const TableRows table(parts, threads);
   const RowLikelihoods likelihoods(parts, table, draws);

@@ -14,9 +14,9 @@
 #include "common_rows.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
-#include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/families.hpp"
 #include "flymc/run/files/report.hpp"
+#include "flymc/run/files/run_draws.hpp"
 #include "row_proxy.hpp"
 #include "row_targets.hpp"
 
@@ -210,8 +210,8 @@ LooRows::OfCount of_count(const Opened& run, std::span<const RowId> rows) {
 class ProxyOfRun {
  public:
   ProxyOfRun(const Opened& run, const NamedRun& of)
-      : run_(run), proxy_(run.parts, run.table, DrawsFile(of.run.draws())) {
-    if (run.count) of_count_.emplace(run.count->parts, run.count->table, DrawsFile(of.count->draws()));
+      : run_(run), proxy_(run.parts, run.table, draws_of(of.run, run.parts.names)) {
+    if (run.count) of_count_.emplace(run.count->parts, run.count->table, draws_of(*of.count, run.count->parts.names));
   }
   RowId rows_at_once() const {
     return of_count_ ? std::min(proxy_.rows_at_once(), of_count_->rows_at_once()) : proxy_.rows_at_once();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -48,6 +49,7 @@ class PartSink final : public Sink {
       to.writer.emplace(to.path, parts_.names, DrawsMetadata{{"flymc_settings", to_toml(directory_.settings())}});
     }
     const Vector shown = parts_.shown(theta);
+    if (!shown.allFinite()) refuse(shown);
     to.writer->append(static_cast<std::int32_t>(chain), to.draws++,
                       {shown.data(), static_cast<std::size_t>(shown.size())}, stats);
   }
@@ -80,6 +82,16 @@ class PartSink final : public Sink {
   }
 
  private:
+  // A coefficient of a column of tiny numbers may be too large for a number.
+  [[noreturn]] void refuse(const Vector& shown) const {
+    Index j = 0;
+    while (std::isfinite(shown[j])) ++j;
+    throw InputError(
+        fmt::format("a draw of '{}' is too large for a number on the scale of the table's columns; multiply the "
+                    "numbers in its column",
+                    parts_.names[static_cast<std::size_t>(j)]));
+  }
+
   // Says in whose chain a part is damaged, and what to do.
   template <class Step>
   void advised(std::size_t chain, const Step& step) const {

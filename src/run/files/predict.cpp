@@ -13,10 +13,10 @@
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 #include "flymc/core/parallel.hpp"
-#include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/hurdle.hpp"
 #include "flymc/run/files/priors.hpp"
 #include "flymc/run/files/report.hpp"
+#include "flymc/run/files/run_draws.hpp"
 #include "prediction_writer.hpp"
 #include "row_predictor.hpp"
 #include "run_parts.hpp"
@@ -214,8 +214,10 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
                     "success ({})",
                     mention("kind"), mention("kind", "mean")));
   if (!encoding.times()) refuse_times(options, settings.family);
-  const RowPredictor predictor(make_model(settings, static_cast<int>(encoding.classes().size())), encoding,
-                               thinned_draws(DrawsFile(directory.draws()), options.draws), settings.fit.seed, options);
+  const RowPredictor predictor(
+      make_model(settings, static_cast<int>(encoding.classes().size())), encoding,
+      thinned_draws(draws_of(directory, coefficient_names(encoding, directory.settings())), options.draws),
+      settings.fit.seed, options);
   return predict_rows(predictor, encoding, options, out);
 }
 
@@ -228,10 +230,11 @@ RowId predict(const RunDirectory& of_zero, const RunDirectory& of_count, const P
     throw InputError(fmt::format("{} and {} do not have the same columns; {} makes both again", of_zero.path().string(),
                                  of_count.path().string(), mention_action("fit")));
   // As many draws of each, evenly spaced.
-  RowMatrix zero_draws = thinned_draws(DrawsFile(of_zero.draws()), options.draws);
-  const RowMatrix count_draws = thinned_draws(DrawsFile(of_count.draws()), zero_draws.rows());
+  RowMatrix zero_draws = thinned_draws(draws_of(of_zero, coefficient_names(zero, of_zero.settings())), options.draws);
+  const RowMatrix count_draws =
+      thinned_draws(draws_of(of_count, coefficient_names(count, of_count.settings())), zero_draws.rows());
   if (count_draws.rows() < zero_draws.rows())
-    zero_draws = thinned_draws(DrawsFile(of_zero.draws()), count_draws.rows());
+    zero_draws = thinned_draws(draws_of(of_zero, coefficient_names(zero, of_zero.settings())), count_draws.rows());
   RowMatrix both(count_draws.rows(), 2 * count_draws.cols());
   both << count_draws, zero_draws;
   const RowPredictor predictor(make_model(of_count.settings(), 0), count, both, of_count.settings().fit.seed, options,

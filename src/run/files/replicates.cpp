@@ -11,6 +11,7 @@
 #include "flymc/core/numerics.hpp"
 #include "flymc/core/random.hpp"
 #include "flymc/run/files/report.hpp"
+#include "flymc/run/files/run_draws.hpp"
 #include "row_targets.hpp"
 #include "table_rows.hpp"
 #include "thinned_draws.hpp"
@@ -136,7 +137,7 @@ Replicates replicate(const RunDirectory& run, std::span<const RowId> rows, std::
     if (row < 0 || row >= parts.encoding.rows())
       throw InputError(
           fmt::format("there is no row {}; the run has {}, which count from 0", row, parts.encoding.rows()));
-  const RowMatrix theta = thinned_draws(DrawsFile(run.draws()), draws);
+  const RowMatrix theta = thinned_draws(draws_of(run, parts.names), draws);
   const Threads threads(run.settings().fit.threads);
   const std::vector<RowId> stored = TableRows(parts, threads).stored(rows);
   const Index count = theta.rows(), size = static_cast<Index>(rows.size());

@@ -3,15 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "chain_report_json.hpp"
 #include "enough.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
-#include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/families.hpp"
 #include "flymc/run/files/run_directory.hpp"
+#include "flymc/run/files/run_draws.hpp"
 #include "record.hpp"
 
 namespace flymc {
@@ -22,6 +23,7 @@ std::string to_json(const RunReport& report) {
   ordered_json value = {{"flymc", report.version},
                         {"rows", report.rows},
                         {"fingerprint", report.fingerprint},
+                        {"draws_checksum", report.draws_checksum},
                         {"table_rows", report.table_rows > 0 ? report.table_rows : report.rows},
                         {"dropped", report.dropped},
                         {"classes", report.classes},
@@ -60,6 +62,23 @@ nlohmann::json parse_report(const std::string& text) {
   return nlohmann::json::parse(text);
 }
 
+// A checksum shows damage, not that a run wrote it.
+void check_sizes(const RunReport& report) {
+  const std::size_t all = report.coefficients.size(), classes = report.classes.size();
+  if (report.rows < 1 || report.draws_per_chain < 1 || report.chains.empty() || all == 0)
+    throw RecordError("there are no rows, draws, chains or coefficients in it");
+  if (report.differences &&
+      (classes < 2 || all % classes != 0 ||
+       std::ranges::any_of(report.coefficients, [](const std::string& name) { return name.empty(); })))
+    throw RecordError(fmt::format("{} coefficients are not those of {} classes", all, classes));
+  const std::size_t reported = report.differences ? all - all / classes : all;
+  const auto fits = [&](const std::vector<double>& list) { return list.empty() || list.size() == reported; };
+  if (!fits(report.laplace_mean) || report.laplace_sd.size() != report.laplace_mean.size() ||
+      !std::ranges::all_of(report.laplace_sd_of_others, fits) ||
+      (!report.laplace_sd_of_others.empty() && report.laplace_sd_of_others.size() + 1 != classes))
+    throw RecordError(fmt::format("its Laplace approximation is not of {} numbers", reported));
+}
+
 [[noreturn]] void refuse_report(const RunDirectory& directory, std::string_view why) {
   throw InputError(
       fmt::format("{}: this is not the report of a run, or damaged ({}); delete it, and {} "
@@ -69,7 +88,8 @@ nlohmann::json parse_report(const std::string& text) {
 
 }  // namespace
 
-void write_report(const RunDirectory& directory, const RunReport& report) {
+void write_report(const RunDirectory& directory, RunReport report) {
+  report.draws_checksum = draws_checksum(directory.draws());
   write_whole(directory.report(), seal_report(to_json(report)));
 }
 
@@ -84,6 +104,7 @@ RunReport read_report(const RunDirectory& directory) {
     value.at("rows").get_to(report.rows);
     report.table_rows = value.value("table_rows", report.rows);  // which earlier versions did not keep apart
     report.fingerprint = value.value("fingerprint", "");
+    report.draws_checksum = value.value("draws_checksum", "");
     value.at("dropped").get_to(report.dropped);
     value.at("classes").get_to(report.classes);
     value.at("anchor_queries").get_to(report.anchor_queries);
@@ -100,6 +121,7 @@ RunReport read_report(const RunDirectory& directory) {
     value.at("laplace_sd").get_to(report.laplace_sd);
     report.laplace_sd_of_others = value.value("laplace_sd_of_others", report.laplace_sd_of_others);
     value.at("chains").get_to(report.chains);
+    check_sizes(report);
     return report;
   } catch (const RecordError& error) {
     refuse_report(directory, error.what());
@@ -118,7 +140,7 @@ FitSummary summarise(const RunDirectory& directory, const RunReport& report, con
                     mention("ratios"), card.name));
   SummaryOptions asked = options;
   asked.asked_ess = Enough(directory.settings()).ess();
-  FitSummary summary = summarise(report, DrawsFile(directory.draws()), asked, of_how_many);
+  FitSummary summary = summarise(report, draws_of(directory, report), asked, of_how_many);
   if (options.ratios) {
     summary.ratio = card.ratio;
     // A residual scale or a shape is the last parameter.

@@ -3,6 +3,7 @@
 
 #include "enough.hpp"
 #include "flymc/core/error.hpp"
+#include "flymc/run/files/run_draws.hpp"
 #include "flymc/run/reported.hpp"
 #include "make_report.hpp"
 #include "part_sink.hpp"
@@ -64,6 +65,7 @@ bool sample(const Job& job, const RunParts& parts, const Preparation& preparatio
   // Draws that were merged need no parts, only the report.
   const bool merged = job.found([&] { return std::filesystem::exists(directory.draws()) && chains.all_at(goal); });
   if (!merged && job.first()) chains.check_parts();
+  if (merged && job.first()) check_ends(directory.draws(), parts.names, goal, chains.ends(parts));
   if (!merged && !draw_in_rounds(job, parts, sink, chains, goal)) return false;
   if (!job.first()) return true;
   if (!merged) sink.merge(directory.draws());

@@ -110,6 +110,12 @@ std::int64_t SavedChains::most_draws() const {
   return most;
 }
 
+std::vector<Vector> SavedChains::ends(const RunParts& parts) const {
+  std::vector<Vector> out;
+  for (const ChainRun& run : runs_) out.push_back(parts.shown(run.checkpoint().place.theta));
+  return out;
+}
+
 void SavedChains::check_parts() const {
   for (std::size_t i = 0; i < runs_.size(); ++i) sink_.check_complete(i);
 }

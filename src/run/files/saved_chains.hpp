@@ -22,6 +22,8 @@ class SavedChains {
 
   bool all_at(std::int64_t draws) const;
   std::int64_t most_draws() const;
+  // Where the chains stand, on the scale of the table's columns.
+  std::vector<Vector> ends(const RunParts& parts) const;
   // Throws InputError if draws are lost that a checkpoint knows of.
   void check_parts() const;
   std::vector<ChainReport> reports() const;

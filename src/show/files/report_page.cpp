@@ -7,6 +7,7 @@
 #include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/run/files/check.hpp"
+#include "flymc/run/files/run_draws.hpp"
 #include "flymc/run/files/run_rows.hpp"
 #include "flymc/show/files/check_section.hpp"
 #include "flymc/show/html.hpp"
@@ -69,7 +70,7 @@ std::string report_page(const RunDirectory& run, const ReportPageOptions& option
   FitSummary summary = summarise(run, report, of_summary, options.of_how_many);
   for (std::string* said : {&summary.remark, &summary.choices}) *said = options.spell(*said);
   for (std::string& warning : summary.warnings) warning = options.spell(warning);
-  const DrawsFile draws(run.draws());
+  const DrawsFile draws = draws_of(run, report);
   const Shown shown{run,   report, summary,
                     draws, card,   run.rows_files().empty() ? std::nullopt : std::optional(encoding_of(run))};
   Checked check = checked(run);
