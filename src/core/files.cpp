@@ -3,10 +3,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <random>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -25,6 +29,9 @@ class Descriptor {
   ~Descriptor() {
     if (number_ >= 0) ::close(number_);
   }
+  // To read. Throws FileError if it cannot be opened, or is no file.
+  static Descriptor of_file(const std::filesystem::path& path);
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int number() const { return number_; }
@@ -35,6 +42,28 @@ class Descriptor {
  private:
   int number_;
 };
+
+std::string other_kind(mode_t mode) {
+  return S_ISREG(mode)    ? ""
+         : S_ISDIR(mode)  ? "a folder"
+         : S_ISFIFO(mode) ? "a pipe"
+         : S_ISSOCK(mode) ? "a socket"
+                          : "a device";
+}
+
+[[noreturn]] void not_a_file(const std::filesystem::path& path, const std::string& kind) {
+  throw FileError(fmt::format("{}: is {}, and a file should be here; remove it", path.string(), kind));
+}
+
+// Does not wait for the other end of a pipe.
+Descriptor Descriptor::of_file(const std::filesystem::path& path) {
+  Descriptor file(path, O_RDONLY | O_NONBLOCK);
+  if (!file.open()) fail("cannot be read", path, errno);
+  struct stat at {};
+  if (::fstat(file.number(), &at) != 0) fail("cannot be read", path, errno);
+  if (const std::string kind = other_kind(at.st_mode); !kind.empty()) not_a_file(path, kind);
+  return file;
+}
 
 void flush(const std::filesystem::path& path, int flags) {
   Descriptor file(path, flags);
@@ -51,16 +80,79 @@ void cannot_write(const std::filesystem::path& path, std::string_view why) {
       "{}: cannot be written ({}); see that the folder exists, may be written and has space left", path.string(), why));
 }
 
-PendingFile::PendingFile(std::filesystem::path target) : target_(std::move(target)), partial_(target_) {
-  partial_ += ".partial";
+std::string no_file_but(const std::filesystem::path& path) {
+  struct stat at {};
+  return ::stat(path.c_str(), &at) != 0 ? "" : other_kind(at.st_mode);
+}
+
+void require_file(const std::filesystem::path& path) {
+  if (const std::string kind = no_file_but(path); !kind.empty()) not_a_file(path, kind);
+}
+
+std::filesystem::path PendingFile::path_of(const std::filesystem::path& target, std::uint32_t tag) {
+  return target.string() + fmt::format(".{:08x}.partial", tag);
+}
+
+std::string PendingFile::target_name(const std::filesystem::path& partial) {
+  if (partial.extension() != ".partial") return {};
+  const std::string name = partial.stem().string();
+  const std::size_t dot = name.rfind('.');
+  const bool tagged = dot != std::string::npos && name.size() - dot == 9 &&
+                      name.find_first_not_of("0123456789abcdef", dot + 1) == std::string::npos;
+  return tagged ? name.substr(0, dot) : name;
+}
+
+namespace {
+
+// A process holds a lock on what it is writing, which goes with it.
+void remove_left_behind(const std::filesystem::path& target) {
+  const std::string begins = target.filename().string() + ".";
+  const auto folder = target.parent_path();
+  std::error_code unknown;
+  for (std::filesystem::directory_iterator entry(folder.empty() ? "." : folder, unknown), end; !unknown && entry != end;
+       entry.increment(unknown)) {
+    const auto name = entry->path().filename();
+    if (!name.string().starts_with(begins) || PendingFile::target_name(name) != target.filename() ||
+        name.string().size() == begins.size() + std::string_view("partial").size())
+      continue;
+    const Descriptor file(entry->path(), O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+    struct stat at {};
+    if (file.open() && ::fstat(file.number(), &at) == 0 && S_ISREG(at.st_mode) &&
+        ::flock(file.number(), LOCK_EX | LOCK_NB) == 0)
+      ::unlink(entry->path().c_str());
+  }
+}
+
+}  // namespace
+
+PendingFile::PendingFile(std::filesystem::path target) : target_(std::move(target)) {
+  if (const std::string kind = no_file_but(target_); !kind.empty())
+    throw FileError(fmt::format("{}: is {}, and a file is written; name another one", target_.string(), kind));
+  remove_left_behind(target_);
+  for (std::random_device random;;) {
+    tag_ = random();
+    partial_ = path_of(target_, tag_);
+    descriptor_ = ::open(partial_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (descriptor_ < 0 && errno == EEXIST) continue;
+    if (descriptor_ < 0) cannot_write(target_, std::strerror(errno));
+    // Before it was locked, another process may have taken it for left behind.
+    while (::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    struct stat at {};
+    if (::fstat(descriptor_, &at) != 0 || at.st_nlink > 0) return;
+    ::close(std::exchange(descriptor_, -1));
+  }
 }
 
 PendingFile::~PendingFile() {
   if (!committed_) ::unlink(partial_.c_str());
+  ::close(descriptor_);
 }
 
+void PendingFile::unlock() const { ::flock(descriptor_, LOCK_UN); }
+
 void PendingFile::commit() {
-  flush(partial_, O_RDWR);
+  if (::fsync(descriptor_) != 0) fail("cannot be flushed to the disk", partial_, errno);
   if (::rename(partial_.c_str(), target_.c_str()) != 0) fail("cannot be replaced", target_, errno);
   committed_ = true;
   const auto folder = target_.parent_path();
@@ -68,7 +160,7 @@ void PendingFile::commit() {
 }
 
 void write_at(const std::filesystem::path& path, std::uint64_t offset, std::span<const std::byte> bytes) {
-  Descriptor file(path, O_WRONLY | O_CREAT);
+  Descriptor file(path, O_WRONLY | O_CREAT | O_NOFOLLOW);
   if (!file.open()) cannot_write(path, std::strerror(errno));
   while (!bytes.empty()) {
     const ssize_t written = ::pwrite(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
@@ -82,8 +174,7 @@ void write_at(const std::filesystem::path& path, std::uint64_t offset, std::span
 }
 
 void read_at(const std::filesystem::path& path, std::uint64_t offset, std::span<std::byte> bytes) {
-  Descriptor file(path, O_RDONLY);
-  if (!file.open()) fail("cannot be read", path, errno);
+  const Descriptor file = Descriptor::of_file(path);
   while (!bytes.empty()) {
     const ssize_t got = ::pread(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
@@ -96,7 +187,7 @@ void read_at(const std::filesystem::path& path, std::uint64_t offset, std::span<
 
 void write_whole(const std::filesystem::path& target, std::string_view bytes) {
   PendingFile pending(target);
-  Descriptor file(pending.path(), O_WRONLY | O_CREAT | O_TRUNC);
+  Descriptor file(pending.path(), O_WRONLY | O_NOFOLLOW);
   if (!file.open()) cannot_write(target, std::strerror(errno));
   while (!bytes.empty()) {
     const ssize_t written = ::write(file.number(), bytes.data(), bytes.size());
@@ -109,8 +200,7 @@ void write_whole(const std::filesystem::path& target, std::string_view bytes) {
 }
 
 void each_piece(const std::filesystem::path& path, const std::function<void(std::string_view)>& visit) {
-  Descriptor file(path, O_RDONLY);
-  if (!file.open()) fail("cannot be read", path, errno);
+  const Descriptor file = Descriptor::of_file(path);
   std::vector<char> buffer(std::size_t{1} << 18);
   for (;;) {
     const ssize_t got = ::read(file.number(), buffer.data(), buffer.size());

@@ -7,11 +7,18 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <numeric>
 
 #include "flymc/core/error.hpp"
 
 namespace flymc {
+
+namespace {
+
+std::string cells_do_not_suit(Index features) {
+  return fmt::format("the levels of its cells do not suit {} names of features", features);
+}
+
+}  // namespace
 
 Layout::Layout(std::vector<std::string> features, Precision precision)
     : Layout(features, precision, std::vector<Index>(features.size(), 0)) {}
@@ -19,10 +26,13 @@ Layout::Layout(std::vector<std::string> features, Precision precision)
 Layout::Layout(std::vector<std::string> features, Precision precision, std::vector<Index> levels)
     : names_(std::move(features)), precision_(precision), levels_(std::move(levels)) {
   if (names_.empty()) throw InputError("a store needs at least one column of features (an intercept counts)");
-  const Index all = std::transform_reduce(levels_.begin(), levels_.end(), Index{0}, std::plus<>(),
-                                          [](Index own) { return std::max<Index>(1, std::abs(own)); });
-  if (all != this->features())
-    throw InputError(fmt::format("cells of {} features do not suit {} names", all, this->features()));
+  // One at a time, since what a file says may be more than a sum holds.
+  Index left = this->features();
+  for (const Index own : levels_) {
+    if (own > left || own < -left || left == 0) throw InputError(cells_do_not_suit(this->features()));
+    left -= std::max<Index>(1, std::abs(own));
+  }
+  if (left != 0) throw InputError(cells_do_not_suit(this->features()));
   set_places();
 }
 

@@ -2,8 +2,12 @@
 #include "flymc/core/files.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
+#include <set>
+
+#include "problems/small_disk.hpp"
 
 namespace flymc {
 namespace {
@@ -16,6 +20,11 @@ class Files : public ::testing::Test {
   void SetUp() override {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
+  }
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) names.insert(entry.path().filename());
+    return names;
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 };
@@ -55,12 +64,76 @@ TEST_F(Files, ErrorsNameTheFile) {
 }
 
 TEST_F(Files, AFullDiskIsAnErrorAndKeepsTheOldFile) {
-  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "needs /dev/full";
   const auto path = folder_ / "a";
   write_whole(path, "old");
-  std::filesystem::create_symlink("/dev/full", path.string() + ".partial");
-  EXPECT_THROW(write_whole(path, "new"), FileError);
+  {
+    const problems::SmallDisk disk(2);
+    EXPECT_THROW(write_whole(path, "new"), FileError);
+  }
   EXPECT_EQ(read_whole(path), "old");
+  EXPECT_EQ(files().size(), 1u);
+}
+
+// Somebody who may write in the folder has put links where the program is about to write.
+TEST_F(Files, LinksInTheWayOfAPartialFileAreNotFollowed) {
+  const auto path = folder_ / "a", precious = folder_ / "precious";
+  write_whole(precious, "precious");
+  std::filesystem::create_symlink(precious, path.string() + ".partial");
+  std::filesystem::create_symlink(precious, path.string() + ".00000000.partial");
+  write_whole(path, "new");
+  EXPECT_EQ(read_whole(path), "new");
+  EXPECT_EQ(read_whole(precious), "precious");
+  std::filesystem::create_symlink(precious, folder_ / "b");
+  EXPECT_THROW(write_at(folder_ / "b", 0, std::as_bytes(std::span("xyz"))), FileError);
+  EXPECT_EQ(read_whole(precious), "precious");
+}
+
+// A link at the target itself is replaced, not followed.
+TEST_F(Files, ALinkAtTheTargetIsReplaced) {
+  write_whole(folder_ / "precious", "precious");
+  std::filesystem::create_symlink(folder_ / "precious", folder_ / "a");
+  write_whole(folder_ / "a", "new");
+  EXPECT_EQ(read_whole(folder_ / "a"), "new");
+  EXPECT_EQ(read_whole(folder_ / "precious"), "precious");
+}
+
+TEST_F(Files, WritersOfOneFileDoNotMixUpWhatTheyWrite) {
+  const auto path = folder_ / "a";
+  PendingFile one(path), other(path);
+  ASSERT_NE(one.path(), other.path());
+  std::ofstream(one.path()) << std::string(3000, '1');
+  std::ofstream(other.path()) << "22";
+  PendingFile third(path);  // does not take those for left behind
+  one.commit();
+  EXPECT_EQ(read_whole(path), std::string(3000, '1'));
+  other.commit();
+  EXPECT_EQ(read_whole(path), "22");
+}
+
+TEST_F(Files, WhatADeadProcessLeftBehindIsRemoved) {
+  const auto path = folder_ / "a";
+  std::ofstream(PendingFile::path_of(path, 7)) << "half";
+  std::ofstream(folder_ / "a.mine.partial") << "of somebody";
+  write_whole(path, "new");
+  EXPECT_EQ(files(), (std::set<std::string>{"a", "a.mine.partial"}));
+  EXPECT_EQ(PendingFile::target_name("a.b.0123abcd.partial"), "a.b");
+  EXPECT_EQ(PendingFile::target_name("a.b.partial"), "a.b");
+  EXPECT_EQ(PendingFile::target_name("a.b"), "");
+}
+
+TEST_F(Files, PipesAndFoldersAreNoFiles) {
+  const auto pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0666), 0);
+  for (const auto& [path, kind] : {std::pair(pipe, "a pipe"), std::pair(folder_, "a folder"),
+                                   std::pair(std::filesystem::path("/dev/null"), "a device")}) {
+    EXPECT_EQ(no_file_but(path), kind);
+    EXPECT_THROW(read_whole(path), FileError);
+    EXPECT_THROW(require_file(path), FileError);
+    EXPECT_THROW(write_whole(path, "x"), FileError);
+    std::byte one{};
+    EXPECT_THROW(read_at(path, 0, {&one, 1}), FileError);
+  }
+  EXPECT_EQ(no_file_but(folder_ / "nothing"), "");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "flymc/core/error.hpp"
@@ -279,6 +280,15 @@ TEST(Codes, BeyondTheLevelsAreTheLast) {
   layout.unpack(row.data(), 1, &feature, &value);
   EXPECT_EQ(feature, 2);
   EXPECT_EQ(value, 1.0);
+}
+
+// What a file says may not be what a sum holds.
+TEST(Codes, LevelsThatOverflowAreRefused) {
+  constexpr Index most = std::numeric_limits<Index>::max(), least = std::numeric_limits<Index>::min();
+  for (const std::vector<Index>& levels :
+       {std::vector<Index>{most, most, 4}, {least, least, 2}, {least, 2}, {3}, {-3}, {1}, {0}, {1, 1, 1}, {2, 0}, {}})
+    EXPECT_THROW(Layout({"a", "b"}, Precision::float64, levels), InputError);
+  EXPECT_EQ(Layout({"a", "b"}, Precision::float64, {-2}).cells(), 1);
 }
 
 }  // namespace

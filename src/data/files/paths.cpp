@@ -12,6 +12,7 @@
 #include <set>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/files.hpp"
 
 namespace flymc {
 namespace {
@@ -94,6 +95,10 @@ std::vector<std::string> expand_paths(const std::vector<std::string>& paths) {
   for (const auto& file : files)
     if (!seen.insert(fs::weakly_canonical(file)).second)
       throw InputError(fmt::format("{}: is named twice, and its rows would count twice; name it once", file));
+  for (const auto& file : files)
+    if (const std::string kind = no_file_but(file); !kind.empty())
+      throw InputError(
+          fmt::format("{}: is {}, and a table is read more than once; write it to a file, and name that", file, kind));
   return files;
 }
 

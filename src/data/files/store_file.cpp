@@ -283,6 +283,7 @@ struct MappedFile {
 };
 
 MappedFile map_file(const std::string& path) {
+  require_file(path);
   require_readable(path);
   const auto file =
       readable(arrow::io::MemoryMappedFile::Open(path, arrow::io::FileMode::READ), path, "cannot be opened as a store");

@@ -45,6 +45,7 @@ auto reading(const Path& path, const Step& step) {
 }
 
 std::unique_ptr<parquet::ParquetFileReader> open(const Path& path, std::shared_ptr<parquet::FileMetaData> footer) {
+  require_file(path);
   std::shared_ptr<arrow::io::ReadableFile> file;
   PARQUET_ASSIGN_OR_THROW(file, arrow::io::ReadableFile::Open(path.string()));
   auto properties = parquet::default_reader_properties();

@@ -72,6 +72,7 @@ constexpr std::string_view algorithm = "firefly";
 
 // Whether a file is there and has our header.
 bool is_of_flymc(const std::filesystem::path& path) {
+  if (!no_file_but(path).empty()) return false;
   std::ifstream in(path);
   std::string line;
   for (int i = 0; i < 10 && std::getline(in, line); ++i)

@@ -35,7 +35,7 @@ Place place_from_json(const json& value) {
 }
 
 void save_checkpoint(const RunDirectory& run, std::uint64_t chain, const Checkpoint& checkpoint) {
-  make_folder(run.path() / "chains");
+  make_inner_folder(run.path() / "chains");
   json memory = json::array();
   for (const auto& numbers : checkpoint.memory) memory.push_back(pack_numbers(numbers));
   write_record(run.checkpoint(chain), "checkpoint",

@@ -25,15 +25,12 @@ std::vector<std::uint64_t> checksums_of(const std::vector<std::uint8_t>& levels,
 
 std::vector<std::uint64_t> write_gaps(const std::filesystem::path& path, const ExpectedGaps& own, Index block_rows,
                                       const Communicator& communicator) {
-  std::optional<PendingFile> pending;
-  if (communicator.rank() == 0) {
-    pending.emplace(path);
-    std::filesystem::remove(pending->path());  // of a process that died
-  }
-  any(communicator, false);  // not before it is gone
-  std::filesystem::path partial = path;
-  partial += ".partial";
-  write_at(partial, static_cast<std::uint64_t>(own.first()), std::as_bytes(std::span(own.levels())));
+  std::optional<PendingFile> pending;  // of the first rank; the others learn its name
+  if (communicator.rank() == 0) pending.emplace(path);
+  std::uint32_t tag = pending ? pending->tag() : 0;
+  communicator.broadcast(std::as_writable_bytes(std::span(&tag, 1)), 0);
+  write_at(PendingFile::path_of(path, tag), static_cast<std::uint64_t>(own.first()),
+           std::as_bytes(std::span(own.levels())));
   std::vector<std::uint64_t> out =
       gather_all(communicator, std::span<const std::uint64_t>(checksums_of(own.levels(), block_rows)));
   if (pending) pending->commit();

@@ -41,12 +41,14 @@ HurdleRun HurdleRun::create(const fs::path& folder, const std::vector<Settings>&
   // The folder was vacant, and may have the settings of a run that came to nothing.
   std::error_code none;
   if (!is_in(folder)) fs::remove(folder / "settings.toml", none);
+  for (const char* part : {"zero", "count"}) refuse_link(folder / part);
   for (const char* part : {"zero", "count"}) check_vacant(folder / part, existing);
   RunDirectory zero = RunDirectory::create(folder / "zero", parts.at(0), nullptr, existing);
   return HurdleRun(folder, std::move(zero), RunDirectory::create(folder / "count", parts.at(1), nullptr, existing));
 }
 
 HurdleRun::HurdleRun(fs::path folder) : path(std::move(folder)), zero(path / "zero"), count(path / "count") {
+  for (const char* part : {"zero", "count"}) refuse_link(path / part);
   if (zero.settings().hurdle != "zero" || count.settings().hurdle != "count")
     throw InputError(fmt::format("{}: the runs in it are not the parts of a hurdle; {} makes one", path.string(),
                                  mention_action("fit")));

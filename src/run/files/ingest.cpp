@@ -14,6 +14,7 @@
 #include "flymc/data/files/store_file.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/priors.hpp"
+#include "flymc/run/files/run_rows.hpp"
 #include "stages.hpp"
 
 namespace flymc {
@@ -106,7 +107,13 @@ void write_part(const Job& job, const Table& table, const Encoding& encoding, Ro
 void ingest(const Job& job) {
   const RunDirectory& directory = job.directory;
   const Communicator& communicator = job.communicator();
+  if (job.first()) check_base(directory);
   if (job.found([&] { return !directory.rows_files().empty(); })) return;
+  if (!directory.settings().from.empty())
+    throw InputError(
+        fmt::format("{}: its rows are those of the run in {}, where they are not any more; bring them back, or fit the "
+                    "table anew ({})",
+                    directory.path().string(), directory.base().string(), mention_action("fit")));
   if (job.first()) directory.remove_rows();
   const Settings& settings = job.settings();
   const auto began = Clock::now();

@@ -21,7 +21,7 @@ bool holds_nothing_of_worth(const fs::path& path) {
   const bool has_settings = fs::exists(path / "settings.toml");
   return std::all_of(fs::directory_iterator(path), fs::directory_iterator(), [&](const fs::directory_entry& entry) {
     const fs::path name = entry.path().filename();
-    return name == "settings.toml" || name == "settings.toml.partial" ||
+    return name == "settings.toml" || PendingFile::target_name(name) == "settings.toml" ||
            (name.string().starts_with("rows") && name.extension() == ".partial") ||
            (!has_settings && (name.string().starts_with("starts.flymc") || name.string().starts_with("gaps.flymc") ||
                               name.string().starts_with("preparation.flymc")));
@@ -56,14 +56,28 @@ void check_vacant(const fs::path& path, Existing existing) {
 
 void remove_run(const fs::path& path) {
   for (const auto& entry : fs::directory_iterator(path)) {
-    const std::string name = entry.path().filename().string();
-    const auto is = [&](std::string_view file) { return name == file || name == std::string(file) + ".partial"; };
+    const std::string own = entry.path().filename().string(), target = PendingFile::target_name(own);
+    const std::string& name = target.empty() ? own : target;
+    const auto is = [&](std::string_view file) { return name == file; };
     if (is("preparation.flymc") || is("gaps.flymc") || is("starts.flymc") || is("draws.parquet") || is("report.json") ||
         is("report.html") || is("formula.json") || is("formula.rds") || name == "chains" || name == "parts" ||
-        (name.starts_with("rows") && (name.ends_with(".arrow") || name.ends_with(".arrow.partial"))))
+        target == "settings.toml" || (name.starts_with("rows") && name.ends_with(".arrow")))
       fs::remove_all(entry.path());
   }
   fs::remove(path / "settings.toml");
+}
+
+void refuse_link(const fs::path& path) {
+  std::error_code unknown;
+  if (fs::is_symlink(fs::symlink_status(path, unknown)))
+    throw InputError(
+        fmt::format("{}: is a link, and a run writes and deletes in its own folder alone; put a folder in its place",
+                    path.string()));
+}
+
+void make_inner_folder(const fs::path& path) {
+  refuse_link(path);
+  make_folder(path);
 }
 
 void make_folder(const fs::path& path) {

@@ -14,5 +14,9 @@ void check_vacant(const std::filesystem::path& path, Existing existing);
 void remove_run(const std::filesystem::path& path);
 // With those above it; does nothing if it is there. Throws FileError.
 void make_folder(const std::filesystem::path& path);
+// Throws InputError if a folder within a run's own is a link, which may lead anywhere.
+void refuse_link(const std::filesystem::path& path);
+// Makes a folder within a run's own, which is no link.
+void make_inner_folder(const std::filesystem::path& path);
 
 }  // namespace flymc

@@ -55,6 +55,8 @@ Anchor anchor_from(const json& value, Index size) {
     throw RecordError(fmt::format("the anchor should be {} finite numbers", size));
   if (value.contains("other"))
     out.other = OtherMode{unpack_vector(value["other"].at("theta")), value["other"].at("lower").get<double>()};
+  if (out.other && out.other->theta.size() != size)
+    throw RecordError(fmt::format("the other mode should be {} numbers", size));
   return out;
 }
 
@@ -84,6 +86,7 @@ Bound bound_from(const json& value, const RunDirectory& run, const Model& model,
                  const Preparation& known, const Communicator& communicator) {
   const Index size = model.coefficients(store);
   const Vector anchor = unpack_vector(value.at("anchor"));
+  if (anchor.size() != size) throw RecordError(fmt::format("the bound's anchor should be {} numbers", size));
   const auto rule = make_rule(model, anchor.size(), known.recipe.bound);
   std::optional<Metric> metric;
   if (value.contains("metric")) metric = Metric::from_lower(unpack_square(value.at("metric"), size));
@@ -186,6 +189,7 @@ bool copy_preparation(const RunDirectory& base, const fs::path& folder, const Se
   if (value.contains("anchor")) value["anchor"]["queries"] = 0;
   if (value.contains("bound") && value["bound"].contains("gaps")) {
     if (!fs::exists(base.gaps())) return false;
+    require_file(base.gaps());
     PendingFile copy(folder / "gaps.flymc");
     std::error_code error;
     fs::copy_file(base.gaps(), copy.path(), fs::copy_options::overwrite_existing, error);

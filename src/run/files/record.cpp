@@ -79,6 +79,7 @@ nlohmann::json read_record(const std::filesystem::path& path, const std::string&
 }
 
 std::string record_checksum(const std::filesystem::path& path) {
+  require_file(path);
   std::ifstream in(path, std::ios::binary);
   std::string word, sum;
   for (int i = 0; i < 4 && in >> word; ++i) sum = word;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/run/files/run_directory.hpp"
 #include "new_folder.hpp"
@@ -58,10 +59,10 @@ std::vector<std::string> RunDirectory::rows_files() const {
 
 void RunDirectory::remove_rows() const {
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(base(), none)) {
-    fs::path name = entry.path().filename();
-    if (name.extension() == ".partial") name.replace_extension();
-    if (part_of(name.string())) fs::remove(entry.path());
+  for (const auto& entry : fs::directory_iterator(path_, none)) {
+    const fs::path name = entry.path().filename();
+    const std::string target = PendingFile::target_name(name);
+    if (part_of(target.empty() ? name.string() : target)) fs::remove(entry.path());
   }
 }
 
@@ -78,13 +79,14 @@ std::string RunDirectory::advice(std::uint64_t chain) const {
 }
 
 fs::path RunDirectory::part(std::uint64_t chain, std::int64_t first_draw) const {
-  make_folder(path_ / "parts");
+  make_inner_folder(path_ / "parts");
   return path_ / "parts" / fmt::format("chain-{:03}-from-{:012}.parquet", chain, first_draw);
 }
 
 std::vector<fs::path> RunDirectory::keep_parts(std::uint64_t chain, std::int64_t draws) const {
   std::vector<fs::path> parts;
   if (!fs::exists(path_ / "parts")) return parts;
+  make_inner_folder(path_ / "parts");
   const std::string prefix = fmt::format("chain-{:03}-from-", chain);
   for (const auto& entry : fs::directory_iterator(path_ / "parts")) {
     const std::string name = entry.path().filename().string();

@@ -10,6 +10,18 @@
 
 namespace flymc {
 
+void check_base(const RunDirectory& run) {
+  if (run.settings().from.empty()) return;
+  const RunDirectory base(run.base());
+  for (const Setting& setting : all_settings())
+    if ((setting.group == Setting::Group::rows || setting.name == "family" || setting.name == "hurdle") &&
+        setting.get(run.settings()) != setting.get(base.settings()))
+      throw InputError(fmt::format(
+          "{}: it was sampled from the run in {}, and there is another run now, with another `{}`; bring the old one "
+          "back, or fit the table anew ({})",
+          run.path().string(), base.path().string(), setting.name, mention_action("fit")));
+}
+
 void check_rows(const RunDirectory& run) {
   if (!run.rows_files().empty()) return;
   throw InputError(run.finished()
@@ -27,8 +39,9 @@ StoreFile open_rows(const RunDirectory& run, Verify verify, const Execution& exe
   std::vector<std::string> files = run.rows_files();
   if (files.empty()) files.push_back(run.rows().string());  // which is then said not to be there
   StoreFile rows = open_store(files, verify, execution);
-  if (!run.finished()) return rows;
-  if (const std::string of_draws = read_report(run).fingerprint; !of_draws.empty() && of_draws != fingerprint_of(rows))
+  const std::string of_draws = run.finished() ? read_report(run).fingerprint : std::string();
+  if (of_draws.empty()) check_base(run);
+  if (!of_draws.empty() && of_draws != fingerprint_of(rows))
     throw InputError(
         fmt::format("{}: its draws are of other rows than there are in {} now, which was made anew since; draw again "
                     "({}), or bring the rows back",

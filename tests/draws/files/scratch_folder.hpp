@@ -2,12 +2,12 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <string>
+
+#include "problems/small_disk.hpp"
 
 namespace flymc::testing {
 
@@ -36,25 +36,6 @@ std::string message(const Call& call) {
   return "no error";
 }
 
-// Stands for a disk that becomes full: no file may grow beyond `bytes` while this lives.
-class SmallDisk {
- public:
-  explicit SmallDisk(rlim_t bytes) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-    handler_ = std::signal(SIGXFSZ, SIG_IGN);
-  }
-  ~SmallDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handler_)(int) = nullptr;
-};
+using problems::SmallDisk;
 
 }  // namespace flymc::testing

@@ -125,6 +125,8 @@ TEST_F(Records, NumbersOfRecordsAreNotTrusted) {
     changes.push_back({preparation, "preparation", "/bound/gaps/block_rows", value});
     changes.push_back({preparation, "preparation", "/bound/gaps/rows", value});
   }
+  for (const json& value : {small, none, negative, json(1)})
+    changes.push_back({preparation, "preparation", "/anchor/other", {{"theta", value}, {"lower", 1.0}}});
   for (const json& value : {json::array(), json::array({1, 2, 3}), json("x")})
     changes.push_back({preparation, "preparation", "/bound/gaps/checksums", value});
   for (const char* at : {"/anchor/theta", "/bound/anchor"})

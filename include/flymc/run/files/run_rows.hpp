@@ -7,6 +7,10 @@
 
 namespace flymc {
 
+// Throws InputError if the rows are those of another run (`from`), and there is none any more, or one that has other
+// columns, tables or families. The rows of another run are read, never made or removed.
+void check_base(const RunDirectory& run);
+
 // Throws InputError if the run has no rows.
 void check_rows(const RunDirectory& run);
 

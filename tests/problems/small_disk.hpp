@@ -1,0 +1,31 @@
+// Files that cannot grow.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <csignal>
+
+namespace flymc::problems {
+
+// Stands for a disk that becomes full: no file may grow beyond `bytes` while this lives.
+class SmallDisk {
+ public:
+  explicit SmallDisk(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+  }
+  ~SmallDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int) = nullptr;
+};
+
+}  // namespace flymc::problems
