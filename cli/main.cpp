@@ -14,6 +14,7 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "flags.hpp"
 #include "flymc/core/files.hpp"
@@ -289,6 +290,7 @@ int main(int argc, char** argv) {
   const Ranks job;
   const Communicator& ranks = job.all();
   bool on_all_ranks = false;  // what the command does; else the first rank does it alone
+  int expected_ranks = 0;
 
   Flags flags;
   Output output;
@@ -303,6 +305,11 @@ int main(int argc, char** argv) {
   const auto add_output = [&](CLI::App& to) {
     to.add_flag("--json", output.json, "print one JSON object");
     add_quiet(to);
+  };
+  const auto add_ranks = [&](CLI::App& to) {
+    return to.add_option("--expect-ranks", expected_ranks, "refuse another number of MPI processes")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber);
   };
   bool overwrite = false;
   const auto add_overwrite = [&](CLI::App& to) {
@@ -353,9 +360,10 @@ int main(int argc, char** argv) {
   add_overwrite(fit);
   flags.add_to(fit, all_groups);
   add_output(fit);
+  add_ranks(fit)->group("");  // a help fits a screen, and fit has most flags
   fit.footer(
       "Example:\n  flymc fit 'clicks/*.parquet' --target clicked --exclude id --out run\n"
-      "More flags, for those who compare samplers, are in docs/reference.md.");
+      "More flags, for MPI and for those who compare samplers, are in docs/reference.md.");
   fit.callback([&] {
     run_of_command = out;
     on_all_ranks = true;
@@ -371,6 +379,7 @@ int main(int argc, char** argv) {
   add_overwrite(ingest_command);
   flags.add_to(ingest_command, all_groups);
   add_quiet(ingest_command);
+  add_ranks(ingest_command)->group("");
   ingest_command.footer(
       "Example (resume does the rest):\n  flymc ingest clicks.csv --target clicked --out run\n  flymc resume run");
   ingest_command.callback([&] {
@@ -396,6 +405,7 @@ int main(int argc, char** argv) {
   add_overwrite(sample);
   flags.add_to(sample, {Group::sampling, Group::chains});
   add_output(sample);
+  add_ranks(sample);
   sample.footer(
       "What is not given is as in the earlier run.\n"
       "Example:\n  flymc sample run --prior 'laplace(0, 1)' --out sparse");
@@ -415,6 +425,7 @@ int main(int argc, char** argv) {
   CLI::App& resume = *app.add_subcommand("resume", "go on with a run that was stopped, as if it had not been");
   resume.add_option("run", run_path, "the run")->type_name("RUN")->required();
   add_output(resume);
+  add_ranks(resume);
   resume.footer("Example:\n  flymc resume run");
   resume.callback([&] {
     on_all_ranks = true;
@@ -518,6 +529,13 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     if (ranks.rank() != 0 && !on_all_ranks) return Exit::success;
+    if (on_all_ranks) {
+      const auto work = std::exchange(command, nullptr);
+      command = [&, work] {
+        check_ranks(ranks.size(), expected_ranks);
+        return work();
+      };
+    }
     return guarded(command, run_of_command.empty() ? run_path : run_of_command, on_all_ranks, job);
   } catch (const CLI::ParseError& error) {
     if (ranks.rank() != 0) return Exit::success;

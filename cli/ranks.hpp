@@ -1,7 +1,13 @@
 // The ranks of this process: those of an MPI job where mpirun started it, else itself alone.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
 #include "flymc/comm/communicator.hpp"
+#include "flymc/core/error.hpp"
 
 #ifdef FLYMC_WITH_MPI
 #include <optional>
@@ -10,6 +16,38 @@
 #endif
 
 namespace flymc {
+
+#ifdef FLYMC_WITH_MPI
+inline constexpr bool with_mpi = true;
+#else
+inline constexpr bool with_mpi = false;
+#endif
+
+// How many processes whoever started this one has started with it, by the environment; 1: none. A shell within an
+// allocation of many tasks is one process, and what counts is the step of a job (`srun`), not the allocation.
+inline int started_together() {
+  int most = 1;
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"})
+    if (const char* const size = std::getenv(name)) most = std::max(most, std::atoi(size));
+  return most;
+}
+
+// Throws InputError unless there are as many ranks as `expected` says; 0: as many as were started together. N processes
+// that do not know of each other would each fit the whole table.
+inline void check_ranks(int ranks, int expected) {
+  if (expected > 0 && ranks != expected)
+    throw InputError(
+        fmt::format("--expect-ranks {}: there {} {} rank{} (an MPI job has the ranks that mpirun starts, if flymc was "
+                    "built with the same MPI, and a process by itself is one)",
+                    expected, ranks == 1 ? "is" : "are", ranks, ranks == 1 ? "" : "s"));
+  if (const int started = started_together(); expected == 0 && ranks == 1 && started > 1)
+    throw InputError(fmt::format(
+        "{} processes were started together, and each would fit the whole table alone: {}; build flymc with the MPI "
+        "that "
+        "starts it (-DFLYMC_MPI=ON), or say --expect-ranks 1 if each is to work alone",
+        started,
+        with_mpi ? "they do not find each other by the MPI that flymc was built with" : "this flymc has no MPI"));
+}
 
 class Ranks {
  public:

@@ -15,6 +15,7 @@
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/priors.hpp"
 #include "flymc/run/files/run_rows.hpp"
+#include "seen_files.hpp"
 #include "stages.hpp"
 
 namespace flymc {
@@ -118,6 +119,13 @@ void ingest(const Job& job) {
   const Settings& settings = job.settings();
   const auto began = Clock::now();
   const Table table = Table::open(settings.table, table_options(settings));
+  if (communicator.size() > 1) {
+    const std::vector<std::string> files = table.files();
+    std::vector<SeenFile> all;
+    for (const std::string& file : files)
+      all.push_back(seen(file, std::clamp<std::uint64_t>(2048 / files.size(), 2, 32)));
+    check_all_see(all, communicator);
+  }
   job.monitor.say(fmt::format("ingest: {} file{}, {:.1f} MiB", table.files().size(),
                               table.files().size() == 1 ? "" : "s", static_cast<double>(table.bytes()) / 1048576.0));
   const Encoding encoding = Encoding::learn(table, encoding_options(settings), job.execution, [&](RowId rows) {

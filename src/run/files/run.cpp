@@ -9,6 +9,8 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/data/files/store_file.hpp"
+#include "record.hpp"
+#include "seen_files.hpp"
 #include "stages.hpp"
 
 namespace flymc {
@@ -32,6 +34,24 @@ StoreFile open_old_or_new(const RunDirectory& directory, bool old, const Executi
 
 }  // namespace
 
+namespace {
+
+// Each rank reads these for itself.
+void check_all_see_the_run(const Job& job, const RunParts& parts) {
+  const RunDirectory& directory = job.directory;
+  std::vector<SeenFile> files = {seen(directory.path() / "settings.toml", to_toml(directory.settings())),
+                                 seen(directory.rows(), fingerprint_of(parts.rows)),
+                                 seen(directory.preparation(), record_checksum(directory.preparation())),
+                                 seen(directory.starts(), record_checksum(directory.starts()))};
+  for (int chain = 0; chain < directory.settings().fit.chains; ++chain) {
+    const auto checkpoint = directory.checkpoint(static_cast<std::uint64_t>(chain));
+    files.push_back(seen(checkpoint, record_checksum(checkpoint)));
+  }
+  check_all_see(files, job.communicator());
+}
+
+}  // namespace
+
 bool complete(const RunDirectory& directory, Monitor& monitor, const Communicator& communicator) {
   const Threads threads(directory.settings().fit.threads);
   const Job job{directory, monitor, {threads, communicator}};
@@ -47,6 +67,7 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   SetUpSeconds set_up{had_rows ? 0.0 : seconds_since(began), 0.0};
   if (job.stopped()) return false;
   const RunParts parts = parts_of(open_old_or_new(directory, had_rows, job.execution), job.settings());
+  check_all_see_the_run(job, parts);
   const auto ingested = Clock::now();
   const bool had_preparation = job.found([&] { return std::filesystem::exists(directory.preparation()); });
   const std::optional<Preparation> preparation = prepared(job, parts);
