@@ -12,8 +12,11 @@
 namespace flymc {
 namespace {
 
-// The class of a target; all rows are of one if the family has no classes.
-std::size_t stratum(Index classes, double target) { return classes > 0 ? static_cast<std::size_t>(target) : 0; }
+// The class of a target; all rows are of one if the family has no classes. A target that is no class, as a file of rows
+// may have, is refused where the bound is made (BatchedFamily::check).
+std::size_t stratum(Index classes, double target) {
+  return target > 0.0 && target < static_cast<double>(classes) ? static_cast<std::size_t>(target) : 0;
+}
 
 // How many rows of each class the table has, and how many of them come before each block of this rank.
 struct ClassCounts {

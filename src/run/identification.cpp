@@ -122,6 +122,8 @@ class Classes {
   // Calls f with the classes of a row.
   template <class F>
   void each(const RowCopies& rows, std::size_t i, const RowFacts& facts, F&& f) {
+    const double classes = cuts_ > 0 ? 2.0 : by_target() ? static_cast<double>(family_.target_classes()) : HUGE_VAL;
+    if (!(facts.target < classes) || (classes < HUGE_VAL && facts.target < 0.0)) return;  // of a forged file of rows
     const auto target = static_cast<std::size_t>(facts.target);
     if (cuts_ > 0) {
       Index cut = 0;

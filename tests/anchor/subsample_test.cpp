@@ -52,6 +52,20 @@ TEST(Subsample, TakesRareClassesWhole) {
   EXPECT_NEAR(static_cast<double>(drawn[0.0]), static_cast<double>(drawn[3.0]), 1.0);
 }
 
+// A file of rows may say anything; the bound refuses it.
+TEST(Subsample, TargetsThatAreNoClassLeadNowhere) {
+  const RowId rows = 5000;
+  Vector y = Vector::Zero(rows);
+  y[7] = 1e15;
+  y[8] = -5.0;
+  y[9] = 5.0;
+  const Store store = Store::from_matrix(problems::features(rows, 2, 41), y);
+  const Machine machine;
+  const Model model(Softmax{5}, Prior::normal(0.0, 1.0));
+  EXPECT_EQ(draw_subsample(store, model, machine.execution(), 3000, 1).rows.size(), 3000u);
+  EXPECT_THROW(model.check(store, machine.execution()), InputError);
+}
+
 // Every row is drawn as often as any other: chi-square over 100 cells of rows, false alarms below 1e-5.
 TEST(Subsample, DrawsEveryRowAlike) {
   const RowId rows = 10000;

@@ -142,7 +142,9 @@ void check_facts(const std::deque<Opened>& runs, const CommonRows& common, const
     const std::vector<double> numbers = class_numbers(other.classes(), one.classes());
     const auto known_of = [&](RowId row, RowId stored) {
       Known known = other.known(row, stored);
-      if (!numbers.empty()) known.target = numbers[static_cast<std::size_t>(known.target)];
+      if (numbers.empty()) return known;
+      const bool is_class = known.target >= 0.0 && known.target < static_cast<double>(numbers.size());
+      known.target = is_class ? numbers[static_cast<std::size_t>(known.target)] : std::nan("");
       return known;
     };
     const double rounding = std::max(one.rounding(), other.rounding());
