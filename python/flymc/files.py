@@ -13,8 +13,8 @@ from ._core import InputError
 MOST = 1 << 26  # bytes; no such file of ours is nearly so large
 
 
-def read(path: pathlib.Path) -> bytes:
-    """The bytes of a plain file. One that is not there is a FileNotFoundError.
+def read(path: pathlib.Path, links: bool = False) -> bytes:
+    """The bytes of a plain file. One that is not there is a FileNotFoundError; links are followed if `links` says so.
 
     >>> len(read(pathlib.Path("examples/data/loans.csv"))) > 0
     True
@@ -22,7 +22,8 @@ def read(path: pathlib.Path) -> bytes:
     what = "is no plain file (a link, a pipe or a device)"
     try:
         # Opening a pipe would wait for its writer.
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW)
+        with open(os.open(path, flags), "rb") as file:
             status = os.fstat(file.fileno())
             if stat.S_ISREG(status.st_mode) and status.st_size <= MOST:
                 return file.read(MOST)

@@ -477,6 +477,7 @@ class Fit(Plots):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Keeps the run in a folder of its own, for `flymc.load` and for the command."""
+        self._run.check_draws()
         self._run.copy(str(path))
         if self._design is not None:
             self._design.save(pathlib.Path(path))
@@ -550,7 +551,7 @@ def load_run(path: str | os.PathLike[str]) -> Fit:
 def _identity_of(path: str) -> str:
     """Changes with the run in a folder: its report has how long it took. None if there is no report."""
     try:
-        return hashlib.sha256(files.read(pathlib.Path(path) / "report.json")).hexdigest()
+        return hashlib.sha256(files.read(pathlib.Path(path) / "report.json", links=True)).hexdigest()
     except FileNotFoundError:
         return ""
 

@@ -298,6 +298,8 @@ def schema_of(data: Any) -> pa.Schema:
 
 def readable(data: Any) -> Any:
     """The same table; if its columns are not known before its rows, as a stream, of which they are."""
+    if isinstance(data, pa.Table):
+        return _without_odd_metadata(data)
     known = paths_of(data) is not None or is_pandas(data) or isinstance(data, Mapping) or hasattr(data, "collect_schema")
     return data if known or isinstance(getattr(data, "schema", None), pa.Schema) else reader_of(data)
 
@@ -433,8 +435,25 @@ def _unreadable(data: Any, error: Exception) -> str:
     return f"{', '.join(paths_of(data))}: cannot be read ({str(error).splitlines()[0]}); check the format"
 
 
+def _without_odd_metadata(table: pa.Table) -> pa.Table:
+    """The table without what it says of pandas, if that is nothing that pandas writes: a stranger's file may say anything.
+
+    >>> _without_odd_metadata(pa.table({"x": [1]}, metadata={"pandas": "{"})).schema.metadata is None
+    True
+    """
+    try:
+        of_pandas = table.schema.pandas_metadata
+        if of_pandas is not None:
+            table.schema.empty_table().to_pandas()
+            [(column["field_name"], column["pandas_type"]) for column in of_pandas["columns"]]
+        return table
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
+        return table.replace_schema_metadata(None)
+
+
 def _to_pandas(table: pa.Table) -> Any:
     """Levels that nobody has put in order, and so are in that of their first rows, are sorted as texts are."""
+    table = _without_odd_metadata(table)
     frame = table.to_pandas()
     if table.schema.pandas_metadata is None:  # those of pandas are in order
         for field in table.schema:

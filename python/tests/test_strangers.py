@@ -10,7 +10,9 @@ import signal
 
 import flymc
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 FORMULA = "clicked ~ np.exp(x) + bs(w, df=4) + C(region) + center(w):x"
 
@@ -242,3 +244,55 @@ def test_columns_that_are_called_as_code(frame, quick, tmp_path):
     assert os.listdir(tmp_path) == ["run"]
     plain = flymc.fit("clicked ~ bs(w, df=3) + x + member", frame, **quick)
     pd.testing.assert_frame_equal(again, plain.predict(frame[:9]))
+
+
+def column(draws: pa.Table, values) -> pa.Table:
+    return draws.set_column(draws.column_names.index("intercept"), "intercept", pa.array(values))
+
+
+FOREIGN = {
+    "half of the rows": lambda draws: draws.slice(0, len(draws) // 2),
+    "none": lambda draws: draws.slice(0, 0),
+    "infinities": lambda draws: column(draws, [float("inf")] * len(draws)),
+    "a number": lambda draws: column(draws, [*draws["intercept"].to_pylist()[1:], 0.5]),
+    "a column less": lambda draws: draws.drop_columns(["intercept"]),
+    "other names": lambda draws: draws.rename_columns(["chain", "draw", *reversed(draws.column_names[2:4]), *draws.column_names[4:]]),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_draws_of_another_run(run, frame, tmp_path, name):
+    """They are refused when the run is opened, and by a Fit of it that is there already."""
+    fit = flymc.load(run)
+    draws = parquet.read_table(run / "draws.parquet")
+    parquet.write_table(FOREIGN[name](draws), run / "draws.parquet")
+    said = "draws.parquet: these are not the draws that the run ended with"
+    with pytest.raises(flymc.InputError, match=rf"{said}: .*; delete it and the folder `chains` beside it, and `flymc.resume\("):
+        flymc.load(run)
+    for use in (
+        lambda: fit.draws, lambda: fit.array(), lambda: fit.predict(frame[:3]), lambda: fit.loo(), lambda: fit.to_arviz(),
+        lambda: fit.check(), lambda: fit.save(tmp_path / "copy"), lambda: fit.export(tmp_path / "draws.nc"), lambda: str(fit),
+    ):  # fmt: skip
+        with pytest.raises(flymc.InputError, match=said):
+            use()
+    assert not (tmp_path / "copy").exists() and not (tmp_path / "draws.nc").exists()
+
+
+OF_PANDAS = [
+    b"{", b"[]", b"{}", b"\xff", b'{"columns": 5, "index_columns": 7}', b'{"columns": [{}], "index_columns": []}',
+    b'{"columns": [], "index_columns": ["nowhere"], "column_indexes": []}',
+    b'{"columns": [{"name": "x", "field_name": "x", "pandas_type": "int64", "numpy_type": "os.system", "metadata": null}], '
+    b'"index_columns": [], "column_indexes": []}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("says", OF_PANDAS)
+def test_a_table_that_says_odd_things_of_pandas(frame, says, tmp_path):
+    from flymc import tables
+
+    plain = pa.Table.from_pandas(frame[:50], preserve_index=False).replace_schema_metadata(None)
+    odd = plain.replace_schema_metadata({b"pandas": says})
+    parquet.write_table(odd, tmp_path / "odd.parquet")
+    for data in (odd, tmp_path / "odd.parquet"):
+        pd.testing.assert_frame_equal(tables.frame_of(tables.readable(data)), tables.frame_of(plain))
+    assert tables.first_level(tables.readable(odd), "region") is None

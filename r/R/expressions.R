@@ -98,8 +98,8 @@ with_values <- function(expression, columns, env, rows) {
     name <- as.character(expression)
     if (name %in% c(columns, "T", "F") || !nzchar(name)) return(expression)
     value <- get0(name, env)
-    written_out <- (is.numeric(value) || is.character(value) || is.logical(value)) && is.null(attributes(value))
-    return(if (written_out && length(value) > 0 && length(value) != rows) value else expression)
+    plain <- (is.numeric(value) || is.character(value) || is.logical(value)) && is.null(attributes(value))
+    return(if (plain && length(value) %in% 1:1000 && length(value) != rows) value else expression)
   }
   if (!is.call(expression)) return(expression)
   from <- if (is.name(expression[[1]]) && as.character(expression[[1]]) == "C") 3 else 2  # the contrasts of C() are functions

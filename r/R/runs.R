@@ -43,7 +43,7 @@ run_of <- function(fit) {
 # It changes with the run in a folder: the report has how long it took.
 identity_of <- function(path) {
   report <- file.path(path, "report.json")
-  if (file.exists(report)) refuse_no_file(report)
+  if (file.exists(report)) refuse_no_file(report, links = TRUE)
   unname(tools::md5sum(report))
 }
 
@@ -51,16 +51,16 @@ is_link <- function(file) isTRUE(nzchar(Sys.readlink(file), keepNA = TRUE))
 
 # A file in the folder of a run, which may be a stranger's, is not a link to another place, nor a pipe that would be waited
 # for. Pipes and devices have no size.
-refuse_no_file <- function(file) {
+refuse_no_file <- function(file, links = FALSE) {
   size <- file.size(file)
-  if (is_link(file) || is.na(size) || size == 0 || size > 2^26) {
+  if (!links && is_link(file) || is.na(size) || size == 0 || size > 2^26) {
     fail(file, ": is no plain file (a link, a pipe, a device, or empty or huge), and is not read; put the file itself in its place")
   }
 }
 
 # A setting of a run, as its settings.toml has it; NULL if it has none.
 setting_of <- function(path, name) {
-  refuse_no_file(file.path(path, "settings.toml"))
+  refuse_no_file(file.path(path, "settings.toml"), links = TRUE)
   line <- grep(paste0("^", name, " = "), read_text(file.path(path, "settings.toml")), value = TRUE)
   if (length(line) == 0) return(NULL)
   gsub("^['\"]|['\"]$", "", sub("^[a-z0-9-]+ = ", "", line[1]))

@@ -150,3 +150,15 @@ test_that("numbers and names come back from the file as they were", {
   text <- jsonlite::toJSON(flymc:::as_tree(x), auto_unbox = TRUE, json_verbatim = TRUE)
   expect_identical(flymc:::from_tree(jsonlite::parse_json(text)), x)
 })
+
+test_that("draws of another run are refused", {
+  run <- edited()
+  loaded <- flymc_load(run)
+  other <- tempfile()
+  quick(formula, d, gaussian(), out = other, seed = 2)
+  file.copy(file.path(other, "draws.parquet"), file.path(run, "draws.parquet"), overwrite = TRUE)
+  said <- "draws.parquet: these are not the draws that the run ended with"
+  for (use in list(function() flymc_load(run), function() as_draws(loaded), function() predict(loaded, d[1:3, ]), function() flymc_loo(loaded))) {
+    expect_error(use(), said)
+  }
+})
