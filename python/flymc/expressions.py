@@ -119,7 +119,8 @@ class Expression:
                 return lambda rows, state: apply(one(rows, state))
             case ast.BinOp(left=left, op=op, right=right) | ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in BETWEEN:
                 a, b, between = self._of(left, deeper), self._of(right, deeper), BETWEEN[type(op)]
-                return lambda rows, state: between(*_plain_numbers(a(rows, state), b(rows, state)))
+                compares = isinstance(node, ast.Compare)
+                return lambda rows, state: between(*_plain_numbers(a(rows, state), b(rows, state), compares))
             case ast.Attribute(value=ast.Attribute(value=value, attr="dt"), attr=part) if part in functions.PARTS_OF_DATES:
                 date = self._of(value, deeper)
                 return lambda rows, state: getattr(date(rows, state).dt, part)
@@ -208,8 +209,10 @@ _advice = (
 )
 
 
-def _plain_numbers(a: Any, b: Any) -> tuple[Any, Any]:
-    """Two numbers that are written out as doubles: 9**9**9 would take all memory as an integer."""
+def _plain_numbers(a: Any, b: Any, compares: bool) -> tuple[Any, Any]:
+    """Two numbers that are written out as doubles: 9**9**9 would take all memory as an integer, and 'a' * 9**9 as a text."""
+    if not compares and (isinstance(a, str) or isinstance(b, str)):
+        raise InputError("formula: there is arithmetic with a text that is written out; a text can be compared, as in region == 'west'")
     scalars = isinstance(a, int | float) and isinstance(b, int | float)
     return (float(a), float(b)) if scalars else (a, b)
 

@@ -263,6 +263,11 @@ class Design:
             levels = encoders[factor][1].get("categories", [])
             if set(encoders[factor][1]) - {"categories"} or not all(isinstance(level, str | bool | int | float) for level in levels):
                 raise ValueError(factor)
+        if set(encoders) != {text for term in side.terms for kind, text in term if kind != "number"}:
+            raise ValueError("encoders")  # levels would be learnt from new rows
+        for kind, learnt in encoders.values():
+            if kind is Factor.Kind.CATEGORICAL and "categories" not in learnt:
+                raise ValueError("categories")
         texts = [text for term, columns in kept["columns"] for text in [term, *columns]]
         if not all(isinstance(text, str) for text in [*texts, *kept.get("of_all_rows", ())]):
             raise ValueError("columns")

@@ -124,6 +124,8 @@ EDITS = {
     "a mean of text": learnt("center(w)", "center", "1"),
     "a mean of nothing": learnt("center(w)", "center", {"array": []}),
     "levels that are lists": lambda held: held["encoders"].append(["C(region)", "categorical", {"pairs": [["categories", [["a"]]]]}]),
+    "no levels": lambda held: held["encoders"].pop(),
+    "levels forgotten": lambda held: [pair[2]["pairs"].clear() for pair in held["encoders"]] and None,
     "a kind that is none": lambda held: held["encoders"].append(["C(region)", "unheard of", {"pairs": []}]),
     "a name that is a number": lambda held: held["columns"].append([1, [2]]),
     "a kind of factor that is none": lambda held: held["terms"].append([["python", "x"]]),
@@ -133,7 +135,8 @@ EDITS = {
     "deep arithmetic": lambda held: held["terms"].append([["expression", "-" * 900 + "x"]]),
     "long": lambda held: held["terms"].append([["expression", "x" * 1_000_000]]),
     "a power without end": lambda held: held["terms"].append([["expression", "x + 9**9**9**9"]]),
-    "a text times a number": lambda held: held["terms"].append([["expression", "x + 'a' * 9"]]),
+    "a text times a number": lambda held: held["terms"].append([["expression", "x + 'a' * 9999999999"]]),
+    "a text with a width": lambda held: held["terms"].append([["expression", "'%9999999999d' % 5"]]),
     "columns without end": lambda held: held["terms"].append([["expression", "poly(x, 1000000000)"]]),
 }
 

@@ -138,7 +138,7 @@ frame_of_new_rows <- function(design, data) {
          "cannot be computed for new rows as it was for the fit; write scale(x, scale = FALSE), which keeps the fit's mean, ",
          "or make the column in the data, and fit again")
   }
-  absent <- setdiff(all.vars(attr(design$terms, "predvars")), c(names(data), allowed_contrasts, "T", "F"))
+  absent <- setdiff(all.vars(attr(design$terms, "predvars")), c(names(data), allowed_contrasts))
   if (length(absent)) {
     fail("newdata has no column '", absent[1], "', which the formula needs", did_you_mean(absent[1], names(data)))
   }

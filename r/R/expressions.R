@@ -96,7 +96,7 @@ check_contrasts <- function(call) {
 with_values <- function(expression, columns, env, rows) {
   if (is.name(expression)) {
     name <- as.character(expression)
-    if (name %in% c(columns, "T", "F") || !nzchar(name)) return(expression)
+    if (name %in% columns || !nzchar(name)) return(expression)
     value <- get0(name, env)
     plain <- (is.numeric(value) || is.character(value) || is.logical(value)) && is.null(attributes(value))
     return(if (plain && length(value) %in% 1:1000 && length(value) != rows) value else expression)

@@ -138,7 +138,7 @@ test_that("numbers and names come back from the file as they were", {
   e$f <- factor(sample(c("a\"b", "c'd", "e\\f"), 3000, TRUE))
   contrasts(e$f) <- matrix(c(1, -1, 0, 1 / 3, 1 / 3, -2 / 3), 3)
   folder <- tempfile()
-  fit <- quick(score ~ `my column; system('x')`:f + C(dose, contr.helmert) + I(ifelse(age > 45, NA, age) %in% c(30.1, 40L)), e, gaussian(), out = folder)
+  fit <- quick(score ~ `my column; system('x')`:f + C(dose, contr.helmert) + I(ifelse(age > 45, NA, age) %in% c(30.1, 40L)) + cos(pi * years) + factor(smoker, ordered = T), e, gaussian(), out = folder)
   suppressWarnings({  # of model.frame() about contrasts, which are kept all the same
     expect_identical(predict(flymc_load(folder), e[1:20, ]), predict(fit, e[1:20, ]))
     expect_equal(predict(fit, e[1:20, ], kind = "mean")$mean, unname(predict(lm(formula(fit), e), e[1:20, ])), tolerance = 0.1)
