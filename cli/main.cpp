@@ -510,6 +510,7 @@ int main(int argc, char** argv) {
 
   const Asked asked{run_path, command};
   add_check_command(app, asked);
+  add_audit_command(app, asked);
   add_report_command(app, asked);
   add_leave_one_out_commands(app, asked);
 

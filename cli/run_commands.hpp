@@ -13,6 +13,7 @@ struct Asked {
   std::function<int()>& command;
 };
 
+void add_audit_command(CLI::App& app, Asked asked);
 void add_check_command(CLI::App& app, Asked asked);
 void add_report_command(CLI::App& app, Asked asked);
 void add_leave_one_out_commands(CLI::App& app, Asked asked);

@@ -21,6 +21,7 @@ PYTHON = """# Python reference
 ::: flymc.Fit
     options: {inherited_members: true}
 ::: flymc.HurdleFit
+::: flymc.Audit
 ::: flymc.Check
 ::: flymc.compare
 ::: flymc.Loo

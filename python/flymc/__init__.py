@@ -10,6 +10,7 @@ import pyarrow as _pyarrow  # noqa: F401  first: its Arrow libraries are then th
 
 from ._core import BoundViolation, FileError, InputError
 from ._core import version as __version__
+from .auditing import Audit
 from .checking import Check
 from .fits import Fit, load, resume
 from .fitting import fit, plan
@@ -19,6 +20,7 @@ from .priors import Flat, Laplace, Normal, StudentT
 
 __all__ = [
     "BoundViolation",
+    "Audit",
     "Check",
     "Comparison",
     "FileError",

@@ -117,6 +117,11 @@ class Run:
     def check(self, rows: int, draws: int, seed: int) -> tuple[str, str]:
         """Predictive checks of a sample of rows: as JSON, and as text."""
 
+    def audit(self, draws: int, steps: int, seed: int) -> tuple[str, str]:
+        """
+        Whether draws stay where they are when all rows are read: as JSON, and as text.
+        """
+
     def write_report(self, out: str, interval: float) -> str:
         """The run as one HTML file; returns where it is."""
 

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from . import _core, files, folders, leave_one_out, tables
+from .auditing import Audit, audit_of
 from .checking import Check, check_of
 from .folders import Folder
 from .for_arviz import LogLikelihood, inference_data
@@ -266,6 +267,22 @@ class Fit(Plots):
         """
         found, text = self._run.check(int(rows), int(draws), int(seed))
         return check_of(json.loads(found), text)
+
+    def audit(self, draws: int | None = None, steps: int = 1, seed: int = 0) -> Audit:
+        """Whether the draws stay where they are when all rows are read. See docs/exactness.md, "Audit a run of your own".
+
+        So many draws, nearly independent, are moved by a few steps of regular MCMC, which shares neither the bound nor
+        bright rows with the fit. If the draws have the posterior's distribution, each number is as likely to change up as
+        down. `draws` is from 100 to 1000 unless it is given, the fewer the more rows there are; every draw takes about five
+        passes over the rows per step. Right draws fail with probability 0.1 %.
+
+        >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
+        >>> audit = fit.audit(draws=50)
+        >>> audit.draws, audit.level
+        (50, 0.001)
+        """
+        found, text = self._run.audit(0 if draws is None else int(draws), int(steps), int(seed))
+        return audit_of(json.loads(found), text)
 
     def loo(self, rows: int = 1000, seed: int = 0) -> Loo:
         """How well new rows are predicted: leave-one-out cross-validation (elpd_loo) of the whole table.

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from . import _core, leave_one_out
+from .auditing import Audit
 from .fits import Fit, load_run
 from .leave_one_out import Loo
 from .watching import watch
@@ -78,6 +79,10 @@ class HurdleFit:
     def loo(self, rows: int = 1000, seed: int = 0) -> Loo:
         """How well new rows are predicted, zeros and counts: see `Fit.loo`. The elpd of a row is the sum of its parts'."""
         return leave_one_out.loo(self, rows, seed)
+
+    def audit(self, draws: int | None = None, steps: int = 1, seed: int = 0) -> dict[str, Audit]:
+        """Whether the draws of each part stay where they are: `Fit.audit` of `zero` and of `count`."""
+        return {name: fit.audit(draws, steps, seed) for name, fit in {"zero": self.zero, "count": self.count}.items()}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Keeps both runs in a folder, for `flymc.load` and for the command."""

@@ -20,6 +20,7 @@
 #include "flymc/core/files.hpp"
 #include "flymc/data/files/formula.hpp"
 #include "flymc/data/files/table.hpp"
+#include "flymc/run/files/audit.hpp"
 #include "flymc/run/files/check.hpp"
 #include "flymc/run/files/copies.hpp"
 #include "flymc/run/files/families.hpp"
@@ -197,6 +198,14 @@ class Run {
   std::tuple<std::string, std::string> check(RowId rows, std::int64_t draws, std::uint64_t seed) const {
     const RunCheck found = check_run(directory_, {rows, draws, seed});
     return {to_json(found), found.text()};
+  }
+  std::tuple<std::string, std::string> audit(std::int64_t draws, int steps, std::uint64_t seed) const {
+    // It may take minutes: Ctrl-C ends it after a draw.
+    const Audit found = audit_run(directory_, {draws, steps, seed}, [](std::int64_t, std::int64_t) {
+      const nb::gil_scoped_acquire hold;
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    });
+    return {in_arguments(to_json(found)), in_arguments(found.text())};
   }
   std::string write_report(const std::string& out, double interval) const {
     ReportPageOptions options;
@@ -430,6 +439,8 @@ NB_MODULE(_core, m) {
           "rows"_a, "A row per draw, a column per row of the table.")
       .def("check", &Run::check, "rows"_a, "draws"_a, "seed"_a, Free(),
            "Predictive checks of a sample of rows: as JSON, and as text.")
+      .def("audit", &Run::audit, "draws"_a, "steps"_a, "seed"_a, Free(),
+           "Whether draws stay where they are when all rows are read: as JSON, and as text.")
       .def("write_report", &Run::write_report, "out"_a, "interval"_a, Free(),
            "The run as one HTML file; returns where it is.")
       .def(

@@ -1,4 +1,4 @@
-"""Predictive checks, what ArviZ is given for its own, the report, and a fit in a notebook."""
+"""Predictive checks, audits, what ArviZ is given for its own, the report, and a fit in a notebook."""
 
 import html
 
@@ -39,6 +39,20 @@ def test_check(fit, counts, quick):
     assert not wrong.passed and wrong.p_value < 0.01 and wrong.findings
     with pytest.raises(flymc.InputError, match="rows must be from 50 to 1000000, not 3"):
         fit.check(rows=3)
+
+
+def test_audit(fit):
+    """Right draws fail once in a thousand audits; three of other moves and other numbers of draws, by less."""
+    audits = [fit.audit(draws=50 + 10 * seed, seed=seed) for seed in range(3)]
+    assert any(audit.passed for audit in audits)
+    audit = audits[0]
+    assert (audit.rows, audit.draws, audit.steps, audit.level) == (3000, 50, 1, 0.001)
+    assert str(audit).startswith("audit: 50 of ") and audit.verdict in str(audit)
+    assert list(audit.table.index) == list(fit.summary().index)
+    assert list(audit.table.columns) == ["mean", "mean_error", "mean_drifts", "variance", "variance_error", "variance_drifts"]
+    assert audit.passed == (not audit.findings)
+    with pytest.raises(flymc.InputError, match="draws must be from 20 to 100000, not 3"):
+        fit.audit(draws=3)
 
 
 @pytest.mark.parametrize("target, family", [("clicked", "logistic"), ("n", "poisson"), ("x", "gaussian"), ("region", "softmax")])

@@ -5,7 +5,7 @@ import re
 import pytest
 from command import flymc
 
-COMMANDS = ["fit", "ingest", "sample", "resume", "summary", "predict", "loo", "compare", "export", "plan"]
+COMMANDS = ["fit", "ingest", "sample", "resume", "summary", "predict", "loo", "compare", "export", "plan", "audit"]
 
 
 @pytest.mark.parametrize("command", [[], *([c] for c in COMMANDS)], ids=lambda c: " ".join(c) or "flymc")

@@ -197,9 +197,9 @@ const Setting* find_setting(const std::string& name) {
 }
 
 bool is_argument(const std::string& name) {
-  static const std::vector<std::string> names = {"out",  "overwrite", "interval",         "kind",
-                                                 "rows", "times",     "ratios",           "reference-class",
-                                                 "q",    "s",         "resample-fraction"};
+  static const std::vector<std::string> names = {
+      "out", "overwrite", "interval",          "kind", "rows", "times", "ratios", "reference-class",
+      "q",   "s",         "resample-fraction", "steps"};
   return std::ranges::find(names, name) != names.end();
 }
 
