@@ -10,9 +10,9 @@ namespace flymc {
 class RunDirectory;
 
 struct RunReport : Report {
-  std::string version;         // of flymc
-  std::string fingerprint;     // of the rows (run_rows.hpp); none: an earlier flymc made it
-  std::string draws_checksum;  // of draws.parquet (run_draws.hpp); none: an earlier flymc made it
+  std::string version;           // of flymc
+  std::string fingerprint;       // of the rows (run_rows.hpp); none: an earlier flymc made it
+  std::string draws_checksum{};  // of draws.parquet (run_draws.hpp); none: an earlier flymc made it
   // What the set-up took, where the process that finished the run made it; 0: an earlier one did, or an earlier flymc.
   double ingest_seconds = 0.0, prepare_seconds = 0.0;
 };
