@@ -61,10 +61,10 @@ bool in_question(const Mode& highest, const Mode& other, WeightedPosterior& part
 
 }  // namespace
 
-Anchor find_anchor_by_subsample(const Store& store, const Model& model, const Execution& execution,
-                                std::uint64_t seed) {
+Anchor find_anchor_by_subsample(const Store& store, const Model& model, const Execution& execution, std::uint64_t seed,
+                                const std::optional<Vector>& start) {
   const RowId size = subsample_size(store.rows(), store.features());
-  if (store.rows() <= 2 * size) return find_anchor(store, model, execution);
+  if (store.rows() <= 2 * size) return find_anchor(store, model, execution, {.start = start});
   model.check(store, execution);
   const Subsample subsample = draw_subsample(store, model, execution, size, seed);
   // What a shape's term has for targets and what rows have for it cancel, so both are of the same rows.
@@ -77,7 +77,7 @@ Anchor find_anchor_by_subsample(const Store& store, const Model& model, const Ex
     // The step that follows takes away what is left here, too. Classes that are separated in the subsample alone should
     // not cost more than the full search: hence few steps.
     const std::vector<Mode> rough =
-        find_modes(part, {.tolerance = near_enough(model.coefficients(store)), .most_steps = 20});
+        find_modes(part, {.tolerance = near_enough(model.coefficients(store)), .most_steps = 20, .start = start});
     for (const Mode& mode : rough) {
       if (&mode != &rough.front() && !in_question(rough.front(), mode, part)) continue;
       std::optional<Vector> reached;
@@ -91,7 +91,7 @@ Anchor find_anchor_by_subsample(const Store& store, const Model& model, const Ex
     if (best)
       modes.push_back(climb(whole, {.start = std::move(best)}));
     else
-      modes = find_modes(whole, {});
+      modes = find_modes(whole, {.start = start});
   }
   std::ranges::stable_sort(modes, [](const Mode& a, const Mode& b) { return a.value > b.value; });
   Anchor anchor = highest(std::move(modes));

@@ -4,9 +4,11 @@
 #include <Eigen/Eigenvalues>
 #include <cmath>
 
+#include "flymc/anchor/long_tails.hpp"
+
 namespace flymc {
 
-std::optional<SplitFrame> collapsed_frame(const Bound& bound, const Term& term) {
+std::optional<SplitFrame> collapsed_frame(const Bound& bound, const Term& term, std::span<const Index> tails) {
   SplitFrame frame;
   frame.origin = bound.anchor();
   const Index d = frame.origin.size();
@@ -18,6 +20,8 @@ std::optional<SplitFrame> collapsed_frame(const Bound& bound, const Term& term) 
   // be undone by forces that grow with the distance, and chains stick where these are too large for a step.
   frame.prior_curvature = term.curvature(Term::Of::surrogate, frame.origin);
   frame.prior_curvature -= term.curvature(Term::Of::corner, frame.origin);
+  leave_out(tails, frame.prior_curvature);
+  for (const Index entry : tails) frame.prior_slope[entry] = 0.0;
   Matrix precision = whole(sums.curvature);
   frame.prior_curvature.add_to(precision);
   const auto metric = Metric::from_precision(precision);
@@ -45,13 +49,13 @@ std::optional<SplitFrame> collapsed_frame(const Bound& bound, const Term& term) 
   return frame;
 }
 
-SplitFrame laplace_frame(const Anchor& anchor) {
+SplitFrame laplace_frame(const Anchor& anchor, const std::optional<Vector>& centre) {
   SplitFrame frame;
   const Index d = anchor.theta.size();
   frame.origin = anchor.theta;
   frame.from_theta = anchor.metric.lower().transpose();
   frame.to_theta = frame.from_theta.triangularView<Eigen::Upper>().solve(Matrix::Identity(d, d));
-  frame.centre = Vector::Zero(d);
+  frame.centre = centre ? Vector(frame.from_theta * (*centre - anchor.theta)) : Vector(Vector::Zero(d));
   frame.pack();
   return frame;
 }

@@ -57,6 +57,10 @@ double jaakkola_jordan_curvature(double x) {
   return std::tanh(0.5 * a) / (2.0 * a);
 }
 
+double student_t_log_constant(double nu) {
+  return log_gamma((nu + 1.0) / 2.0) - log_gamma(nu / 2.0) - 0.5 * std::log(nu * std::numbers::pi);
+}
+
 double log_gamma(double x) {
   int sign = 1;
   return ::lgamma_r(x, &sign);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/QR>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -28,44 +29,93 @@ constexpr double quarter = 0.5 * std::numbers::pi;
 
 }  // namespace
 
-SplitHmc::SplitHmc(const JointDensity& density, std::shared_ptr<const SplitFrame> frame, double angle, int steps)
-    : density_(&density), joint_(&density), frame_(std::move(frame)), angle_(angle), steps_(steps) {
+SplitHmc::SplitHmc(const JointDensity& density, std::shared_ptr<const SplitFrame> frame, double angle, int steps,
+                   std::shared_ptr<const LongTails> tails)
+    : density_(&density),
+      joint_(&density),
+      frame_(std::move(frame)),
+      angle_(angle),
+      steps_(steps),
+      tails_(std::move(tails)) {
   check_settings(density, *frame_, angle, steps);
   if (density.frame() && density.frame() != frame_.get())
     throw InputError("split HMC and its density have different frames");
 }
 
-SplitHmc::SplitHmc(const FullDensity& density, std::shared_ptr<const SplitFrame> frame, double angle, int steps)
-    : density_(&density), joint_(nullptr), frame_(std::move(frame)), angle_(angle), steps_(steps) {
+SplitHmc::SplitHmc(const FullDensity& density, std::shared_ptr<const SplitFrame> frame, double angle, int steps,
+                   std::shared_ptr<const LongTails> tails)
+    : density_(&density),
+      joint_(nullptr),
+      frame_(std::move(frame)),
+      angle_(angle),
+      steps_(steps),
+      tails_(std::move(tails)) {
   check_settings(density, *frame_, angle, steps);
 }
 
+// Takes out of vectors in b what would change some entries of theta = origin + V b: those directions are the rows of V
+// for these entries.
+class SplitHmc::Holding {
+ public:
+  Holding(const SplitFrame& frame, const std::vector<Index>& entries) {
+    if (entries.empty()) return;
+    const Matrix rows = frame.to_theta(entries, Eigen::all).transpose();
+    basis_ = Eigen::HouseholderQR<Matrix>(rows).householderQ() * Matrix::Identity(rows.rows(), rows.cols());
+  }
+  Vector held_part(const Vector& v) const { return basis_ * (basis_.transpose() * v); }
+  void take_out(Vector& v) const {
+    if (basis_.size() > 0) v -= held_part(v);
+  }
+  // The centre of the flow of the other directions, which begins at b.
+  Vector centre(const Vector& centre, const Vector& b) const {
+    return basis_.size() > 0 ? Vector(centre + held_part(b - centre)) : centre;
+  }
+
+ private:
+  Matrix basis_;  // orthonormal columns; none: nothing is held
+};
+
 // A density that has the frame gives the force itself; of another it is the gradient without the Gaussian part.
-void SplitHmc::kick(double time, const Vector& b, const Evaluation& at, Vector& p) const {
-  push(time, at.b.size() > 0 ? at.force : Vector(frame_->pull(at.gradient) + b - frame_->centre), p);
+void SplitHmc::kick(double time, const Vector& b, const Evaluation& at, const Holding& holding, Vector& p) const {
+  push(time, at.b.size() > 0 ? at.force : Vector(frame_->pull(at.gradient) + b - frame_->centre), holding, p);
 }
 
 // Close to its wall a bright row's force is as large as one likes, and a step of any length overshoots: the trajectory
 // would end far outside of the zone, where a density takes all rows, and be rejected. A kick may be any function of b
 // and z, so it is shortened to a length that momentum has itself.
-void SplitHmc::push(double time, const Vector& force, Vector& p) const {
+void SplitHmc::push(double time, Vector force, const Holding& holding, Vector& p) const {
+  holding.take_out(force);
   constexpr double longest = 3.0;
   const double length = joint_ ? time * force.norm() : 0.0;
   p += (length > longest ? time * longest / length : time) * force;
 }
 
-void SplitHmc::kick_on_the_way(double time, const Vector& b, const BrightRows& z, const RowsInFrame* bright, Vector& p,
-                               Info& info) const {
+void SplitHmc::kick_on_the_way(double time, const Vector& b, const BrightRows& z, const RowsInFrame* bright,
+                               const Holding& holding, Vector& p, Info& info) const {
   ++info.evaluations;
   if (joint_) {
     Vector force;
     info.queries += joint_->kick(*frame_, b, z, force, bright);
-    push(time, force, p);
+    push(time, std::move(force), holding, p);
     return;
   }
   Evaluation at;
   info.queries += density_->evaluate(frame_->theta(b), z, true, at);
-  kick(time, b, at, p);
+  kick(time, b, at, holding, p);
+}
+
+// Near is where the prior's force bends a trajectory by more than a kick may.
+std::vector<Index> SplitHmc::held_at(const Vector& theta) const {
+  std::vector<Index> out;
+  if (!tails_) return out;
+  constexpr double of_prior = 4.0, of_rows = 0.3;
+  const std::vector<StudentTOfEntry> priors = tails_->priors_at(theta);
+  const Vector sd = tails_->sd();
+  for (std::size_t i = 0; i < priors.size(); ++i) {
+    const double near = std::max(of_prior * priors[i].scale, of_rows * sd[static_cast<Index>(i)]);
+    if (std::abs(theta[priors[i].entry] - priors[i].location) < near) out.push_back(priors[i].entry);
+  }
+  return out;
 }
 
 Info SplitHmc::step(State& state, const Random& random) const {
@@ -80,34 +130,49 @@ Info SplitHmc::step(State& state, const Random& random) const {
   random.normals(Purpose::move, 0, {p.data(), static_cast<std::size_t>(d)});
   const double turn = angle_ * (0.8 + 0.4 * random.uniform(Purpose::angle, 0)) / steps_;
   const double cosine = std::cos(turn), sine = std::sin(turn);
+  const std::vector<Index> held = held_at(state.theta);
+  const Holding holding(*frame_, held);
+  holding.take_out(p);
   const double energy = 0.5 * p.squaredNorm();
 
   Vector b = state.at.b.size() > 0 ? state.at.b : frame_->position(state.theta);
-  const Vector& centre = frame_->centre;
+  const Vector centre = holding.centre(frame_->centre, b);
   std::optional<RowsInFrame> bright;
   if (joint_ && steps_ > 1) bright = joint_->bright_in_frame(state.z, steps_ - 1);
-  kick(0.5 * turn, b, state.at, p);
+  kick(0.5 * turn, b, state.at, holding, p);
   for (int i = 0; i < steps_; ++i) {
-    if (i > 0) kick_on_the_way(turn, b, state.z, bright ? &*bright : nullptr, p, info);
+    if (i > 0) kick_on_the_way(turn, b, state.z, bright ? &*bright : nullptr, holding, p, info);
     for (Index j = 0; j < d; ++j) {
       const double from = b[j] - centre[j], push = p[j];
       b[j] = centre[j] + cosine * from + sine * push;
       p[j] = cosine * push - sine * from;
     }
   }
+  Vector proposal = frame_->theta(b);
+  for (const Index entry : held) proposal[entry] = state.theta[entry];
   const auto correction = [&] {
-    kick(0.5 * turn, b, state.proposed, p);
-    return energy - 0.5 * p.squaredNorm();
+    kick(0.5 * turn, b, state.proposed, holding, p);
+    return held_at(proposal) == held ? energy - 0.5 * p.squaredNorm() : -HUGE_VAL;
   };
-  metropolis(*density_, state, frame_->theta(b), true, random, correction, info);
+  metropolis(*density_, state, proposal, true, random, correction, info);
   return info;
 }
 
-SplitHmcTuner::SplitHmcTuner(const JointDensity& density, std::shared_ptr<const SplitFrame> frame)
-    : joint_(&density), full_(nullptr), frame_(std::move(frame)), accepted_(step_counts.size()) {}
+SplitHmcTuner::SplitHmcTuner(const JointDensity& density, std::shared_ptr<const SplitFrame> frame,
+                             std::shared_ptr<const LongTails> tails)
+    : joint_(&density),
+      full_(nullptr),
+      frame_(std::move(frame)),
+      tails_(std::move(tails)),
+      accepted_(step_counts.size()) {}
 
-SplitHmcTuner::SplitHmcTuner(const FullDensity& density, std::shared_ptr<const SplitFrame> frame)
-    : joint_(nullptr), full_(&density), frame_(std::move(frame)), accepted_(step_counts.size()) {}
+SplitHmcTuner::SplitHmcTuner(const FullDensity& density, std::shared_ptr<const SplitFrame> frame,
+                             std::shared_ptr<const LongTails> tails)
+    : joint_(nullptr),
+      full_(&density),
+      frame_(std::move(frame)),
+      tails_(std::move(tails)),
+      accepted_(step_counts.size()) {}
 
 // A little more than a quarter turn, so that draws alternate around the mean (docs/mathematics.md, "Split HMC"), and
 // some more where the posterior is skewed, since the flow is slower in a long tail; but not where many rows are bright:
@@ -125,8 +190,8 @@ bool SplitHmcTuner::skewed() const { return full_ || joint_->bound().lit().size(
 std::size_t SplitHmcTuner::fewest() const { return joint_ && skewed() ? 2 : 0; }
 
 SplitHmc SplitHmcTuner::kernel(std::size_t arm) const {
-  return joint_ ? SplitHmc(*joint_, frame_, angle(), step_counts[arm])
-                : SplitHmc(*full_, frame_, angle(), step_counts[arm]);
+  return joint_ ? SplitHmc(*joint_, frame_, angle(), step_counts[arm], tails_)
+                : SplitHmc(*full_, frame_, angle(), step_counts[arm], tails_);
 }
 
 // In units of a bright row's evaluation. The full density costs nothing but its evaluations; the joint one has a sweep

@@ -46,6 +46,22 @@ void BatchedFamily::check(const Store& store, const Execution& execution) const 
   });
 }
 
+Model Model::with_prior(Prior prior) const {
+  Model out = *this;
+  out.prior_ = std::make_shared<const Prior>(std::move(prior));
+  if (scale_) {
+    out.scale_ = std::make_shared<const SampledScale>(scale_->with_prior(*out.prior_));
+    out.by_parameters_ = out.scale_;
+  } else if (shape_) {
+    out.shape_ = std::make_shared<const SampledShape>(shape_->with_prior(*out.prior_));
+    out.by_parameters_ = out.shape_;
+  } else if (const auto* cuts = dynamic_cast<const OrderedCuts*>(by_parameters_.get())) {
+    out.by_parameters_ = std::make_shared<const OrderedCuts>(cuts->with_prior(*out.prior_));
+  }
+  out.term_ = out.by_parameters_ ? std::static_pointer_cast<const Term>(out.by_parameters_) : out.prior_;
+  return out;
+}
+
 Model Model::with_targets(ShapedTarget target) const {
   Model out = *this;
   out.shape_ = std::make_shared<const SampledShape>(shape_->with_targets(std::move(target)));

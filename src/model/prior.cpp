@@ -30,9 +30,7 @@ Prior::Prior(Kind kind, double nu, const std::vector<double>& location, const st
       throw prior_error(fmt::format("the scale {} is not {}", s, s > 0.0 ? "a finite number" : "positive"));
   if (kind == Kind::student_t && (!(nu > 0.0) || !std::isfinite(nu)))
     throw prior_error(fmt::format("{} degrees of freedom are not positive", nu));
-  const double constant = kind == Kind::student_t ? log_gamma((nu + 1.0) / 2.0) - log_gamma(nu / 2.0) -
-                                                        0.5 * std::log(nu * std::numbers::pi)
-                                                  : 0.0;
+  const double constant = kind == Kind::student_t ? student_t_log_constant(nu) : 0.0;
   for (std::size_t j = 0; j < std::max(location.size(), scale.size()); ++j) {
     const double s = scale[scale.size() == 1 ? 0 : j];
     marginals_.push_back({kind, nu, location[location.size() == 1 ? 0 : j], s, std::log(s), constant});
@@ -249,6 +247,19 @@ double Prior::strain(Index j, double theta) const {
 double Prior::tail_scale(Index j) const {
   const Marginal& of = marginal(j);
   return of.kind == Kind::laplace || of.kind == Kind::student_t ? of.scale : 0.0;
+}
+
+std::optional<Prior::StudentT> Prior::student_t_of(Index j) const {
+  const Marginal& of = marginal(j);
+  if (of.kind != Kind::student_t) return std::nullopt;
+  return StudentT{of.nu, of.location, of.scale};
+}
+
+Prior Prior::with(std::span<const std::pair<Index, Prior>> others, Index coefficients) const {
+  std::vector<Prior> all;
+  for (Index j = 0; j < coefficients; ++j) all.push_back(one(j));
+  for (const auto& [entry, prior] : others) all[static_cast<std::size_t>(entry)] = prior;
+  return each(all);
 }
 
 double Prior::deviation(Index j) const {

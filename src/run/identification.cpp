@@ -222,7 +222,7 @@ class Classes {
 // beside its curvature: of a column of 0 and 1 with one class only, sum (1 - p) against sum p (1 - p). By that columns are
 // ranked, the first ones looked at, and rows read until each is known not to separate: a few, but for rare levels.
 std::vector<std::string> separated_classes(const Store& store, const Model& model, const Laplace& laplace,
-                                           const std::vector<std::string>& names) {
+                                           const std::vector<std::string>& names, std::vector<Index>& columns) {
   constexpr std::size_t most_columns = 50, most_shown = 5;
   constexpr RowId at_once = 1024;
   Classes classes(model, laplace.mean, names);
@@ -262,8 +262,11 @@ std::vector<std::string> separated_classes(const Store& store, const Model& mode
   }
   std::vector<std::string> said;
   for (const Candidate& one : candidates)
-    if (auto how = classes.separation_by(one.seen, store.columns()[static_cast<std::size_t>(one.column)]); !how.empty())
+    if (auto how = classes.separation_by(one.seen, store.columns()[static_cast<std::size_t>(one.column)]);
+        !how.empty()) {
       said.push_back(std::move(how));
+      columns.push_back(one.column);
+    }
   if (said.empty()) return {};
   if (said.size() > most_shown) {
     const std::size_t more = said.size() - most_shown;
@@ -274,6 +277,16 @@ std::vector<std::string> separated_classes(const Store& store, const Model& mode
       "{}: {}; the likelihood grows with the coefficient without end, and how far it goes is decided by the "
       "prior alone; merge the level with another, leave the column out, or choose the prior with care ({})",
       classes.what_is_separated(), joined(said, ", "), mention("prior"))};
+}
+
+std::vector<Index> without_moments(const Model& model, const std::vector<Index>& separating, Index features) {
+  constexpr double enough = 2.0;  // degrees of freedom; 1 or fewer leave it without a mean, too
+  std::vector<Index> out;
+  for (const Index column : separating)
+    for (Index k = 0; k < (model.draws_shape() ? 1 : model.predictors()); ++k)
+      if (const auto prior = model.prior().student_t_of(column + k * features); prior && prior->nu <= enough)
+        out.push_back(column + k * features);
+  return out;
 }
 
 }  // namespace flymc

@@ -23,8 +23,12 @@ std::vector<std::string> dependent_columns(const std::vector<std::string>& colum
 // Columns by which classes are separated, so that the likelihood has no maximum: a 0/1 column of which one side has no
 // row of some class, or a column of numbers whose values in one class lie beyond all others, or rise or fall with ordered
 // classes. Also one of which one side has no count above 0, no success or no failure of its trials, or no event of its
-// times.
+// times. Their features are added to `columns`.
 std::vector<std::string> separated_classes(const Store& store, const Model& model, const Laplace& laplace,
-                                           const std::vector<std::string>& classes);
+                                           const std::vector<std::string>& classes, std::vector<Index>& columns);
+
+// Parameters of the columns that separate classes whose Student-t prior has so few degrees of freedom that their
+// posterior, which has its tail, has no standard deviation.
+std::vector<Index> without_moments(const Model& model, const std::vector<Index>& separating, Index features);
 
 }  // namespace flymc

@@ -92,6 +92,8 @@ double distance_from(const Laplace& laplace, const Bound& bound) {
 
 bool suits(const Model& model, const Preparation& preparation) {
   if (!preparation.bound || !preparation.bound->metric() || preparation.bound->sums().hessian.size() == 0) return false;
+  // Another prior may have moved the mode to its own spike, or away from that of the prior before it.
+  if (!long_tails_of(model, preparation).empty()) return false;
   const auto laplace = laplace_of(model, preparation);
   constexpr double farther = 1.15;  // a mode that is sqrt(D) / 3 away makes it 1.05
   return laplace && distance_from(*laplace, *preparation.bound) <=

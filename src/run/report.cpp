@@ -35,6 +35,55 @@ std::vector<std::string> mode_warnings(const Anchor& anchor, const std::vector<s
                   anchor.other->lower, names[static_cast<std::size_t>(furthest)], there[furthest], here[furthest])};
 }
 
+// Narrow priors with long tails, whose spikes hold some of the posterior, or nearly all of it against the rows.
+std::vector<std::string> prior_mode_warnings(const LongTails& tails, const std::vector<std::string>& names,
+                                             const std::function<Vector(const Vector&)>& shown) {
+  constexpr double some = 1e-3, far = 3.0;  // a share; standard deviations of what the rows know
+  constexpr std::size_t most_shown = 5;
+  if (tails.empty()) return {};
+  std::vector<std::string> out;
+  const AtPrior likeliest = tails.likeliest();
+  const std::vector<double> shares = tails.share_at_prior();
+  std::size_t more = 0;
+  for (std::size_t i = 0; i < tails.size(); ++i) {
+    if (shares[i] < some || !tails.has_two_modes(i)) continue;
+    AtPrior places = likeliest;
+    const Index entry = tails.entries()[i];
+    places[i] = true;
+    const double at_prior = shown(tails.theta(places))[entry];
+    places[i] = false;
+    const double at_rows = shown(tails.theta(places))[entry];
+    const std::string& name = names[static_cast<std::size_t>(entry)];
+    if (shares[i] > 1.0 - some) {
+      if (std::abs(tails.mean()[entry] - tails.priors_at(tails.mean())[i].location) <
+          far * tails.sd()[static_cast<Index>(i)])
+        continue;
+      out.push_back(
+          fmt::format("the prior of '{}' outweighs the rows: it keeps the coefficient at {:.3g}, and the rows "
+                      "alone have it near {:.3g}; if the prior was meant in another unit, widen it ({})",
+                      name, at_prior, at_rows, mention("prior")));
+    } else {
+      out.push_back(fmt::format(
+          "the posterior of '{}' has two modes: one of its narrow prior, at {:.3g}, with about {:.2g} % of the "
+          "probability, and one of the rows, near {:.3g}; chains move between both, and a mean lies between them. If "
+          "the prior was meant in another unit, widen it ({})",
+          name, at_prior, 100.0 * shares[i], at_rows, mention("prior")));
+    }
+    if (out.size() > most_shown) out.pop_back(), ++more;
+  }
+  if (more > 0) out.back() += fmt::format(" (and {} more coefficients)", more);
+  return out;
+}
+
+std::vector<std::string> moment_warnings(const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  return {
+      fmt::format("the posterior of {} has no standard deviation, and with one degree of freedom or fewer no mean: "
+                  "the rows do not limit it on one side, where it is as wide as its Student-t prior; quantiles "
+                  "alone are shown",
+                  quoted_list(names, 5))};
+}
+
 // What a target of 0 or 1 means where rows are compared with cut points: no row of the first class is above one, and none
 // of the last below.
 std::vector<std::string> sides_of(const Model& model, const std::vector<std::string>& classes) {
@@ -175,9 +224,16 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
     const Index features = store.features() - further;  // the last one is the target, or the 1 of a shape
     warn(dependent_columns(store.columns(), laplace->rows.topLeftCorner(features, features)));
     // A prior also strains where classes are separated, and a wider one would do no good there.
-    const auto separated = separated_classes(store, model, *laplace, sides_of(model, shown.classes));
+    std::vector<Index> separating;
+    const auto separated = separated_classes(store, model, *laplace, sides_of(model, shown.classes), separating);
+    for (const Index j : without_moments(model, separating, store.features()))
+      for (Index i = 0; i < reported.size(); ++i)
+        if (reported.is_of(i, j))
+          report.without_moments.push_back(names[static_cast<std::size_t>(i)]);
+    warn(moment_warnings(report.without_moments));
     warn(separated.empty() ? prior_warnings(model, shown.names, model.parameters(laplace->mean)) : separated);
   }
+  if (preparation.anchor) warn(prior_mode_warnings(long_tails_of(model, preparation), shown.names, at));
   if (preparation.anchor) warn(residual_warnings(model, store, preparation.centre().theta));
   return report;
 }
@@ -188,6 +244,10 @@ void check(const SummaryOptions& options) {
 }
 
 FitSummary summarise(const Report& report, std::vector<ParameterSummary> parameters, const SummaryOptions& options) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  for (ParameterSummary& parameter : parameters)
+    if (std::ranges::find(report.without_moments, parameter.name) != report.without_moments.end())
+      parameter.mean = parameter.sd = parameter.mcse_mean = parameter.mcse_sd = unknown;
   FitSummary summary;
   summary.options = options;
   summary.parameters = std::move(parameters);

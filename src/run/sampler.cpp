@@ -9,6 +9,7 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/kernel/bright_check.hpp"
+#include "flymc/kernel/crossing.hpp"
 #include "flymc/kernel/explicit_sweep.hpp"
 #include "flymc/kernel/implicit_sweep.hpp"
 #include "flymc/kernel/mala.hpp"
@@ -59,7 +60,9 @@ void take_off_corners(const Term& term, const Vector& theta, Matrix& precision) 
   term.curvature(Term::Of::corner, theta).add_to(precision, -1.0);
 }
 
-Metric as_wide_as_the_posterior(const Model& model, const Anchor& anchor) {
+// The metric also without the spikes that narrow priors with long tails make: chains leave them.
+Metric as_wide_as_the_posterior(const Model& model, const Anchor& anchor, const LongTails& tails) {
+  if (!tails.empty()) return Metric::from_precision(tails.precision()).value_or(anchor.metric);
   if (model.term().quadratic()) return anchor.metric;
   Matrix precision = anchor.metric.precision();
   take_off_corners(model.term(), anchor.theta, precision);
@@ -90,6 +93,36 @@ std::vector<SliceSome::Coordinate> long_tailed(const Model& model, const Anchor&
   return out;
 }
 
+// Whether places that hold some of the posterior are too far from the anchor for the bound: beyond its radius, or, where
+// all rows cost little, so far that rows which are dark at one place are bright at another, and z holds the chain back.
+bool too_far_for(const Bound& bound, const LongTails& tails, const TableShape& shape) {
+  constexpr double next_to_nothing = -16.0;  // nats
+  constexpr double many = 0.2;               // bright rows
+  constexpr RowId small_table = 100'000;
+  if (tails.empty() || !bound.metric()) return false;
+  const auto is_far = [&](const Vector& theta) {
+    const double rho = bound.metric()->whiten(theta - bound.anchor()).norm();
+    if (std::hypot(rho, std::sqrt(static_cast<double>(bound.anchor().size()))) > bound.radius()) return true;
+    return shape.rows <= small_table && expected_bright(shape) * bound.gap_growth(bound.at(theta, false)) > many;
+  };
+  AtPrior places = tails.likeliest();
+  const double most = tails.log_mass(places);
+  if (is_far(tails.theta(places))) return true;
+  for (std::size_t i = 0; i < tails.size(); ++i) {
+    places[i] = !places[i];
+    if (tails.log_mass(places) > most + next_to_nothing && is_far(tails.theta(places))) return true;
+    places[i] = !places[i];
+  }
+  return false;
+}
+
+// Whether a Student-t prior has so few degrees of freedom that a posterior with its tail has no variance, or hardly one.
+bool has_endless_tail(const Model& model, Index entry) {
+  constexpr double few_degrees = 3.0;
+  const auto prior = model.prior().student_t_of(entry);
+  return prior && prior->nu < few_degrees;
+}
+
 bool needs_anchor(const Recipe& recipe, const FitOptions& options) {
   // Untuned and regular runs need the anchor for nothing but their metric and their start.
   const bool tuned = recipe.bound != BoundKind::untuned && !recipe.regular;
@@ -114,7 +147,23 @@ void go_on_to_mode(const Store& store, const Model& model, const Execution& exec
   anchor->queries += before;
 }
 
+RowsQuadratic rows_of(const Model& model, const Preparation& preparation) {
+  const Bound* bound = preparation.bound ? &*preparation.bound : nullptr;
+  if (bound && bound->rule().touches() && bound->sums().hessian.size() > 0)
+    return {bound->anchor(), bound->sums().slope, Matrix(bound->sums().hessian.selfadjointView<Eigen::Lower>())};
+  return rows_at(model, *preparation.anchor);
+}
+
 }  // namespace
+
+LongTails long_tails_of(const Model& model, const Preparation& preparation) {
+  return preparation.anchor ? LongTails(model, rows_of(model, preparation)) : LongTails(model);
+}
+
+SparseSymmetric precision_besides_rows(const Model& model, const Anchor& anchor) {
+  const LongTails tails(model, rows_at(model, anchor));
+  return tails.empty() ? model.prior_precision(anchor.theta) : tails.prior_precision(anchor.theta);
+}
 
 std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficients, BoundKind kind) {
   if (kind == BoundKind::sharp) return std::make_shared<SharpRule>(SharpRule::usual_zone(coefficients));
@@ -124,11 +173,12 @@ std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficient
 
 Preparation prepare(const Store& store, const Model& model, const FitOptions& options, const Execution& execution) {
   Preparation out;
-  out.recipe = recipe_for(
-      options, shape_of(scaled(store.rows(), options.lit.stands_for), store.layout(), model.arrangement().blocks()));
+  const TableShape shape =
+      shape_of(scaled(store.rows(), options.lit.stands_for), store.layout(), model.arrangement().blocks());
+  out.recipe = recipe_for(options, shape);
   // The subsample's random numbers do not depend on the seed of the chains: their bound is the same.
   constexpr std::uint64_t subsample_seed = 1;
-  if (needs_anchor(out.recipe, options)) out.anchor = find_anchor_by_subsample(store, model, execution, subsample_seed);
+  if (needs_anchor(out.recipe, options)) out.anchor = find_likeliest_anchor(store, model, execution, subsample_seed);
   const auto regular = [&] {
     out.recipe.regular = true;
     go_on_to_mode(store, model, execution, out.anchor);
@@ -137,12 +187,12 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   if (out.recipe.regular) return regular();
   const bool tuned = out.recipe.bound != BoundKind::untuned;
   std::optional<Metric> metric;
-  if (tuned) metric = as_wide_as_the_posterior(model, *out.anchor);
+  if (tuned) metric = as_wide_as_the_posterior(model, *out.anchor, LongTails(model, rows_at(model, *out.anchor)));
   const Index coefficients = model.coefficients(store);
   try {
     out.bound.emplace(store, model.shared_family(), make_rule(model, coefficients, out.recipe.bound),
                       tuned ? out.anchor->theta : Vector(Vector::Zero(coefficients)), execution, metric, options.lit,
-                      tuned ? model.prior_precision(out.anchor->theta) : SparseSymmetric());
+                      tuned ? precision_besides_rows(model, *out.anchor) : SparseSymmetric());
   } catch (const NoBound&) {
     if (!leaves_rows(options)) throw;
     out.bound_queries = store.rows();
@@ -150,6 +200,11 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
     return regular();
   }
   out.bound_queries = out.bound->queries();
+  if (leaves_rows(options) && too_far_for(*out.bound, long_tails_of(model, out), shape)) {
+    out.bound.reset();
+    out.recipe.why = "the posterior has modes too far apart for one bound";
+    return regular();
+  }
   // Where all rows are lit, that is regular MCMC already, with stand-ins.
   const bool all_lit = out.bound->lit().all;
   if (const DrawCosts costs = out.bound->costs();
@@ -169,19 +224,22 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   Matrix precision = posterior->precision() - Matrix(lit.curvature.selfadjointView<Eigen::Lower>()) / LitRows::share;
   if (!model.term().quadratic()) take_off_corners(model.term(), out.anchor->theta, precision);
   // And ten times as wide where chains go far out: other rows do not see these coefficients.
-  constexpr double shown = 0.01;
+  constexpr double shown = 0.01, shown_of_endless = 1e-8;
   SparseSymmetric of_prior = model.prior_precision(out.anchor->theta);
   of_prior -= model.term().curvature(Term::Of::corner, out.anchor->theta);
   const bool of_coefficients = !model.draws_scale() && !model.ordered();
+  const LongTails tails(model, rows_at(model, *out.anchor));
   for (const auto& [entry, unused] : long_tailed(model, *out.anchor, &*out.bound))
-    if (of_coefficients && !(model.draws_shape() && entry == coefficients - 1))
-      precision(entry, entry) -= (1.0 - shown) * of_prior.diagonal[entry];
+    if (of_coefficients && std::ranges::find(tails.entries(), entry) == tails.entries().end() &&
+        !(model.draws_shape() && entry == coefficients - 1))
+      precision(entry, entry) -=
+          (1.0 - (has_endless_tail(model, entry) ? shown_of_endless : shown)) * of_prior.diagonal[entry];
   const auto wider = Metric::from_precision(precision);
   if (!wider) return out;
   const Lighting same{.above = lit.above, .rows = lit.fixed.row};
   try {
     Bound again(store, model.shared_family(), make_rule(model, coefficients, out.recipe.bound), out.anchor->theta,
-                execution, wider, same, model.prior_precision(out.anchor->theta));
+                execution, wider, same, precision_besides_rows(model, *out.anchor));
     out.bound_queries += again.queries();
     out.bound.emplace(std::move(again));
   } catch (const NoBound&) {
@@ -207,25 +265,37 @@ Sampler::Sampler(const Store& store, const Model& model, const Preparation& prep
     : model_(model), preparation_(preparation), options_(options), recipe_(recipe_of(preparation, options)) {
   const Index dimension = model.coefficients(store);
   if (preparation.anchor) centre_ = preparation.centre();
-  if (centre_) centre_->metric = as_wide_as_the_posterior(model, *centre_);
+  tails_ = std::make_shared<const LongTails>(long_tails_of(model, preparation));
+  if (centre_) centre_->metric = as_wide_as_the_posterior(model, *centre_, *tails_);
+  crossing_ = tails_;
   metric_ = std::make_shared<const Metric>(options.whiten ? centre_->metric : Metric::identity(dimension));
   const bool splits = recipe_.move == MoveKind::split_hmc;
-  if (splits && centre_) long_tailed_ = long_tailed(model, *centre_, recipe_.regular ? nullptr : &*preparation.bound);
+  if (splits && centre_) {
+    long_tailed_ = long_tailed(model, *centre_, recipe_.regular ? nullptr : &*preparation.bound);
+    std::vector<Index> crossing = tails_->entries();
+    std::erase_if(long_tailed_, [&](const auto& one) { return std::ranges::count(crossing, one.entry) > 0; });
+    // A slice with steps of one width takes long to the end of a tail with few degrees of freedom.
+    for (const auto& [entry, unused] : long_tailed_)
+      if (has_endless_tail(model, entry)) crossing.push_back(entry);
+    std::ranges::sort(crossing);
+    if (crossing != tails_->entries())
+      crossing_ = std::make_shared<const LongTails>(model, rows_of(model, preparation), std::move(crossing));
+  }
   if (recipe_.regular) {
     full_.emplace(store, model, communicator);
-    if (splits) frame_ = std::make_shared<const SplitFrame>(laplace_frame(*centre_));
+    if (splits) frame_ = std::make_shared<const SplitFrame>(own_laplace_frame());
     return;
   }
   // Where the collapsed bound is not Gaussian (rows that curve the wrong way, a prior that is nearly flat), the
   // anchor's metric is a frame of its own, of which the density knows nothing.
-  auto own = splits ? collapsed_frame(*preparation.bound, model.term()) : std::nullopt;
+  auto own = splits ? collapsed_frame(*preparation.bound, model.term(), tails_->entries()) : std::nullopt;
   if (own) frame_ = std::make_shared<const SplitFrame>(*std::move(own));
   joint_.emplace(store, *preparation.bound, model.shared_term(), frame_, communicator);
   if (splits && !frame_) {
     if (!preparation.anchor)
       throw InputError(mention("move", "split_hmc") + " needs a collapsed bound that is Gaussian, or an anchor; use " +
                        mention("move", "mala"));
-    frame_ = std::make_shared<const SplitFrame>(laplace_frame(*centre_));
+    frame_ = std::make_shared<const SplitFrame>(own_laplace_frame());
   }
   if (recipe_.sweep == SweepKind::rows)
     proposals_ = std::make_shared<const Proposals>(preparation.bound->expected_gaps(), options_.s, communicator);
@@ -233,6 +303,10 @@ Sampler::Sampler(const Store& store, const Model& model, const Preparation& prep
     likely_bright_ =
         proposals_ ? proposals_
                    : std::make_shared<const Proposals>(preparation.bound->expected_gaps(), options_.s, communicator);
+}
+
+SplitFrame Sampler::own_laplace_frame() const {
+  return tails_->empty() ? laplace_frame(*centre_) : laplace_frame(*centre_, tails_->mean());
 }
 
 State Sampler::start(ChainId id, double share, RowId& queries) const {
@@ -250,19 +324,34 @@ Vector Sampler::start_theta(ChainId id, double share) const {
   random.normals(Purpose::start, 0, {z.data(), static_cast<std::size_t>(z.size())});
   const double radius = joint_ ? joint_->bound().radius() : HUGE_VAL;
   const double length = share * std::min(2.0, 0.95 * radius / z.norm());
-  return model_.term().away(centre_->theta, length * centre_->metric.unwhiten(z));
+  if (tails_->empty()) return model_.term().away(centre_->theta, length * centre_->metric.unwhiten(z));
+  // Every other chain begins with these coefficients at the other place, so that R-hat can tell whether they cross.
+  AtPrior places = tails_->likeliest();
+  if (id.chain % 2 == 1) places.flip();
+  Vector theta = model_.term().away(tails_->theta(places), length * centre_->metric.unwhiten(z));
+  const std::vector<StudentTOfEntry> priors = tails_->priors_at(theta);
+  for (std::size_t i = 0; i < priors.size(); ++i)
+    if (places[i]) theta[priors[i].entry] = priors[i].location;
+  return theta;
 }
 
 Tuners Sampler::kernels() const {
   Tuners tuners;
   if (joint_) tuners.push_back(make_sweep(*joint_, proposals_, recipe_.sweep, options_));
+  if (!crossing_->empty()) {
+    // A move costs a pass where all rows are evaluated, and next to nothing where few are bright.
+    const auto moves = static_cast<int>(std::min<std::size_t>(crossing_->size(), joint_ ? 8 : 2));
+    const Density& any = joint_ ? static_cast<const Density&>(*joint_) : *full_;
+    tuners.push_back(std::make_unique<Untuned<Crossing>>(Crossing(any, crossing_, moves)));
+  }
   if (recipe_.move == MoveKind::split_hmc) {
     const Density& any = joint_ ? static_cast<const Density&>(*joint_) : *full_;
     if (!long_tailed_.empty()) tuners.push_back(std::make_unique<Untuned<SliceSome>>(SliceSome(any, long_tailed_)));
+    const auto own = tails_->empty() ? nullptr : tails_;
     if (joint_)
-      tuners.push_back(std::make_unique<SplitHmcTuner>(*joint_, frame_));
+      tuners.push_back(std::make_unique<SplitHmcTuner>(*joint_, frame_, own));
     else
-      tuners.push_back(std::make_unique<SplitHmcTuner>(*full_, frame_));
+      tuners.push_back(std::make_unique<SplitHmcTuner>(*full_, frame_, own));
     return tuners;
   }
   const Density& density = joint_ ? static_cast<const Density&>(*joint_) : *full_;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <sstream>
@@ -283,6 +284,47 @@ TEST(Fit, GetsToTheTailOfALongTailedPrior) {
     for (std::size_t i = 0; i < found.draws.draws(c); ++i) beyond += found.draws.value(c, i, 1) > 21.0;
   EXPECT_GT(beyond, 30);
   EXPECT_LT(beyond, 400);
+}
+
+// A prior that is narrow beside what the rows know, in a column's own unit: a grid has 98 % of the posterior near 75,
+// and a search that begins at the prior's centre ends in its spike at 0.
+TEST(Fit, LeavesTheSpikeOfANarrowPrior) {
+  StoreBuilder builder({"intercept", "x"});
+  const int rows[] = {130, 480, 780, 480, 130}, ones[] = {46, 206, 390, 274, 84};
+  for (int i = 0; i < 5; ++i)
+    for (int k = 0; k < rows[i]; ++k)
+      builder.append(std::vector<double>{1.0, 0.003 * (i - 2)}, k < ones[i] ? 1.0 : 0.0);
+  const Store store = builder.finish();
+  const Model model(Logistic{}, Prior::each({Prior::normal(0.0, 2.5), Prior::student_t(3.0, 0.0, 0.5)}));
+  for (const bool regular : {false, true}) {
+    const Fit found = fit(store, model, {.draws = 500, .seed = 2, .threads = 2, .regular = regular});
+    int at_prior = 0, draws = 0;
+    for (std::size_t c = 0; c < found.draws.chains(); ++c)
+      for (std::size_t i = 0; i < found.draws.draws(c); ++i, ++draws) at_prior += found.draws.value(c, i, 1) < 20.0;
+    EXPECT_LT(at_prior, draws / 5);
+    EXPECT_GT(at_prior, 0);
+    const FitSummary summary = found.summary();
+    EXPECT_TRUE(std::ranges::any_of(summary.warnings, [](const std::string& warning) {
+      return warning.starts_with("the posterior of 'x' has two modes");
+    })) << summary;
+  }
+}
+
+// 20 rows of one class leave the prior's tail on one side: Cauchy's has no mean. Quantiles by quadrature.
+TEST(Fit, ShowsQuantilesAloneOfAPosteriorWithoutMean) {
+  const Store store = level_of_ones(1000, [](RowId i) { return i < 20; });
+  const Model model(Logistic{}, Prior::each({Prior::normal(0.0, 2.5), Prior::student_t(1.0, 0.0, 2.5)}));
+  const Fit found = fit(store, model, {.warmup = 500, .draws = 5000, .seed = 1, .threads = 2});
+  const FitSummary summary = found.summary();
+  EXPECT_TRUE(std::isfinite(summary.parameters[0].mean));
+  EXPECT_TRUE(std::isnan(summary.parameters[1].mean) && std::isnan(summary.parameters[1].sd));
+  EXPECT_TRUE(std::ranges::any_of(summary.warnings, [](const std::string& warning) {
+    return warning.find("has no standard deviation") != std::string::npos;
+  })) << summary;
+  std::size_t beyond = 0, draws = 0;
+  for (std::size_t c = 0; c < found.draws.chains(); ++c)
+    for (std::size_t i = 0; i < found.draws.draws(c); ++i, ++draws) beyond += found.draws.value(c, i, 1) > 46.0;
+  EXPECT_NEAR(static_cast<double>(beyond) / static_cast<double>(draws), 0.1, 0.04);
 }
 
 }  // namespace

@@ -169,6 +169,48 @@ TruthModel softmax(std::string name, std::string title, int classes, PriorSpec p
   return {std::move(name), std::move(title), FamilyKind::softmax, prior, std::move(rows), std::move(axes), classes};
 }
 
+// Priors that are narrow beside what the rows know, with long tails: a spike at the prior and a mode of the rows, which
+// hold comparable shares of the posterior. `of_slopes` is the prior of all coefficients but an intercept.
+TruthModel narrow(TruthModel model, PriorSpec of_slopes) {
+  for (std::size_t i = 0; i < model.features(); ++i) {
+    const bool intercept = i == 0 && model.rows.front().x[0] == 1.0;
+    model.others.push_back(intercept ? model.prior : of_slopes);
+  }
+  return model;
+}
+
+// Five values of a column, so many rows of each and ones among them.
+Rows five_values(double step, const std::int64_t (&rows)[5], const std::int64_t (&ones)[5]) {
+  Rows out;
+  for (int i = 0; i < 5; ++i) {
+    out.push_back({{1.0, step * (i - 2)}, 1.0, ones[i]});
+    out.push_back({{1.0, step * (i - 2)}, 0.0, rows[i] - ones[i]});
+  }
+  return out;
+}
+
+// One column of -x and x without an intercept, and targets around slope times it with errors of standard deviation 1.
+Rows line_through_zero(double x, double slope) {
+  Rows out;
+  for (const double side : {-1.0, 1.0})
+    for (const auto& [error, count] : {std::pair{-1.6, 100}, {-0.6, 350}, {0.6, 350}, {1.6, 100}})
+      out.push_back({{side * x}, side * slope * x + error, count});
+  return out;
+}
+
+// Two columns without an intercept; they are equal in four rows of five.
+Rows two_columns() {
+  Rows out;
+  for (const double side : {-0.004, 0.004}) {
+    const std::int64_t more = side > 0.0 ? 1 : -1;
+    out.push_back({{side, side}, 1.0, 400 + more * 46});
+    out.push_back({{side, side}, 0.0, 400 - more * 46});
+    out.push_back({{side, -side}, 1.0, 100 + more * 3});
+    out.push_back({{side, -side}, 0.0, 100 - more * 3});
+  }
+  return out;
+}
+
 std::vector<TruthModel> make_models() {
   const Axis base{-1.05, -0.65};  // the intercept of 20,000 rows of which three in ten are ones
   std::vector<TruthModel> out = {
@@ -365,6 +407,34 @@ std::vector<TruthModel> make_models() {
               {{{0}, 0, 400}, {{0}, 1, 350}, {{0}, 2, 230}, {{1}, 0, 20}}, {{-0.8, 0.1}, {0.8, 1.6}, {-14, 2}}),
       ordinal("ordinal_narrow_middle", "a category of 20 rows between two of 500, Student-t prior", 3,
               student_t(4, 2.5), {{{}, 0, 490}, {{}, 1, 20}, {{}, 2, 490}}, {{-0.4, 0.3}, {-0.3, 0.4}}),
+      narrow(logistic("narrow_logistic_2000", "2,000 rows, a narrow t_3 prior, half of the posterior in its spike",
+                      normal(2.5), five_values(0.003, {130, 480, 780, 480, 130}, {49, 212, 390, 268, 81}),
+                      {{-0.3, 0.3}, {-30, 160, 40, {0.0}}}),
+             student_t(3, 0.5)),
+      narrow(logistic("narrow_logistic_data", "2,000 rows, a narrow t_3 prior, little of the posterior in its spike",
+                      normal(2.5), five_values(0.003, {130, 480, 780, 480, 130}, {47, 208, 390, 272, 83}),
+                      {{-0.3, 0.3}, {-30, 170, 40, {0.0}}}),
+             student_t(3, 0.5)),
+      narrow(logistic("narrow_logistic_5000", "5,000 rows, a narrow t_3 prior, most of the posterior in its spike",
+                      normal(2.5), five_values(0.003, {325, 1200, 1950, 1200, 325}, {76, 327, 585, 393, 122}),
+                      {{-1.1, -0.6}, {-30, 120, 40, {0.0}}}),
+             student_t(3, 0.5)),
+      narrow(counts("narrow_poisson", "2,000 counts, a narrow t_2 prior", normal(2.5),
+                    {{{1, 0}, 1, 600}, {{1, 0}, 0, 1000}, {{1, 0.01}, 1, 109}, {{1, 0.01}, 0, 108}, {{1, 0.01}, 2, 17}},
+                    {{-1.3, -0.5}, {-30, 120, 40, {0.0}}}),
+             student_t(2, 0.2)),
+      narrow(scaled("narrow_gaussian_t1", "1,800 rows, a narrow t_1 prior, sigma drawn", 0, normal(5),
+                    line_through_zero(1.0, 0.095), {{-0.1, 0.25, 40, {0.0}}, {0.8, 1.2}}),
+             student_t(1, 0.00024)),
+      narrow(scaled("narrow_gaussian_t2", "1,800 rows, a narrow t_2 prior, sigma drawn", 0, normal(5),
+                    line_through_zero(1.0, 0.105), {{-0.1, 0.25, 40, {0.0}}, {0.8, 1.2}}),
+             student_t(2, 0.0007)),
+      narrow(scaled("narrow_gaussian_1e5", "1,800 rows, a column of sd 0.00001 under a Cauchy prior, sigma drawn", 0,
+                    normal(5), line_through_zero(1e-5, 10800), {{-10000, 25000, 40, {0.0}}, {0.8, 1.2}}),
+             student_t(1, 2.5)),
+      narrow(logistic("narrow_two_columns", "2,000 rows, two columns with narrow t_3 priors", normal(2.5),
+                      two_columns(), {{-60, 100, 40, {0.0}}, {-60, 100, 40, {0.0}}}),
+             student_t(3, 0.5)),
       softmax("regular_softmax", "three classes, 2,000 rows", 3, normal(2.5),
               {{{1}, 0, 700}, {{1}, 1, 800}, {{1}, 2, 500}}, {{-0.4, 0.7}, {-0.9, 0.2}}),
       softmax("softmax_class_of_two", "three classes, one of two rows among 1,000", 3, normal(5),
@@ -420,10 +490,15 @@ Store make_store(const TruthModel& model) {
 }
 
 Model make_model(const TruthModel& model) {
-  const PriorSpec& p = model.prior;
-  const Prior prior = p.kind == PriorKind::normal    ? Prior::normal(0.0, p.scale)
-                      : p.kind == PriorKind::laplace ? Prior::laplace(0.0, p.scale)
-                                                     : Prior::student_t(p.nu, 0.0, p.scale);
+  const auto prior_of = [](const PriorSpec& p) {
+    return p.kind == PriorKind::normal    ? Prior::normal(0.0, p.scale)
+           : p.kind == PriorKind::laplace ? Prior::laplace(0.0, p.scale)
+                                          : Prior::student_t(p.nu, 0.0, p.scale);
+  };
+  std::vector<Prior> each;
+  for (std::size_t i = 0; !model.others.empty() && i < model.identified(); ++i)
+    each.push_back(prior_of(model.prior_of(i)));
+  const Prior prior = each.empty() ? prior_of(model.prior) : Prior::each(each);
   double events = 0.0;
   for (const RowCount& row : model.rows) events += row.seen ? static_cast<double>(row.count) : 0.0;
   const ScaledTarget target{.total_weight = events, .censored = model.family >= FamilyKind::weibull};

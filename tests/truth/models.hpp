@@ -48,15 +48,19 @@ struct TruthModel {
   FamilyKind family = FamilyKind::logistic;
   PriorSpec prior;
   std::vector<RowCount> rows;
-  std::vector<Axis> axes;        // where the quadrature looks first, for each identified coefficient
-  int classes = 2;               // of a softmax or an ordinal target
-  double nu = 4.0, sigma = 1.0;  // of a Student-t likelihood
-  bool draws_scale = false;      // whether sigma is the last parameter
-  bool draws_shape = false;      // whether a shape is
-  bool large = false;            // only run when it is asked for by its whole name, or in long runs
+  std::vector<Axis> axes;              // where the quadrature looks first, for each identified coefficient
+  int classes = 2;                     // of a softmax or an ordinal target
+  double nu = 4.0, sigma = 1.0;        // of a Student-t likelihood
+  bool draws_scale = false;            // whether sigma is the last parameter
+  bool draws_shape = false;            // whether a shape is
+  std::vector<PriorSpec> others = {};  // priors of the first parameters, where they differ from `prior`
+  bool large = false;                  // only run when it is asked for by its whole name, or in long runs
 
   std::size_t features() const { return rows.front().x.size(); }
   std::size_t cuts() const { return family == FamilyKind::ordinal ? static_cast<std::size_t>(classes - 1) : 0; }
+  const PriorSpec& prior_of(std::size_t parameter) const {
+    return parameter < others.size() ? others[parameter] : prior;
+  }
   std::int64_t table_rows() const;
   // What the likelihood knows: every coefficient, after cut points and before a scale or a shape, or for a softmax the differences
   // of the other classes from class 0, class after class.

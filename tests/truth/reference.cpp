@@ -127,7 +127,7 @@ double log_posterior(const TruthModel& model, std::span<const double> theta) {
   if (model.family == FamilyKind::softmax)
     out = log_prior_of_differences(model, theta);
   else
-    for (const double t : theta) out += log_prior(model.prior, t);
+    for (std::size_t i = 0; i < theta.size(); ++i) out += log_prior(model.prior_of(i), theta[i]);
   for (const RowCount& row : model.rows) out += static_cast<double>(row.count) * log_likelihood(model, row, theta);
   return out;
 }

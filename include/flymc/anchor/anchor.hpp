@@ -60,7 +60,14 @@ Anchor find_anchor(const Store& store, const Model& model, const Execution& exec
 //
 // If the steps do not settle, it goes on as find_anchor from the best theta so far; if N <= 2 n_0 it is find_anchor.
 // The metric is that of the subsample's precision, at theta. The seed chooses the subsample.
-Anchor find_anchor_by_subsample(const Store& store, const Model& model, const Execution& execution, std::uint64_t seed);
+// `start` is where the search begins; the prior's centre if not given.
+Anchor find_anchor_by_subsample(const Store& store, const Model& model, const Execution& execution, std::uint64_t seed,
+                                const std::optional<Vector>& start = std::nullopt);
+
+// The same where Student-t priors are narrow beside what the rows know (long_tails.hpp), so that a search which begins at
+// the prior's centre ends in a spike there: it begins again from where the rows have these coefficients, and from the
+// places that hold most of the posterior.
+Anchor find_likeliest_anchor(const Store& store, const Model& model, const Execution& execution, std::uint64_t seed);
 
 // The posterior precision at a given theta and its metric, in one pass: what find_anchor ends with.
 Anchor anchor_at(const Store& store, const Model& model, const Execution& execution, Vector theta);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "flymc/anchor/anchor.hpp"
 #include "flymc/bound/bound.hpp"
@@ -51,12 +52,14 @@ struct SplitFrame {
   PackedMatrix packed_to_theta_, packed_transposed_, packed_from_theta_, packed_to_white_;
 };
 
-// Of the joint density: A = C + the prior's precision at the anchor. The columns of V solve Q v = growth A v with
+// Of the joint density: A = C + the prior's precision at the anchor, without that of `tails`, whose priors are as narrow
+// as a spike there and hardly there elsewhere. The columns of V solve Q v = growth A v with
 // v'A v = 1, so that A and Q are both diagonal and what is left of the collapsed bound costs O(D). Nothing if A is not
 // positive definite.
-std::optional<SplitFrame> collapsed_frame(const Bound& bound, const Term& term);
+std::optional<SplitFrame> collapsed_frame(const Bound& bound, const Term& term, std::span<const Index> tails = {});
 
-// Of the full-data posterior: the Laplace approximation at the anchor.
-SplitFrame laplace_frame(const Anchor& anchor);
+// Of the full-data posterior: the Laplace approximation at the anchor, or a normal at another centre with the anchor's
+// metric.
+SplitFrame laplace_frame(const Anchor& anchor, const std::optional<Vector>& centre = std::nullopt);
 
 }  // namespace flymc

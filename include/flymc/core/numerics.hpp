@@ -51,6 +51,9 @@ double jaakkola_jordan_curvature(double x);
 // log Gamma(x) for x > 0, from any thread: std::lgamma writes the sign to a global.
 double log_gamma(double x);
 
+// Of the Student-t density with nu degrees of freedom: what does not depend on its argument.
+double student_t_log_constant(double nu);
+
 // The p-quantile of a gamma distribution of this shape and scale 1, for 0 < p < 1.
 double gamma_quantile(double shape, double p);
 

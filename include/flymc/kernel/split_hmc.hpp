@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "flymc/anchor/long_tails.hpp"
 #include "flymc/kernel/kernel.hpp"
 
 namespace flymc {
@@ -12,33 +13,47 @@ namespace flymc {
 // density without its Gaussian part: the bright rows, what grows with rho, a prior that is not normal. Where few rows
 // are bright there is hardly anything to kick, and a quarter turn is an independent draw. The angle is drawn uniformly
 // from 0.8 to 1.2 times `angle`, so that no coordinate can be periodic.
+//
+// Coefficients with narrow long-tailed priors (anchor/long_tails.hpp) stay where they are while they are near their
+// prior's location: the frame, which is the rows', is far too wide for the spike there. Their share of momentum and of
+// forces is projected out, so the flow is that of the others given them. A trajectory that ends with another set of
+// coefficients near their priors than it began with is rejected: its way back would hold others.
 class SplitHmc final : public Kernel {
  public:
   // A joint density that has a frame of its own, which makes it quicker, must have this one.
-  SplitHmc(const JointDensity& density, std::shared_ptr<const SplitFrame> frame, double angle, int steps);
-  SplitHmc(const FullDensity& density, std::shared_ptr<const SplitFrame> frame, double angle, int steps);
+  SplitHmc(const JointDensity& density, std::shared_ptr<const SplitFrame> frame, double angle, int steps,
+           std::shared_ptr<const LongTails> tails = nullptr);
+  SplitHmc(const FullDensity& density, std::shared_ptr<const SplitFrame> frame, double angle, int steps,
+           std::shared_ptr<const LongTails> tails = nullptr);
   Info step(State& state, const Random& random) const override;
 
  private:
+  class Holding;
   // p += time times the gradient in b without the Gaussian part: from an evaluation, and anywhere.
-  void kick(double time, const Vector& b, const Evaluation& at, Vector& p) const;
+  void kick(double time, const Vector& b, const Evaluation& at, const Holding& holding, Vector& p) const;
   // p += time times a gradient, shortened where that is long.
-  void push(double time, const Vector& gradient, Vector& p) const;
-  void kick_on_the_way(double time, const Vector& b, const BrightRows& z, const RowsInFrame* bright, Vector& p,
-                       Info& info) const;
+  void push(double time, Vector gradient, const Holding& holding, Vector& p) const;
+  void kick_on_the_way(double time, const Vector& b, const BrightRows& z, const RowsInFrame* bright,
+                       const Holding& holding, Vector& p, Info& info) const;
+
+  // The entries that stay where they are.
+  std::vector<Index> held_at(const Vector& theta) const;
 
   const Density* density_;
   const JointDensity* joint_;  // null for the full density
   std::shared_ptr<const SplitFrame> frame_;
   double angle_;
   int steps_;
+  std::shared_ptr<const LongTails> tails_;  // none: nothing is ever held
 };
 
 // Warm-up looks for the number of steps with the largest effective size per cost, as its acceptance tells it.
 class SplitHmcTuner final : public Tuner {
  public:
-  SplitHmcTuner(const JointDensity& density, std::shared_ptr<const SplitFrame> frame);
-  SplitHmcTuner(const FullDensity& density, std::shared_ptr<const SplitFrame> frame);
+  SplitHmcTuner(const JointDensity& density, std::shared_ptr<const SplitFrame> frame,
+                std::shared_ptr<const LongTails> tails = nullptr);
+  SplitHmcTuner(const FullDensity& density, std::shared_ptr<const SplitFrame> frame,
+                std::shared_ptr<const LongTails> tails = nullptr);
   Info step(State& state, const Random& random) override;
   std::unique_ptr<const Kernel> freeze() const override;
   bool settled() const override;
@@ -57,6 +72,7 @@ class SplitHmcTuner final : public Tuner {
   const JointDensity* joint_;
   const FullDensity* full_;
   std::shared_ptr<const SplitFrame> frame_;
+  std::shared_ptr<const LongTails> tails_;
   std::vector<LateMean> accepted_;  // per number of steps
   LateMean bright_;
   long count_ = 0;

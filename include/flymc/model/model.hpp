@@ -282,6 +282,8 @@ class Model {
         by_parameters_(shape_),
         term_(shape_) {}
 
+  // The same under another prior of the parameters.
+  Model with_prior(Prior prior) const;
   // The same for other targets, where a shape is drawn.
   Model with_targets(ShapedTarget target) const;
   // For those of a store, whose rows count with these weights besides their own; the same model where no shape is drawn.

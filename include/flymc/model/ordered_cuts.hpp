@@ -25,6 +25,7 @@ class OrderedCuts final : public ParameterTerm {
   // Throws InputError also if a category between the others weighs less than a row. Near where its cut points meet the
   // density is then W log(distance) with W < 1: the mode lies there, and the posterior does not.
   void check(Index parameters) const override;
+  OrderedCuts with_prior(Prior prior) const { return {std::move(prior), target_}; }
   Index cuts() const { return static_cast<Index>(target_.category_weights.size()) - 1; }
 
   Vector parameters(const Vector& theta) const override;

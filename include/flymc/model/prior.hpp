@@ -1,7 +1,10 @@
 // Independent priors on the coefficients: normal, Laplace, Student-t or flat, one for all or one for each.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "flymc/core/linear.hpp"
@@ -54,6 +57,14 @@ class Prior final : public Term {
   // How many of its standard deviations a normal prior's centre is away from coefficient j; 0 for others, whose tails
   // give way.
   double strain(Index j, double theta) const;
+
+  // The Student-t prior of coefficient j, where it has one.
+  struct StudentT {
+    double nu, location, scale;
+  };
+  std::optional<StudentT> student_t_of(Index j) const;
+  // The same priors but for these coefficients.
+  Prior with(std::span<const std::pair<Index, Prior>> others, Index coefficients) const;
 
   // The scale of coefficient j, where its prior has longer tails than a normal one; else 0.
   double tail_scale(Index j) const;

@@ -24,6 +24,7 @@ class SampledScale final : public ParameterTerm {
   // weight than D + 2: theta would have no mode.
   SampledScale(Prior prior, const ScaledTarget& target);
   void check(Index parameters) const override;
+  SampledScale with_prior(Prior prior) const { return {std::move(prior), target_}; }
   // How many factors tau the likelihood of a row with this fact as target has: 1, or 0.
   double densities(double target) const { return target_.censored ? target : 1.0; }
   // Throws InputError if theta is on its way to a scale of 0, where the likelihood has no bound: a target that the

@@ -32,6 +32,7 @@ class SampledShape final : public ParameterTerm {
   SampledShape(Prior prior, ShapedTarget target, ShapeParts parts);
   // Throws InputError also if the prior of a shape that may be endless is not proper.
   void check(Index parameters) const override;
+  SampledShape with_prior(Prior prior) const { return {std::move(prior), target_, parts_}; }
   SampledShape with_targets(ShapedTarget target) const { return {prior_, std::move(target), parts_}; }
   // Of one target.
   double part(double target, double kappa) const;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "flymc/anchor/anchor.hpp"
+#include "flymc/anchor/long_tails.hpp"
 #include "flymc/bound/bound.hpp"
 #include "flymc/chain/chain_run.hpp"
 #include "flymc/kernel/proposals.hpp"
@@ -33,6 +34,13 @@ Recipe recipe_of(const Preparation& preparation, const FitOptions& options);
 // The same and why, in words.
 std::string describe(const Preparation& preparation, const FitOptions& options);
 
+// The coefficients whose posterior may have a spike at a narrow prior beside what the rows say.
+LongTails long_tails_of(const Model& model, const Preparation& preparation);
+
+// What a posterior has at its anchor besides the rows, as a bound takes it: the prior's precision, but for those
+// coefficients.
+SparseSymmetric precision_besides_rows(const Model& model, const Anchor& anchor);
+
 // The rule of a bound of this kind.
 std::shared_ptr<const BoundRule> make_rule(const Model& model, Index coefficients, BoundKind kind);
 
@@ -49,6 +57,7 @@ class Sampler {
   State start(ChainId id, double share, RowId& queries) const;
   Vector start_theta(ChainId id, double share) const;
   Tuners kernels() const;
+  SplitFrame own_laplace_frame() const;
 
   Model model_;
   const Preparation& preparation_;
@@ -60,6 +69,8 @@ class Sampler {
   std::optional<JointDensity> joint_;
   std::shared_ptr<const Proposals> proposals_;      // of sweeps by rows
   std::shared_ptr<const Proposals> likely_bright_;  // of the self-check, whatever the sweep
+  std::shared_ptr<const LongTails> tails_;          // perhaps none
+  std::shared_ptr<const LongTails> crossing_;       // these, and coefficients that the rows hardly know
   std::shared_ptr<const SplitFrame> frame_;         // of split HMC
   std::vector<SliceSome::Coordinate> long_tailed_;  // coefficients that have a move of their own beside it
 };

@@ -97,7 +97,8 @@ Bound bound_from(const json& value, const RunDirectory& run, const Model& model,
                                  value.at("rule").get<std::string>(), rule->name()));
   LitRows lit;
   if (value.contains("lit")) lit = lit_from(value["lit"], store, communicator);
-  const SparseSymmetric precision = model.prior_precision(anchor);
+  const SparseSymmetric precision =
+      known.anchor ? precision_besides_rows(model, *known.anchor) : model.prior_precision(anchor);
   return Bound(model.shared_family(), rule, anchor,
                BoundSums{value.at("value").get<double>(), unpack_vector(value.at("slope")),
                          unpack(value.at("curvature")), unpack(value.at("growth")), unpack(value.at("hessian"))},

@@ -34,6 +34,7 @@ std::string to_json(const RunReport& report) {
                         {"draws", report.draws_per_chain},
                         {"choices", report.choices},
                         {"warnings", report.warnings},
+                        {"without_moments", report.without_moments},
                         {"radius", std::isfinite(report.radius) ? ordered_json(report.radius) : ordered_json(nullptr)},
                         {"coefficients", report.coefficients},
                         {"differences", report.differences},
@@ -114,6 +115,7 @@ RunReport read_report(const RunDirectory& directory) {
     value.at("draws").get_to(report.draws_per_chain);
     value.at("choices").get_to(report.choices);
     report.warnings = value.value("warnings", report.warnings);
+    report.without_moments = value.value("without_moments", report.without_moments);
     if (!value.at("radius").is_null()) value.at("radius").get_to(report.radius);
     value.at("coefficients").get_to(report.coefficients);
     report.differences = value.value("differences", false);

@@ -1,0 +1,120 @@
+// Narrow priors with long tails: where they put the posterior, and where the anchor goes.
+#include "flymc/anchor/long_tails.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "flymc/model/gaussian.hpp"
+#include "flymc/model/logistic.hpp"
+#include "flymc/model/residual.hpp"
+#include "problems/thread_ranks.hpp"
+
+namespace flymc {
+namespace {
+
+using problems::Machine;
+
+constexpr int half = 200;
+
+// Half of the rows have x = 1 and half x = -1; targets are slope x plus errors of standard deviation 1.
+Store line(double slope, bool with_target_column = false) {
+  StoreBuilder builder(with_target_column ? std::vector<std::string>{"x", "sigma"} : std::vector<std::string>{"x"});
+  for (int i = 0; i < 2 * half; ++i) {
+    const double x = i < half ? 1.0 : -1.0, y = slope * x + (i % 2 == 0 ? 1.0 : -1.0);
+    builder.append(with_target_column ? std::vector<double>{x, y} : std::vector<double>{x},
+                   with_target_column ? 1.0 : y);
+  }
+  return builder.finish();
+}
+
+// The rows know the coefficient to 1 / sqrt(400) = 0.05.
+Anchor anchor_of(const Model& model, const Store& store) {
+  const Machine machine;
+  return find_likeliest_anchor(store, model, machine.execution(), 1);
+}
+
+TEST(LongTails, AreThoseThatAreNarrowBesideTheRows) {
+  const Store store = line(0.2);
+  for (const auto& [prior, narrow] :
+       {std::pair{Prior::student_t(3.0, 0.0, 0.001), true}, std::pair{Prior::student_t(3.0, 0.0, 0.02), true},
+        std::pair{Prior::student_t(3.0, 0.0, 0.1), false}, std::pair{Prior::normal(0.0, 0.001), false},
+        std::pair{Prior::laplace(0.0, 0.001), false}}) {
+    const Model model(Gaussian{1.0}, prior);
+    const LongTails tails(model, rows_at(model, anchor_of(model, store)));
+    EXPECT_EQ(tails.size(), narrow ? 1u : 0u) << prior.describe();
+    if (!narrow) continue;
+    EXPECT_NEAR(tails.mean()[0], 0.2, 0.001);
+    EXPECT_NEAR(tails.sd()[0], 0.05, 0.0001);
+  }
+}
+
+// The share of the spike against a sum over a grid, and the anchor at the place that holds more.
+TEST(LongTails, TheAnchorIsWhereMostOfThePosteriorIs) {
+  for (const double slope : {0.14, 0.17, 0.2, 0.23, 0.26}) {
+    const double scale = 0.002, nu = 2.0;
+    const Prior prior = Prior::student_t(nu, 0.0, scale);
+    const Store store = line(slope);
+    const Model model(Gaussian{1.0}, prior);
+    double spike = 0.0, all = 0.0;
+    for (double t = -0.5; t < 1.0; t += 1e-5) {
+      const double mass =
+          std::exp(-half * (t - slope) * (t - slope) - 0.5 * (nu + 1.0) * std::log1p(t * t / (nu * scale * scale)));
+      all += mass;
+      spike += t < 0.04 ? mass : 0.0;
+    }
+    const Anchor anchor = anchor_of(model, store);
+    const LongTails tails(model, rows_at(model, anchor));
+    ASSERT_EQ(tails.size(), 1u) << slope;
+    const double share = spike / all, found = tails.share_at_prior()[0];
+    EXPECT_NEAR(std::log(found / (1.0 - found)), std::log(share / (1.0 - share)), 1.0) << slope;
+    if (std::abs(share - 0.5) < 0.25) continue;
+    EXPECT_EQ(anchor.theta[0] > 0.5 * slope, share < 0.5) << slope << ": " << anchor.theta[0] << ", " << share;
+  }
+}
+
+// With a drawn scale theta is -beta / sigma, and the prior of beta is one of theta in another unit.
+TEST(LongTails, PriorsAreThoseOfThetaWhereTheScaleIsDrawn) {
+  const Store store = line(0.2, true);
+  const Prior prior = Prior::each({Prior::student_t(2.0, 0.01, 0.002), Prior::student_t(3.0, 0.0, 2.5)});
+  const Model model(Residual(Gaussian{1.0}), prior, ScaledTarget{.total_weight = 2.0 * half, .unit = 4.0});
+  const Vector parameters{{0.15, 2.0}};
+  const Vector theta = model.theta(parameters);
+  const Anchor anchor = anchor_of(model, store);
+  const LongTails tails(model, rows_at(model, anchor));
+  ASSERT_EQ(tails.entries(), std::vector<Index>{0});
+  const StudentTOfEntry density = tails.priors_at(theta)[0];
+  for (const double beta : {0.01, 0.012, 0.15}) {
+    Vector there = theta;
+    there[0] = model.theta(Vector{{beta, 2.0}})[0];
+    const double per_unit = std::abs(model.parameter_change(theta, Vector::Unit(2, 0))[0]);
+    EXPECT_NEAR(density.log_density(there[0]),
+                Prior::student_t(2.0, 0.01, 0.002).log_density(Vector{{beta}}) + std::log(per_unit), 1e-9);
+  }
+}
+
+// Of two columns that are nearly the same, one may have the coefficient or the other, or none.
+TEST(LongTails, PlacesAreOfAllCoefficientsTogether) {
+  StoreBuilder builder({"a", "b"});
+  for (int i = 0; i < 2 * half; ++i) {
+    const double a = i < half ? 1.0 : -1.0, b = i % 10 == 0 ? -a : a;
+    builder.append(std::vector<double>{a, b}, 0.3 * a + (i % 2 == 0 ? 1.0 : -1.0));
+  }
+  const Store store = builder.finish();
+  const Model model(Gaussian{1.0}, Prior::student_t(3.0, 0.0, 0.002));
+  const Anchor anchor = anchor_of(model, store);
+  const LongTails tails(model, rows_at(model, anchor));
+  ASSERT_EQ(tails.size(), 2u);
+  EXPECT_EQ(tails.likeliest(), (AtPrior{false, true}));
+  EXPECT_NEAR(anchor.theta[0], 0.3, 0.05);
+  EXPECT_NEAR(anchor.theta[1], 0.0, 0.01);
+  const Vector none = tails.theta({true, true});
+  EXPECT_EQ(none[0], 0.0);
+  EXPECT_EQ(none[1], 0.0);
+  EXPECT_GT(tails.log_mass({false, true}), tails.log_mass({true, false}));
+  EXPECT_GT(tails.log_mass({true, false}), tails.log_mass({true, true}));
+}
+
+}  // namespace
+}  // namespace flymc
