@@ -66,6 +66,13 @@ def test_leave_one_out_and_comparisons(fit):
     assert list(found.table.index) == ["hurdle", "poisson"] and found.table.loc["poisson", "elpd_diff"] < -20
 
 
+def test_both_parts_are_audited(fit):
+    audits = fit.audit(draws=40, seed=2)
+    assert list(audits) == ["zero", "count"]
+    assert audits["zero"].p_value == fit.zero.audit(draws=40, seed=2).p_value
+    assert audits["count"].rows == fit.count.rows < audits["zero"].rows == fit.rows
+
+
 def test_folders(fit, tmp_path):
     fit.save(tmp_path / "kept")
     again = flymc.load(tmp_path / "kept")
