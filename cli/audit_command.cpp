@@ -1,6 +1,4 @@
 // flymc audit: whether the draws of a run stay where they are when all rows are read.
-#include <fmt/format.h>
-
 #include <atomic>
 #include <deque>
 #include <memory>
@@ -10,6 +8,7 @@
 #include "flymc/run/files/hurdle.hpp"
 #include "progress.hpp"
 #include "run_commands.hpp"
+#include "speech.hpp"
 #include "usage.hpp"
 
 namespace flymc {
@@ -47,7 +46,7 @@ void add_audit_command(CLI::App& app, Asked asked) {
       check_usage(*options);
       if (!HurdleRun::is_in(asked.run)) {
         const Audit found = audited(RunDirectory(asked.run), *options, *quiet);
-        fmt::print("{}", in_flags(*json ? to_json(found) : found.text()));
+        print("{}", in_flags(*json ? to_json(found) : found.text()));
         return 0;
       }
       const HurdleRun hurdle(asked.run);
@@ -55,11 +54,11 @@ void add_audit_command(CLI::App& app, Asked asked) {
         const Audit found = audited(*part, *options, *quiet);
         const bool first = part == &hurdle.zero;
         if (*json)
-          fmt::print("{}\"{}\":\n{}", first ? "{" : ",", part->settings().hurdle, in_flags(to_json(found)));
+          print("{}\"{}\":\n{}", first ? "{" : ",", part->settings().hurdle, in_flags(to_json(found)));
         else
-          fmt::print("{}{}: {}", first ? "" : "\n", part->settings().hurdle, in_flags(found.text()));
+          print("{}{}: {}", first ? "" : "\n", part->settings().hurdle, in_flags(found.text()));
       }
-      if (*json) fmt::print("}}\n");
+      if (*json) print("}}\n");
       return 0;
     };
   });

@@ -1,10 +1,9 @@
 // flymc check: predictive checks.
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "flymc/run/files/check.hpp"
 #include "run_commands.hpp"
+#include "speech.hpp"
 #include "usage.hpp"
 
 namespace flymc {
@@ -32,7 +31,7 @@ void add_check_command(CLI::App& app, Asked asked) {
     asked.command = [asked, options, json] {
       check_usage(*options);
       const RunCheck found = check_run(RunDirectory(asked.run), *options);
-      fmt::print("{}", *json ? to_json(found) : found.text());
+      print("{}", *json ? to_json(found) : found.text());
       return 0;
     };
   });

@@ -12,6 +12,7 @@
 #include "flymc/core/error.hpp"
 #include "flymc/run/files/hurdle.hpp"
 #include "run_commands.hpp"
+#include "speech.hpp"
 #include "usage.hpp"
 
 namespace flymc {
@@ -69,7 +70,7 @@ void add_leave_one_out_commands(CLI::App& app, Asked asked) {
   loo.callback([asked, flags] {
     asked.command = [asked, flags] {
       const LeaveOneOut of = computed({asked.run}, flags->options);
-      fmt::print("{}", flags->json ? loo_json(of) : loo_text(of));
+      print("{}", flags->json ? loo_json(of) : loo_text(of));
       return 0;
     };
   });
@@ -86,11 +87,11 @@ void add_leave_one_out_commands(CLI::App& app, Asked asked) {
       if (flags->runs.size() < 2)
         throw CLI::ValidationError(
             flags->runs.empty() ? "name two runs or more, of one table"
-                                : fmt::format("name a second run to compare '{0}' with; `flymc loo {0}` is for one",
-                                              flags->runs.front()),
+                                : fmt::format("name a second run to compare '{0}' with; `flymc loo {1}` is for one",
+                                              flags->runs.front(), for_a_shell(flags->runs.front())),
             Exit::bad_usage);
       const LeaveOneOut of = computed(flags->runs, flags->options);
-      fmt::print("{}", flags->json ? comparison_json(of) : comparison_text(of));
+      print("{}", flags->json ? comparison_json(of) : comparison_text(of));
       return 0;
     };
   });

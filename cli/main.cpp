@@ -29,6 +29,7 @@
 #include "progress.hpp"
 #include "ranks.hpp"
 #include "run_commands.hpp"
+#include "speech.hpp"
 #include "usage.hpp"
 
 namespace {
@@ -57,12 +58,6 @@ extern "C" void on_interrupt(int signal) {
     std::signal(SIGINT, SIG_DFL);
     std::raise(SIGINT);
   }
-}
-
-// To a person. Where nobody can hear it (a log on a full disk), the work goes on.
-template <class... Values>
-void tell(fmt::format_string<Values...> text, Values&&... values) {
-  std::fputs(fmt::format(text, std::forward<Values>(values)...).c_str(), stderr);
 }
 
 // The settings that were given as flags, in order; applied over those of a file.
@@ -149,12 +144,12 @@ void print_summary(const RunDirectory& directory, const Output& output, const Su
   };
   const FitSummary summary = in_flags(summarise(directory, report, options, of_how_many));
   progress.finish();
-  fmt::print("{}", output.json
-                       ? to_json(summary, report)
-                       : summary.text(fmt::format("`flymc summary {} --all` shows all", directory.path().string())));
+  print("{}", output.json ? to_json(summary, report)
+                          : summary.text(fmt::format("`flymc summary {} --all` shows all",
+                                                     for_a_shell(directory.path().string()))));
   if (!output.json && !convergence_warnings(summary.parameters, summary.enough_ess).empty())
     tell("`flymc sample {} --draws {} --out OTHER` draws so many, from where these chains ended\n",
-         directory.path().string(),
+         for_a_shell(directory.path().string()),
          draws_that_should_do(summary.parameters, summary.enough_ess, report.draws_per_chain));
 }
 
@@ -162,11 +157,11 @@ int finish(const Runs& runs, const Output& output, const SummaryOptions& options
   const bool one = runs.parts.size() == 1;
   for (std::size_t i = 0; i < runs.parts.size(); ++i) {
     const Settings& settings = runs.parts[i].settings();
-    if (!one && output.json) fmt::print("{}\"{}\":\n", i == 0 ? "{" : ",", settings.hurdle);
-    if (!one && !output.json) fmt::print("{}{}", i == 0 ? "" : "\n", heading(settings));
+    if (!one && output.json) print("{}\"{}\":\n", i == 0 ? "{" : ",", settings.hurdle);
+    if (!one && !output.json) print("{}{}", i == 0 ? "" : "\n", heading(settings));
     print_summary(runs.parts[i], output, options);
   }
-  if (!one && output.json) fmt::print("}}\n");
+  if (!one && output.json) print("}}\n");
   return Exit::success;
 }
 
@@ -175,20 +170,23 @@ int run(const Runs& runs, const Output& output, const Communicator& ranks) {
   const bool speaks = ranks.rank() == 0;
   // mpirun ends the ranks that are left when one is lost. They wait for that one, and may not get to a checkpoint.
   if (ranks.size() > 1)
-    last_words = speaks ? fmt::format(
-                              "\nflymc: this job is to end (a rank was lost, or somebody stopped it); `flymc "
-                              "resume {}` goes on from the last checkpoint, on any number of ranks\n",
-                              runs.path.string())
-                        : "";
+    last_words = !speaks
+                     ? ""
+                     : shown(fmt::format(
+                           "\nflymc: this job is to end (a rank was lost, or somebody stopped it); `flymc resume {}` "
+                           "goes on from the last checkpoint, on any number of ranks\n",
+                           for_a_shell(runs.path.string())));
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
+  // A terminal that is closed says so; `nohup` has it ignored.
+  if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
   for (const RunDirectory& directory : runs.parts) {
     Progress progress(Progress::style_of(output.quiet || !speaks), stop_requested);
     if (!output.quiet && speaks) tell("{}", heading(directory.settings()));
     const bool done = complete(directory, progress, ranks);
     progress.finish();
     if (!done) {
-      if (speaks) tell("stopped; `flymc resume {}` goes on from here\n", runs.path.string());
+      if (speaks) tell("stopped; `flymc resume {}` goes on from here\n", for_a_shell(runs.path.string()));
       return Exit::interrupted;
     }
   }
@@ -196,7 +194,7 @@ int run(const Runs& runs, const Output& output, const Communicator& ranks) {
   for (const RunDirectory& directory : runs.parts)
     if (!output.quiet)
       tell("draws are in {}; `flymc export {} --out draws.nc` writes them for ArviZ\n", directory.draws().string(),
-           directory.path().string());
+           for_a_shell(directory.path().string()));
   if (!output.quiet) tell("\n");
   return finish(runs, output);
 }
@@ -233,15 +231,16 @@ int explain(const std::filesystem::path& run, bool makes) {
     // It failed where the prior matters, or was asked for anew. Reading the table again can be spared.
     if (makes && has_rows() && !has("preparation.flymc"))
       say(fmt::format("its rows are kept; `flymc sample {} --prior PRIOR --out OTHER` tries another prior on them",
-                      run.string()));
+                      for_a_shell(run.string())));
     if (const auto draws = run / "draws.parquet"; dynamic_cast<const DamagedDraws*>(&error) && has("draws.parquet"))
       say(fmt::format("delete {} and {}, and `flymc resume {}` samples again, to the same draws", draws.string(),
-                      (run / "chains").string(), run.string()));
+                      (run / "chains").string(), for_a_shell(run.string())));
     return Exit::bad_input;
   } catch (const FileError& error) {
     say(error.what());
     if (has("settings.toml") && !has("report.json"))
-      say(fmt::format("what was on the disk before is kept; `flymc resume {}` goes on from there", run.string()));
+      say(fmt::format("what was on the disk before is kept; `flymc resume {}` goes on from there",
+                      for_a_shell(run.string())));
     return Exit::file_trouble;
   } catch (const std::filesystem::filesystem_error& error) {
     say(fmt::format("{}: {}; check the name and its permissions", error.path1().string(), error.code().message()));
@@ -277,6 +276,8 @@ int guarded(const std::function<int()>& command, const std::filesystem::path& ru
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A file that would be larger than is allowed cannot be written, which is then said, in place of a sudden end.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app("Draws from the exact posterior of a regression on a large table.");
   app.name("flymc");
   app.formatter(std::make_shared<HelpFormatter>());  // commands that are added take it over
@@ -502,8 +503,7 @@ int main(int argc, char** argv) {
   export_command.footer("Example:\n  flymc export run --out draws.nc        # arviz.from_netcdf('draws.nc')");
   export_command.callback([&] {
     command = [&] {
-      for (const auto& path : export_draws(RunDirectory(run_path), out, reference_class))
-        fmt::print("{}\n", path.string());
+      for (const auto& path : export_draws(RunDirectory(run_path), out, reference_class)) print("{}\n", path.string());
       return static_cast<int>(Exit::success);
     };
   });
@@ -522,7 +522,7 @@ int main(int argc, char** argv) {
   plan.callback([&] {
     command = [&] {
       const Plan made = make_plan(only_fit_of_flags());
-      fmt::print("{}", output.json ? to_json(made) : made.text());
+      print("{}", output.json ? to_json(made) : made.text());
       return static_cast<int>(Exit::success);
     };
   });

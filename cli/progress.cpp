@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "flags.hpp"
+#include "flymc/core/shown.hpp"
 
 namespace flymc {
 namespace {
@@ -52,7 +53,7 @@ void Progress::say(const std::string& text) {
   if (style_ == Style::quiet) return;
   const std::lock_guard lock(mutex_);
   painted_ = 0;  // lines above stay as they are
-  put(out_, clear_stage() + in_flags(text) + "\n");
+  put(out_, clear_stage() + shown(in_flags(text)) + "\n");
   std::fflush(out_);
 }
 

@@ -1,12 +1,11 @@
 // flymc report: a run as one HTML file.
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "flags.hpp"
 #include "flymc/run/report.hpp"
 #include "flymc/show/files/report_page.hpp"
 #include "run_commands.hpp"
+#include "speech.hpp"
 #include "usage.hpp"
 
 namespace flymc {
@@ -31,7 +30,7 @@ void add_report_command(CLI::App& app, Asked asked) {
       ReportPageOptions options;
       options.interval = given->interval;
       options.spell = [](const std::string& text) { return in_flags(text); };
-      fmt::print("{}\n", write_report_page(RunDirectory(asked.run), given->out, options).string());
+      print("{}\n", write_report_page(RunDirectory(asked.run), given->out, options).string());
       return 0;
     };
   });

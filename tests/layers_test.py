@@ -11,7 +11,7 @@ from source_rules import plant, run, sources
 LINE = "core comm data model bound anchor bright kernel draws diagnose chain run show".split()
 ONLY_CORE = {"draws", "diagnose"}
 LIBRARIES = ("Eigen/", "unsupported/Eigen/", "Random123/", "boost/math/", "fmt/", "sanitizer/", "tbb/", "nlohmann/",
-             "CLI/", "sys/")
+             "toml++/", "sys/")
 FILE_LIBRARIES = ("arrow/", "parquet/", "netcdf.h")  # only in a folder `files` of a layer, and only in its sources
 OUTSIDERS = ["cli", "python", "examples", "bench"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "flymc/core/mention.hpp"
+#include "flymc/core/shown.hpp"
 #include "flymc/run/files/settings.hpp"
 #include "flymc/run/fit.hpp"
 
@@ -45,7 +46,8 @@ inline std::string argument(const Mention& mention) {
   return out + "=[" + list + "]";
 }
 
-inline std::string in_arguments(const std::string& text) { return spelled(text, argument); }
+// As it is shown, too: names of strangers do nothing to a terminal.
+inline std::string in_arguments(const std::string& text) { return shown(spelled(text, argument)); }
 inline FitSummary in_arguments(FitSummary summary) { return std::move(summary).spelled(argument); }
 
 }  // namespace flymc

@@ -163,7 +163,7 @@ class Run {
   std::string summary(bool json, double interval, bool ratios, const std::string& reference_class) const {
     const RunReport report = read_report(directory_);
     const FitSummary summary = in_arguments(summarise(directory_, report, {interval, false, ratios, reference_class}));
-    return json ? to_json(summary, report) : summary.text("`Fit.summary()` has all");
+    return json ? to_json(summary, report) : shown(summary.text("`Fit.summary()` has all"));
   }
   void check_draws() const { draws_of(directory_, read_report(directory_)); }
   void write_draws(const std::string& out, const std::string& reference_class) const {
@@ -197,7 +197,7 @@ class Run {
   }
   std::tuple<std::string, std::string> check(RowId rows, std::int64_t draws, std::uint64_t seed) const {
     const RunCheck found = check_run(directory_, {rows, draws, seed});
-    return {to_json(found), found.text()};
+    return {to_json(found), shown(found.text())};
   }
   std::tuple<std::string, std::string> audit(std::int64_t draws, int steps, std::uint64_t seed) const {
     // It may take minutes: Ctrl-C ends it after a draw.
@@ -267,7 +267,7 @@ std::string plan(const Words& words, bool json) {
   Settings settings;
   apply(words, settings);
   const Plan made = make_plan(settings);
-  return json ? to_json(made) : made.text();
+  return json ? to_json(made) : shown(made.text());
 }
 
 }  // namespace

@@ -161,8 +161,7 @@ loo_json <- function(command, fits, rows, seed, labels) {
 # The temporary file that a data frame went over in; none, if the command read a file of its own.
 written_table <- function(fit) {
   if (is.null(fit$kept$design)) return()
-  line <- grep("^table = ", read_text(file.path(fit$run$path, "settings.toml")), value = TRUE)
-  if (length(line)) gsub("^table = \\[?['\"]|['\"]\\]?$", "", line[1])
+  setting_of(fit$run$path, "table")
 }
 
 # A number of each; `or` stands in where an earlier version has none.

@@ -58,21 +58,22 @@ refuse_no_file <- function(file, links = FALSE) {
   }
 }
 
-# A setting of a run, as its settings.toml has it; NULL if it has none.
+# A setting of a run, as its settings.toml has it: a text, or several of a list; NULL if it has none. Each setting has a
+# line of its own. Texts stand in single quotes, as they are, or in double quotes, with the escapes of JSON.
 setting_of <- function(path, name) {
   refuse_no_file(file.path(path, "settings.toml"), links = TRUE)
   line <- grep(paste0("^", name, " = "), read_text(file.path(path, "settings.toml")), value = TRUE)
   if (length(line) == 0) return(NULL)
-  gsub("^['\"]|['\"]$", "", sub("^[a-z0-9-]+ = ", "", line[1]))
+  value <- sub("^[a-z0-9-]+ = ", "", line[1])
+  if (!grepl("^[['\"]", value)) return(value)
+  found <- regmatches(value, gregexpr("'[^']*'|\"([^\"\\\\]|\\\\.)*\"", value))[[1]]
+  vapply(found, function(text) {
+    if (startsWith(text, "'")) substr(text, 2, nchar(text) - 1) else jsonlite::fromJSON(paste0("[", text, "]"))
+  }, "", USE.NAMES = FALSE)
 }
 
 # A setting that is a list of names.
-names_in_setting <- function(path, name) {
-  value <- setting_of(path, name)
-  if (is.null(value)) return(character())
-  found <- regmatches(value, gregexpr("'[^']*'|\"[^\"]*\"", value))[[1]]
-  substr(found, 2, nchar(found) - 1)
-}
+names_in_setting <- function(path, name) as.character(setting_of(path, name))
 
 new_fit <- function(run, report, kept, call = NULL) {
   fit <- structure(

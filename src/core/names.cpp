@@ -7,6 +7,8 @@
 #include <cctype>
 #include <numeric>
 
+#include "flymc/core/shown.hpp"
+
 namespace flymc {
 namespace {
 
@@ -62,16 +64,14 @@ std::string quoted_list(const std::vector<std::string>& names, std::size_t most)
 
 std::string on_one_line(std::string_view text, std::size_t most) {
   std::string line;
-  for (const char c : text) {
-    if (line.size() >= most && (static_cast<unsigned char>(c) & 0xc0) != 0x80) return line + "...";  // no half letter
-    if (c == '\n')
-      line += "\\n";
-    else if (c == '\t')
-      line += "\\t";
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  while (!text.empty()) {
+    if (line.size() >= most) return line + "...";
+    const std::size_t length = std::max<std::size_t>(utf8_length(text), 1);
+    if (text[0] == '\n' || text[0] == '\t')
+      line += text[0] == '\n' ? "\\n" : "\\t";
     else
-      line += c;
+      line += shown(text.substr(0, length));
+    text.remove_prefix(length);
   }
   return line;
 }

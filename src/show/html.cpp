@@ -3,43 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <cstddef>
+#include "flymc/core/shown.hpp"
 
 namespace flymc {
-namespace {
-
-// How many bytes the character at the beginning has, if it is one of UTF-8 (without surrogates and overlong forms); 0: it
-// is none.
-std::size_t character(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const auto follows = [&](std::size_t i, unsigned from = 0x80, unsigned to = 0xBF) {
-    return byte(i) >= from && byte(i) <= to;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF)
-    return follows(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF) && follows(2) ? 3 : 0;
-  if (first >= 0xF0 && first <= 0xF4)
-    return follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF) && follows(2) && follows(3) ? 4 : 0;
-  return 0;
-}
-
-}  // namespace
 
 std::string escaped(std::string_view text) {
   std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t size = character(text.substr(i));
-    if (size == 0) {
-      out += "\xEF\xBF\xBD";
-      ++i;
-      continue;
-    }
-    const char c = text[i];
-    if (size > 1)
-      out += text.substr(i, size);
-    else if (c == '&')
+  for (const char c : shown(text)) {
+    if (c == '&')
       out += "&amp;";
     else if (c == '<')
       out += "&lt;";
@@ -49,11 +20,8 @@ std::string escaped(std::string_view text) {
       out += "&quot;";
     else if (c == '\'')
       out += "&#39;";
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
-      out += c == '\n' ? '\n' : ' ';
     else
-      out += c;
-    i += size;
+      out += c == '\t' ? ' ' : c;
   }
   return out;
 }

@@ -9,7 +9,7 @@ namespace flymc {
 namespace {
 
 // Colours of lines are those of Okabe and Ito, which people with any kind of colour vision can tell apart.
-constexpr std::string_view style = R"css(
+constexpr std::string_view sheet = R"css(
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c1e21; --soft: #5d646d; --rule: #d9dde2; --panel: #f5f6f8;
   --main: #1f5fa8; --fill: #a9c6e8; --alarm: #b8320f; --alarm-fill: #f0b49f; --alarm-panel: #fdf0eb; --good: #1a6b3c;
   --c0: #0072b2; --c1: #d55e00; --c2: #009e73; --c3: #b65f93; --c4: #b8860b; --c5: #56798a; }
@@ -80,7 +80,7 @@ std::string html_page(std::string_view title, std::string_view body) {
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{}</title>\n<style>{}</style></head>\n<body><main>\n{}</main></body></html>\n",
-      escaped(title), style, body);
+      escaped(title), sheet, body);
 }
 
 }  // namespace flymc

@@ -267,7 +267,7 @@ CONFIGS = [
     config("config of chains 0", b"chains = 0\n", "chains must be 1 or more"),
     config("config of two values", b"chains = [1, 2]\n", "chains: one value is needed"),
     config("config under a heading", b"[fit]\nchains = 4\n", "no heading", "remove [fit]"),
-    config("config not TOML", b"Hello there\n", "no setting 'Hello there'", "NAME = VALUE"),
+    config("config not TOML", b"Hello there\n", "line 1 is not TOML", "NAME = VALUE"),
     config("config of bytes", bytes(range(256)), "c.toml", "NAME = VALUE"),
     Case("config is a folder", {"c.toml/x": b""}, ["fit", "t.csv", "--target", "y", "--out", "run", "--config", "c.toml"],
          BAD_INPUT, ("c.toml", "cannot be read", "check the name")),

@@ -17,7 +17,7 @@ MOMENTS = {"ingest": "rows.arrow.", "prepare": "rows.arrow", "warm-up": "prepara
 
 @test
 def interrupts_leave_a_run_to_go_on_with(bench):
-    for signals in ([signal.SIGINT], [signal.SIGTERM], [signal.SIGINT, signal.SIGINT], [signal.SIGTERM, signal.SIGTERM]):
+    for signals in ([signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP], [signal.SIGINT, signal.SIGINT], [signal.SIGTERM, signal.SIGTERM]):
         for moment, file in MOMENTS.items():
             run = bench.new()
             command = bench.start("fit", bench.table, "--out", run, *FLAGS)
@@ -41,7 +41,7 @@ def interrupts_write_a_checkpoint(bench):
     command, began = begin(whole)
     bench.expect_code(0, command.wait())
     sampling = time.monotonic() - began
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         run = bench.new()
         command, _ = begin(run)
         time.sleep(sampling / 2)
@@ -50,6 +50,18 @@ def interrupts_write_a_checkpoint(bench):
         bench.expect_code(130, command.wait())
         expect("chains/chain-000.flymc" in runs.files_in(run), "there is no checkpoint")
         bench.expect_same(run, whole)
+
+
+@test
+def closed_terminal_leaves_a_run_to_go_on_with(bench):
+    """The shell's signal comes when what the command says goes nowhere. Under nohup the run goes on."""
+    run = bench.new()
+    command = bench.start("fit", bench.table, "--out", run, *FLAGS,
+                          before=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    expect(runs.wait_for(command, run, lambda files: "preparation.flymc" in files), "it ended too soon")
+    command.send(signal.SIGHUP)
+    bench.expect_code(0, command.wait())
+    bench.expect_same(run)
 
 
 @test

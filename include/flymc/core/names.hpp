@@ -19,7 +19,7 @@ std::string quoted_list(const std::vector<std::string>& names, std::size_t most 
 // The parts with `separator` between them. (fmt::join draws a false warning from GCC 12 when it optimises.)
 std::string joined(const std::vector<std::string>& parts, std::string_view separator);
 
-// The text on one line, control characters as \n, \t or \x1f, and cut after `most` bytes: what a file holds may be
+// The text as it is shown (shown.hpp), on one line (\n, \t), and cut after `most` bytes: what a file holds may be
 // anything.
 std::string on_one_line(std::string_view text, std::size_t most = 80);
 

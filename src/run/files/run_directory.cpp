@@ -60,7 +60,7 @@ RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)) {
     throw InputError(fmt::format("{}: there is no run here; {} makes one", path_.string(), mention_action("fit")));
   sealed_ = read_whole(path_ / "settings.toml");
   check_seal(path_ / "settings.toml", sealed_);
-  read_toml(path_ / "settings.toml", settings_, true);
+  from_toml(sealed_, (path_ / "settings.toml").string(), settings_, true);
 }
 
 }  // namespace flymc

@@ -1,15 +1,21 @@
-// Settings as a file of TOML.
+// Settings as a file of TOML, by toml++: what is written is read back to the same settings, whatever names hold.
+#define TOML_HEADER_ONLY 1
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <fstream>
+#include <filesystem>
+#include <sstream>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
+#include "flymc/core/shown.hpp"
 #include "flymc/run/files/settings.hpp"
 
 namespace flymc {
@@ -18,78 +24,182 @@ namespace {
 using Kind = Setting::Kind;
 using Words = std::vector<std::string>;
 
-// As TOML: literal strings, so that backslashes need no care; a basic string where there is a quote.
+constexpr std::string_view header = "# Settings of a flymc run; `flymc fit --config` takes them.\n";
+// Version 0.1 wrote "it's" without escapes, so that a backslash beside a quote had two meanings. This line says which;
+// it stands only where it matters, since settings are compared as text.
+constexpr std::string_view escapes = "\n# Texts in double quotes have the escapes of TOML.\n";
+bool needs_escapes(std::string_view text) { return text.find('"') != text.npos && text.find('\\') != text.npos; }
+constexpr std::size_t largest = std::size_t{16} << 20;
+
+// 'text', or "text" with escapes; on one line.
 std::string quoted(const std::string& word) {
-  if (std::any_of(word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\t'; }))
-    throw InputError(fmt::format("'{}' has a control character in it; rename it", on_one_line(word)));
-  if (word.find('\'') == std::string::npos) return "'" + word + "'";
-  if (word.find('"') == std::string::npos) return '"' + word + '"';
-  throw InputError(fmt::format("{} has both kinds of quotes; rename it", word));
+  if (!is_utf8(word)) throw InputError(fmt::format("'{}' is not UTF-8; rename it", on_one_line(word)));
+  const toml::value<std::string> value(word);
+  toml::format_flags flags = toml::format_flags::allow_unicode_strings;
+  // toml++ 3.3 leaves a new line in single quotes as it is.
+  if (word.find('\n') == word.npos) flags |= toml::format_flags::allow_literal_strings;
+  std::ostringstream out;
+  out << toml::toml_formatter(value, flags);
+  return out.str();
 }
 
-bool is_bare(const std::string& word) {
-  if (word == "true" || word == "false") return true;
-  double value = 0.0;
-  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return error == std::errc() && stop == word.data() + word.size() && std::isfinite(value);
+// Whether a word is a TOML number that is read back as this very text.
+bool is_number(const std::string& word) {
+  const auto is = [&](auto value) {
+    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    return error == std::errc() && stop == word.data() + word.size() && fmt::format("{}", value) == word;
+  };
+  const bool digits = word.find_first_not_of("+-.0123456789e") == word.npos;
+  return is(std::int64_t{}) || (digits && word.find_first_of(".e") != word.npos && is(double{}));
+}
+
+// Runs of version 0.1 have numbers and names of digits (007) side by side without quotes; all of them are quoted here.
+// The program writes one setting per line.
+std::string with_quotes(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size()), value = text.find(" = ");
+    const std::string_view line = text.substr(0, end);
+    if (line.starts_with('#') || value >= end || std::string_view("'\"[").find(line[value + 3]) != line.npos)
+      out += line;
+    else
+      out.append(line.substr(0, value + 3)).append("'").append(line.substr(value + 3)).append("'");
+    out += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+// The end of the string that begins at `at`, in TOML that may be anything after its first error.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  const std::string three(3, quote);
+  const bool lines = text.substr(at, 3) == three;
+  for (std::size_t i = at + (lines ? 3 : 1); i < text.size(); ++i) {
+    if (quote == '"' && text[i] == '\\')
+      ++i;
+    else if (!lines && (text[i] == quote || text[i] == '\n'))
+      return i;
+    else if (lines && text.substr(i, 3) == three) {
+      i += 2;
+      for (int more = 0; more < 2 && i + 1 < text.size() && text[i + 1] == quote; ++more) ++i;
+      return i;
+    }
+  }
+  return text.size();
+}
+
+// The parser makes a table in a table for each dot of a key, and removes them from the inside out, one call each: some
+// hundred thousand are more than a stack holds. No setting has a dot in its name.
+bool has_deep_key(std::string_view text) {
+  constexpr int most = 16;
+  int dots = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '#') i = std::min(text.find('\n', i), text.size());
+    if (c == '\'' || c == '"') i = end_of_string(text, i);
+    if (c == '#' || std::string_view("\n=,[]{}").find(c) != std::string_view::npos) dots = 0;
+    if (c == '.' && ++dots > most) return true;
+  }
+  return false;
+}
+
+std::string word_of(const toml::node& node, std::string_view name) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* integer = node.as_integer()) return fmt::format("{}", integer->get());
+  if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
+  if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
+  throw InputError(fmt::format("{}: a value is a number, true, false, a 'text' or a list of these", name));
+}
+
+void set(std::string_view key, const toml::node& value, Settings& settings, bool of_a_run) {
+  const std::string name(key);
+  const Setting* const found = find_setting(name);
+  if (value.is_table() || value.is_array_of_tables())
+    throw InputError(fmt::format("settings stand under no heading; remove [{}]", on_one_line(name)));
+  if (found == nullptr && name == "standardise") {  // which version 6 of a run's format still had
+    if (of_a_run) return;
+    throw InputError(
+        "there is no setting 'standardise' any more: numeric columns always are, inside, and a prior "
+        "is per unit of a column; leave the line out");
+  }
+  if (found == nullptr) {
+    Words names;
+    for (const Setting& setting : all_settings()) names.push_back(setting.name);
+    const std::string meant = closest(name.substr(0, 100), names);
+    throw InputError(fmt::format("there is no setting '{}'; {}", on_one_line(name),
+                                 meant.empty() ? "a line is NAME = VALUE, and the reference lists the names" : meant));
+  }
+  Words words;
+  if (const toml::array* list = value.as_array())
+    for (const toml::node& one : *list) words.push_back(word_of(one, name));
+  else
+    words.push_back(word_of(value, name));
+  found->set(settings, words);
 }
 
 }  // namespace
 
 std::string to_toml(const Settings& settings) {
-  std::string out = "# Settings of a flymc run; `flymc fit --config` takes them.\n";
+  std::string out(header);
   for (const Setting& setting : all_settings()) {
     const Words words = setting.get(settings);
     if (words.empty()) continue;
     std::string value;
-    for (const std::string& word : words)
-      value += (value.empty() ? "" : ", ") + (setting.kind != Kind::list && is_bare(word) ? word : quoted(word));
+    for (const std::string& word : words) {
+      const bool bare = setting.kind != Kind::list && (word == "true" || word == "false" || is_number(word));
+      value += (value.empty() ? "" : ", ") + (bare ? word : quoted(word));
+    }
     out += fmt::format(fmt::runtime(setting.kind == Kind::list ? "{} = [{}]\n" : "{} = {}\n"), setting.name, value);
   }
+  if (needs_escapes(out)) out += escapes.substr(1);
+  if (out.size() > largest)
+    throw InputError(
+        fmt::format("the names in the settings take {} MiB, and may take {}; name a folder or a pattern "
+                    "in place of many files, and leave out columns by a formula",
+                    out.size() >> 20, largest >> 20));
   return out;
 }
 
-void read_toml(const std::filesystem::path& path, Settings& settings, bool of_a_run) {
-  std::ifstream in(path);
-  // A folder opens, and reads as if it were empty.
-  std::error_code unknown;
-  if (!in || std::filesystem::is_directory(path, unknown))
-    throw InputError(fmt::format("{}: the settings cannot be read; check the name and its permissions", path.string()));
-  std::vector<CLI::ConfigItem> items;
+void from_toml(std::string_view text, const std::string& place, Settings& settings, bool of_a_run) {
   try {
-    items = CLI::ConfigTOML().from_config(in);
-  } catch (const CLI::Error& error) {
-    throw InputError(
-        fmt::format("{}: is not TOML ({}); a line is NAME = VALUE", path.string(), on_one_line(error.what())));
-  }
-  for (const CLI::ConfigItem& item : items) {
-    const Setting* const found = find_setting(item.name);
-    if (!item.parents.empty())
-      throw InputError(fmt::format("{}: settings stand under no heading; remove [{}]", path.string(),
-                                   on_one_line(item.parents.front())));
-    if (found == nullptr && item.name == "standardise") {  // which version 6 of a run's format still had
-      if (of_a_run) continue;
+    if (text.size() > largest)
+      throw InputError(fmt::format("it is larger than {} MiB; settings are a few lines", largest >> 20));
+    if (of_a_run && needs_escapes(text) && text.find(escapes) == text.npos)
       throw InputError(
-          fmt::format("{}: there is no setting 'standardise' any more: numeric columns always are, inside, and a prior "
-                      "is per unit of a column; leave the line out",
-                      path.string()));
-    }
-    if (found == nullptr) {
-      Words names;
-      for (const Setting& setting : all_settings()) names.push_back(setting.name);
-      const std::string meant = closest(item.name, names);
-      throw InputError(
-          fmt::format("{}: there is no setting '{}'; {}", path.string(), on_one_line(item.name),
-                      meant.empty() ? "a line is NAME = VALUE, and the reference lists the names" : meant));
-    }
-    try {
-      found->set(settings, item.inputs);
-    } catch (const InputError& error) {
-      // In the file a setting is called by its name.
-      const auto name = [](const Mention& mention) { return mention.name; };
-      throw InputError(fmt::format("{}: {}", path.string(), spelled(error.what(), name)));
-    }
+          fmt::format("an earlier version wrote names with quotes and backslashes so that they cannot be "
+                      "read for certain; begin another run: {}",
+                      mention_action("fit")));
+    if (has_deep_key(text)) throw InputError("settings stand under no heading; remove the dots of the names");
+    const std::string marked = of_a_run ? with_quotes(text) : std::string(text);
+    const toml::table table = toml::parse(marked);
+    std::vector<std::pair<const toml::key*, const toml::node*>> lines;  // as they come: a formula says what others do
+    for (const auto& [key, value] : table) lines.emplace_back(&key, &value);
+    std::ranges::sort(lines, {}, [](const auto& line) {
+      const toml::source_position at = line.first->source().begin;
+      return std::pair(at.line, at.column);
+    });
+    for (const auto& [key, value] : lines) set(key->str(), *value, settings, of_a_run);
+  } catch (const toml::parse_error& error) {
+    throw InputError(fmt::format("{}: line {} is not TOML ({}); a line is NAME = VALUE, and a text stands in quotes",
+                                 place, error.source().begin.line, on_one_line(error.description(), 200)));
+  } catch (const InputError& error) {
+    // In the file a setting is called by its name.
+    const auto name = [](const Mention& mention) { return mention.action ? mention.text : mention.name; };
+    throw InputError(fmt::format("{}: {}", place, spelled(error.what(), name)));
   }
+}
+
+void read_toml(const std::filesystem::path& path, Settings& settings) {
+  std::error_code unknown;
+  const auto size = std::filesystem::file_size(path, unknown);
+  std::string text;
+  try {
+    text = !unknown && size > largest ? std::string(largest + 1, ' ') : read_whole(path);
+  } catch (const FileError&) {
+    throw InputError(fmt::format("{}: the settings cannot be read; check the name and its permissions", path.string()));
+  }
+  from_toml(text, path.string(), settings);
 }
 
 }  // namespace flymc

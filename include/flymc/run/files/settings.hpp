@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "flymc/model/model.hpp"
@@ -64,9 +65,13 @@ bool is_argument(const std::string& name);
 // Throws InputError if a setting cannot be used, alone or beside the others. Before any file is opened.
 void check(const Settings& settings);
 
+// One line for each setting. Throws InputError for a name that is not UTF-8.
 std::string to_toml(const Settings& settings);
-// Settings that are in the file replace those in `settings`. Throws InputError, naming the file and the line's key.
-// Those that only an earlier version had are passed over in the file of a run, which is kept for what it is.
-void read_toml(const std::filesystem::path& path, Settings& settings, bool of_a_run = false);
+// Settings that are in the text replace those in `settings`; from_toml(to_toml(s)) gives s. Throws InputError, naming
+// the place and the line or its key. The text of a run may be of an earlier version: settings that only that had are
+// passed over.
+void from_toml(std::string_view text, const std::string& place, Settings& settings, bool of_a_run = false);
+// The same for a file that a person wrote.
+void read_toml(const std::filesystem::path& path, Settings& settings);
 
 }  // namespace flymc

@@ -1,0 +1,15 @@
+// A table as CSV: its columns are learnt as the features of a fit of its last one, and every row encoded.
+#include "flymc/data/files/encoding.hpp"
+#include "flymc/data/files/table.hpp"
+#include "fuzz.hpp"
+
+FLYMC_FUZZ_TARGET(csv) {
+  using namespace flymc;
+  const Table table = Table::open({fuzz::put("table.csv", input)});
+  EncodingOptions options;
+  options.target = table.names().back();
+  options.missing = Missing::drop;
+  const Execution execution{Threads(1)};
+  const Encoding encoding = Encoding::learn(table, options, execution);
+  encoding.encode(table, execution, [](std::span<const double>, const RowFacts&, const RowOrigin&) {});
+}

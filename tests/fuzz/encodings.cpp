@@ -1,0 +1,13 @@
+// The encoding that a store keeps as JSON: what can be read is written as the same, and makes a model or says why not.
+#include "flymc/data/files/encoding.hpp"
+#include "flymc/run/files/priors.hpp"
+#include "fuzz.hpp"
+
+FLYMC_FUZZ_TARGET(encodings) {
+  using namespace flymc;
+  const Encoding encoding = Encoding::from_json(std::string(input));
+  const std::string text = encoding.to_json();
+  fuzz::must(Encoding::from_json(text).to_json() == text, "an encoding survives its JSON");
+  encoding.layout(Precision::float64);
+  make_model(fuzz::empty_run().settings(), encoding);
+}

@@ -1,0 +1,111 @@
+// What every fuzz target shares. A target is a function of bytes: it may refuse them with an error of ours, and anything
+// else that comes out of it is a finding.
+//
+// Each file is built twice: with libFuzzer (-DFLYMC_FUZZ=ON, clang), as a program of its own, and with the others into
+// fuzz_replay, which runs the corpus as a test.
+#pragma once
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "../../src/run/files/record.hpp"
+#include "flymc/core/error.hpp"
+#include "flymc/core/files.hpp"
+#include "flymc/run/files/run_directory.hpp"
+
+namespace flymc::fuzz {
+
+using Target = void (*)(std::string_view input);
+
+inline std::map<std::string, Target>& all_targets() {
+  static std::map<std::string, Target> all;
+  return all;
+}
+inline bool add(const char* name, Target target) { return all_targets().emplace(name, target).second; }
+
+inline void run(Target target, std::string_view input) {
+  try {
+    target(input);
+  } catch (const InputError&) {  // refused in words
+  } catch (const FileError&) {
+  }
+}
+
+// A law of the program that holds for every input.
+inline void must(bool holds, const char* law) {
+  if (holds) return;
+  std::fprintf(stderr, "not so: %s\n", law);
+  std::abort();
+}
+
+// A folder of this process, in memory where there is such a place.
+inline const std::filesystem::path& folder() {
+  struct Folder {
+    Folder() {
+      const char* const memory = "/dev/shm";
+      path = (::access(memory, W_OK) == 0 ? std::filesystem::path(memory) : std::filesystem::temp_directory_path()) /
+             fmt::format("flymc-fuzz-{}", ::getpid());
+      std::filesystem::create_directories(path);
+    }
+    ~Folder() {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+    }
+    std::filesystem::path path;
+  };
+  static const Folder made;
+  return made.path;
+}
+
+inline std::string put(const std::string& name, std::string_view bytes) {
+  const std::string path = (folder() / name).string();
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return path;
+}
+
+// A body as a record with its checksum, or a whole file if it begins like one.
+inline void put_record(const std::string& name, const std::string& kind, std::string_view body) {
+  const std::string head =
+      body.starts_with("flymc ") ? "" : fmt::format("flymc {} {} {}\n", kind, record_version, checksum(body));
+  put(name, head + std::string(body));
+}
+
+// A run of two chains, with settings and nothing else.
+inline const RunDirectory& empty_run() {
+  static const RunDirectory made = [] {
+    Settings settings;
+    settings.table = {"table.csv"};
+    settings.target = "y";
+    settings.fit.chains = 2;
+    return RunDirectory::create(folder() / "run", settings);
+  }();
+  return made;
+}
+
+}  // namespace flymc::fuzz
+
+#ifdef FLYMC_FUZZ_REPLAY
+#define FLYMC_FUZZ_TARGET(name)                                                             \
+  static void name##_target(std::string_view input);                                        \
+  [[maybe_unused]] static const bool name##_added = flymc::fuzz::add(#name, name##_target); \
+  static void name##_target(std::string_view input)
+#else
+#define FLYMC_FUZZ_TARGET(name)                                                       \
+  static void name##_target(std::string_view input);                                  \
+  extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);  \
+  extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) { \
+    flymc::fuzz::run(name##_target, {reinterpret_cast<const char*>(data), size});     \
+    return 0;                                                                         \
+  }                                                                                   \
+  static void name##_target(std::string_view input)
+#endif

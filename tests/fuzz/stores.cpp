@@ -1,0 +1,36 @@
+// A store of rows on disk: opened with and without its checksums, and every row read.
+#include "flymc/data/files/store_file.hpp"
+#include "flymc/data/row_copies.hpp"
+#include "fuzz.hpp"
+
+namespace {
+
+void open_and_read(const std::string& path, flymc::Verify verify) {
+  using namespace flymc;
+  const StoreFile file = open_store(path, verify);
+  constexpr RowId most = 1000;
+  std::vector<RowId> ids;
+  for (RowId row = 0; row < std::min(file.store.rows(), most); ++row) {
+    file.row_name(row);
+    ids.push_back(row);
+  }
+  RowCopies copies;
+  FactColumns facts;
+  copies.copy(file.store, ids, facts);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < copies.size(); ++i)
+    for (Index feature = 0; feature < copies.features(); ++feature) sum += copies.value(i, feature);
+  fuzz::must(copies.size() == ids.size() && (sum == sum || sum != sum), "every row is read");
+}
+
+}  // namespace
+
+FLYMC_FUZZ_TARGET(stores) {
+  using namespace flymc;
+  fuzz::put("rows.arrow", input);
+  for (const Verify verify : {Verify::numbers, Verify::metadata}) try {
+      open_and_read((fuzz::folder() / "rows.arrow").string(), verify);
+    } catch (const InputError&) {
+    } catch (const FileError&) {
+    }
+}
