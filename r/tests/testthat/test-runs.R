@@ -106,3 +106,19 @@ test_that("Ctrl-C stops the run and says how to go on", {
   expect_match(said, "TRUE")
   expect_identical(child$get_exit_status(), 0L)
 })
+
+test_that("settings are read whatever names hold", {
+  folder <- tempfile()
+  dir.create(folder)
+  lines <- c(
+    "table = ['/a b/C#.csv', \"it's \\\"so\\\"\"]", "target = 'y'", "columns = [\"a\\\\b'\", 'x, y', \"\\u001B[\\n\", '']",
+    "exclude = []", "nu = 4"
+  )
+  writeLines(lines, file.path(folder, "settings.toml"))
+  expect_identical(flymc:::setting_of(folder, "table"), c("/a b/C#.csv", "it's \"so\""))
+  expect_identical(flymc:::setting_of(folder, "target"), "y")
+  expect_identical(flymc:::names_in_setting(folder, "columns"), c("a\\b'", "x, y", "\033[\n", ""))
+  expect_identical(flymc:::names_in_setting(folder, "exclude"), character())
+  expect_identical(flymc:::setting_of(folder, "nu"), "4")
+  expect_null(flymc:::setting_of(folder, "order"))
+})
