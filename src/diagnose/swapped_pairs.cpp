@@ -59,7 +59,8 @@ SwappedPairs swapped_pairs(const RowMatrix& differences, double level, std::uint
     }
   }
   const auto drawn = static_cast<double>(largest.size());
-  out.p_value = as_large == enough ? static_cast<double>(enough) / drawn : (as_large + 1.0) / (drawn + 1.0);
+  out.p_value =
+      as_large == enough ? static_cast<double>(enough) / drawn : (static_cast<double>(as_large) + 1.0) / (drawn + 1.0);
   if (out.p_value > level) return out;
   // A strength above it has fewer sign vectors at least as large than the level allows.
   const auto at = largest.begin() + static_cast<std::ptrdiff_t>(level * (drawn + 1.0) + 0.5) - 1;

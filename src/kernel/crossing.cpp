@@ -30,10 +30,10 @@ class Mixture {
     std::vector<double> mass(n);
     for (std::size_t s = 0; s < n; ++s) mass[s] = log_mass(priors_, mean_, covariance_, places(s));
     const double largest = *std::ranges::max_element(mass);
-    double sum = 0.0, enough = 0.0;
+    double sum = 0.0, total = 0.0;
     for (double& m : mass) sum += (m = std::exp(m - largest));
-    for (double& m : mass) enough += (m = std::max(m / sum, least_weight / static_cast<double>(n)));
-    for (const double m : mass) weights_.push_back(m / enough);
+    for (double& m : mass) total += (m = std::max(m / sum, least_weight / static_cast<double>(n)));
+    for (const double m : mass) weights_.push_back(m / total);
   }
 
   Vector draw(const Random& random, std::uint64_t address) const {
@@ -112,6 +112,7 @@ Crossing::Crossing(const Density& density, std::shared_ptr<const LongTails> tail
   const Matrix covariance = columns(kept_, Eigen::all);
   kept_precision_ =
       Eigen::LLT<Matrix>(Matrix(0.5 * (covariance + covariance.transpose()))).solve(Matrix::Identity(n, n));
+  kept_mean_ = tails_->mean()(kept_);
   carry_ = columns * kept_precision_;
   for (const Index entry : kept_) carry_.row(entry).setZero();
 
@@ -125,33 +126,32 @@ Crossing::Crossing(const Density& density, std::shared_ptr<const LongTails> tail
     }
 }
 
-// mu_B = m_B - P_BB^-1 P_BK (theta_K - m_K) with the precision P of all entries, or of those in M alone.
-Crossing::Given Crossing::given_all_others(const Block& block, const Vector& theta) const {
-  std::vector<Index> own;
-  for (const std::size_t i : block) own.push_back(kept_[i]);
-  Vector away = theta - tails_->mean();
-  away(own).setZero();
-  const Matrix covariance = Matrix(tails_->precision()(own, own)).inverse();
-  const Vector pull = tails_->precision()(own, Eigen::all) * away;
-  return {Vector(tails_->mean()(own) - covariance * pull), covariance};
-}
-
-Crossing::Given Crossing::given_other_tails(const Block& block, const Vector& theta) const {
-  std::vector<Index> own;
-  for (const std::size_t i : block) own.push_back(static_cast<Index>(i));
-  const Vector mean = tails_->mean()(kept_);
-  Vector away = theta(kept_) - mean;
-  away(own).setZero();
-  const Matrix covariance = Matrix(kept_precision_(own, own)).inverse();
-  const Vector pull = kept_precision_(own, Eigen::all) * away;
-  return {Vector(mean(own) - covariance * pull), covariance};
+// mu_B = m_B - P_BB^-1 P_BK (theta_K - m_K): with the precision of all entries, or of those in M alone.
+Crossing::Given Crossing::given_others(const Matrix& precision, const Vector& mean, const Vector& at,
+                                       const std::vector<Index>& own) {
+  Vector away = at - mean;
+  for (const Index j : own) away[j] = 0.0;
+  const auto n = static_cast<Index>(own.size());
+  Matrix of_own(n, n);
+  Vector pull(n), centre(n);
+  for (Index i = 0; i < n; ++i) {
+    const Index entry = own[static_cast<std::size_t>(i)];
+    pull[i] = precision.col(entry).dot(away);
+    centre[i] = mean[entry];
+    for (Index k = 0; k < n; ++k) of_own(i, k) = precision(entry, own[static_cast<std::size_t>(k)]);
+  }
+  const Matrix covariance = of_own.inverse();
+  return {centre - covariance * pull, covariance};
 }
 
 bool Crossing::move(State& state, const Random& random, std::uint64_t first_address, std::uint64_t count,
                     Info& info) const {
   const Block& block = blocks_[random.choose(Purpose::move, first_address, blocks_.size())];
   const bool carries = random.uniform(Purpose::move, first_address + 1) < 0.5;
-  const Given given = carries ? given_other_tails(block, state.theta) : given_all_others(block, state.theta);
+  std::vector<Index> own;  // in M, or in theta
+  for (const std::size_t i : block) own.push_back(carries ? static_cast<Index>(i) : kept_[i]);
+  const Given given = carries ? given_others(kept_precision_, kept_mean_, state.theta(kept_), own)
+                              : given_others(tails_->precision(), tails_->mean(), state.theta, own);
   const auto all_priors = tails_->priors_at(state.theta);
   std::vector<StudentTOfEntry> priors;
   Vector here(block.size());

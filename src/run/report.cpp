@@ -228,8 +228,7 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
     const auto separated = separated_classes(store, model, *laplace, sides_of(model, shown.classes), separating);
     for (const Index j : without_moments(model, separating, store.features()))
       for (Index i = 0; i < reported.size(); ++i)
-        if (reported.is_of(i, j))
-          report.without_moments.push_back(names[static_cast<std::size_t>(i)]);
+        if (reported.is_of(i, j)) report.without_moments.push_back(names[static_cast<std::size_t>(i)]);
     warn(moment_warnings(report.without_moments));
     warn(separated.empty() ? prior_warnings(model, shown.names, model.parameters(laplace->mean)) : separated);
   }

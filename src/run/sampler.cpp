@@ -98,12 +98,12 @@ std::vector<SliceSome::Coordinate> long_tailed(const Model& model, const Anchor&
 bool too_far_for(const Bound& bound, const LongTails& tails, const TableShape& shape) {
   constexpr double next_to_nothing = -16.0;  // nats
   constexpr double many = 0.2;               // bright rows
-  constexpr RowId small_table = 100'000;
+  constexpr RowId cheap_rows = 100'000;
   if (tails.empty() || !bound.metric()) return false;
   const auto is_far = [&](const Vector& theta) {
     const double rho = bound.metric()->whiten(theta - bound.anchor()).norm();
     if (std::hypot(rho, std::sqrt(static_cast<double>(bound.anchor().size()))) > bound.radius()) return true;
-    return shape.rows <= small_table && expected_bright(shape) * bound.gap_growth(bound.at(theta, false)) > many;
+    return shape.rows <= cheap_rows && expected_bright(shape) * bound.gap_growth(bound.at(theta, false)) > many;
   };
   AtPrior places = tails.likeliest();
   const double most = tails.log_mass(places);

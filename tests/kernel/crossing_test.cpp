@@ -26,7 +26,8 @@ struct FourModes {
     for (int i = 0; i < 24; ++i) {
       const double a = std::sin(1.7 * i), b = std::cos(2.9 * i + 0.4), c = std::sin(0.6 * i + 1.0);
       const Vector x{{0.35 * a + 0.12 * b, 0.33 * b + 0.12 * a, c + 0.2 * a}};
-      builder.append(std::vector<double>{x[0], x[1], x[2]}, 2.6 * x[0] + 2.4 * x[1] - 0.5 * x[2] + 0.8 * std::sin(11.0 * i));
+      builder.append(std::vector<double>{x[0], x[1], x[2]},
+                     2.6 * x[0] + 2.4 * x[1] - 0.5 * x[2] + 0.8 * std::sin(11.0 * i));
     }
     return builder.finish();
   }();

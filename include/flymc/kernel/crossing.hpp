@@ -31,8 +31,9 @@ class Crossing final : public Kernel {
     Matrix covariance;
   };
   using Block = std::vector<std::size_t>;  // of tails
-  Given given_all_others(const Block& block, const Vector& theta) const;
-  Given given_other_tails(const Block& block, const Vector& theta) const;
+  // Of the entries `own` of a vector with this precision and mean, at the others that it has.
+  static Given given_others(const Matrix& precision, const Vector& mean, const Vector& at,
+                            const std::vector<Index>& own);
   bool move(State& state, const Random& random, std::uint64_t first_address, std::uint64_t count, Info& info) const;
 
   const Density* density_;
@@ -40,8 +41,9 @@ class Crossing final : public Kernel {
   int moves_;
   std::vector<Block> blocks_;
   std::vector<Index> kept_;  // M: the entries of the tails, in their order, and of a scale
-  Matrix kept_precision_;    // Cov_MM^-1
-  Matrix carry_;             // Cov_CM Cov_MM^-1, a column per tail; the rows of M are 0
+  Vector kept_mean_;
+  Matrix kept_precision_;  // Cov_MM^-1
+  Matrix carry_;           // Cov_CM Cov_MM^-1, a column per tail; the rows of M are 0
 };
 
 }  // namespace flymc

@@ -25,9 +25,7 @@ class Reported {
   std::size_t reference() const { return reference_; }
 
   // Whether number i is a coefficient or a difference from it.
-  bool is_of(Index i, Index entry) const {
-    return coefficient(i) == entry || (columns_ > 0 && subtracted(i) == entry);
-  }
+  bool is_of(Index i, Index entry) const { return coefficient(i) == entry || (columns_ > 0 && subtracted(i) == entry); }
   // All draws of number i, chain by chain, from draws of coefficients; holds two columns at most.
   template <class Draws>
   std::vector<std::vector<double>> draws(const Draws& from, Index i) const {

@@ -33,14 +33,15 @@ class SeenFiles : public flymc::testing::ScratchFolder {
 };
 
 TEST_F(SeenFiles, AreTheSameForAllRanks) {
-  const SeenFile one = file("one", "a,b\n1,2\n"), same = file("same", "a,b\n1,2\n"), longer = file("longer", "a,b\n1,2\n3,4\n"),
-                 other = file("other", "a,b\n1,3\n");
+  const SeenFile one = file("one", "a,b\n1,2\n"), same = file("same", "a,b\n1,2\n"),
+                 longer = file("longer", "a,b\n1,2\n3,4\n"), other = file("other", "a,b\n1,3\n");
   EXPECT_EQ(said({{one}, {same}, {one}}), "no error");
   EXPECT_EQ(said({{one}}), "no error");
   const std::string advice = "; all ranks must read the same files, from a file system that they share";
   EXPECT_EQ(said({{one}, {other}, {one}}), "t.csv: rank 1 sees another file than rank 0" + advice);
   EXPECT_EQ(said({{one}, {longer}, {longer}}), "t.csv: ranks 1, 2 see a file of another size than rank 0" + advice);
-  EXPECT_EQ(said({{one, one}, {one}, {one, one}}), "t.csv: rank 0 finds 2 files, and rank 1 another number of them" + advice);
+  EXPECT_EQ(said({{one, one}, {one}, {one, one}}),
+            "t.csv: rank 0 finds 2 files, and rank 1 another number of them" + advice);
   SeenFile renamed = one;
   renamed.name = "u.csv";
   EXPECT_EQ(said({{one, renamed}, {renamed, one}}),
