@@ -17,7 +17,9 @@
 #include <utility>
 
 #include "flags.hpp"
+#include "flymc/core/error.hpp"
 #include "flymc/core/files.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/export.hpp"
 #include "flymc/run/files/hurdle.hpp"
@@ -245,11 +247,17 @@ int explain(const std::filesystem::path& run, bool makes) {
   } catch (const std::filesystem::filesystem_error& error) {
     say(fmt::format("{}: {}; check the name and its permissions", error.path1().string(), error.code().message()));
     return Exit::file_trouble;
-  } catch (const std::system_error& error) {  // of fmt::print, to standard output
-    say(fmt::format("standard output cannot be written ({})", error.code().message()));
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::resource_unavailable_try_again)  // of std::thread
+      say(fmt::format("a thread cannot be started; allow the process more threads or more memory, or use fewer ({})",
+                      mention("threads")));
+    else  // of fmt::print, to standard output
+      say(fmt::format("standard output cannot be written ({})", error.code().message()));
     return Exit::file_trouble;
-  } catch (const std::bad_alloc&) {
-    say("there is not enough memory; `flymc plan` says how much a table takes, and --float32 halves it");
+  } catch (const std::bad_alloc& error) {
+    const auto* known = dynamic_cast<const MemoryError*>(&error);
+    say(fmt::format("{}; `flymc plan` says how much a fit takes; {} halves the rows, and {} leaves columns out",
+                    known ? known->what() : "there is not enough memory", mention("float32"), mention("exclude")));
     return Exit::file_trouble;
   } catch (const std::exception& error) {
     say(fmt::format("{}\nThis is a defect of flymc, not of your data: please report it.", error.what()));

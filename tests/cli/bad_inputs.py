@@ -2,6 +2,7 @@
 import dataclasses
 import datetime
 import gzip
+import math
 
 import pyarrow
 
@@ -55,6 +56,8 @@ total = [a + b for a, b in zip(good["age"], good["income"])]
 days = [datetime.datetime(2020, 1, 1 + i % 28) for i in range(60)]
 no_rows = parquet({"x": pyarrow.array([], "float64"), "bought": pyarrow.array([], "float64")})
 sizes = {"x1": [i * 1e-12 for i in range(60)], "x2": [(i * 7 % 60) * 1e12 for i in range(60)]}
+tiny = [float(x) * 1e-160 for x in good["income"]]
+depth = 30_000
 late_text = csv() + b"30,2.5,Bern,1\n" * 100000 + b"30,oops,Bern,1\n"
 
 FILES = [
@@ -98,6 +101,10 @@ FILES = [
         "d/a.csv has", "the same columns", path="d"),
     fit("files differ in kind", {"d/a.csv": csv(), "d/b.csv": csv(income=["x"] * 60)}, "column 'income' holds numbers in",
         "text in", "--categorical income", path="d"),
+    fit("name that is not UTF-8", csv(), r"b\xffd.csv: the name of the file or of its folder is not UTF-8", "rename it",
+        path="b\udcffd.csv"),
+    fit("100,001 columns", ",".join(["bought", *(f"x{i}" for i in range(100_000))]).encode() + b"\n1\n",
+        "t.csv: has 100001 columns", "at most 100000", "write a file of the columns"),
     run("file named twice", ["fit", "t.csv", "t.csv", "--target", "bought", "--out", "run"], "t.csv: is named twice",
         "name it once", files={"t.csv": csv()}),
 ]
@@ -146,6 +153,21 @@ CELLS = [
         flags=["--prior", "age: flat"], code=2),
     fit("sigma of a logistic", csv(), "only for the gaussian or student_t family", flags=["--sigma", "3"], code=2),
     fit("prior beyond doubles", csv(), "beyond double precision", "choose a prior", flags=["--prior", "normal(1e308, 1)"]),
+    fit("a column of 1e-160", csv(income=tiny), "column 'income' lies between", "rescale the column"),
+    fit("a product of 1e-160", csv(income=[float(x) * 1e-80 for x in good["income"]]), "'I(income^2)' lies between",
+        "rescale", flags=["--formula", "bought ~ I(income^2)"]),
+    fit("a target of 1e-160", csv(income=tiny), "the target 'income' is so small", "rescale it", target="income",
+        flags=["--family", "gaussian"]),
+    fit("an offset of -750", csv(far=[-750] * 60), "column 'far', row 1: an offset of -750 is an exposure of exp(-750)",
+        "add a constant", flags=["--family", "poisson", "--offset", "far"]),
+    fit("an exposure of 1e-320", csv(far=[1e-320] * 60), "column 'far', row 1: an exposure of 1e-320", "another unit",
+        flags=["--family", "poisson", "--exposure", "far"]),
+    fit("weights of 1e12", csv(w=[1e12] * 60), "weights in column 'w' sum to 6e+13", "divide them by their mean",
+        flags=["--weights", "w"]),
+    fit("amounts that a column explains", csv(numbers(60, 1), y=[math.exp(1 + x) for x in numbers(60, 1)["x1"]]),
+        "explain the target exactly", "--exclude", flags=["--family", "gamma"], target="y"),
+    fit("one amount per level", csv(price=[{"Bern": 10, "Lyon": 20, "Oslo": 15}[c] for c in good["city"]]),
+        "explain the target exactly", "--exclude", flags=["--family", "gamma", "--columns", "city"], target="price"),
     fit("separated, flat prior", separated, "separates the classes", "normal(0, 2.5)", flags=["--prior", "flat"],
         target="y"),
     fit("more columns than rows, flat prior", csv(numbers(10, 15)), "10 rows cannot determine 16 coefficients",
@@ -155,6 +177,10 @@ CELLS = [
 ]
 
 NAMES = [
+    fit("nested parentheses", csv(), "--formula", "more than 100 deep",
+        flags=["--formula", "bought ~ " + "(" * depth + "age" + ")" * depth], code=BAD_USAGE),
+    fit("nested prior", csv(), "--prior", "is none of normal(location, scale)",
+        flags=["--prior", "(" * depth + "age" + ")" * depth], code=BAD_USAGE),
     fit("no target column", without("bought"), "t.csv: there is no column 'bought' (the target)", "there are 'age'"),
     fit("misspelt target", csv(), "no column 'bougt' (the target)", "did you mean 'bought'?", target="bougt"),
     fit("misspelt feature", csv(), "no column 'incom' (a feature)", "did you mean 'income'?",

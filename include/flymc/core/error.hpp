@@ -1,9 +1,11 @@
-// The two ways flymc refuses to go on: bad input, and a bound that is not a bound.
+// The ways flymc refuses to go on: bad input, too little memory, and a bound that is not a bound.
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace flymc {
 
@@ -11,6 +13,16 @@ namespace flymc {
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+// Memory was not enough for what the message says.
+class MemoryError : public std::bad_alloc {
+ public:
+  explicit MemoryError(std::string what) : what_(std::move(what)) {}
+  const char* what() const noexcept override { return what_.c_str(); }
+
+ private:
+  std::string what_;
 };
 
 // A row's lower bound lies above its likelihood by more than rounding. Draws would no longer be exact,

@@ -5,6 +5,8 @@
 #include <arrow/status.h>
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -24,11 +26,20 @@ inline std::string arrow_message(const arrow::Status& status) {
   return text;
 }
 
+// Throws MemoryError if that is what was short, as Arrow's pool or the system says; the file is not to blame.
+inline void check_memory(const arrow::Status& status, const std::string& path) {
+  const std::string why = arrow_message(status);
+  const auto says = [&](int error) { return why.find(std::strerror(error)) != std::string::npos; };
+  if (status.IsOutOfMemory() || says(ENOMEM) || says(EAGAIN))  // EAGAIN: of a thread, which needs memory for its stack
+    throw MemoryError(fmt::format("{}: there is not enough memory for it ({})", path, why));
+}
+
 // What is read is input: throws InputError with the path and what could not be done.
 inline void must_read(const arrow::Status& status, const std::string& path, const char* what) {
-  if (!status.ok())
-    throw InputError(fmt::format("{}: {} ({}); the file may be cut short, damaged or of another format; write it again",
-                                 path, what, arrow_message(status)));
+  if (status.ok()) return;
+  check_memory(status, path);
+  throw InputError(fmt::format("{}: {} ({}); the file may be cut short, damaged or of another format; write it again",
+                               path, what, arrow_message(status)));
 }
 
 // The value of a result that must have been read.
@@ -40,7 +51,9 @@ Value readable(arrow::Result<Value> result, const std::string& path, const char*
 
 // What is written is a file: throws FileError.
 inline void must_write(const arrow::Status& status, const std::filesystem::path& path) {
-  if (!status.ok()) cannot_write(path, arrow_message(status));
+  if (status.ok()) return;
+  check_memory(status, path.string());
+  cannot_write(path, arrow_message(status));
 }
 
 template <class Value>

@@ -45,7 +45,9 @@ struct NumberSums {
   double minimum = std::numeric_limits<double>::infinity(), maximum = -minimum;
   ExactSum sum, squares;
   ColumnHash hash;
+  std::int64_t rows = 0;  // that were added with a weight
   void add(std::uint64_t row, double value, double weight) {
+    ++rows;
     count.add(weight);
     sum.add_product(weight, value);
     const double product = weight * value;  // and what is left of it: the squares are as good as the sum
@@ -77,6 +79,7 @@ struct NumberSums {
     sum += other.sum;
     squares += other.squares;
     hash += other.hash;
+    rows += other.rows;
     return *this;
   }
   void add_to_rest(std::uint64_t row, double value) {
@@ -86,11 +89,12 @@ struct NumberSums {
   }
   double mean() const { return sum.value() / count.value(); }
   // sqrt((count squares - sum^2) / (count (count - 1))), where the difference is taken of three doubles of each: they
-  // agree in their first digits where the numbers are far from 0. Of weights that sum to less than 2, as those that sum
-  // to 1, count - 1 would say nothing: the variance is then at most twice that without it.
+  // agree in their first digits where the numbers are far from 0. Weights that sum to less than the number of rows, as
+  // those that sum to 1, are taken as if they summed to it: a deviation does not depend on their unit.
   double deviation() const {
     const double n = count.value();
     if (!(n > 0.0)) return 0.0;
+    const double numbers = std::max(n, static_cast<double>(rows));
     const auto parts = [](ExactSum left) {
       std::array<double, 3> out;
       for (double& part : out) {
@@ -105,7 +109,7 @@ struct NumberSums {
       for (const double other : of_squares) difference.add_product(one, other);
     for (const double one : of_sum)
       for (const double other : of_sum) difference.add_product(-one, other);
-    return std::sqrt(std::max(0.0, difference.value()) / n / std::max(n - 1.0, 0.5 * n));
+    return std::sqrt(std::max(0.0, difference.value()) / n / std::max(numbers - 1.0, 0.5 * numbers) * (numbers / n));
   }
 };
 

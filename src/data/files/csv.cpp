@@ -133,6 +133,16 @@ class CsvFile final : public TableFile {
     return start;
   }
 
+  std::size_t columns_in(std::string_view header) const {
+    std::size_t columns = 1;
+    bool quoted = false;
+    for (const char c : header) {
+      quoted ^= c == '"';
+      columns += !quoted && c == delimiter_;
+    }
+    return columns;
+  }
+
   // What Arrow would not notice or not name.
   void look_at_start() {
     if (format_is(path_, ".gz")) check_gzip();
@@ -149,6 +159,7 @@ class CsvFile final : public TableFile {
     const auto longer = readable(fit_blocks(), path_, "cannot be read");
     if (longer.size() > start.size()) start = longer;
     const std::string header = start.substr(0, start.find_first_of("\r\n"));
+    check_column_count(path_, columns_in(header));
     if (header.find(delimiter_) == std::string::npos)
       for (const char other : {';', '\t', '|', ','})
         if (header.find(other) != std::string::npos)
@@ -182,6 +193,7 @@ class CsvFile final : public TableFile {
   // Says where and what, by reading once more if need be, since a stream of blocks does not count its rows.
   [[noreturn]] void explain(const arrow::Status& status, const Ragged& ragged,
                             const std::vector<TableColumn>& wanted) const {
+    check_memory(status, path_);
     const std::string message = arrow_message(status);
     if (ragged.found)
       throw InputError(fmt::format("{}{}: {} field{} where the header has {}: {}; {}", path_, line_of(ragged.text),

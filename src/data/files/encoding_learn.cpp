@@ -106,6 +106,8 @@ class EncodingLearner {
   void scan(const Execution& execution, const std::function<void(RowId)>& read);
   // Throws InputError if something is missing that must not be, or nothing is left.
   void check_what_is_left() const;
+  // Throws InputError if rows weigh too much in all.
+  void check_total_weight() const;
   // What the tally says of each column, and then of each term.
   void describe_columns();
   std::vector<TermFacts> describe_terms();
@@ -137,6 +139,7 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
   encoding_.target_column_ = table_.find(options_.target)->kind;
   scan(execution, read);
   check_what_is_left();
+  check_total_weight();
   describe_columns();
   const std::vector<TermFacts> facts = describe_terms();
   if (!options_.of_a_part) {
@@ -154,7 +157,7 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
     encoding_.target_deviation_ = all_.target_numbers.deviation();
     all_.target->distinct(encoding_.target_values_, encoding_.target_weights_);
   }
-  if (encoding_.target_is_feature() && !(encoding_.target_unit() > 0.0)) {
+  if (encoding_.target_is_feature() && !has_usable_deviation(encoding_.target_unit())) {
     const bool same = all_.target_numbers.minimum == all_.target_numbers.maximum;
     throw InputError(fmt::format(
         "the target '{}' {}, so that there is no residual scale to draw; {}", options_.target,
@@ -200,6 +203,20 @@ void EncodingLearner::check_what_is_left() const {
                                  options_.trials ? "trials" : "weights", options_.weights));
 }
 
+// A log density grows with the weights, and a chain needs its differences to some digits behind the point.
+void EncodingLearner::check_total_weight() const {
+  constexpr double most = 1e12;
+  const double total = all_.weight.value();
+  if (options_.weights.empty() || total <= most) return;
+  const std::string what = options_.trials ? "trials" : "weights";
+  throw InputError(
+      fmt::format("{}: the {} in column '{}' sum to {:.3g}, and double precision cannot tell densities of more than "
+                  "{:g} rows apart; "
+                  "{}",
+                  table_.files().front(), what, options_.weights, total, most,
+                  options_.trials ? "count trials and successes in another unit" : "divide them by their mean"));
+}
+
 void EncodingLearner::describe_columns() {
   for (std::size_t j = 0; j < encoding_.columns_.size(); ++j) {
     EncodedColumn& column = encoding_.columns_[j];
@@ -220,8 +237,7 @@ void EncodingLearner::describe_columns() {
     if (column.kind != ColumnKind::numeric || !is_standardised(options_, all_.numbers[j])) continue;
     if (options_.intercept) column.shift = column.mean;
     column.scale = column.deviation;
-    // Squares of tiny or huge numbers leave the range of double.
-    if (!(column.deviation > 0.0 && std::isfinite(column.deviation)))
+    if (!has_usable_deviation(column.deviation))
       throw InputError(
           fmt::format("column '{}' lies between {} and {}, where its deviation cannot be computed; rescale "
                       "the column",

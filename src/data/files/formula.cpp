@@ -27,6 +27,7 @@ constexpr std::array<std::pair<std::string_view, NumberFunction>, 6> functions =
                                                                                    {"exp", NumberFunction::exp},
                                                                                    {"sqrt", NumberFunction::sqrt}}};
 constexpr int most_power = 9;
+constexpr int most_depth = 100;  // the parser calls itself for each
 constexpr std::size_t most_terms = 100000;
 
 using Terms = std::vector<FormulaTerm>;
@@ -226,8 +227,11 @@ class Parser {
     skip();
     const std::size_t begin = at_;
     if (take("(")) {
+      if (++depth_ > most_depth)
+        fail(begin, fmt::format("parentheses stand in each other more than {} deep; write fewer", most_depth));
       Terms all = sum(false);
       if (!take(")")) close(begin);
+      --depth_;
       return all;
     }
     const bool quoted = next_is("`");
@@ -321,6 +325,7 @@ class Parser {
   const std::string& text_;
   const std::function<std::vector<std::string>(const std::string&)>& others_;
   std::size_t at_ = 0;
+  int depth_ = 0;  // of open parentheses
   Formula formula_;
   std::set<std::string> plain_;  // columns that stand somewhere outside of C()
 };

@@ -34,6 +34,7 @@ class IpcFile final : public TableFile {
  public:
   explicit IpcFile(const std::string& path) : TableFile(path) {
     const auto reader = open_reader(path, arrow::ipc::IpcReadOptions::Defaults());
+    check_column_count(path, static_cast<std::size_t>(reader->schema()->num_fields()));
     set_columns(*reader->schema());
     rows_ = readable(reader->CountRows(), path, "cannot be read");
     pieces_ = static_cast<std::size_t>(reader->num_record_batches());

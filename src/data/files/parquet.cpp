@@ -23,6 +23,17 @@ namespace {
 
 using Reader = std::unique_ptr<parquet::arrow::FileReader>;
 
+// Of the exception at hand: Parquet's own reader throws. Other exceptions go on.
+arrow::Status status_of_exception() {
+  try {
+    throw;
+  } catch (const parquet::ParquetStatusException& error) {
+    return error.status();
+  } catch (const parquet::ParquetException& error) {
+    return arrow::Status::Invalid(error.what());
+  }
+}
+
 // Small buffers per column instead of whole chunks: a row group may hold the whole file.
 Reader open_reader(const std::string& path, const parquet::ArrowReaderProperties& properties) {
   parquet::ReaderProperties buffers;
@@ -33,9 +44,10 @@ Reader open_reader(const std::string& path, const parquet::ArrowReaderProperties
       ARROW_ASSIGN_OR_RAISE(const auto file, arrow::io::ReadableFile::Open(path));
       parquet::arrow::FileReaderBuilder builder;
       ARROW_RETURN_NOT_OK(builder.Open(file, buffers));
+      TableFile::check_column_count(path, static_cast<std::size_t>(builder.raw_reader()->metadata()->num_columns()));
       return builder.properties(properties)->Build();
-    } catch (const std::exception& error) {
-      return arrow::Status::Invalid(error.what());
+    } catch (const std::exception&) {
+      return status_of_exception();
     }
   };
   auto built = build();
@@ -106,8 +118,8 @@ class ParquetFile final : public TableFile {
   static arrow::Result<std::shared_ptr<arrow::RecordBatch>> next(arrow::RecordBatchReader& batches) {
     try {
       return batches.Next();
-    } catch (const std::exception& error) {
-      return arrow::Status::Invalid(error.what());
+    } catch (const std::exception&) {
+      return status_of_exception();
     }
   }
 

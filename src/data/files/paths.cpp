@@ -1,6 +1,7 @@
 // Patterns are the shell's; a name that exists is never a pattern.
 #include "paths.hpp"
 
+#include <arrow/util/utf8.h>
 #include <fmt/format.h>
 #include <glob.h>
 #include <unistd.h>
@@ -42,6 +43,19 @@ void add_folder(const std::string& folder, std::vector<std::string>& files) {
   if (found.empty()) throw InputError(fmt::format("{}: the folder holds no file that is {}", folder, formats));
   std::ranges::sort(found);
   files.insert(files.end(), found.begin(), found.end());
+}
+
+// Settings and rows keep the names of files as text.
+void check_name(const std::string& path) {
+  arrow::util::InitializeUTF8();
+  if (arrow::util::ValidateUTF8(path)) return;
+  std::string shown;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    shown += byte < 0x80 ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+  }
+  throw InputError(
+      fmt::format("{}: the name of the file or of its folder is not UTF-8; rename it, or name a link to it", shown));
 }
 
 void add_path(const std::string& path, std::vector<std::string>& files) {
@@ -92,6 +106,7 @@ std::vector<std::string> expand_paths(const std::vector<std::string>& paths) {
       add_path(path, files);
   }
   std::set<fs::path> seen;
+  for (const auto& file : files) check_name(file);
   for (const auto& file : files)
     if (!seen.insert(fs::weakly_canonical(file)).second)
       throw InputError(fmt::format("{}: is named twice, and its rows would count twice; name it once", file));

@@ -218,6 +218,8 @@ Layout read_metadata(const arrow::Schema& schema, const std::string& path, std::
     if (precision != "float64" && precision != "float32") throw InputError("its precision is unknown");
     return {std::move(names), precision == "float64" ? Precision::float64 : Precision::float32,
             nlohmann::json::parse(own[levels_key]).get<std::vector<Index>>()};
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     foreign(path, fmt::format("its levels cannot be read: {}", error.what()));
   }

@@ -81,6 +81,14 @@ void check_same_columns(const TableFile& first, const TableFile& other) {
 
 }  // namespace
 
+void TableFile::check_column_count(const std::string& path, std::size_t columns) {
+  if (columns > most_columns)
+    throw InputError(
+        fmt::format("{}: has {} columns, and a table may have at most {}; write a file of the columns that "
+                    "are needed",
+                    path, columns, most_columns));
+}
+
 void TableFile::set_columns(const arrow::Schema& schema) {
   for (const auto& field : schema.fields())
     columns_.push_back({field->name(), kind_of(*field->type()), field->type()->id() == arrow::Type::NA});

@@ -28,6 +28,11 @@ class TableFile {
  public:
   using Visit = std::function<void(const std::shared_ptr<arrow::RecordBatch>&)>;
 
+  // More columns than this are not read: what is kept for each would not fit in memory.
+  static constexpr std::size_t most_columns = 100000;
+  // Throws InputError if there are more.
+  static void check_column_count(const std::string& path, std::size_t columns);
+
   virtual ~TableFile() = default;
   const std::string& path() const { return path_; }
   const std::vector<FileColumn>& columns() const { return columns_; }

@@ -29,7 +29,8 @@ std::vector<std::byte> to_bytes(Tally& tally) {
                 {"sum_finite", n.sum.finite()},
                 {"squares", n.squares.parts()},
                 {"squares_finite", n.squares.finite()},
-                {"hash", n.hash.sum}};
+                {"hash", n.hash.sum},
+                {"rows", n.rows}};
   };
   value["target_numbers"] = of_numbers(tally.target_numbers);
   for (NumberSums& n : tally.numbers) value["numbers"].push_back(of_numbers(n));
@@ -75,7 +76,8 @@ void from_bytes(std::span<const std::byte> bytes, Tally& tally) {
                       std::bit_cast<double>(n["maximum"].get<std::uint64_t>()),
                       sum_of(n["sum"], n["sum_finite"]),
                       sum_of(n["squares"], n["squares_finite"]),
-                      ColumnHash{n["hash"].get<std::uint64_t>()}};
+                      ColumnHash{n["hash"].get<std::uint64_t>()},
+                      n["rows"].get<std::int64_t>()};
   };
   tally.target_numbers = numbers_of(value["target_numbers"]);
   const auto take_levels = [&](const json& all, LevelSums& levels) {

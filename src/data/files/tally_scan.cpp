@@ -123,7 +123,7 @@ std::span<const double> TallyScan::add_facts(const TableBatch& batch, std::span<
     }
   }
   if (options_.offset.empty()) return weights;
-  constexpr double largest_logarithm = 700.0;
+  constexpr double largest_logarithm = 700.0;  // of which exp is a normal number, and so is 1 / exp
   for (const Index row : kept) {
     const auto i = static_cast<std::size_t>(row);
     const double value = offset_of(batch, row, names_[offset], batch.numbers(offset)[i], options_.exposure);
@@ -133,6 +133,15 @@ std::span<const double> TallyScan::add_facts(const TableBatch& batch, std::span<
           fmt::format("{}: an offset of {} is an exposure of exp({}), beyond double precision; name a column of "
                       "exposures by {}, or take logarithms",
                       cell_name(batch, row, names_[offset]), value, value, mention("exposure")));
+    if (value < -largest_logarithm)
+      throw InputError(
+          options_.exposure
+              ? fmt::format(
+                    "{}: an exposure of {} is too near to 0 for double precision; give exposures in another unit",
+                    cell_name(batch, row, names_[offset]), batch.numbers(offset)[i])
+              : fmt::format("{}: an offset of {} is an exposure of exp({}), too near to 0 for double precision; add a "
+                            "constant to all offsets, which the intercept takes up",
+                            cell_name(batch, row, names_[offset]), value, value));
     tally.exposure.add(std::exp(value) * (weights.empty() ? 1.0 : weights[i]));
   }
   return weights;

@@ -109,16 +109,21 @@ bool is_standardised(const EncodingOptions& options, const NumberSums& sums) {
   return options.standardise && !zero_or_one && sums.minimum != sums.maximum;
 }
 
+bool has_usable_deviation(double deviation) {
+  return deviation >= 1.0 / Encoding::largest_number && deviation <= Encoding::largest_number;
+}
+
 TermFacts describe_term(const EncodingOptions& options, const std::vector<EncodedColumn>& columns, const TermSums& sums,
                         EncodedTerm& term) {
   // Each row that was added has one combination. In a hurdle these are more rows than its count part has.
   RowId rows = 0;
   for (const auto of_combination : sums.levels.rows) rows += of_combination;
   ExactSum total;
+  std::int64_t weighted_rows = 0;
   if (options.weights.empty())
     total.add(static_cast<double>(rows));
   else
-    for (const NumberSums& numbers : sums.numbers) total += numbers.count;
+    for (const NumberSums& numbers : sums.numbers) total += numbers.count, weighted_rows += numbers.rows;
   std::map<std::size_t, std::unordered_map<std::string, std::uint32_t>> level_of;  // by column
   std::vector<const std::unordered_map<std::string, std::uint32_t>*> in_order;
   std::vector<bool> has_reference;
@@ -156,6 +161,7 @@ TermFacts describe_term(const EncodingOptions& options, const std::vector<Encode
     if (term.number()) {
       NumberSums& numbers = sum.numbers;
       numbers.count = total;
+      numbers.rows = weighted_rows;
       if (sum.rows < rows) {  // in all others it is 0
         numbers.minimum = std::min(numbers.minimum, 0.0);
         numbers.maximum = std::max(numbers.maximum, 0.0);
@@ -165,7 +171,7 @@ TermFacts describe_term(const EncodingOptions& options, const std::vector<Encode
         // Levels are not centred, and neither are their slopes: that is at the reference.
         if (options.intercept && !term.coded()) shift = numbers.mean();
         scale = numbers.deviation();
-        if (!(scale > 0.0 && std::isfinite(scale)))
+        if (!has_usable_deviation(scale))
           throw InputError(
               fmt::format("'{}' lies between {} and {}, where its deviation cannot be computed; rescale the columns",
                           term.name, numbers.minimum, numbers.maximum));

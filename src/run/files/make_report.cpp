@@ -22,12 +22,18 @@ void say_facts(const Encoding& encoding, RunReport& report) {
                                   encoding.total_weight(), encoding.weights().empty() ? "" : " by weight");
   if (!encoding.offset().empty() && encoding.hurdle() != Hurdle::zero)  // which has none
     report.choices += fmt::format("\n{} '{}'", encoding.exposure() ? "exposure" : "offset", encoding.offset());
-  if (!encoding.weights().empty() && !encoding.whole_weights() && encoding.total_weight() > 3.0 * rows)
+  if (encoding.weights().empty() || encoding.whole_weights()) return;
+  if (encoding.total_weight() > 3.0 * rows)
     report.warnings.push_back(
         fmt::format("the weights sum to {:.3g}, which is {:.3g} times the number of rows, and intervals are as narrow "
                     "as those of that many rows; if they say how many others a row stands for, divide them by their "
                     "mean",
                     encoding.total_weight(), encoding.total_weight() / rows));
+  if (3.0 * encoding.total_weight() < rows)
+    report.warnings.push_back(fmt::format(
+        "the weights sum to {:.3g}, where there are {:.0f} rows, and intervals are as wide as if there were "
+        "only so many; if the weights were divided by their sum, divide them by their mean instead",
+        encoding.total_weight(), rows));
 }
 
 }  // namespace

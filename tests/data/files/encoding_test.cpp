@@ -244,11 +244,13 @@ TEST(Encoding, StandardisesByWeights) {
   EXPECT_EQ(one.total_weight(), static_cast<double>(other.rows()));
   EXPECT_TRUE(one.whole_weights());
   EXPECT_EQ(Encoding::from_json(one.to_json()).total_weight(), one.total_weight());
-  // Weights that sum to 1.
-  const Encoding small =
-      Encoding::learn(Table::open({folder.write("s.csv", "x,n,y\n1,0.25,0\n2,0.5,1\n3,0.25,0\n")}), options);
-  EXPECT_EQ(small.shift()[1], 2.0);
-  EXPECT_NEAR(small.scale()[1], 1.0, 1e-12);
+  // Weights that sum to 1: the deviation is that of as many rows as there are, and a row of weight 0 is not one.
+  const Encoding small = Encoding::learn(
+      Table::open({folder.write("s.csv", "x,n,y\n9,0,1\n1,0.25,0\n2,0.25,1\n4,0.25,0\n9,0.25,0\n")}), options);
+  options.weights = "";
+  const Encoding plain = Encoding::learn(Table::open({folder.write("p.csv", "x,y\n1,0\n2,1\n4,0\n9,0\n")}), options);
+  EXPECT_EQ(small.shift()[1], 4.0);
+  EXPECT_NEAR(small.scale()[1], plain.scale()[1], 1e-12);
   EXPECT_FALSE(small.whole_weights());
 }
 

@@ -29,6 +29,16 @@ std::string read(const std::string& text) {
   return out;
 }
 
+// The parser calls itself for each parenthesis.
+TEST(Formula, ParenthesesHaveADepth) {
+  const auto nested = [](std::size_t deep) { return "y ~ " + std::string(deep, '(') + "a" + std::string(deep, ')'); };
+  EXPECT_EQ(read(nested(100)), "y = 1 + a");
+  EXPECT_EQ(read("y ~ " + std::string("(a):").append("(b)")), "y = 1 + a:b");
+  for (const std::size_t deep : {101, 30000, 1000000})
+    EXPECT_TRUE(says(message_of<InputError>([&] { read(nested(deep)); }), {"more than 100 deep", "write fewer"}))
+        << deep;
+}
+
 TEST(Formula, StandsForTerms) {
   for (const auto& [text, terms] : std::initializer_list<std::pair<const char*, const char*>>{
            {"y ~ a", "y = 1 + a"},
