@@ -32,7 +32,10 @@ void check_start(const Density& density, const Vector& theta) {
 
 void check(const State& state) {
   if (!std::isfinite(state.at.log_density))
-    throw StartError("the density at the chain's start cannot be computed; start nearer to the anchor");
+    throw StartError(
+        "the posterior density cannot be computed where a chain starts: it is not finite, or so large that double "
+        "precision has no digits left for its differences; divide weights that are large by their mean, and rescale "
+        "columns and targets that are far from 1 in size");
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 // Chain rules between s = log kappa and kappa.
 #include "flymc/model/sampled_shape.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 
 namespace flymc {
 
@@ -16,6 +19,16 @@ void SampledShape::check(Index parameters) const {
     throw InputError(
         "the shape has no posterior under a flat prior: however large it is, the likelihood does not vanish; give it a "
         "proper prior, such as student_t(3, 0, 10)");
+}
+
+void SampledShape::check_shape(const Vector& theta) const {
+  constexpr double least = 1e-6;  // of a target's deviation, in its mean: sums of squares know hardly less
+  if (parts_.may_be_endless || theta[theta.size() - 1] < -2.0 * std::log(least)) return;
+  throw InputError(fmt::format(
+      "the columns explain the target exactly: it differs from its means by less than {:g} of them, so that "
+      "the shape has no upper end, and no posterior; leave out the column that holds the target ({}), or, "
+      "if the target is one number per level or per value of a column, look it up instead of fitting it",
+      least, mention("exclude")));
 }
 
 double SampledShape::part(double target, double kappa) const { return parts_.one(target, std::log(kappa)).value; }

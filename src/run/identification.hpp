@@ -11,11 +11,15 @@
 
 namespace flymc {
 
-// Parameters whose posterior is where their prior is, and no narrower than nine tenths of it. `laplace_sd` and `prior_sd`
-// are of all that is reported, in its units, and `shift` is the mode less the prior's centre; the first `coefficients` of
-// them belong to columns.
-std::vector<std::string> unknown_parameters(const std::vector<std::string>& names, const Vector& laplace_sd,
-                                            const Vector& prior_sd, const Vector& shift, std::size_t coefficients);
+// A normal that stands for a distribution of all that is reported, in its units.
+struct Approximation {
+  Vector mean, sd;
+};
+
+// Parameters whose posterior is where their prior is, and no narrower than nine tenths of it; the first `coefficients`
+// belong to columns, and those after them are positive.
+std::vector<std::string> unknown_parameters(const std::vector<std::string>& names, const Approximation& posterior,
+                                            const Approximation& prior, std::size_t coefficients);
 
 // Columns that are combinations of those before them, from the curvature of the rows (features x features).
 std::vector<std::string> dependent_columns(const std::vector<std::string>& columns, const Matrix& curvature);

@@ -219,7 +219,7 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
     const Index further = model.draws_scale() || model.draws_shape() ? 1 : 0;
     const std::vector<std::string>& names = reported.names();
     const Vector centre = reported.at(shown.original(model.prior().centre(laplace->mean.size())));
-    warn(unknown_parameters(names, reported.sd(factor), reported.sd(prior), as_vector(report.laplace_mean) - centre,
+    warn(unknown_parameters(names, {as_vector(report.laplace_mean), reported.sd(factor)}, {centre, reported.sd(prior)},
                             names.size() - static_cast<std::size_t>(further)));
     const Index features = store.features() - further;  // the last one is the target, or the 1 of a shape
     warn(dependent_columns(store.columns(), laplace->rows.topLeftCorner(features, features)));

@@ -67,9 +67,12 @@ TEST(Start, RefusesAThetaWithoutADensity) {
   for (const double bad : {std::nan(""), HUGE_VAL, 1e200, 1e9}) {
     RowId queries = 0;
     const Vector theta = Vector::Constant(2, bad);
-    const std::string expected = std::isfinite(bad)
-                                     ? "the density at the chain's start cannot be computed; start nearer to the anchor"
-                                     : "a chain must start at 2 finite numbers";
+    const std::string expected =
+        std::isfinite(bad)
+            ? "the posterior density cannot be computed where a chain starts: it is not finite, or so large that "
+              "double precision has no digits left for its differences; divide weights that are "
+              "large by their mean, and rescale columns and targets that are far from 1 in size"
+            : "a chain must start at 2 finite numbers";
     EXPECT_EQ(message_of<InputError>([&] { start_joint(world.joint, theta, {}, queries); }), expected) << bad;
     if (bad == 1e9) continue;  // no bound, no cancellation: the posterior itself can be computed
     EXPECT_EQ(message_of<InputError>([&] { start_full(world.full, theta, queries); }), expected) << bad;

@@ -152,6 +152,12 @@ def test_a_shape_that_counts_do_not_have(tmp_path):
     assert not any("leave out" in text for text in said)
 
 
+def test_a_shape_that_amounts_fix(tmp_path):
+    """Its posterior is wider than its prior, around 0, and knows it to 4 %."""
+    y = np.exp(1 + 0.3 * X) * RANDOM.gamma(1000, 1 / 1000, ROWS)
+    assert warnings(tmp_path, "--family", "gamma", "--columns", "x", x=X[:1250], y=y[:1250]) == []
+
+
 def test_a_scale_that_residuals_do_not_have(tmp_path):
     y = 10 + 3 * X + 2 * RANDOM.standard_t(4, ROWS)
     flags = ["--family", "student_t", "--sigma"]

@@ -315,9 +315,10 @@ class Model {
   Vector parameter_change(const Vector& theta, const Vector& direction) const {
     return by_parameters_ ? by_parameters_->change(theta, direction) : direction;
   }
-  // Throws InputError if theta is on its way to a scale of 0.
+  // Throws InputError if theta is on its way to a scale of 0, or to a shape without end.
   void check_scale(const Vector& theta) const {
     if (scale_) scale_->check_scale(theta);
+    if (shape_) shape_->check_shape(theta);
   }
   // What the log-likelihood of a row of this target has, times its weight, besides that of the family.
   double log_likelihood_besides(const Vector& parameters, double target) const {

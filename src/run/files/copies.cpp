@@ -11,19 +11,19 @@
 #include "flymc/draws/files/draws_file.hpp"
 #include "make_report.hpp"
 #include "preparation_file.hpp"
+#include "writable_copy.hpp"
 
 namespace flymc {
 namespace {
 
 namespace fs = std::filesystem;
 
+// A file, or a folder of files, that is there.
 void copy_over(const fs::path& from, const fs::path& to) {
   if (!fs::exists(from)) return;
-  std::error_code error;
-  fs::copy(from, to, fs::copy_options::recursive, error);
-  if (error)
-    throw FileError(fmt::format("{}: cannot be copied to {} ({}); check the permissions and the free space",
-                                from.string(), to.string(), error.message()));
+  if (!fs::is_directory(from)) return copy_writable(from, to);
+  fs::create_directory(to);
+  for (const auto& entry : fs::directory_iterator(from)) copy_over(entry.path(), to / entry.path().filename());
 }
 
 void link_or_copy(const fs::path& from, const fs::path& to) {

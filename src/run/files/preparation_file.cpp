@@ -16,6 +16,7 @@
 #include "flymc/run/laplace.hpp"
 #include "gaps_file.hpp"
 #include "record.hpp"
+#include "writable_copy.hpp"
 
 namespace flymc {
 
@@ -192,11 +193,7 @@ bool copy_preparation(const RunDirectory& base, const fs::path& folder, const Se
     if (!fs::exists(base.gaps())) return false;
     require_file(base.gaps());
     PendingFile copy(folder / "gaps.flymc");
-    std::error_code error;
-    fs::copy_file(base.gaps(), copy.path(), fs::copy_options::overwrite_existing, error);
-    if (error)
-      throw FileError(
-          fmt::format("{}: cannot be copied to {} ({})", base.gaps().string(), folder.string(), error.message()));
+    copy_writable(base.gaps(), copy.path());
     copy.commit();
   }
   write_record(folder / "preparation.flymc", "preparation", value);

@@ -87,6 +87,13 @@ void check_sizes(const RunReport& report) {
                   directory.report().string(), why, mention_action("resume", directory.path().string())));
 }
 
+// JSON has null for a number that is not finite.
+std::vector<double> numbers_from(const nlohmann::json& list) {
+  std::vector<double> out;
+  for (const auto& value : list) out.push_back(value.is_null() ? NAN : value.get<double>());
+  return out;
+}
+
 }  // namespace
 
 void write_report(const RunDirectory& directory, RunReport report) {
@@ -119,9 +126,10 @@ RunReport read_report(const RunDirectory& directory) {
     if (!value.at("radius").is_null()) value.at("radius").get_to(report.radius);
     value.at("coefficients").get_to(report.coefficients);
     report.differences = value.value("differences", false);
-    value.at("laplace_mean").get_to(report.laplace_mean);
-    value.at("laplace_sd").get_to(report.laplace_sd);
-    report.laplace_sd_of_others = value.value("laplace_sd_of_others", report.laplace_sd_of_others);
+    report.laplace_mean = numbers_from(value.at("laplace_mean"));
+    report.laplace_sd = numbers_from(value.at("laplace_sd"));
+    if (value.contains("laplace_sd_of_others"))
+      for (const auto& sd : value["laplace_sd_of_others"]) report.laplace_sd_of_others.push_back(numbers_from(sd));
     value.at("chains").get_to(report.chains);
     check_sizes(report);
     return report;

@@ -1,0 +1,23 @@
+// A file of a run, copied: the copy may be written, whatever the permissions of the original.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "flymc/core/files.hpp"
+
+namespace flymc {
+
+// Over what may stand at `to`. Throws FileError.
+inline void copy_writable(const std::filesystem::path& from, const std::filesystem::path& to) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
+  if (!error) fs::permissions(to, fs::perms::owner_read | fs::perms::owner_write, fs::perm_options::add, error);
+  if (error)
+    throw FileError(fmt::format("{}: cannot be copied to {} ({}); check the permissions and the free space",
+                                from.string(), to.string(), error.message()));
+}
+
+}  // namespace flymc
