@@ -136,13 +136,6 @@ std::string two_digits(double x) {
   return fmt::format("{:.0f}", std::round(x / last) * last);
 }
 
-std::string duration(double seconds) {
-  if (seconds < 1.0) return "less than a second";
-  if (seconds < 100.0) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 6000.0) return fmt::format("{:.0f} min", seconds / 60.0);
-  return fmt::format("{:.1f} h", seconds / 3600.0);
-}
-
 }  // namespace
 
 Plan make_plan(const Settings& settings) {

@@ -1,10 +1,14 @@
 // Stage 3: draws until there are enough, merged into one file, and the report.
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "clock.hpp"
 #include "enough.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/run/files/run_draws.hpp"
 #include "flymc/run/reported.hpp"
+#include "flymc/run/trial.hpp"
 #include "make_report.hpp"
 #include "part_sink.hpp"
 #include "saved_chains.hpp"
@@ -46,6 +50,27 @@ bool draw_in_rounds(const Job& job, const RunParts& parts, const PartSink& sink,
   }
 }
 
+// Regular MCMC goes over all rows for each draw. Whoever did not ask for it, and is to wait, is told why, and how long.
+void tell_of_regular(const Job& job, const RunParts& parts, const Recipe& recipe) {
+  constexpr double not_worth_a_word = 20.0;  // seconds
+  const FitOptions& options = job.settings().fit;
+  if (!recipe.regular || options.regular) return;
+  const Store& store = parts.rows.store;
+  FitOptions asked = options;
+  asked.regular = true;
+  const Trial guess = guess_fit(shape_of(store.rows(), store.layout(), parts.model.arrangement().blocks()), asked);
+  const double each =
+      guess.warmup * guess.warmup_seconds + static_cast<double>(options.draws) * options.thin * guess.sampling_seconds;
+  const double at_once = std::min(options.chains, job.execution.threads.count() * job.communicator().size());
+  const double seconds = each * options.chains / at_once;
+  if (seconds < not_worth_a_word) return;
+  job.monitor.say(fmt::format("sample: regular MCMC ({}), which evaluates all {} rows some times for each draw",
+                              recipe.why, store.rows()));
+  job.monitor.say(fmt::format("        {} chains of {} draws: about {}{}", options.chains, options.draws,
+                              duration(seconds),
+                              job.settings().until_enough ? ", and more if these are not enough" : ""));
+}
+
 }  // namespace
 
 bool sample(const Job& job, const RunParts& parts, const Preparation& preparation, const SetUpSeconds& set_up) {
@@ -53,6 +78,7 @@ bool sample(const Job& job, const RunParts& parts, const Preparation& preparatio
   const FitOptions& options = job.settings().fit;
   parts.rows.expect(recipe_of(preparation, options).regular ? Access::in_order : Access::here_and_there);
   const Sampler sampler(parts.rows.store, parts.model, preparation, options, job.communicator());
+  tell_of_regular(job, parts, recipe_of(preparation, options));
   ChainPlan plan = sampler.plan();
   start_where_others_ended(directory, plan);
   PartSink sink(directory, parts);
