@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -265,6 +266,17 @@ int explain(const std::filesystem::path& run, bool makes) {
   }
 }
 
+// Whether that is the exception at hand.
+bool short_of_memory() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 int guarded(const std::function<int()>& command, const std::filesystem::path& run, bool makes, const Ranks& ranks) {
   try {
     const int code = command();
@@ -277,6 +289,8 @@ int guarded(const std::function<int()>& command, const std::filesystem::path& ru
     if (ranks.all().rank() != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
     const int code = explain(run, makes);
     ranks.abort(code);
+    // A library whose threads could not start may not survive its own destructors.
+    if (short_of_memory()) std::_Exit(code);
     return code;
   }
 }

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "clock.hpp"
 #include "enough.hpp"
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/run/files/run_draws.hpp"
 #include "flymc/run/reported.hpp"
 #include "flymc/run/trial.hpp"
@@ -50,6 +52,17 @@ bool draw_in_rounds(const Job& job, const RunParts& parts, const PartSink& sink,
   }
 }
 
+// How many different rows columns of levels and a target of classes can make; no number bounds other tables.
+double most_different_rows(const Encoding& encoding) {
+  if (encoding.classes().empty() || !encoding.offset().empty()) return HUGE_VAL;
+  auto different = static_cast<double>(encoding.classes().size());
+  for (const EncodedColumn& column : encoding.columns())
+    different *= column.kind == ColumnKind::text      ? static_cast<double>(column.levels.size())
+                 : column.kind == ColumnKind::boolean ? 2.0
+                                                      : HUGE_VAL;
+  return different;
+}
+
 // Regular MCMC goes over all rows for each draw. Whoever did not ask for it, and is to wait, is told why, and how long.
 void tell_of_regular(const Job& job, const RunParts& parts, const Recipe& recipe) {
   constexpr double not_worth_a_word = 20.0;  // seconds
@@ -66,9 +79,16 @@ void tell_of_regular(const Job& job, const RunParts& parts, const Recipe& recipe
   if (seconds < not_worth_a_word) return;
   job.monitor.say(fmt::format("sample: regular MCMC ({}), which evaluates all {} rows some times for each draw",
                               recipe.why, store.rows()));
-  job.monitor.say(fmt::format("        {} chains of {} draws: about {}{}", options.chains, options.draws,
+  job.monitor.say(fmt::format("        {} chains of {} draws: {} or longer{}", options.chains, options.draws,
                               duration(seconds),
-                              job.settings().until_enough ? ", and more if these are not enough" : ""));
+                              job.settings().until_enough ? ", and more draws if these are not enough" : ""));
+  constexpr double worth_it = 10.0;  // rows for each different one
+  if (const double different = most_different_rows(parts.encoding);
+      worth_it * different < static_cast<double>(store.rows()) && parts.encoding.weights().empty())
+    job.monitor.say(fmt::format(
+        "        at most {:.0f} rows are different: given once, with their number as a weight ({}), they have "
+        "the same posterior, in a fraction of the time",
+        different, mention("weights", "COLUMN")));
 }
 
 }  // namespace
