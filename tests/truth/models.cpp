@@ -169,8 +169,8 @@ TruthModel softmax(std::string name, std::string title, int classes, PriorSpec p
   return {std::move(name), std::move(title), FamilyKind::softmax, prior, std::move(rows), std::move(axes), classes};
 }
 
-// Priors that are narrow beside what the rows know, with long tails: a spike at the prior and a mode of the rows, which
-// hold comparable shares of the posterior. `of_slopes` is the prior of all coefficients but an intercept.
+// Long-tailed priors that are much narrower than the likelihood: a spike at the prior and a mode of the likelihood hold
+// comparable shares of the posterior. `of_slopes` is the prior of all coefficients but an intercept.
 TruthModel narrow(TruthModel model, PriorSpec of_slopes) {
   for (std::size_t i = 0; i < model.features(); ++i) {
     const bool intercept = i == 0 && model.rows.front().x[0] == 1.0;
@@ -179,7 +179,13 @@ TruthModel narrow(TruthModel model, PriorSpec of_slopes) {
   return model;
 }
 
-// Five values of a column, so many rows of each and ones among them.
+// The posterior has no standard deviation, or not even a mean: its asinh is judged, and axes are those of the asinh.
+TruthModel endless(TruthModel model) {
+  model.asinh = true;
+  return model;
+}
+
+// Five values of a column, the number of rows with each, and the number of ones among them.
 Rows five_values(double step, const std::int64_t (&rows)[5], const std::int64_t (&ones)[5]) {
   Rows out;
   for (int i = 0; i < 5; ++i) {
@@ -435,6 +441,21 @@ std::vector<TruthModel> make_models() {
       narrow(logistic("narrow_two_columns", "2,000 rows, two columns with narrow t_3 priors", normal(2.5),
                       two_columns(), {{-60, 100, 40, {0.0}}, {-60, 100, 40, {0.0}}}),
              student_t(3, 0.5)),
+      endless(logistic("endless_logistic_t2", "a level of 20 rows, all 1, among 1,000, student_t(2, 0, 2.5)",
+                       student_t(2, 2.5), level(20, 960, 20, 0), {{-2.1, -1.8}, {-1.5, 6}})),
+      endless(logistic("endless_logistic_t1", "a level of 20 rows, all 1, among 1,000, student_t(1, 0, 2.5)",
+                       student_t(1, 2.5), level(20, 960, 20, 0), {{-2.1, -1.8}, {-1.5, 8}})),
+      endless(counts("endless_poisson_t1", "a level of 20 rows without an event among 1,000, student_t(1, 0, 2.5)",
+                     student_t(1, 2.5), {{{1, 0}, 0, 600}, {{1, 0}, 1, 300}, {{1, 0}, 2, 80}, {{1, 1}, 0, 20}},
+                     {{-0.9, -0.3}, {-8, 1.5}})),
+      endless(times(FamilyKind::loglogistic, "endless_times_t2",
+                    "a level of 20 rows without an event among 1,000, student_t(2, 0, 2.5)", student_t(2, 2.5),
+                    {{{1, 0}, -0.5, 150},
+                     {{1, 0}, 0.3, 400},
+                     {{1, 0}, 1.2, 230},
+                     {{1, 0}, 1.5, 200, false},
+                     {{1, 1}, 1.5, 20, false}},
+                    {{0.2, 0.9}, {0, 6}, {0.3, 0.8}})),
       softmax("regular_softmax", "three classes, 2,000 rows", 3, normal(2.5),
               {{{1}, 0, 700}, {{1}, 1, 800}, {{1}, 2, 500}}, {{-0.4, 0.7}, {-0.9, 0.2}}),
       softmax("softmax_class_of_two", "three classes, one of two rows among 1,000", 3, normal(5),

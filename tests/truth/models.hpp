@@ -54,6 +54,7 @@ struct TruthModel {
   bool draws_scale = false;            // whether sigma is the last parameter
   bool draws_shape = false;            // whether a shape is
   std::vector<PriorSpec> others = {};  // priors of the first parameters, where they differ from `prior`
+  bool asinh = false;                  // whether axes, truth and scores are of asinh(theta), which always has moments
   bool large = false;                  // only run when it is asked for by its whole name, or in long runs
 
   std::size_t features() const { return rows.front().x.size(); }

@@ -136,7 +136,19 @@ Quadrature reference(const TruthModel& model) {
   std::vector<Axis> axes = model.axes;
   if (model.prior.kind == PriorKind::laplace)  // its density has a corner
     for (Axis& axis : axes) axis.breaks.push_back(0.0);
-  return integrate([&model](std::span<const double> theta) { return log_posterior(model, theta); }, axes);
+  if (!model.asinh)
+    return integrate([&model](std::span<const double> theta) { return log_posterior(model, theta); }, axes);
+  // The density of a = asinh(theta) is that of theta times d theta / d a = cosh(a).
+  std::vector<double> theta(axes.size());
+  const auto log_density = [&](std::span<const double> a) {
+    double log_jacobian = 0.0;
+    for (std::size_t j = 0; j < a.size(); ++j) {
+      theta[j] = std::sinh(a[j]);
+      log_jacobian += std::log(std::cosh(a[j]));
+    }
+    return log_posterior(model, theta) + log_jacobian;
+  };
+  return integrate(log_density, axes);
 }
 
 }  // namespace flymc::truth

@@ -9,7 +9,7 @@ namespace flymc::truth {
 // Up to a constant, at the identified coefficients.
 double log_posterior(const TruthModel& model, std::span<const double> theta);
 
-// The marginal distribution of each identified coefficient.
+// The marginal distribution of each identified coefficient, or of its asinh if the model says so.
 Quadrature reference(const TruthModel& model);
 
 }  // namespace flymc::truth

@@ -14,6 +14,12 @@ namespace {
 
 // theta holds the columns of class 0, then those of class 1, and so on.
 std::vector<std::vector<double>> identified_draws(const TruthModel& model, const MemorySink& draws, std::size_t j) {
+  if (model.asinh) {
+    auto out = draws.coefficient(static_cast<Index>(j));
+    for (auto& chain : out)
+      for (double& draw : chain) draw = std::asinh(draw);
+    return out;
+  }
   if (model.family != FamilyKind::softmax) return draws.coefficient(static_cast<Index>(j));
   const std::size_t features = model.features();
   auto out = draws.coefficient(static_cast<Index>(j + features));
