@@ -1,4 +1,4 @@
-// flymc audit: whether the draws of a run stay where they are when all rows are read.
+// flymc audit: tests the draws of a run by regular MCMC on all rows.
 #include <atomic>
 #include <deque>
 #include <memory>
@@ -28,18 +28,20 @@ Audit audited(const RunDirectory& run, const AuditOptions& options, bool quiet) 
 
 void add_audit_command(CLI::App& app, Asked asked) {
   CLI::App& audit_command =
-      *app.add_subcommand("audit", "whether the draws stay where they are when regular MCMC moves them by all rows");
+      *app.add_subcommand("audit", "are the draws right? regular MCMC on all rows moves some of them");
   const auto options = std::make_shared<AuditOptions>();
   const auto json = std::make_shared<bool>(false), quiet = std::make_shared<bool>(false);
   audit_command.add_option("run", asked.run, "the run")->type_name("RUN")->required();
-  audit_command.add_option("--draws", options->draws, "that are moved [100 to 1000, fewer where there are more rows]")
+  audit_command.add_option("--draws", options->draws, "draws to move [100 to 1000, fewer for more rows]")
       ->type_name("N");
-  audit_command.add_option("--steps", options->steps, "by which each is moved")->type_name("N")->capture_default_str();
-  audit_command.add_option("--seed", options->seed, "of the moves")->type_name("N")->capture_default_str();
+  audit_command.add_option("--steps", options->steps, "steps by which each draw is moved")
+      ->type_name("N")
+      ->capture_default_str();
+  audit_command.add_option("--seed", options->seed, "seed of the moves")->type_name("N")->capture_default_str();
   audit_command.add_flag("--json", *json, "print one JSON object");
   audit_command.add_flag("--quiet", *quiet, "print no progress");
   audit_command.footer(
-      "It reads all rows some 5 times per draw. If the draws are right it finds a drift with probability 0.1 %.\n"
+      "A step of a draw takes about 5 passes over the rows. Right draws fail with probability 0.1 %.\n"
       "Example:\n  flymc audit run\n  flymc audit run --draws 400");
   audit_command.callback([asked, options, json, quiet] {
     asked.command = [asked, options, json, quiet] {

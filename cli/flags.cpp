@@ -36,6 +36,7 @@ std::string for_a_shell(const std::string& word) {
     return std::isalnum(c) || std::string_view("_-.,/+:=@").find(static_cast<char>(c)) != std::string_view::npos;
   };
   const auto letter = [](unsigned char c) { return std::isalnum(c) != 0; };
+  if (word.starts_with('-')) return for_a_shell("./" + word);  // else it would be a flag
   if (std::ranges::any_of(word, letter) && std::ranges::all_of(word, bare)) return word;
   std::string out = "'";
   for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);

@@ -12,7 +12,7 @@ namespace flymc {
 std::string in_flags(const std::string& text);
 FitSummary in_flags(FitSummary summary);
 
-// A word as a shell takes it, in quotes if it needs them: 'my run'.
+// A word for a shell, in quotes if it needs them: 'my run'.
 std::string for_a_shell(const std::string& word);
 
 }  // namespace flymc

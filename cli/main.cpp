@@ -181,7 +181,7 @@ int run(const Runs& runs, const Output& output, const Communicator& ranks) {
                            for_a_shell(runs.path.string())));
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
-  // A terminal that is closed says so; `nohup` has it ignored.
+  // A terminal that is closed sends SIGHUP; under `nohup` it stays ignored.
   if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
   for (const RunDirectory& directory : runs.parts) {
     Progress progress(Progress::style_of(output.quiet || !speaks), stop_requested);
@@ -257,8 +257,9 @@ int explain(const std::filesystem::path& run, bool makes) {
     return Exit::file_trouble;
   } catch (const std::bad_alloc& error) {
     const auto* known = dynamic_cast<const MemoryError*>(&error);
-    say(fmt::format("{}; `flymc plan` says how much a fit takes; {} halves the rows, and {} leaves columns out",
-                    known ? known->what() : "there is not enough memory", mention("float32"), mention("exclude")));
+    say(fmt::format(
+        "{}; `flymc plan` says how much a fit takes; {} halves the memory of the rows, and {} leaves columns out",
+        known ? known->what() : "there is not enough memory", mention("float32"), mention("exclude")));
     return Exit::file_trouble;
   } catch (const std::exception& error) {
     say(fmt::format("{}\nThis is a defect of flymc, not of your data: please report it.", error.what()));
@@ -266,7 +267,7 @@ int explain(const std::filesystem::path& run, bool makes) {
   }
 }
 
-// Whether that is the exception at hand.
+// Whether the exception that is being handled is a lack of memory.
 bool short_of_memory() {
   try {
     throw;
@@ -289,7 +290,7 @@ int guarded(const std::function<int()>& command, const std::filesystem::path& ru
     if (ranks.all().rank() != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
     const int code = explain(run, makes);
     ranks.abort(code);
-    // A library whose threads could not start may not survive its own destructors.
+    // The destructors of a library whose threads could not start may crash.
     if (short_of_memory()) std::_Exit(code);
     return code;
   }
@@ -298,7 +299,7 @@ int guarded(const std::function<int()>& command, const std::filesystem::path& ru
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A file that would be larger than is allowed cannot be written, which is then said, in place of a sudden end.
+  // Without SIGXFSZ, a write beyond the limit on file sizes fails with an error, which is reported.
   std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app("Draws from the exact posterior of a regression on a large table.");
   app.name("flymc");
@@ -383,7 +384,7 @@ int main(int argc, char** argv) {
   add_overwrite(fit);
   flags.add_to(fit, all_groups);
   add_output(fit);
-  add_ranks(fit)->group("");  // a help fits a screen, and fit has most flags
+  add_ranks(fit)->group("");  // hidden, so that the help of fit fits a screen
   fit.footer(
       "Example:\n  flymc fit 'clicks/*.parquet' --target clicked --exclude id --out run\n"
       "More flags, for MPI and for those who compare samplers, are in docs/reference.md.");

@@ -23,8 +23,9 @@ inline constexpr bool with_mpi = true;
 inline constexpr bool with_mpi = false;
 #endif
 
-// How many processes whoever started this one has started with it, by the environment; 1: none. A shell within an
-// allocation of many tasks is one process, and what counts is the step of a job (`srun`), not the allocation.
+// The number of processes that a launcher started together with this one, itself included, from the environment. For
+// Slurm it is that of the job step (`srun`), not of the allocation, because a shell within an allocation is one
+// process.
 inline int started_together() {
   int most = 1;
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"})
@@ -32,19 +33,18 @@ inline int started_together() {
   return most;
 }
 
-// Throws InputError unless there are as many ranks as `expected` says; 0: as many as were started together. N processes
-// that do not know of each other would each fit the whole table.
+// Throws InputError unless there are `expected` ranks. If that is 0, throws if several processes were started together
+// and this one is a rank alone: each of them would fit the whole table.
 inline void check_ranks(int ranks, int expected) {
   if (expected > 0 && ranks != expected)
-    throw InputError(
-        fmt::format("--expect-ranks {}: there {} {} rank{} (an MPI job has the ranks that mpirun starts, if flymc was "
-                    "built with the same MPI, and a process by itself is one)",
-                    expected, ranks == 1 ? "is" : "are", ranks, ranks == 1 ? "" : "s"));
+    throw InputError(fmt::format(
+        "--expect-ranks {0}: there {1} {2} rank{3}; start the command with `mpirun -n {0}`, and build flymc "
+        "with the same MPI",
+        expected, ranks == 1 ? "is" : "are", ranks, ranks == 1 ? "" : "s"));
   if (const int started = started_together(); expected == 0 && ranks == 1 && started > 1)
     throw InputError(fmt::format(
         "{} processes were started together, and each would fit the whole table alone: {}; build flymc with the MPI "
-        "that "
-        "starts it (-DFLYMC_MPI=ON), or say --expect-ranks 1 if each is to work alone",
+        "that starts it (-DFLYMC_MPI=ON), or give --expect-ranks 1 if each is to work alone",
         started,
         with_mpi ? "they do not find each other by the MPI that flymc was built with" : "this flymc has no MPI"));
 }

@@ -1,5 +1,5 @@
-// Everything that the command prints, but for the bars of its progress, goes through here: names and files of strangers
-// are shown, and do nothing to the terminal.
+// All output of the command, except progress bars, goes through these functions: characters in names that a terminal
+// would act upon are shown as numbers (core/shown.hpp).
 #pragma once
 
 #include <fmt/format.h>
@@ -12,13 +12,13 @@
 
 namespace flymc {
 
-// To standard output. Throws std::system_error if that cannot be written.
+// Prints to standard output. Throws std::system_error if that cannot be written.
 template <class... Values>
 void print(fmt::format_string<Values...> text, Values&&... values) {
   fmt::print("{}", shown(fmt::format(text, std::forward<Values>(values)...)));
 }
 
-// To a person. Where nobody can hear it (a log on a full disk), the work goes on.
+// Prints to standard error. Errors while writing are ignored (a log on a full disk), so that the work goes on.
 template <class... Values>
 void tell(fmt::format_string<Values...> text, Values&&... values) {
   std::fputs(shown(fmt::format(text, std::forward<Values>(values)...)).c_str(), stderr);

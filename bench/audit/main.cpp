@@ -1,10 +1,10 @@
-// How often does an audit find wrong draws, and how often right ones? Audits draws that are made without a chain: from
-// posteriors of one coefficient, by the inverse of the distribution on a grid, right ones and with planted defects. Then
-// it audits whole runs of small tables.
+// How often does an audit raise an alarm for wrong draws, and how often for right ones? Audits draws that are made
+// without a chain: from posteriors of one coefficient, by inverting the distribution function on a grid, with and
+// without planted defects. Then it audits whole runs of small tables.
 //
 //   flymc_audit [--runs 200] [--draws 0]        0: 50, 100, 200, 400 and 1000 draws in turn
 //
-// Prints how many of the runs are alarmed. Tables are a few rows with weights, so that all of it takes minutes.
+// Prints how many audits raise an alarm. Tables have a few rows with weights, so that the program takes minutes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace {
 
 using namespace flymc;
 
-// So many rows of y = 1 and of y = 0, whose only column is 1.
+// A table of `ones` rows with y = 1 and `zeros` rows with y = 0, whose only column is 1.
 Store counts(double ones, double zeros) {
   return Store::from_matrix(RowMatrix::Ones(2, 1), (Vector(2) << 1.0, 0.0).finished(), {}, Precision::float64,
                             (Vector(2) << ones, zeros).finished());
@@ -35,7 +35,7 @@ Store counts(double ones, double zeros) {
 
 using LogDensity = std::function<double(double)>;
 
-// Draws by the inverse of the distribution function, and its mean and standard deviation.
+// Draws from a density by inverting its distribution function on a grid; also its mean and standard deviation.
 class Exact {
  public:
   Exact(const LogDensity& log_density, double centre, double width) {
@@ -72,11 +72,11 @@ struct Case {
   std::string name;
   Store store;
   Model model;
-  // Of the draws, from the log posterior, its mode and its Laplace standard deviation.
+  // The log density of the draws, from the log posterior, its mode and its Laplace standard deviation.
   std::function<LogDensity(LogDensity, double mode, double sd)> planted;
 };
 
-// Jaakkola and Jordan's bound, touching at `anchor`, of so many ones and zeros.
+// Jaakkola and Jordan's bound for this many ones and zeros, which touches the likelihood at `anchor`.
 double logistic_bound(double theta, double anchor, double ones, double zeros) {
   const double d = theta - anchor, n = ones + zeros;
   const double lambda = std::abs(anchor) > 1e-6 ? std::tanh(0.5 * std::abs(anchor)) / (4.0 * std::abs(anchor)) : 0.125;
@@ -138,12 +138,13 @@ std::vector<Case> cases() {
   return out;
 }
 
-// How far off the draws are, by the posterior's own standard deviation, and what an audit of them took.
+// The shift of the draws' mean in posterior standard deviations, their sd relative to the posterior's, and the passes
+// of an audit.
 struct Told {
   double shift = 0.0, width = 1.0, passes = 0.0;
 };
 
-// How many of the audits of so many draws fail.
+// The number of audits, out of `runs`, that fail.
 int alarms(const Case& of, std::int64_t draws, int runs, Told& told) {
   const FullDensity density(of.store, of.model);
   const BrightRows none(0);

@@ -100,7 +100,7 @@ class Run:
     def summary(self, json: bool = False, interval: float = 0.9, ratios: bool = False, reference_class: str = '') -> str: ...
 
     def check_draws(self) -> None:
-        """Raises InputError if draws.parquet is not of this run."""
+        """Raises InputError if draws.parquet does not belong to this run."""
 
     def write_draws(self, out: str, reference_class: str = '') -> None:
         """The draws of what the summary has, as a Parquet file."""
@@ -119,7 +119,7 @@ class Run:
 
     def audit(self, draws: int, steps: int, seed: int) -> tuple[str, str]:
         """
-        Whether draws stay where they are when all rows are read: as JSON, and as text.
+        Tests the draws by regular MCMC on all rows; returns the result as JSON and as text.
         """
 
     def write_report(self, out: str, interval: float) -> str:

@@ -1,4 +1,4 @@
-"""Audits: whether the draws of a fit stay where they are when regular MCMC moves them by all rows."""
+"""Audits: tests whether the draws of a fit are from the posterior, by regular MCMC on all rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass
 class Audit:
-    """What `Fit.audit` found. Printed, it is what the command `flymc audit` prints.
+    """The result of `Fit.audit`. It prints what the command `flymc audit` prints.
 
     If the draws have the posterior's distribution, an audit fails with probability `level`.
     """
@@ -17,14 +17,14 @@ class Audit:
     p_value: float
     level: float
     rows: int
-    draws: int  # that were moved
-    of_draws: int
+    draws: int  # how many were moved
+    of_draws: int  # how many draws the fit has
     steps: int
     acceptance: float  # of the moves
     passes: float  # over the rows
-    sees: float  # a shift of a mean, in standard deviations, that such an audit finds with probability 0.9
+    sees: float  # the error of a mean, in standard deviations, that such an audit finds with probability 0.9
     verdict: str
-    findings: list[str]  # what drifts and where to, a sentence each
+    findings: list[str]  # what drifts and in which direction, a sentence each
     advice: str
     log_posterior: dict[str, Any] = field(repr=False)  # its change, in nats
     parameters: list[dict[str, Any]] = field(repr=False)  # as `flymc audit --json` has them
@@ -35,9 +35,9 @@ class Audit:
 
     @property
     def table(self) -> Any:
-        """A row per parameter. `mean` is the change of its mean, in standard deviations of the draws, and `variance` that
-        of its mean square about the mean of the draws, in parts of their variance, each with its standard error and whether
-        it drifts."""
+        """A row per parameter: `mean` is the change of its mean, in standard deviations of the draws; `variance` is the
+        change of its mean squared distance from the mean of the draws, relative to their variance. Each has a standard
+        error, and says whether it drifts."""
         import pandas
 
         rows = [

@@ -1,4 +1,4 @@
-"""Small files in the folder of a run, which may be a stranger's: links, pipes and devices are not followed or waited for."""
+"""Small files in the folder of a run, which may be a stranger's: no link is followed, and no pipe is waited for."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import stat
 
 from ._core import InputError
 
-MOST = 1 << 26  # bytes; no such file of ours is nearly so large
+MOST = 1 << 26  # bytes; files that flymc writes are much smaller
 
 
 def read(path: pathlib.Path, links: bool = False) -> bytes:
-    """The bytes of a plain file. One that is not there is a FileNotFoundError; links are followed if `links` says so.
+    """The bytes of a plain file; links are followed if `links` is true. Raises FileNotFoundError if there is none.
 
     >>> len(read(pathlib.Path("examples/data/loans.csv"))) > 0
     True
@@ -36,7 +36,7 @@ def read(path: pathlib.Path, links: bool = False) -> bytes:
 
 
 def write(path: pathlib.Path, content: bytes) -> None:
-    """Puts a file in its place as a whole. A link of that name is replaced, and what it leads to stays as it was."""
+    """Writes a file completely or not at all. A link of that name is replaced, and its target stays as it was."""
     beside = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

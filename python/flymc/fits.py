@@ -269,12 +269,16 @@ class Fit(Plots):
         return check_of(json.loads(found), text)
 
     def audit(self, draws: int | None = None, steps: int = 1, seed: int = 0) -> Audit:
-        """Whether the draws stay where they are when all rows are read. See docs/exactness.md, "Audit a run of your own".
+        """Tests whether the draws are from the posterior. See docs/exactness.md, "Audit a run of your own".
 
-        So many draws, nearly independent, are moved by a few steps of regular MCMC, which shares neither the bound nor
-        bright rows with the fit. If the draws have the posterior's distribution, each number is as likely to change up as
-        down. `draws` is from 100 to 1000 unless it is given, the fewer the more rows there are; every draw takes about five
-        passes over the rows per step. Right draws fail with probability 0.1 %.
+        Some nearly independent draws are moved by regular MCMC on all rows, which shares neither the bound nor bright rows
+        with the fit. If the draws have the posterior's distribution, each number is as likely to change up as down. Right
+        draws fail with probability 0.1 %.
+
+        Args:
+            draws: How many draws are moved; by default 100 to 1000, fewer for more rows.
+            steps: By how many steps each draw is moved. A step takes about five passes over the rows.
+            seed: The seed of the moves.
 
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
         >>> audit = fit.audit(draws=50)

@@ -55,7 +55,7 @@ def alone(run: Run) -> Run:
 
 
 def copy_formula(path: pathlib.Path, to: pathlib.Path) -> None:
-    """The formula of a run, if it has one, to the folder of another."""
+    """Copies the formula of a run, if it has one, to the folder of another."""
     try:
         files.write(to / FILE, files.read(path / FILE))
     except FileNotFoundError:

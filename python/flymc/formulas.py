@@ -77,7 +77,7 @@ class Design:
         self, side: Side, spec: formulaic.ModelSpec, state: State, terms: dict[str, list[str]], of_all_rows: Sequence[str] = ()
     ):
         self.side = side
-        self.spec = spec  # levels are in it
+        self.spec = spec  # with the levels
         self.state = state  # knots and means
         self.terms = terms  # the columns of each
         self.of_all_rows = list(of_all_rows)  # columns that cannot be made of new rows: x - x.mean()
@@ -236,7 +236,7 @@ class Design:
 
     @classmethod
     def load(cls, folder: pathlib.Path) -> Design | None:
-        """That of the run in a folder; none if it has no formula of Python's. The file may be a stranger's: see expressions."""
+        """The design of the run in a folder; None if it has none of Python's. The file may be a stranger's: see expressions."""
         try:
             kept = json.loads(files.read(folder / FILE))
             return None if kept.get("language") == "R" else cls._of(kept)
@@ -370,7 +370,7 @@ def _is_coded(name: str, side: Side) -> bool:
 
 
 def _materialise(side: Side, spec: formulaic.ModelSpec, state: State, rows: pandas.DataFrame) -> Any:
-    """The columns of a side, for some rows. What is not in `state` or in the specification is learnt from these."""
+    """The columns of a side, for some rows. What `state` and the specification lack is learnt from these rows."""
     from formulaic.errors import FactorEvaluationError, FormulaicError
 
     context = side.values(rows, state)

@@ -81,7 +81,7 @@ class HurdleFit:
         return leave_one_out.loo(self, rows, seed)
 
     def audit(self, draws: int | None = None, steps: int = 1, seed: int = 0) -> dict[str, Audit]:
-        """Whether the draws of each part stay where they are: `Fit.audit` of `zero` and of `count`."""
+        """Tests the draws of each part: `Fit.audit` of `zero` and of `count`."""
         return {name: fit.audit(draws, steps, seed) for name, fit in {"zero": self.zero, "count": self.count}.items()}
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     import formulaic
     import pandas
 
-KINDS = {"lookup": "column", "python": "expression", "literal": "number"}  # of formulaic's factors, and our names for them
+KINDS = {"lookup": "column", "python": "expression", "literal": "number"}  # formulaic's kinds of factors, and our names for them
 
 
 class Side:
     """One side of a formula: its terms, each a product of columns, expressions and numbers.
 
-    For formulaic an expression is a column of that name, which is computed here: formulaic evaluates nothing.
+    Expressions are computed here, and given to formulaic as columns of that name; formulaic evaluates no code.
     """
 
     def __init__(self, terms: Sequence[Sequence[tuple[str, str]]]):
@@ -40,11 +40,11 @@ class Side:
 
     @classmethod
     def of(cls, terms: Iterable[Any]) -> Side:
-        """That of formulaic's terms."""
+        """The side that has formulaic's terms."""
         return cls([[(KINDS[factor.eval_method.value], factor.expr) for factor in term.factors] for term in terms])
 
     def spec(self, encoders: Mapping[str, Any] | None = None) -> formulaic.ModelSpec:
-        """For formulaic, with the levels that are known."""
+        """The specification for formulaic, with the levels that are known."""
         import formulaic
         from formulaic.parser.types import Factor, Term
 
@@ -56,9 +56,9 @@ class Side:
         )
 
     def variables(self, frame: pandas.DataFrame, text: str = "") -> list[str]:
-        """The columns of the table that this side uses. A name that is none is an error.
+        """The columns of the table that this side uses. Raises an InputError for a name that is not a column.
 
-        The text is that of a formula that is new; without one the table is.
+        A new formula gives its text, which the message then names; without a text the message is about the new rows.
         """
         for name in self.columns:
             if name in frame.columns:
@@ -76,7 +76,7 @@ class Side:
         return self.columns
 
     def values(self, rows: pandas.DataFrame, state: State) -> dict[str, Any]:
-        """The expressions, computed: by their texts."""
+        """The values of the expressions, by their texts."""
         for text in self.expressions:
             if text in rows.columns:
                 raise InputError(f"formula: '{text}' is a column of the table, and computed by the formula too; rename the column")
@@ -84,9 +84,9 @@ class Side:
 
 
 def read_factors(term: Any) -> list[tuple[str, str]]:
-    """The factors of a term in a file, by their kinds. Earlier files have a term as text: {np.exp(x)}:`my x`."""
+    """The kind and text of each factor of a term in a file. In earlier files a term is a text: {np.exp(x)}:`my x`."""
     if isinstance(term, str):
-        one = r"\{[^{}]*\}|`[^`]+`|\d+"
+        one = r"\{[^{}]*\}|`[^`]+`|\d{1,20}"
         if not re.fullmatch(f"(?:{one})(?::(?:{one}))*", term):
             raise ValueError(term)
         kinds = {"{": "expression", "`": "column"}
@@ -98,8 +98,8 @@ def read_factors(term: Any) -> list[tuple[str, str]]:
     return factors
 
 
-# State is numbers, texts, lists and dictionaries. Keys may be numbers, which JSON has not: a dictionary is a list of
-# pairs.
+# State is numbers, texts, lists and dictionaries. Keys may be numbers, which JSON does not allow, so a dictionary is
+# written as a list of pairs.
 def to_json(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {"pairs": [[to_json(key), to_json(item)] for key, item in value.items()]}

@@ -436,7 +436,7 @@ def _unreadable(data: Any, error: Exception) -> str:
 
 
 def _without_odd_metadata(table: pa.Table) -> pa.Table:
-    """The table without what it says of pandas, if that is nothing that pandas writes: a stranger's file may say anything.
+    """The table, without its pandas metadata if that is invalid: a stranger's file may contain anything.
 
     >>> _without_odd_metadata(pa.table({"x": [1]}, metadata={"pandas": "{"})).schema.metadata is None
     True

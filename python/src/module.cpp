@@ -419,7 +419,7 @@ NB_MODULE(_core, m) {
       .def("progress", &Run::progress, "Per chain: number, in warm-up, done, of how many, bright rows, queries.")
       .def("summary", &Run::summary, "json"_a = false, "interval"_a = usual_interval, "ratios"_a = false,
            "reference_class"_a = "", Free())
-      .def("check_draws", &Run::check_draws, Free(), "Raises InputError if draws.parquet is not of this run.")
+      .def("check_draws", &Run::check_draws, Free(), "Raises InputError if draws.parquet does not belong to this run.")
       .def("write_draws", &Run::write_draws, "out"_a, "reference_class"_a = "", Free(),
            "The draws of what the summary has, as a Parquet file.")
       .def("predict", &Run::predict, "table"_a, "out"_a, "interval"_a, "draws"_a, "missing"_a, "delimiter"_a, "kind"_a,
@@ -440,7 +440,7 @@ NB_MODULE(_core, m) {
       .def("check", &Run::check, "rows"_a, "draws"_a, "seed"_a, Free(),
            "Predictive checks of a sample of rows: as JSON, and as text.")
       .def("audit", &Run::audit, "draws"_a, "steps"_a, "seed"_a, Free(),
-           "Whether draws stay where they are when all rows are read: as JSON, and as text.")
+           "Tests the draws by regular MCMC on all rows; returns the result as JSON and as text.")
       .def("write_report", &Run::write_report, "out"_a, "interval"_a, Free(),
            "The run as one HTML file; returns where it is.")
       .def(

@@ -7,8 +7,11 @@ import pickle
 import pickletools
 import shutil
 import signal
+import time
+from decimal import Decimal
 
 import flymc
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -147,6 +150,69 @@ def test_a_formula_that_was_damaged(run, frame, name):
     with pytest.raises(flymc.InputError, match="formula"):
         flymc.load(run).predict(frame[:5])
     assert flymc.load(run).summary() is not None  # the draws do not need it
+
+
+WITHOUT_END = {
+    "x.astype('object') ** 300000000": "'dtype' of x.astype.* is not a type that a formula may have; give float",
+    "np.power(x.astype('int').astype('O'), 99999999)": "'dtype' of",
+    "x.astype('S1000000000')": "'dtype' of",
+    "x.astype({'x': 'object'})": "'dtype' of",
+    "g * 100000000": "arithmetic with 'g' of the type '.*', and not with numbers; compare it",
+    "np.multiply(g, 100000000)": "arithmetic with 'g'",
+    "np.multiply('a', 100000000)": "arithmetic with a text",
+    "np.where(x > 0, g, x) * 100000000": "arithmetic with values of the type",
+    "sum(g)": "arithmetic with 'g'",
+    "g.sum()": "arithmetic with 'g'",
+    "np.round(x, 1000000000)": "'decimals' of .* is a whole number from -400 to 400",
+    "x.round(decimals=-1000000000)": "'decimals' of",
+    "bs(x, df=1000, degree=990)": "'degree' of .* is a whole number, at most 20",
+    "x + " + "9" * 4000: "a number that is too large",
+    "not " * 2000 + "x": "cannot be read: it is nested too deeply",
+    "np.log(" + "not " * 2000 + "x)": "nested too deeply",
+    "C(g, contr.treatment(" + "not " * 2000 + "x))": "nested too deeply",
+    "lambda:" * 1200 + "x": "nested too deeply",
+    "C(" + ",".join(f"`{chr(0x2200 + i)}`" for i in range(2400)) + ")": "more than 100 names in backquotes that are alike but for their signs",
+}
+SHORT = pd.DataFrame({"x": [1.0, 2.0, 3.0], "g": ["aaaa", "bbbb", "c"], "y": [0, 1, 0]})
+
+
+@pytest.mark.parametrize("text", WITHOUT_END, ids=lambda text: text[:40])
+def test_an_expression_without_end(tmp_path, in_seconds, text):
+    """It is refused when it is fitted, and by the name of the file when it is read."""
+    from flymc.expressions import Expression
+    from flymc.formulas import Design
+
+    for table in (SHORT, SHORT.astype({"g": object})):
+        with pytest.raises(flymc.InputError, match=f"formula: .*{WITHOUT_END[text]}"):
+            Expression(text).compute(table, {})
+    Design.learn("y ~ np.exp(x)", SHORT)[0].save(tmp_path)
+    edit(tmp_path, lambda held: json.loads(json.dumps(held).replace('"np.exp(x)"', json.dumps(text))))
+    with pytest.raises(flymc.InputError, match=f"formula.*: .*{WITHOUT_END[text]}"):
+        Design.load(tmp_path).apply(SHORT)
+
+
+def test_expressions_that_end():
+    """Numbers of other types are computed with as before; integers of any size become doubles."""
+    from flymc.expressions import Expression
+
+    table = SHORT.assign(cost=[Decimal("1.5"), Decimal(2), Decimal(3)], large=np.array([10**30, 2, 3], dtype=object))
+    for text, values in {
+        "x.astype('int64') ** 2": [1, 4, 9], "x.astype(int) % 2": [1, 0, 1], "x.round(-1)": [0, 0, 0], "cost * 2": [3, 4, 6],
+        "np.power(large, 2)": [1e60, 4, 9], "lag(x > 1) * x": [np.nan, 0, 3], "(g == 'c') * x": [0, 0, 3], "x.astype('bool') & (x > 1)": [0, 1, 1],
+        "(x.astype('datetime64[s]') - lag(x.astype('datetime64[s]'))).dt.total_seconds()": [np.nan, 1, 1], "bs(x, df=25, degree=20)": None,
+    }.items():  # fmt: skip
+        found = Expression(text).compute(table, {})
+        assert values is None or np.allclose(np.asarray(found, dtype=float), values, equal_nan=True), text
+
+
+def test_quotes_without_an_end_take_linear_time():
+    from flymc.expressions import Expression
+
+    for quote in ("'", '"'):
+        before = time.process_time()
+        with pytest.raises(flymc.InputError, match="cannot be read: unterminated"):
+            Expression(quote + f"\\{quote}" * 4900)
+        assert time.process_time() - before < 0.2
 
 
 def test_a_deep_file(run, frame):

@@ -1,21 +1,21 @@
-# Audits: whether the draws of a fit stay where they are when all rows are read.
+# Audits: tests whether the draws of a fit are from the posterior, by regular MCMC on all rows.
 
 #' Audit a fit
 #'
-#' Some draws, nearly independent, are moved by a few steps of regular MCMC, which reads all rows and shares neither the
-#' bound nor bright rows with the fit. If the draws have the posterior's distribution, each number is as likely to change up
-#' as down, which is tested for the means and the spreads of all coefficients and the log posterior at once. Every draw takes
-#' about five passes over the rows per step. A fit whose draws are right fails with probability 0.1 %.
+#' Tests whether the draws of a fit are from the posterior. Some nearly independent draws are moved by regular MCMC, which
+#' reads all rows and shares neither the bound nor bright rows with the fit. If the draws have the posterior's distribution,
+#' each number is as likely to change up as down. One test checks this for the means and the spreads of all coefficients and
+#' for the log posterior. A fit whose draws are right fails with probability 0.1 %.
 #'
 #' @param fit A fit by [flymc()].
-#' @param draws How many are moved; from 100 to 1000 unless it is given, the fewer the more rows there are.
-#' @param steps By how many steps each.
-#' @param seed Of the moves.
+#' @param draws How many draws are moved; by default 100 to 1000, fewer for more rows.
+#' @param steps By how many steps each draw is moved. A step takes about five passes over the rows.
+#' @param seed The seed of the moves.
 #' @return An object of class `flymc_audit`: a list with `passed`; the `p_value`; `table`, a data frame with a row for each
-#'   coefficient, the change `mean` of its mean in standard deviations of the draws, and the change `variance` of its mean
-#'   square about the mean of the draws in parts of their variance, each with its standard error (`mean_error`,
-#'   `variance_error`) and whether it drifts (`mean_drifts`, `variance_drifts`); `log_posterior`, its change in nats;
-#'   `findings`, what drifts and where to; `draws`, how many were moved; and `passes` over the rows.
+#'   coefficient; `log_posterior`, its change in nats; `findings`, what drifts and in which direction; `draws`, how many were
+#'   moved; and `passes` over the rows. In `table`, `mean` is the change of the mean, in standard deviations of the draws, and
+#'   `variance` is the change of the mean squared distance from the mean of the draws, relative to their variance. Each has a
+#'   standard error (`mean_error`, `variance_error`), and `mean_drifts` and `variance_drifts` say whether it drifts.
 #' @export
 flymc_audit <- function(fit, draws = NULL, steps = 1, seed = 0) {
   check_fit(fit, "fit")

@@ -1,7 +1,8 @@
-# What a formula may have: columns, numbers, arithmetic, comparisons and the functions that are named here.
+# What a formula may contain: columns, numbers, arithmetic, comparisons and the functions listed here.
 #
-# A formula is kept with its run, and a run may come from a stranger. So what is kept is a tree in a file of JSON, each
-# call of which must be of a function below. It is evaluated where there is nothing but these functions and the columns.
+# A formula is kept with its run, and a run may come from a stranger. So it is kept as a tree in a JSON file, and each call
+# in the tree must be of a function listed below. It is evaluated in an environment that has only these functions and the
+# columns.
 
 allowed_functions <- list(
   base = c(
@@ -21,8 +22,10 @@ allowed_functions <- list(
 )
 allowed_contrasts <- grep("^contr", allowed_functions$stats, value = TRUE)
 most_nested <- 60
+most_terms <- 5000  # terms() takes some seconds for so many
+most_power <- 20
 
-# Where expressions are evaluated: nothing else can be called there, whatever its name.
+# The environment in which expressions are evaluated: only the listed functions can be called there.
 allowed_environment <- function() {
   found <- new.env(parent = emptyenv())
   for (package in names(allowed_functions)) {
@@ -32,7 +35,7 @@ allowed_environment <- function() {
   found
 }
 
-# The function that a call is of: log, or splines::ns. An error, unless it is one of those above.
+# The name and package of the function that is called: log, or splines::ns. An error if it is not listed above.
 called_function <- function(call) {
   head <- call[[1]]
   if (is.name(head)) {
@@ -46,14 +49,25 @@ called_function <- function(call) {
   }
   what <- substr(paste(deparse(head, nlines = 1), collapse = ""), 1, 60)
   fail(
-    "formula: '", what, "' is no function that a formula may have; there are arithmetic, comparisons, log(), factor(), cut(), ",
-    "poly(), scale(), ns(), bs() and others like them, which can be kept with the fit for new rows; make a column of ",
-    "anything else in the data, and name that"
+    "formula: '", what, "' cannot be used in a formula; a formula may have arithmetic, comparisons, log(), factor(), cut(), ",
+    "poly(), scale(), ns(), bs() and others like them, which can be kept with the fit for new rows; compute anything ",
+    "else as a column of the data, and name that column"
   )
 }
 
-# An error, unless an expression has nothing but columns, what is written out, and functions that are allowed. With `env`
-# the functions must be the same ones there: who has a poly() of his own means another.
+# A sum of n terms is n calls deep, ((a + b) + c) + d. As one call with n arguments it is not: no stack holds thousands.
+is_sum <- function(expression) is.call(expression) && identical(expression[[1]], as.name("+")) && length(expression) == 3
+summands <- function(expression) {
+  parts <- list()
+  while (is_sum(expression)) {
+    parts[[length(parts) + 1]] <- expression[[3]]
+    expression <- expression[[2]]
+  }
+  rev(c(parts, list(expression)))
+}
+
+# An error unless an expression has only columns, literals and allowed functions. With `env`, each function must be the
+# same there: if the user has a poly() of their own, the formula means that one, which cannot be kept.
 check_expression <- function(expression, env = NULL, depth = 0) {
   if (depth > most_nested) fail("formula: it is nested more than ", most_nested, " deep; make a column of it in the data")
   if (is.name(expression)) {
@@ -77,11 +91,51 @@ check_expression <- function(expression, env = NULL, depth = 0) {
     }
   }
   if (called$name == "C") check_contrasts(expression)
-  for (argument in as.list(expression)[-1]) check_expression(argument, env, depth + 1)
+  arguments <- if (is_sum(expression)) summands(expression) else as.list(expression)[-1]
+  for (i in seq_along(arguments)) check_expression(arguments[[i]], env, depth + 1)
   invisible()
 }
 
-# C() calls its second argument, by its name too.
+# An error if the right side of a formula may have more terms or variables than terms() can find in reasonable time: those of
+# (a + b + ...)^20 with 40 variables take for ever. Its columns are those of `.`.
+check_size <- function(expression, columns = NULL) {
+  size <- size_of_terms(expression, if (is.null(columns)) 1 else columns)
+  if (any(size > most_terms)) {
+    fail("formula: it may have more than ", most_terms, " terms; name fewer variables, or products and powers of fewer of them")
+  }
+}
+
+# No fewer than the terms of an expression, and the variables in it, each as often as it is named.
+size_of_terms <- function(expression, columns) {
+  if (identical(expression, quote(.))) return(c(columns, columns))
+  name <- if (is.call(expression) && is.name(expression[[1]])) as.character(expression[[1]]) else ""
+  if (!name %in% c("+", "-", ":", "*", "/", "^", "%in%", "(")) return(c(1, 1))
+  parts <- as.list(expression)[-1]
+  if (!length(parts) %in% if (name %in% c("+", "-")) 1:2 else if (name == "(") 1 else 2) {
+    fail("formula: '", name, "' has ", length(parts), " arguments")
+  }
+  left <- size_of_terms(parts[[1]], columns)
+  if (length(parts) == 1) return(left)
+  right <- if (name == "^") c(0, 0) else size_of_terms(parts[[2]], columns)
+  terms <- switch(name,
+    "^" = terms_of_power(left[1], parts[[2]]),
+    "*" = left[1] + right[1] + left[1] * right[1],
+    ":" = left[1] * right[1],
+    left[1] + right[1]
+  )
+  c(terms, left[2] + right[2])
+}
+
+# A power of a sum of so many terms has their products of one, of two, and so on.
+terms_of_power <- function(terms, power) {
+  if (!is.numeric(power) || !is.finite(power[1])) return(terms)  # an error of terms()
+  if (power[1] > most_power) {
+    fail("formula: it has a sum to the power ", power[1], "; give ", most_power, " at most, or write I(x^", power[1], ") for numbers")
+  }
+  sum(choose(terms, seq_len(max(1, min(terms, power[1])))))
+}
+
+# C() calls its second argument, also if it is the name of a function.
 check_contrasts <- function(call) {
   given <- tryCatch(match.call(stats::C, call)$contr, error = function(error) fail("formula: ", conditionMessage(error)))
   if (is.call(given)) given <- given[[1]]
@@ -91,8 +145,8 @@ check_contrasts <- function(call) {
   fail("formula: C() takes contr.treatment, contr.sum, contr.helmert, contr.poly or contr.SAS here")
 }
 
-# An expression with the values of variables around the formula in it: power in I(age^power). A vector that has a value for
-# each row is a column, which new rows must have.
+# An expression in which variables of the formula's environment are replaced by their values: power in I(age^power). A
+# vector with a value for each row counts as a column, which new rows must have.
 with_values <- function(expression, columns, env, rows) {
   if (is.name(expression)) {
     name <- as.character(expression)
@@ -111,7 +165,7 @@ with_values <- function(expression, columns, env, rows) {
   expression
 }
 
-# Without packages: splines::ns is ns where it is evaluated.
+# Removes package names: splines::ns is called ns where it is evaluated.
 without_packages <- function(expression) {
   if (!is.call(expression)) return(expression)
   expression[[1]] <- as.name(called_function(expression)$name)
@@ -121,14 +175,14 @@ without_packages <- function(expression) {
   expression
 }
 
-# An expression as lists for JSON, and back. Numbers are numbers, to the last bit; names of columns are texts.
+# An expression as lists for JSON, and back. Numbers stay exact to the last bit; names of columns become texts.
 as_tree <- function(expression) {
   if (is.name(expression)) return(list(name = enc2utf8(as.character(expression))))
   if (is.null(expression)) return(list(null = TRUE))
   if (is.call(expression)) {
     head <- expression[[1]]
     called <- if (is.name(head)) as.character(head) else paste0(head[[2]], "::", head[[3]])
-    return(c(list(call = called), parts_as_tree(as.list(expression)[-1])))
+    return(c(list(call = called), parts_as_tree(if (is_sum(expression)) summands(expression) else as.list(expression)[-1])))
   }
   if (is.list(expression)) return(c(list(call = "list"), parts_as_tree(expression)))
   if (is.character(expression)) return(list(texts = I(enc2utf8(as.vector(expression)))))
@@ -136,7 +190,7 @@ as_tree <- function(expression) {
   stats::setNames(list(json_numbers(expression)), if (is.integer(expression)) "integers" else "numbers")
 }
 
-# Numbers to the last bit, which jsonlite would round.
+# Numbers as JSON, exact to the last bit; jsonlite would round them.
 json_numbers <- function(x) {
   text <- ifelse(is.finite(x), sprintf("%.17g", as.double(x)), paste0("\"", x, "\""))
   structure(paste0("[", paste(text, collapse = ","), "]"), class = "json")
@@ -160,6 +214,7 @@ from_tree <- function(tree, depth = 0) {
     parts <- lapply(tree$of, from_tree, depth = depth + 1)
     names <- texts_of(tree$names)
     if (any(nzchar(names))) names(parts) <- names
+    if (identical(tree$call, "+") && length(parts) > 2) return(Reduce(function(left, right) call("+", left, right), unname(parts)))
     return(as.call(c(list(head), parts)))
   }
   values <- unlist(lapply(tree[[1]], function(value) if (is.null(value)) NA else value))
@@ -182,7 +237,7 @@ as_numbers <- function(values) {
   as.numeric(ifelse(values == "NA", NA, values))
 }
 
-# What a file of ours always is. Its caller says which file was damaged.
+# Stops unless a condition holds that every file of this package meets. The caller's message names the damaged file.
 need <- function(holds) if (!isTRUE(holds)) stop("damaged", call. = FALSE)
 texts_of <- function(values) {
   values <- unlist(values)

@@ -27,8 +27,8 @@
 #' Rows with a missing value are left out, and a message says how many. With `missing = "error"` they are an error.
 #'
 #' @param formula A formula, such as `y ~ age + region`. It may have `offset()`, interactions, and functions such as
-#'   `log()`, `poly()` and `splines::ns()`. Functions that are not of a fixed list are refused, since `predict()` could not
-#'   evaluate them from the run's folder: make columns of them in `data`. If `data` is a file, it has main effects and an offset only.
+#'   `log()`, `poly()` and `splines::ns()`. Functions that are not in a fixed list are refused, since `predict()` could not
+#'   evaluate them from the run's folder: compute them as columns of `data`. If `data` is a file, it has main effects and an offset only.
 #' @param data A data frame, or the path of a file (or several files, a pattern or a folder) that the command reads by
 #'   itself: Parquet, CSV, Arrow or Feather. Without it, variables are those of the formula's environment.
 #' @param family The family: see below.
@@ -254,7 +254,7 @@ prepare_frame <- function(formula, data, family, others, missing, given = list()
     settings$missing <- "drop"
   }
   design <- as_kept(design, others[intersect(c("offset", "exposure"), names(others))], environment(formula), names(data), found$all_rows)
-  # New rows are predicted from what a file of it says, so that they are the same ones after the fit was loaded.
+  # The design is read back from its own text, so that predictions are the same after the fit was loaded.
   kept <- list(formula = formula, design = design, reference_class = response$reference_class)
   kept$design <- read_kept(kept_text(kept))$design
   list(columns = columns, settings = settings, design = design, kept = kept)

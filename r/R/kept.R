@@ -1,17 +1,18 @@
-# What predict() needs to know of a formula (its terms, levels, knots and contrasts), in a file of the run.
+# The parts of a formula that predict() needs (its terms, levels, knots and contrasts), in a file of the run.
 
 design_file <- "formula.json"
 
-# An error, unless the right side of a formula has only what can be kept (expressions.R).
+# An error unless the right side of a formula has only what can be kept (expressions.R).
 check_formula <- function(formula, data) {
   refuse_groups(formula)
+  check_size(formula[[length(formula)]], ncol(data))
   variables <- attr(stats::terms(formula, data = data), "variables")
   response <- attr(stats::terms(formula, data = data), "response")
   for (variable in as.list(variables)[-(1:(1 + response))]) check_expression(variable, environment(formula))
 }
 
-# A design without the environment of its formula: what the formula takes from there is written out. `others` are the
-# arguments offset and exposure, which are kept if they are computed from columns.
+# A design without the environment of its formula: variables of that environment are replaced by their values. `others`
+# are the arguments offset and exposure, which are kept if they are computed from columns.
 as_kept <- function(design, others, env, columns, rows) {
   terms <- design$terms
   computed <- attr(terms, "predvars")
@@ -50,14 +51,14 @@ kept_text <- function(kept) {
   as.character(jsonlite::toJSON(Filter(Negate(is.null), found), auto_unbox = TRUE, json_verbatim = TRUE, null = "null"))
 }
 
-# Names may be empty, or occur twice, which those of JSON may not.
+# A named list as names and values, because names may be empty or occur twice, and those of a JSON object may not.
 named_list <- function(x) list(names = I(enc2utf8(as.character(names(x)))), values = unname(as.list(x)))
 from_named <- function(x, each) {
   need(identical(names(x), c("names", "values")) && length(x$names) == length(x$values) && is.list(x$values))
   stats::setNames(lapply(x$values, each), texts_of(x$names))
 }
 
-# A formula. What its left side was computed by is kept as its text: it is there to be shown.
+# A formula as a tree. A left side that calls other functions is kept as text, because it is only shown.
 formula_tree <- function(formula) {
   sides <- as.list(formula)[-1]
   if (length(sides) == 2) {
@@ -75,6 +76,7 @@ from_formula_tree <- function(tree) {
     if (is.call(side) && identical(side[[1]], quote(Surv))) side[[1]] <- quote(cbind)
     check_expression(side)
   }
+  check_size(sides[[length(sides)]])
   stats::as.formula(as.call(c(quote(`~`), sides)), globalenv())
 }
 
@@ -98,7 +100,7 @@ from_contrast_tree <- function(tree) {
   matrix(numbers, size[1], size[2], dimnames = lapply(names, function(x) if (length(x)) x))
 }
 
-# The other way round. Nothing of the text is evaluated, and what it says of functions is checked.
+# The reverse of kept_text. No part of the text is evaluated, and all functions in it are checked.
 read_kept <- function(text) {
   found <- jsonlite::parse_json(text)
   need(is.list(found) && identical(found$language, "R"))
@@ -135,19 +137,19 @@ none_if_empty <- function(x) if (length(x)) x
 
 keep_design <- function(path, kept) {
   if (is.null(kept) || !file.exists(file.path(path, "settings.toml"))) return(invisible())
-  beside <- tempfile(".formula-", path)  # renamed, so that a link of that name is replaced and not followed
+  beside <- tempfile(".formula-", path)  # a rename replaces a link of that name and does not follow it
   writeLines(kept_text(kept), beside, useBytes = TRUE)
   file.rename(beside, file.path(path, design_file))
   invisible()
 }
 
-# The file as lists; none if there is none.
+# The file as lists; NULL if there is none.
 read_design_file <- function(path) {
   text <- design_text(path)
   if (is.null(text)) return(NULL)
   found <- tryCatch(jsonlite::parse_json(text), error = function(error) NULL)
   if (!is.list(found)) damaged_design(path)
-  if (is.null(found$language)) found$language <- "Python"  # which did not say so once
+  if (is.null(found$language)) found$language <- "Python"  # earlier versions in Python wrote no language
   found
 }
 
@@ -160,7 +162,9 @@ design_text <- function(path) {
   file <- file.path(path, design_file)
   if (!file.exists(file) && !is_link(file)) return(NULL)
   refuse_no_file(file)
-  text <- rawToChar(readBin(file, "raw", file.size(file)))
+  bytes <- readBin(file, "raw", file.size(file))
+  if (any(bytes == 0)) damaged_design(path)  # no text of R holds such a byte
+  text <- rawToChar(bytes)
   Encoding(text) <- "UTF-8"
   text
 }
@@ -168,8 +172,8 @@ design_text <- function(path) {
 kept_design <- function(path) {
   earlier <- file.path(path, "formula.rds")
   if (!file.exists(file.path(path, design_file)) && file.exists(earlier)) {
-    fail(earlier, ": an earlier version of this package wrote it, and to read such a file is to run what it says, which may be a ",
-         "stranger's; fit again, or delete it and open the run without its formula")
+    fail(earlier, ": an earlier version of this package wrote it, and reading such a file may run code that a ",
+         "stranger has put into it; fit again, or delete it and open the run without its formula")
   }
   text <- design_text(path)
   if (is.null(text) || !identical(read_design_file(path)$language, "R")) return(NULL)

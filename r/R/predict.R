@@ -74,8 +74,8 @@ new_columns <- function(fit, newdata, missing) {
   })
   facts <- lapply(names(design$others), function(name) {
     if (is.null(design$others[[name]])) {
-      fail(name, ": the fit's was not computed from columns of the data alone, and cannot be for new rows; fit with one that is ",
-           "a column")
+      fail(name, ": in this fit it was not computed from columns of the data alone, so it cannot be computed for new rows; fit ",
+           "with one that is a column")
     }
     value_of(name, list(expression = design$others[[name]], env = environment(design$terms)), newdata)
   })
@@ -114,7 +114,7 @@ used_names <- function(path, all) {
   intersect(all, c(named, setting_of(path, "offset"), setting_of(path, "exposure"), setting_of(path, "trials")))
 }
 
-# Those on the right side of a formula of the command. As a text of R it is read, and nothing of it is evaluated.
+# The names on the right side of a formula of the command. It is parsed as an R expression, and not evaluated.
 names_in_formula <- function(text) {
   found <- tryCatch(str2lang(text), error = function(error) NULL)
   if (!is.call(found) || !identical(found[[1]], quote(`~`)) || length(found) != 3) {

@@ -49,8 +49,8 @@ identity_of <- function(path) {
 
 is_link <- function(file) isTRUE(nzchar(Sys.readlink(file), keepNA = TRUE))
 
-# A file in the folder of a run, which may be a stranger's, is not a link to another place, nor a pipe that would be waited
-# for. Pipes and devices have no size.
+# An error if a file in the folder of a run, which may be a stranger's, is a link, or a pipe that would be waited for. Pipes
+# and devices have size 0.
 refuse_no_file <- function(file, links = FALSE) {
   size <- file.size(file)
   if (!links && is_link(file) || is.na(size) || size == 0 || size > 2^26) {
@@ -58,8 +58,8 @@ refuse_no_file <- function(file, links = FALSE) {
   }
 }
 
-# A setting of a run, as its settings.toml has it: a text, or several of a list; NULL if it has none. Each setting has a
-# line of its own. Texts stand in single quotes, as they are, or in double quotes, with the escapes of JSON.
+# A setting of a run from its settings.toml: a text, or several for a list; NULL if it is not there. Each setting has a
+# line of its own. Texts are in single quotes without escapes, or in double quotes with the escapes of JSON.
 setting_of <- function(path, name) {
   refuse_no_file(file.path(path, "settings.toml"), links = TRUE)
   line <- grep(paste0("^", name, " = "), read_text(file.path(path, "settings.toml")), value = TRUE)

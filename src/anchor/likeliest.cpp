@@ -1,4 +1,4 @@
-// The anchor where narrow priors with long tails put a spike beside what the rows say.
+// The anchor of posteriors in which narrow priors with long tails may make a spike beside the likelihood's mode.
 #include "flymc/anchor/anchor.hpp"
 #include "flymc/anchor/long_tails.hpp"
 #include "flymc/core/error.hpp"
@@ -29,7 +29,7 @@ Anchor find_likeliest_anchor(const Store& store, const Model& model, const Execu
     best.queries += first.queries;
     return best;
   } catch (const InputError&) {
-    // Without their priors the rows determine no place for these coefficients.
+    // Without these priors the likelihood has no mode.
     return first;
   }
 }

@@ -1,4 +1,4 @@
-// Masses of spikes and of what is beside them, by Laplace's approximation.
+// Masses of spikes and of the likelihood's modes, by Laplace's approximation.
 #include "flymc/anchor/long_tails.hpp"
 
 #include <Eigen/Cholesky>
@@ -14,10 +14,10 @@
 namespace flymc {
 namespace {
 
-// With a prior as wide as this share of the likelihood's standard deviation and wider, the posterior has one mode: a
-// Student-t of 3 degrees of freedom needs less than 0.36, one of 1 degree less than 0.35.
+// A prior whose scale is at least this share of the likelihood's standard deviation leaves the posterior one mode. Two
+// modes need less than 0.36 with 3 degrees of freedom, and less than 0.35 with 1.
 constexpr double narrow = 0.6;
-constexpr double wide = 30.0;  // so many standard deviations hardly add to what the rows know
+constexpr double wide = 30.0;  // a normal prior of so many standard deviations hardly changes the posterior
 
 // Which entries of theta are coefficients, not cut points, scales or shapes.
 bool is_coefficient(const Model& model, Index entry, Index size) {
@@ -49,11 +49,11 @@ double StudentTOfEntry::log_density(double x) const {
   return student_t_log_constant(nu) - 0.5 * (nu + 1.0) * std::log1p(u * u / nu) - std::log(scale);
 }
 
-// A spike takes what the normal has at its location, as long as it is narrow; beside it, the prior hardly varies over
-// the width of the normal given the spikes.
+// The mass of a spike is the normal's density at its location, because the spike is narrow. Outside of it, the prior
+// hardly varies over the width of the normal given the spikes.
 double log_mass(std::span<const StudentTOfEntry> priors, Vector mean, Matrix covariance, const AtPrior& places) {
   double sum = 0.0;
-  // One spike after the other: its density given those before it, and what is left of the others.
+  // One spike after the other: its density given the spikes before it, and then the normal of the others given it.
   for (std::size_t i = 0; i < priors.size(); ++i) {
     if (!places[i]) continue;
     const auto at = static_cast<Index>(i);
@@ -75,7 +75,7 @@ double log_mass(std::span<const StudentTOfEntry> priors, Vector mean, Matrix cov
 LongTails::LongTails(const Model& model, const RowsQuadratic& rows)
     : LongTails(model, rows, student_t_coefficients(model, rows.at.size())) {
   if (empty()) return;
-  // A likelihood of differences has no width of its own along what all classes share: given the others it has.
+  // A likelihood of differences is flat along a shift of all classes; given the other coefficients it has a width.
   const Vector sd = model.family().only_differences()
                         ? Vector(covariance_.inverse().diagonal().cwiseInverse().cwiseSqrt())
                         : this->sd();
@@ -177,27 +177,46 @@ double LongTails::log_mass(const AtPrior& places) const {
   return flymc::log_mass(priors_, std::move(mean), covariance_, places);
 }
 
-bool LongTails::has_two_modes(std::size_t i) const {
+// By a sum over u, x = location + scale sinh(u), whose points are as dense as the spike is narrow.
+std::optional<double> LongTails::share_of_spike(std::size_t i) const {
   AtPrior places = likeliest();
   places[i] = false;
-  const double mean = theta(places)[entries_[i]], location = priors_[i].location;
+  const double mean = theta(places)[entries_[i]];
+  const auto [entry, nu, location, scale] = priors_[i];
   // The normal of coefficient i given those at their priors.
   Matrix left = covariance_;
   for (std::size_t k = 0; k < size(); ++k)
     if (const auto at = static_cast<Index>(k); places[k]) left -= Matrix(left.col(at) * left.row(at) / left(at, at));
-  const auto own = static_cast<Index>(i);
-  const auto log_density = [&](double x) { return log_normal(x, mean, left(own, own)) + priors_[i].log_density(x); };
-  constexpr int points = 4000;
-  bool falls = false;  // away from the prior's location
-  double last = -HUGE_VAL;
+  const double variance = left(static_cast<Index>(i), static_cast<Index>(i));
+
+  constexpr int points = 8000;
+  constexpr double far = 10.0;  // standard deviations
+  const double side = mean < location ? -1.0 : 1.0;
+  const double end = std::asinh((std::abs(mean - location) + far * std::sqrt(variance)) / scale);
+  std::vector<double> at(points + 1), log_density(points + 1), mass(points + 1);
   for (int k = 0; k <= points; ++k) {
-    const double share = static_cast<double>(k) / points,
-                 here = log_density(location + share * share * (mean - location));
-    if (k > 0 && here < last) falls = true;
-    if (falls && here > last) return true;
-    last = here;
+    const auto n = static_cast<std::size_t>(k);
+    const double u = end * (2.0 * k / points - 1.0);
+    at[n] = scale * std::sinh(u);  // from the location, towards the mean
+    const double x = location + side * at[n];
+    log_density[n] = log_normal(x, mean, variance) + priors_[i].log_density(x);
+    mass[n] = log_density[n] + std::log(std::cosh(u));
   }
-  return false;
+  // The lowest point between the location and the mean parts the modes; there is one mode if that is the mean itself.
+  std::size_t valley = points / 2, last = valley;
+  for (std::size_t n = points / 2; n <= points && at[n] <= std::abs(mean - location); ++n) {
+    if (log_density[n] <= log_density[valley]) valley = n;
+    last = n;
+  }
+  if (valley == last || valley == points / 2) return std::nullopt;
+  const double largest = *std::ranges::max_element(mass);
+  double spike = 0.0, all = 0.0;
+  for (std::size_t n = 0; n <= points; ++n) {
+    const double here = std::exp(mass[n] - largest);
+    all += here;
+    if (n <= valley) spike += here;
+  }
+  return spike / all;
 }
 
 AtPrior LongTails::likeliest() const {
@@ -219,20 +238,6 @@ AtPrior LongTails::likeliest() const {
     if (best.empty() || mass > most_mass) best = places, most_mass = mass;
   }
   return best;
-}
-
-std::vector<double> LongTails::share_at_prior() const {
-  AtPrior places = likeliest();
-  std::vector<double> out;
-  for (std::size_t i = 0; i < size(); ++i) {
-    const bool is = places[i];
-    places[i] = true;
-    const double at_prior = log_mass(places);
-    places[i] = false;
-    out.push_back(sigmoid(at_prior - log_mass(places)));
-    places[i] = is;
-  }
-  return out;
 }
 
 Vector LongTails::theta(const AtPrior& places) const {

@@ -12,8 +12,8 @@
 namespace flymc {
 namespace {
 
-// The class of a target; all rows are of one if the family has no classes. A target that is no class, as a file of rows
-// may have, is refused where the bound is made (BatchedFamily::check).
+// The class of a target; 0 for all rows if the family has no classes. A target that is no class, which a forged file of
+// rows may contain, is refused when the bound is made (BatchedFamily::check).
 std::size_t stratum(Index classes, double target) {
   return target > 0.0 && target < static_cast<double>(classes) ? static_cast<std::size_t>(target) : 0;
 }

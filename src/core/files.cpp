@@ -17,8 +17,12 @@
 namespace flymc {
 namespace {
 
+constexpr const char* raise_the_limit = "raise the limit on the size of files (ulimit -f) and run it again";
+
 [[noreturn]] void fail(const char* what, const std::filesystem::path& path, int error) {
-  const char* advice = error == ENOSPC || error == EDQUOT || error == EFBIG ? "; free some space and run it again" : "";
+  const std::string advice = error == ENOSPC || error == EDQUOT ? "; free some space and run it again"
+                             : error == EFBIG                   ? fmt::format("; {}", raise_the_limit)
+                                                                : "";
   throw FileError(fmt::format("{}: {} ({}){}", path.string(), what, std::strerror(error), advice));
 }
 
@@ -29,7 +33,7 @@ class Descriptor {
   ~Descriptor() {
     if (number_ >= 0) ::close(number_);
   }
-  // To read. Throws FileError if it cannot be opened, or is no file.
+  // Opens a file to read. Throws FileError if it cannot be opened, or is no file.
   static Descriptor of_file(const std::filesystem::path& path);
   Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   Descriptor(const Descriptor&) = delete;
@@ -55,7 +59,7 @@ std::string other_kind(mode_t mode) {
   throw FileError(fmt::format("{}: is {}, and a file should be here; remove it", path.string(), kind));
 }
 
-// Does not wait for the other end of a pipe.
+// O_NONBLOCK: opening a pipe does not wait for its other end.
 Descriptor Descriptor::of_file(const std::filesystem::path& path) {
   Descriptor file(path, O_RDONLY | O_NONBLOCK);
   if (!file.open()) fail("cannot be read", path, errno);
@@ -76,8 +80,10 @@ void flush(const std::filesystem::path& path, int flags) {
 }  // namespace
 
 void cannot_write(const std::filesystem::path& path, std::string_view why) {
-  throw FileError(fmt::format(
-      "{}: cannot be written ({}); see that the folder exists, may be written and has space left", path.string(), why));
+  const bool too_large = why.find(std::strerror(EFBIG)) != std::string_view::npos;
+  throw FileError(
+      fmt::format("{}: cannot be written ({}); {}", path.string(), why,
+                  too_large ? raise_the_limit : "see that the folder exists, may be written and has space left"));
 }
 
 std::string no_file_but(const std::filesystem::path& path) {
@@ -104,7 +110,7 @@ std::string PendingFile::target_name(const std::filesystem::path& partial) {
 
 namespace {
 
-// A process holds a lock on what it is writing, which goes with it.
+// Removes the target's partial files that no process holds a lock on: the processes that wrote them have ended.
 void remove_left_behind(const std::filesystem::path& target) {
   const std::string begins = target.filename().string() + ".";
   const auto folder = target.parent_path();
@@ -127,7 +133,7 @@ void remove_left_behind(const std::filesystem::path& target) {
 
 PendingFile::PendingFile(std::filesystem::path target) : target_(std::move(target)) {
   if (const std::string kind = no_file_but(target_); !kind.empty())
-    throw FileError(fmt::format("{}: is {}, and a file is written; name another one", target_.string(), kind));
+    throw FileError(fmt::format("{}: is {}, and output goes to files only; name a file", target_.string(), kind));
   remove_left_behind(target_);
   for (std::random_device random;;) {
     tag_ = random();
@@ -135,7 +141,7 @@ PendingFile::PendingFile(std::filesystem::path target) : target_(std::move(targe
     descriptor_ = ::open(partial_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno == EEXIST) continue;
     if (descriptor_ < 0) cannot_write(target_, std::strerror(errno));
-    // Before it was locked, another process may have taken it for left behind.
+    // Until it is locked, another process may remove it as left behind; then another one is made.
     while (::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
     }
     struct stat at {};
@@ -211,7 +217,12 @@ void each_piece(const std::filesystem::path& path, const std::function<void(std:
   }
 }
 
-std::string read_whole(const std::filesystem::path& path) {
+std::string read_whole(const std::filesystem::path& path, std::uint64_t most) {
+  std::error_code unknown;
+  if (const auto size = std::filesystem::file_size(path, unknown); !unknown && size > most)
+    throw FileError(
+        fmt::format("{}: {} bytes are more than such a file can have, which is {}; it is not one of flymc's",
+                    path.string(), size, most));
   std::string bytes;
   each_piece(path, [&](std::string_view piece) { bytes.append(piece); });
   return bytes;

@@ -1,4 +1,4 @@
-// Characters are decoded one at a time; whatever a terminal acts upon is written as its number.
+// Characters are decoded one at a time; those that a terminal acts upon are written as their numbers.
 #include "flymc/core/shown.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ std::uint32_t code_of(std::string_view character) {
   return code;
 }
 
-// C0, DEL and C1; marks and overrides of direction; separators of lines and paragraphs; the mark of a byte order.
+// C0, DEL and C1; marks that change the direction of writing; line and paragraph separators; the byte-order mark.
 bool acts(std::uint32_t c) {
   return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
          (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
@@ -35,7 +35,7 @@ std::size_t utf8_length(std::string_view text) {
   if (length == 0 || text.size() < length) return 0;
   for (std::size_t i = 1; i < length; ++i)
     if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
-  // Neither a longer form than needed, nor half of a pair, nor beyond the last character.
+  // Overlong forms, surrogates and numbers beyond U+10FFFF are not UTF-8.
   const std::uint32_t code = code_of(text.substr(0, length));
   const bool bad = (length == 3 && (code < 0x800 || (code >= 0xd800 && code < 0xe000))) ||
                    (length == 4 && (code < 0x10000 || code > 0x10ffff));

@@ -26,7 +26,7 @@ Layout::Layout(std::vector<std::string> features, Precision precision)
 Layout::Layout(std::vector<std::string> features, Precision precision, std::vector<Index> levels)
     : names_(std::move(features)), precision_(precision), levels_(std::move(levels)) {
   if (names_.empty()) throw InputError("a store needs at least one column of features (an intercept counts)");
-  // One at a time, since what a file says may be more than a sum holds.
+  // Subtracts one at a time, because the numbers in a forged file may overflow a sum.
   Index left = this->features();
   for (const Index own : levels_) {
     if (own > left || own < -left || left == 0) throw InputError(cells_do_not_suit(this->features()));

@@ -1,4 +1,4 @@
-// Sign vectors in batches: a product of matrices each.
+// Sign vectors are tried in batches, with one product of matrices per batch.
 #include "flymc/diagnose/swapped_pairs.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index batch = 128;
 constexpr int signs_per_word = 62;
-constexpr long enough = 100;  // sign vectors that are as large: the p-value is known to a tenth of itself
+constexpr long enough = 100;  // sign vectors with a strength as large: they give the p-value with an error of 10 %
 
 RowMatrix signs(Index first, Index pairs, std::uint64_t seed) {
   RowMatrix out(batch, pairs);
@@ -62,7 +62,7 @@ SwappedPairs swapped_pairs(const RowMatrix& differences, double level, std::uint
   out.p_value =
       as_large == enough ? static_cast<double>(enough) / drawn : (static_cast<double>(as_large) + 1.0) / (drawn + 1.0);
   if (out.p_value > level) return out;
-  // A strength above it has fewer sign vectors at least as large than the level allows.
+  // The share of sign vectors that reach a strength above the limit is at most the level.
   const auto at = largest.begin() + static_cast<std::ptrdiff_t>(level * (drawn + 1.0) + 0.5) - 1;
   std::nth_element(largest.begin(), at, largest.end(), std::greater<>());
   out.limit = *at * (1.0 + rounding);

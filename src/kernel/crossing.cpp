@@ -14,14 +14,15 @@
 namespace flymc {
 namespace {
 
-// Of each place times the number of places. Where the rows do not limit a coefficient, the prior is the only proposal
-// with the posterior's tail, and a chain that is far out stays there the longer the rarer it is.
+// The least weight of a place, times the number of places, before the weights are divided by their sum. If the rows do
+// not limit a coefficient, the prior is the only proposal with the posterior's tail, and a chain that is far out stays
+// there the longer the more rarely it is proposed.
 constexpr double least_weight = 0.5;
 constexpr double degrees = 5.0;          // of the Student-t around the normal: its tails are longer than a likelihood's
-constexpr double correlated = 0.4;       // coefficients whose correlation, given all others, is as large move in pairs
-constexpr std::uint64_t addresses = 16;  // of random numbers that a move may use
+constexpr double correlated = 0.4;       // coefficients with a larger correlation, given all others, also move in pairs
+constexpr std::uint64_t addresses = 16;  // of the random numbers of one move
 
-// The mixture over places of a block: subset s has bit i where coefficient i is at its prior.
+// The mixture over the places of a block: component s has bit i set if coefficient i is in its spike.
 class Mixture {
  public:
   Mixture(std::vector<StudentTOfEntry> priors, Vector mean, Matrix covariance)
@@ -70,7 +71,7 @@ class Mixture {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = (subset >> i & 1) != 0;
     return out;
   }
-  // Calls f for each coefficient with its density given those before it: first those at their priors, then the others.
+  // Calls f for each coefficient with its density given those before it: first those in their spikes, then the others.
   template <class F>
   void visit(std::size_t subset, const Vector& x, F&& f) const {
     const AtPrior at_prior = places(subset);
@@ -126,7 +127,7 @@ Crossing::Crossing(const Density& density, std::shared_ptr<const LongTails> tail
     }
 }
 
-// mu_B = m_B - P_BB^-1 P_BK (theta_K - m_K): with the precision of all entries, or of those in M alone.
+// mu_B = m_B - P_BB^-1 P_BK (theta_K - m_K), with the precision of all entries or of those in M alone.
 Crossing::Given Crossing::given_others(const Matrix& precision, const Vector& mean, const Vector& at,
                                        const std::vector<Index>& own) {
   Vector away = at - mean;
@@ -148,7 +149,7 @@ bool Crossing::move(State& state, const Random& random, std::uint64_t first_addr
                     Info& info) const {
   const Block& block = blocks_[random.choose(Purpose::move, first_address, blocks_.size())];
   const bool carries = random.uniform(Purpose::move, first_address + 1) < 0.5;
-  std::vector<Index> own;  // in M, or in theta
+  std::vector<Index> own;  // the block's indices in M if the move carries, in theta if not
   for (const std::size_t i : block) own.push_back(carries ? static_cast<Index>(i) : kept_[i]);
   const Given given = carries ? given_others(kept_precision_, kept_mean_, state.theta(kept_), own)
                               : given_others(tails_->precision(), tails_->mean(), state.theta, own);

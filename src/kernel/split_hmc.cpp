@@ -53,8 +53,8 @@ SplitHmc::SplitHmc(const FullDensity& density, std::shared_ptr<const SplitFrame>
   check_settings(density, *frame_, angle, steps);
 }
 
-// Takes out of vectors in b what would change some entries of theta = origin + V b: those directions are the rows of V
-// for these entries.
+// Projects out of vectors in b the directions that change the held entries of theta = origin + V b: the rows of V for
+// these entries.
 class SplitHmc::Holding {
  public:
   Holding(const SplitFrame& frame, const std::vector<Index>& entries) {
@@ -66,13 +66,13 @@ class SplitHmc::Holding {
   void take_out(Vector& v) const {
     if (basis_.size() > 0) v -= held_part(v);
   }
-  // The centre of the flow of the other directions, which begins at b.
+  // The centre of the flow that begins at b and leaves the held directions as they are.
   Vector centre(const Vector& centre, const Vector& b) const {
     return basis_.size() > 0 ? Vector(centre + held_part(b - centre)) : centre;
   }
 
  private:
-  Matrix basis_;  // orthonormal columns; none: nothing is held
+  Matrix basis_;  // orthonormal columns; empty: no entry is held
 };
 
 // A density that has the frame gives the force itself; of another it is the gradient without the Gaussian part.
@@ -104,7 +104,7 @@ void SplitHmc::kick_on_the_way(double time, const Vector& b, const BrightRows& z
   kick(time, b, at, holding, p);
 }
 
-// Near is where the prior's force bends a trajectory by more than a kick may.
+// An entry is held if the prior's force on it would bend a trajectory more than a kick should.
 std::vector<Index> SplitHmc::held_at(const Vector& theta) const {
   std::vector<Index> out;
   if (!tails_) return out;

@@ -22,7 +22,7 @@ void SampledShape::check(Index parameters) const {
 }
 
 void SampledShape::check_shape(const Vector& theta) const {
-  constexpr double least = 1e-6;  // of a target's deviation, in its mean: sums of squares know hardly less
+  constexpr double least = 1e-6;  // of a target's deviation, relative to its mean: sums of squares hardly resolve less
   if (parts_.may_be_endless || theta[theta.size() - 1] < -2.0 * std::log(least)) return;
   throw InputError(fmt::format(
       "the columns explain the target exactly: it differs from its means by less than {:g} of them, so that "

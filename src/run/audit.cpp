@@ -1,4 +1,4 @@
-// Draws, moved by regular MCMC, and the test of what has changed.
+// Moves draws by regular MCMC and tests their changes.
 #include "flymc/run/audit.hpp"
 
 #include <fmt/format.h>
@@ -19,8 +19,8 @@
 namespace flymc {
 namespace {
 
-// Random numbers that no run has, and others for other draws: with the same ones, an audit that is alarmed by chance would
-// be alarmed by the draws of many runs.
+// A seed that depends on the draws. With the same random numbers for all runs, the moves that raise an alarm by chance
+// would raise one for many runs.
 std::uint64_t seed_for(std::uint64_t asked, const RowMatrix& draws) {
   std::uint64_t hash = 0xcbf29ce484222325u ^ asked;  // Fowler, Noll and Vo, a double at a time
   for (Index i = 0; i < draws.size(); ++i)
@@ -36,8 +36,8 @@ FitOptions regular_mcmc() {
   return options;
 }
 
-// Regular MCMC around the mode of all rows. Its settings come from short chains that begin around it, never from the draws
-// that are audited: what moves them must not depend on them.
+// Regular MCMC around the mode of all rows. Its settings come from short chains that begin around the mode, because the
+// moves must not depend on the draws that are audited.
 class Mover {
  public:
   Mover(const Store& store, const Model& model, std::uint64_t seed, const Execution& execution)
@@ -47,7 +47,7 @@ class Mover {
         plan_(sampler_.plan()),
         full_(store, model) {
     constexpr std::uint64_t starts = 8, trials = 5;
-    constexpr double normal = 0.98;  // acceptance where trajectories are nearly exact
+    constexpr double normal = 0.98;  // least acceptance if the posterior is nearly normal
     queries = preparation_.anchor->queries;
     Tuners tuners = plan_.kernels();
     double accepted = 0.0;
@@ -65,7 +65,7 @@ class Mover {
     for (const auto& tuner : tuners) kernels_.push_back(tuner->freeze());
   }
 
-  RowId queries = 0;  // that the settings took
+  RowId queries = 0;  // for the mode and the settings
 
   struct Moved {
     Vector theta;
@@ -96,7 +96,7 @@ class Mover {
   PhiloxRandom random(std::uint64_t chain, std::uint64_t iteration, std::uint32_t slot) const {
     return {seed_, chain, iteration, slot};
   }
-  // Where the posterior is not normal, trajectories are rejected in its tails: a slice gets there and back.
+  // If the posterior is not normal, trajectories are rejected in its tails; slice updates reach them and come back.
   std::vector<SliceSome::Coordinate> every_coordinate() const {
     constexpr double width = 2.5;  // in standard deviations
     const Anchor& mode = *preparation_.anchor;
@@ -142,7 +142,7 @@ void check(const AuditOptions& options) {
 
 std::int64_t audited_draws(const AuditOptions& options, RowId rows, std::span<const ParameterSummary> numbers,
                            std::int64_t all_draws) {
-  // The usual number: so many evaluations of rows, if each step takes four of them all.
+  // The default: about 2e9 evaluations of rows, if a draw takes one pass and each of its steps four.
   constexpr double affordable = 2e9, fewest = 100.0, most = 1000.0;
   const double usual = affordable / (static_cast<double>(rows) * (1.0 + 4.0 * options.steps));
   const auto asked = options.draws != 0 ? options.draws : static_cast<std::int64_t>(std::clamp(usual, fewest, most));
@@ -153,9 +153,8 @@ std::int64_t audited_draws(const AuditOptions& options, RowId rows, std::span<co
 std::string too_few_to_audit(std::span<const ParameterSummary> numbers, std::int64_t all_draws,
                              const std::string& path) {
   return fmt::format(
-      "{}an audit needs {} draws that hardly depend on each other, and the effective size of these is {:.0f}, of which "
-      "it "
-      "takes half; draw more first: {}",
+      "{}an audit needs {} nearly independent draws, and takes at most half of the effective sample size, which is "
+      "{:.0f} here; draw more first: {}",
       path.empty() ? "" : path + ": ", fewest_audited, least_effective(numbers, all_draws),
       path.empty() ? mention("draws") : mention_action("sample", path));
 }
@@ -186,7 +185,8 @@ Audit audit(const Store& store, const Model& model, const AuditedRun& run, const
     if (of_how_many) of_how_many(so_many, pairs);
   });
 
-  // Of each number its change in standard deviations and that of its square about the mean; then the log posterior's.
+  // For each number its change in standard deviations and the change of its squared distance from the mean; then the
+  // change of the log posterior.
   RowMatrix changes(pairs, 2 * numbers + 1);
   Audit out{.options = options, .draws = pairs, .all_draws = run.all_draws};
   out.queries = mover.queries;
@@ -209,8 +209,8 @@ Audit audit(const Store& store, const Model& model, const AuditedRun& run, const
   out.p_value = tested.p_value;
   out.strongest = tested.strength.maxCoeff();
   const auto drift = [&](Index j) { return drift_of(changes.col(j), tested.strength[j] > tested.limit); };
-  // A shift by d standard deviations shows as a mean change of (1 - r) d, with r the correlation of a number with its
-  // moved one, and the mean square of its changes is 2 (1 - r).
+  // If a number is shifted by d standard deviations, its mean change is (1 - r) d, where r is the correlation between
+  // the number before and after the move; the mean square of its changes is 2 (1 - r).
   const double quantile = -normal_quantile(out.level / (2.0 * static_cast<double>(changes.cols())));
   const double power = quantile - normal_quantile(0.1);
   out.sees = 0.0;

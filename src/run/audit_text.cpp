@@ -1,4 +1,4 @@
-// An audit in words.
+// The text of an audit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 std::string direction(const Drift& of, const char* up, const char* down) { return of.mean > 0.0 ? up : down; }
 
-// A sentence, and how many of its standard errors the drift is.
+// A sentence, and its drift in standard errors.
 struct Finding {
   double strength;
   std::string sentence;
@@ -28,7 +28,7 @@ Finding centre_finding(const AuditedNumber& of) {
                       of.centre.error, direction(of.centre, "low", "high"))};
 }
 
-// What is left of the change of the mean square when that of the mean is taken off.
+// The change of the mean square, less the part that the change of the mean explains.
 Finding spread_finding(const AuditedNumber& of) {
   const double wider = of.spread.mean - (of.centre.found ? of.centre.mean * of.centre.mean : 0.0);
   if (of.centre.found && std::abs(wider) < 3.0 * of.spread.error) return {0.0, ""};
@@ -46,7 +46,7 @@ std::string Audit::subject() const {
 }
 
 std::string Audit::verdict() const {
-  if (!passed()) return fmt::format("these are not draws from the posterior: they drift (p = {:.1g})", p_value);
+  if (!passed()) return fmt::format("the draws are probably not from the posterior: they drift (p = {:.1g})", p_value);
   constexpr double little = 1.5;
   if (!(sees <= little))
     return fmt::format("no drift was found (p = {:.2g}), but the moves were too short to see much: acceptance {:.2g}",
@@ -61,12 +61,14 @@ std::string Audit::assurance() const {
       "number{} and the log posterior at once",
       100.0 * level, numbers.size(), numbers.size() == 1 ? "" : "s");
   if (passed())
-    out += std::isfinite(sees)
-               ? fmt::format(
-                     "\na mean that is wrong by {:.2g} standard deviations{} is found with probability 90 %", sees,
-                     numbers.size() == 1 ? ""
-                                         : fmt::format(" or more (for {}; the others by less)", readable_name(hardest)))
-               : fmt::format("\n{} never moved", readable_name(hardest));
+    out +=
+        std::isfinite(sees)
+            ? fmt::format("\na mean that is wrong by {:.2g} standard deviations{} is found with probability 90 %", sees,
+                          numbers.size() == 1
+                              ? ""
+                              : fmt::format(" or more (for {}; for the others less is enough)", readable_name(hardest)))
+            : fmt::format("\n{} never moved", readable_name(hardest));
+  if (passed()) out += "; a mode that neither the run nor these moves reach is not found";
   return out;
 }
 

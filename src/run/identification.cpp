@@ -13,14 +13,15 @@
 
 namespace flymc {
 
-// A positive parameter is compared with its prior on the scale of its logarithm, too: beyond a prior around 0, a shape of
-// 1000 that rows know to 4 % is wider than the prior, and well known. Where rows say only that it is large, the likelihood
-// ends in exp(-a / kappa); under a prior's tail kappa^-(nu + 1) the standard deviation of log kappa is then 1 / sqrt(nu).
+// A positive parameter is compared with its prior on the logarithmic scale, too: a shape that the rows estimate as 1000
+// with an error of 4 % has a wider posterior than a prior around 0, and is well known. If the rows say only that the
+// shape kappa is large, the likelihood tends to exp(-a / kappa); with the prior's tail kappa^-(nu + 1), the standard
+// deviation of log kappa is then 1 / sqrt(nu).
 std::vector<std::string> unknown_parameters(const std::vector<std::string>& names, const Approximation& posterior,
                                             const Approximation& prior, std::size_t coefficients) {
   constexpr double limit = 0.9;    // the rows have added less than a quarter to the precision
-  constexpr double far = 4.0;      // a prior with long tails gives way to rows: the posterior is as wide, and elsewhere
-  constexpr double roughly = 0.4;  // of itself: what is known so well is known by the rows
+  constexpr double far = 4.0;      // prior sds: a posterior that is as wide but elsewhere was moved by the rows
+  constexpr double roughly = 0.4;  // relative sd: a parameter that is known more exactly is known from the rows
   std::vector<std::string> unknown, out;
   const auto is_unknown = [&](std::size_t at) {
     const auto i = static_cast<Index>(at);
@@ -130,7 +131,7 @@ class Classes {
   template <class F>
   void each(const RowCopies& rows, std::size_t i, const RowFacts& facts, F&& f) {
     const double classes = cuts_ > 0 ? 2.0 : by_target() ? static_cast<double>(family_.target_classes()) : HUGE_VAL;
-    if (!(facts.target < classes) || (classes < HUGE_VAL && facts.target < 0.0)) return;  // of a forged file of rows
+    if (!(facts.target < classes) || (classes < HUGE_VAL && facts.target < 0.0)) return;  // from a forged file of rows
     const auto target = static_cast<std::size_t>(facts.target);
     if (cuts_ > 0) {
       Index cut = 0;
@@ -287,7 +288,7 @@ std::vector<std::string> separated_classes(const Store& store, const Model& mode
 }
 
 std::vector<Index> without_moments(const Model& model, const std::vector<Index>& separating, Index features) {
-  constexpr double enough = 2.0;  // degrees of freedom; 1 or fewer leave it without a mean, too
+  constexpr double enough = 2.0;  // degrees of freedom; with 1 or fewer there is no mean either
   std::vector<Index> out;
   for (const Index column : separating)
     for (Index k = 0; k < (model.draws_shape() ? 1 : model.predictors()); ++k)

@@ -11,12 +11,12 @@
 
 namespace flymc {
 
-// A normal that stands for a distribution of all that is reported, in its units.
+// Means and standard deviations of all reported numbers, in their units.
 struct Approximation {
   Vector mean, sd;
 };
 
-// Parameters whose posterior is where their prior is, and no narrower than nine tenths of it; the first `coefficients`
+// Parameters whose posterior lies where their prior does and is at least nine tenths as wide; the first `coefficients`
 // belong to columns, and those after them are positive.
 std::vector<std::string> unknown_parameters(const std::vector<std::string>& names, const Approximation& posterior,
                                             const Approximation& prior, std::size_t coefficients);
@@ -31,8 +31,8 @@ std::vector<std::string> dependent_columns(const std::vector<std::string>& colum
 std::vector<std::string> separated_classes(const Store& store, const Model& model, const Laplace& laplace,
                                            const std::vector<std::string>& classes, std::vector<Index>& columns);
 
-// Parameters of the columns that separate classes whose Student-t prior has so few degrees of freedom that their
-// posterior, which has its tail, has no standard deviation.
+// Parameters of columns that separate classes whose posterior has no standard deviation, because it has the tail of a
+// Student-t prior with two degrees of freedom or fewer.
 std::vector<Index> without_moments(const Model& model, const std::vector<Index>& separating, Index features);
 
 }  // namespace flymc

@@ -92,7 +92,7 @@ double distance_from(const Laplace& laplace, const Bound& bound) {
 
 bool suits(const Model& model, const Preparation& preparation) {
   if (!preparation.bound || !preparation.bound->metric() || preparation.bound->sums().hessian.size() == 0) return false;
-  // Another prior may have moved the mode to its own spike, or away from that of the prior before it.
+  // A change of the prior may have moved the mode into the new prior's spike, or out of the old one's.
   if (!long_tails_of(model, preparation).empty()) return false;
   const auto laplace = laplace_of(model, preparation);
   constexpr double farther = 1.15;  // a mode that is sqrt(D) / 3 away makes it 1.05
@@ -120,10 +120,13 @@ std::string format_table(std::span<const ParameterSummary> parameters, std::span
   }
   std::string out =
       fmt::format("{:{}}  {:>7} {:>7}  {:>8} {:>7}\n", "parameter", width, "shift", "mcse", "sd ratio", "mcse");
+  // A posterior without a standard deviation cannot be compared.
+  const auto number = [](double x) { return std::isnan(x) ? std::string("-") : fmt::format("{:.3f}", x); };
   for (std::size_t j = 0; j < checks.size(); ++j) {
     const LaplaceCheck& c = checks[j];
     out += names[j] + std::string(width - display_width(names[j]), ' ') +
-           fmt::format("  {:>7.3f} {:>7.3f}  {:>8.3f} {:>7.3f}\n", c.shift, c.shift_mcse, c.ratio, c.ratio_mcse);
+           fmt::format("  {:>7} {:>7}  {:>8} {:>7}\n", number(c.shift), number(c.shift_mcse), number(c.ratio),
+                       number(c.ratio_mcse));
   }
   return out;
 }

@@ -14,6 +14,7 @@
 #include "flymc/run/sampler.hpp"
 #include "identification.hpp"
 #include "shown_lines.hpp"
+#include "unreached_modes.hpp"
 
 namespace flymc {
 namespace {
@@ -22,7 +23,7 @@ namespace {
 // the anchor and that mode as they are to be shown.
 std::vector<std::string> mode_warnings(const Anchor& anchor, const std::vector<std::string>& names, const Vector& here,
                                        const Vector& there) {
-  constexpr double most_nats = 15.0;
+  constexpr double most_nats = 15.0, few_nats = 5.0;
   if (!anchor.other || anchor.other->lower > most_nats) return {};
   const Index d = anchor.theta.size();
   const Matrix factor = anchor.metric.lower().transpose().triangularView<Eigen::Upper>().solve(Matrix::Identity(d, d));
@@ -30,23 +31,26 @@ std::vector<std::string> mode_warnings(const Anchor& anchor, const std::vector<s
   (anchor.other->theta - anchor.theta).cwiseQuotient(factor.rowwise().norm()).cwiseAbs().maxCoeff(&furthest);
   return {
       fmt::format("the posterior has a second mode, {:.1f} nats lower, where '{}' is {:.4g} instead of {:.4g}; chains "
-                  "may not visit "
-                  "it: look for groups of rows that the columns do not tell apart, or for a scale that is too small",
-                  anchor.other->lower, names[static_cast<std::size_t>(furthest)], there[furthest], here[furthest])};
+                  "may not visit it{}: look for groups of rows that the columns do not tell apart, or for a scale that "
+                  "is too small",
+                  anchor.other->lower, names[static_cast<std::size_t>(furthest)], there[furthest], here[furthest],
+                  anchor.other->lower < few_nats ? ", and it may hold as much of the probability as the first" : "")};
 }
 
-// Narrow priors with long tails, whose spikes hold some of the posterior, or nearly all of it against the rows.
-std::vector<std::string> prior_mode_warnings(const LongTails& tails, const std::vector<std::string>& names,
+// Warnings about narrow priors with long tails: their spike has a share of the posterior, or nearly all of it although
+// the likelihood disagrees.
+std::vector<std::string> prior_mode_warnings(const LongTails& tails, const std::function<bool(Index)>& is_unreached,
+                                             const std::vector<std::string>& names,
                                              const std::function<Vector(const Vector&)>& shown) {
-  constexpr double some = 1e-3, far = 3.0;  // a share; standard deviations of what the rows know
+  constexpr double some = 1e-3, far = 3.0;  // a share of the posterior; standard deviations of the likelihood
   constexpr std::size_t most_shown = 5;
   if (tails.empty()) return {};
   std::vector<std::string> out;
   const AtPrior likeliest = tails.likeliest();
-  const std::vector<double> shares = tails.share_at_prior();
   std::size_t more = 0;
   for (std::size_t i = 0; i < tails.size(); ++i) {
-    if (shares[i] < some || !tails.has_two_modes(i)) continue;
+    const std::optional<double> share = tails.share_of_spike(i);
+    if (!share || *share < some || is_unreached(tails.entries()[i])) continue;
     AtPrior places = likeliest;
     const Index entry = tails.entries()[i];
     places[i] = true;
@@ -54,7 +58,7 @@ std::vector<std::string> prior_mode_warnings(const LongTails& tails, const std::
     places[i] = false;
     const double at_rows = shown(tails.theta(places))[entry];
     const std::string& name = names[static_cast<std::size_t>(entry)];
-    if (shares[i] > 1.0 - some) {
+    if (*share > 1.0 - some) {
       if (std::abs(tails.mean()[entry] - tails.priors_at(tails.mean())[i].location) <
           far * tails.sd()[static_cast<Index>(i)])
         continue;
@@ -67,7 +71,7 @@ std::vector<std::string> prior_mode_warnings(const LongTails& tails, const std::
           "the posterior of '{}' has two modes: one of its narrow prior, at {:.3g}, with about {:.2g} % of the "
           "probability, and one of the rows, near {:.3g}; chains move between both, and a mean lies between them. If "
           "the prior was meant in another unit, widen it ({})",
-          name, at_prior, 100.0 * shares[i], at_rows, mention("prior")));
+          name, at_prior, 100.0 * *share, at_rows, mention("prior")));
     }
     if (out.size() > most_shown) out.pop_back(), ++more;
   }
@@ -79,8 +83,8 @@ std::vector<std::string> moment_warnings(const std::vector<std::string>& names) 
   if (names.empty()) return {};
   return {
       fmt::format("the posterior of {} has no standard deviation, and with one degree of freedom or fewer no mean: "
-                  "the rows do not limit it on one side, where it is as wide as its Student-t prior; quantiles "
-                  "alone are shown",
+                  "the rows do not limit it on one side, where its tail is that of the Student-t prior; only "
+                  "quantiles are shown",
                   quoted_list(names, 5))};
 }
 
@@ -200,6 +204,10 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
     report.anchor_queries = anchor->queries;
     if (anchor->other) warn(mode_warnings(*anchor, shown.names, at(anchor->theta), at(anchor->other->theta)));
   }
+  const LongTails tails = long_tails_of(model, preparation);
+  UnreachedModes unreached;
+  if (preparation.anchor) unreached = find_unreached_modes(store, model, *preparation.anchor, tails);
+  report.anchor_queries += unreached.queries;
   if (const auto laplace = laplace_of(model, preparation)) {
     report.anchor_queries += laplace->queries;
     Matrix factor = laplace->factor;
@@ -219,8 +227,9 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
     const Index further = model.draws_scale() || model.draws_shape() ? 1 : 0;
     const std::vector<std::string>& names = reported.names();
     const Vector centre = reported.at(shown.original(model.prior().centre(laplace->mean.size())));
-    warn(unknown_parameters(names, {as_vector(report.laplace_mean), reported.sd(factor)}, {centre, reported.sd(prior)},
-                            names.size() - static_cast<std::size_t>(further)));
+    if (unreached.modes.empty())
+      warn(unknown_parameters(names, {as_vector(report.laplace_mean), reported.sd(factor)},
+                              {centre, reported.sd(prior)}, names.size() - static_cast<std::size_t>(further)));
     const Index features = store.features() - further;  // the last one is the target, or the 1 of a shape
     warn(dependent_columns(store.columns(), laplace->rows.topLeftCorner(features, features)));
     // A prior also strains where classes are separated, and a wider one would do no good there.
@@ -232,7 +241,11 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
     warn(moment_warnings(report.without_moments));
     warn(separated.empty() ? prior_warnings(model, shown.names, model.parameters(laplace->mean)) : separated);
   }
-  if (preparation.anchor) warn(prior_mode_warnings(long_tails_of(model, preparation), shown.names, at));
+  const auto is_unreached = [&](Index entry) {
+    return std::ranges::find(unreached.modes, entry, &UnreachedModes::One::entry) != unreached.modes.end();
+  };
+  warn(unreached_mode_warnings(unreached, shown.names, at));
+  warn(prior_mode_warnings(tails, is_unreached, shown.names, at));
   if (preparation.anchor) warn(residual_warnings(model, store, preparation.centre().theta));
   return report;
 }

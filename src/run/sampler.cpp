@@ -60,7 +60,7 @@ void take_off_corners(const Term& term, const Vector& theta, Matrix& precision) 
   term.curvature(Term::Of::corner, theta).add_to(precision, -1.0);
 }
 
-// The metric also without the spikes that narrow priors with long tails make: chains leave them.
+// The metric of the posterior without the spikes of narrow priors with long tails, because chains leave them.
 Metric as_wide_as_the_posterior(const Model& model, const Anchor& anchor, const LongTails& tails) {
   if (!tails.empty()) return Metric::from_precision(tails.precision()).value_or(anchor.metric);
   if (model.term().quadratic()) return anchor.metric;
@@ -93,11 +93,12 @@ std::vector<SliceSome::Coordinate> long_tailed(const Model& model, const Anchor&
   return out;
 }
 
-// Whether places that hold some of the posterior are too far from the anchor for the bound: beyond its radius, or, where
-// all rows cost little, so far that rows which are dark at one place are bright at another, and z holds the chain back.
+// Whether a place with a share of the posterior is too far from the anchor for the bound. It is too far beyond the
+// bound's radius. In a small table it is also too far if many rows that are dark at one place are bright at the other:
+// z then hinders the crossing, and regular MCMC is cheap.
 bool too_far_for(const Bound& bound, const LongTails& tails, const TableShape& shape) {
-  constexpr double next_to_nothing = -16.0;  // nats
-  constexpr double many = 0.2;               // bright rows
+  constexpr double next_to_nothing = -16.0;  // nats below the largest mass
+  constexpr double many = 0.2;               // share of bright rows
   constexpr RowId cheap_rows = 100'000;
   if (tails.empty() || !bound.metric()) return false;
   const auto is_far = [&](const Vector& theta) {
@@ -116,7 +117,8 @@ bool too_far_for(const Bound& bound, const LongTails& tails, const TableShape& s
   return false;
 }
 
-// Whether a Student-t prior has so few degrees of freedom that a posterior with its tail has no variance, or hardly one.
+// Whether a coefficient has a Student-t prior of fewer than 3 degrees of freedom: the variance of a posterior with such
+// a tail is infinite or very large.
 bool has_endless_tail(const Model& model, Index entry) {
   constexpr double few_degrees = 3.0;
   const auto prior = model.prior().student_t_of(entry);
@@ -274,7 +276,7 @@ Sampler::Sampler(const Store& store, const Model& model, const Preparation& prep
     long_tailed_ = long_tailed(model, *centre_, recipe_.regular ? nullptr : &*preparation.bound);
     std::vector<Index> crossing = tails_->entries();
     std::erase_if(long_tailed_, [&](const auto& one) { return std::ranges::count(crossing, one.entry) > 0; });
-    // A slice with steps of one width takes long to the end of a tail with few degrees of freedom.
+    // Slice updates, whose steps have one width, are slow in tails with few degrees of freedom.
     for (const auto& [entry, unused] : long_tailed_)
       if (has_endless_tail(model, entry)) crossing.push_back(entry);
     std::ranges::sort(crossing);
@@ -324,8 +326,11 @@ Vector Sampler::start_theta(ChainId id, double share) const {
   random.normals(Purpose::start, 0, {z.data(), static_cast<std::size_t>(z.size())});
   const double radius = joint_ ? joint_->bound().radius() : HUGE_VAL;
   const double length = share * std::min(2.0, 0.95 * radius / z.norm());
-  if (tails_->empty()) return model_.term().away(centre_->theta, length * centre_->metric.unwhiten(z));
-  // Every other chain begins with these coefficients at the other place, so that R-hat can tell whether they cross.
+  // A chain that could not begin at these places begins near the anchor.
+  constexpr double least_share = 0.02;
+  if (tails_->empty() || share < least_share)
+    return model_.term().away(centre_->theta, length * centre_->metric.unwhiten(z));
+  // Chains with odd numbers begin with these coefficients at the other place, so that R-hat shows whether chains cross.
   AtPrior places = tails_->likeliest();
   if (id.chain % 2 == 1) places.flip();
   Vector theta = model_.term().away(tails_->theta(places), length * centre_->metric.unwhiten(z));
@@ -339,7 +344,7 @@ Tuners Sampler::kernels() const {
   Tuners tuners;
   if (joint_) tuners.push_back(make_sweep(*joint_, proposals_, recipe_.sweep, options_));
   if (!crossing_->empty()) {
-    // A move costs a pass where all rows are evaluated, and next to nothing where few are bright.
+    // A move costs a pass over all rows in regular MCMC, and very little if few rows are bright.
     const auto moves = static_cast<int>(std::min<std::size_t>(crossing_->size(), joint_ ? 8 : 2));
     const Density& any = joint_ ? static_cast<const Density&>(*joint_) : *full_;
     tuners.push_back(std::make_unique<Untuned<Crossing>>(Crossing(any, crossing_, moves)));

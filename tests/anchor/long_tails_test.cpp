@@ -1,4 +1,4 @@
-// Narrow priors with long tails: where they put the posterior, and where the anchor goes.
+// Narrow priors with long tails: which places hold the posterior, and which one the anchor is at.
 #include "flymc/anchor/long_tails.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ Store line(double slope, bool with_target_column = false) {
   return builder.finish();
 }
 
-// The rows know the coefficient to 1 / sqrt(400) = 0.05.
+// The likelihood's standard deviation of the coefficient is 1 / sqrt(400) = 0.05.
 Anchor anchor_of(const Model& model, const Store& store) {
   const Machine machine;
   return find_likeliest_anchor(store, model, machine.execution(), 1);
@@ -50,31 +50,41 @@ TEST(LongTails, AreThoseThatAreNarrowBesideTheRows) {
   }
 }
 
-// The share of the spike against a sum over a grid, and the anchor at the place that holds more.
+// Compares the share of the spike with a sum over a grid, and checks that the anchor is at the place that holds more.
 TEST(LongTails, TheAnchorIsWhereMostOfThePosteriorIs) {
   for (const double slope : {0.14, 0.17, 0.2, 0.23, 0.26}) {
     const double scale = 0.002, nu = 2.0;
     const Prior prior = Prior::student_t(nu, 0.0, scale);
     const Store store = line(slope);
     const Model model(Gaussian{1.0}, prior);
+    // Away from the spike the log density is -half (t - slope)^2 - 3 log t, whose slope is 0 at two places or none. The
+    // lower one parts the modes.
+    const double discriminant = slope * slope - 4.0 * (nu + 1.0) / (2.0 * half);
+    const double valley = discriminant > 0.0 ? 0.5 * (slope - std::sqrt(discriminant)) : 0.04;
     double spike = 0.0, all = 0.0;
     for (double t = -0.5; t < 1.0; t += 1e-5) {
       const double mass =
           std::exp(-half * (t - slope) * (t - slope) - 0.5 * (nu + 1.0) * std::log1p(t * t / (nu * scale * scale)));
       all += mass;
-      spike += t < 0.04 ? mass : 0.0;
+      spike += t < valley ? mass : 0.0;
     }
     const Anchor anchor = anchor_of(model, store);
     const LongTails tails(model, rows_at(model, anchor));
     ASSERT_EQ(tails.size(), 1u) << slope;
-    const double share = spike / all, found = tails.share_at_prior()[0];
-    EXPECT_NEAR(std::log(found / (1.0 - found)), std::log(share / (1.0 - share)), 1.0) << slope;
+    const double share = spike / all;
+    const auto found = tails.share_of_spike(0);
+    EXPECT_EQ(found.has_value(), discriminant > 0.0) << slope;
+    if (found) {
+      // An anchor in a spike is not exactly at the mode, and its small error shifts the mean of the likelihood.
+      constexpr double tolerance = 0.1;
+      EXPECT_NEAR(std::log(*found / (1.0 - *found)), std::log(share / (1.0 - share)), tolerance) << slope;
+    }
     if (std::abs(share - 0.5) < 0.25) continue;
     EXPECT_EQ(anchor.theta[0] > 0.5 * slope, share < 0.5) << slope << ": " << anchor.theta[0] << ", " << share;
   }
 }
 
-// With a drawn scale theta is -beta / sigma, and the prior of beta is one of theta in another unit.
+// If the scale is drawn, theta is -beta / sigma, so the prior of beta is a prior of theta in another unit.
 TEST(LongTails, PriorsAreThoseOfThetaWhereTheScaleIsDrawn) {
   const Store store = line(0.2, true);
   const Prior prior = Prior::each({Prior::student_t(2.0, 0.01, 0.002), Prior::student_t(3.0, 0.0, 2.5)});
@@ -94,7 +104,7 @@ TEST(LongTails, PriorsAreThoseOfThetaWhereTheScaleIsDrawn) {
   }
 }
 
-// Of two columns that are nearly the same, one may have the coefficient or the other, or none.
+// If two columns are nearly the same, the effect may belong to one of them, to the other, or to neither.
 TEST(LongTails, PlacesAreOfAllCoefficientsTogether) {
   StoreBuilder builder({"a", "b"});
   for (int i = 0; i < 2 * half; ++i) {
@@ -113,7 +123,10 @@ TEST(LongTails, PlacesAreOfAllCoefficientsTogether) {
   EXPECT_EQ(none[0], 0.0);
   EXPECT_EQ(none[1], 0.0);
   EXPECT_GT(tails.log_mass({false, true}), tails.log_mass({true, false}));
-  EXPECT_GT(tails.log_mass({true, false}), tails.log_mass({true, true}));
+  // With the first in its spike, the second alone fits 4.8 standard deviations of its own better, which is 11.5 nats, and
+  // pays for it with the prior's density there instead of the spike: 13.7 nats.
+  EXPECT_GT(tails.log_mass({true, true}), tails.log_mass({true, false}));
+  EXPECT_NEAR(tails.log_mass({true, true}) - tails.log_mass({true, false}), 2.4, 0.3);
 }
 
 }  // namespace

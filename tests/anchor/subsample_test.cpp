@@ -52,7 +52,7 @@ TEST(Subsample, TakesRareClassesWhole) {
   EXPECT_NEAR(static_cast<double>(drawn[0.0]), static_cast<double>(drawn[3.0]), 1.0);
 }
 
-// A file of rows may say anything; the bound refuses it.
+// A forged file of rows may have any target; the bound refuses those that are no class.
 TEST(Subsample, TargetsThatAreNoClassLeadNowhere) {
   const RowId rows = 5000;
   Vector y = Vector::Zero(rows);

@@ -1,4 +1,4 @@
-"""flymc audit: draws of a run stay where they are, of both parts of a hurdle, and what cannot be audited is refused."""
+"""flymc audit: right draws pass, also those of both parts of a hurdle, and runs that cannot be audited are refused."""
 import json
 
 import numpy as np
@@ -23,7 +23,7 @@ def folder(tmp_path_factory):
 
 
 def test_draws_stay_where_they_are_and_the_audit_is_repeatable(folder):
-    """Of right draws one audit in a thousand fails, and three of other draws and moves by 1e-9."""
+    """One audit in a thousand fails for right draws; three independent ones all fail with probability 1e-9."""
     found = [json.loads(flymc("audit", "run", "--json", "--quiet", "--seed", s, "--draws", 60 + 10 * s, folder=folder)) for s in (1, 2, 3)]
     assert any(f["passed"] for f in found)
     one = found[0]
@@ -49,7 +49,7 @@ def test_what_cannot_be_audited_is_refused(folder):
     assert "--steps must be from 1 to 1000, not 0" in flymc("audit", "run", "--steps", 0, folder=folder, expect=2, both=True)
     flymc("sample", "run", "--draws", 15, "--out", "few", "--quiet", folder=folder)
     said = refusal("audit", "few", folder=folder)
-    assert "few: an audit needs 20 draws that hardly depend on each other" in said and "`flymc sample few`" in said
+    assert "few: an audit needs 20 nearly independent draws" in said and "`flymc sample few`" in said
     for rows in (folder / "run").glob("rows*.arrow"):
         rows.unlink()
     assert "run: its rows were removed" in refusal("audit", "run", folder=folder)

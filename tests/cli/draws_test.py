@@ -23,7 +23,7 @@ def folder(tmp_path_factory):
     (folder / "t.csv").write_bytes(csv())
     flymc("fit", "t.csv", "--target", "bought", "--out", "run", *QUICK, folder=folder)
     flymc("sample", "run", "--prior", "normal(0, 0.1)", "--out", "other", "--quiet", folder=folder)
-    shutil.copytree(GOLDEN / "logistic", folder / "old")  # whose report has no checksum of the draws
+    shutil.copytree(GOLDEN / "logistic", folder / "old")  # its report has no checksum of the draws
     shutil.copy(GOLDEN / "new.csv", folder)
     return folder
 
@@ -70,7 +70,7 @@ READERS = [["summary"], ["export", "--out", "d.nc"], ["export", "--out", "d.parq
 def change(run, how):
     path = run / "draws.parquet"
     changed = how(pa.parquet.read_table(path))
-    # Not one of these may be null, as in a file that flymc wrote.
+    # No field may be null, as in files that flymc writes.
     schema = pa.schema([pa.field(field.name, field.type, False) for field in changed.schema])
     pa.parquet.write_table(changed.cast(schema).replace_schema_metadata(), path)
 
@@ -123,7 +123,7 @@ def test_draws_are_checked_before_a_lost_report_is_written_again(folder, spoilt)
     assert flymc("summary", "spoilt", folder=folder) == flymc("summary", "run", folder=folder)
 
 
-# As the refusal says.
+# The refusal says what to do; this does it.
 def test_the_draws_come_back(folder, spoilt):
     draws = (spoilt / "draws.parquet").read_bytes()
     shutil.copy(folder / "other" / "draws.parquet", spoilt)

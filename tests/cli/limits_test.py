@@ -1,4 +1,4 @@
-"""What a machine does not have (memory, permissions), and numbers at the ends of double precision."""
+"""Too little memory, missing permissions, and numbers at the ends of double precision."""
 import json
 import os
 import pathlib
@@ -44,7 +44,7 @@ def test_too_little_memory_is_not_the_files_fault(tmp_path):
 
 
 def test_a_run_that_may_only_be_read_is_sampled_from(run, tmp_path):
-    """Copies of its files may be written: as root, who may do all, their permissions say so."""
+    """Copies of its files are writable; root may write everything, so the test looks at their permissions."""
     files = [path for path in run.rglob("*") if path.is_file()]
     for path in files:
         path.chmod(0o444)
@@ -64,7 +64,7 @@ def test_a_folder_that_may_only_be_read_is_sampled_from(run, tmp_path):
 
 
 def test_weights_in_another_unit_have_the_same_default_prior(tmp_path):
-    """Weights that sum to 1 make a posterior that is nearly the prior: 2.5 standard deviations of the column wide."""
+    """With weights that sum to 1 the posterior is nearly the prior, whose scale is 2.5 divided by the column's deviation."""
     random = np.random.default_rng(4)
     x = random.normal(size=400)
     table = pyarrow.table({"x": x, "y": np.arange(400) % 2, "w": np.full(400, 1 / 400)})
@@ -72,14 +72,14 @@ def test_weights_in_another_unit_have_the_same_default_prior(tmp_path):
     words = ["fit", name, "--target", "y", "--weights", "w", "--out", "run", "--quiet", "--json", "--draws", 1000]
     done = json.loads(flymc(*words, folder=tmp_path))
     known = {p["name"]: p for p in done["parameters"]}["x"]
-    # The rows weigh as one: the curvature is at most a quarter per row, so that the deviation lies in this range.
+    # The total weight is 1, and a row's curvature is at most 1/4, so the posterior deviation lies in this range.
     narrow, wide = 1 / np.sqrt(1 / 2.5**2 + 1 / 4), 2.5 / np.std(x, ddof=1)
     assert narrow * 0.9 < known["sd"] < wide * 1.1
     assert any("the weights sum to 1, where there are 400 rows" in text for text in done["warnings"])
 
 
 def test_offsets_far_out_are_a_shift_of_the_intercept(tmp_path):
-    """exp(-690) is still a number; a constant in the offset is one less in the intercept."""
+    """exp(-690) is still a normal double; a constant in the offset only shifts the intercept."""
     random = np.random.default_rng(5)
     x = random.normal(size=1_500)
     y = random.poisson(np.exp(0.5 + 0.3 * x))

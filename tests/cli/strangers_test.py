@@ -17,7 +17,7 @@ FILE_TROUBLE = 3
 
 
 def ends(*arguments, folder, limit=20):
-    """Exit code and words of a command, which must not hang."""
+    """Exit code and output of a command, which must not hang."""
     done = subprocess.run([COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=limit, stdin=subprocess.DEVNULL)
     assert "defect of flymc" not in done.stderr, done.stderr
     return done.returncode, done.stderr
@@ -77,9 +77,9 @@ def test_a_folder_of_a_run_that_is_a_link_is_refused(inner, folder):
 
 
 def test_a_parent_run_is_never_written_to(folder):
-    """A run says that its rows are in another folder: there they are read, and not made or removed."""
+    """The rows of a run that are in another folder are read there, and neither made nor removed."""
     unfinished(folder / "again")
-    (folder / "run" / "rows.arrow").rename(folder / "run" / "rows-1-of-2.arrow")  # of which the second part is missing
+    (folder / "run" / "rows.arrow").rename(folder / "run" / "rows-1-of-2.arrow")  # the second part is missing
     before = contents(folder / "run")
     said = refusal("resume", "again", folder=folder)
     assert "again: its rows are those of the run in run, where they are not any more" in said
@@ -137,7 +137,7 @@ def test_output_goes_to_files_only(folder):
     (folder / "folder.csv").mkdir()
     for name, kind in (("pipe.csv", "a pipe"), ("folder.csv", "a folder")):
         code, said = ends("predict", "run", "t.csv", "--out", name, folder=folder)
-        assert code == FILE_TROUBLE and f"{name}: is {kind}, and a file is written" in said, said
+        assert code == FILE_TROUBLE and f"{name}: is {kind}, and output goes to files only" in said, said
 
 
 def test_writers_of_one_file_do_not_mix_up_what_they_write(folder):
@@ -153,3 +153,13 @@ def test_writers_of_one_file_do_not_mix_up_what_they_write(folder):
         assert [one.wait(60) for one in both] == [0] * 4
         assert (folder / "p.csv").read_bytes() in expected
     assert not list(folder.glob("*.partial"))
+
+
+@pytest.mark.parametrize("name", ["settings.toml", "report.json", "preparation.flymc"])
+def test_a_file_without_end_is_not_read_whole(folder, name):
+    """Of 128 GiB, nearly none of which are on the disk."""
+    if name == "preparation.flymc":
+        unfinished(folder / "run")
+    os.truncate(folder / "run" / name, 1 << 37)
+    code, said = ends("resume" if name == "preparation.flymc" else "summary", "run", folder=folder)
+    assert code != 0 and name in said and "bytes" in said, said

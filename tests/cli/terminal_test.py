@@ -9,7 +9,7 @@ import pytest
 from command import COMMAND, flymc
 
 QUICK = ["--warmup", 100, "--draws", 100, "--chains", 2, "--threads", 1]
-# What a terminal acts upon: C0 but for new lines and tabs, DEL, C1, marks of direction, separators of lines.
+# Characters that a terminal acts upon: C0 except new lines and tabs, DEL, C1, direction marks, line separators.
 ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
@@ -21,7 +21,7 @@ def write(path, names, rows=300):
 
 
 def said(*words, folder, code=0):
-    """Both streams, with bytes that are no text as surrogates."""
+    """Both output streams; bytes that are not UTF-8 become surrogates."""
     done = subprocess.run([COMMAND, *map(str, words)], cwd=folder, capture_output=True)
     out = (done.stdout + done.stderr).decode("utf-8", "surrogateescape")
     assert done.returncode == code, out
@@ -54,7 +54,7 @@ def test_names_that_toml_reads_as_something_else(tmp_path):
 
 @pytest.fixture(scope="module")
 def strange(tmp_path_factory):
-    """A folder with two runs whose names, and whose files' and columns' names, would act on a terminal."""
+    """A folder with two runs; the names of runs, files and columns contain characters that would act on a terminal."""
     folder = tmp_path_factory.mktemp("strange")
     write(folder / "t\x1b[2J\u202e.csv", ["a\u202eb", "c\u2066d", "e\u009b1m", "y\u200f"])
     for run, seed in (("r\x1b]0;title\x07 1", 1), ("\u202er 2", 2)):
@@ -107,11 +107,13 @@ def test_folders_are_quoted_in_commands(tmp_path):
     assert f"`flymc sample {quoted}` draws again" in said("fit", "t.csv", "--target", "y", "--out", "my run's", folder=tmp_path, code=1)
     flymc("ingest", "t.csv", "--target", "y", "--out", "its rows", "--quiet", folder=tmp_path)
     assert "`flymc resume 'its rows'`" in said("summary", "its rows", folder=tmp_path, code=1)
+    flymc("ingest", "t.csv", "--target", "y", "--out", "./-rf", "--quiet", folder=tmp_path)
+    assert "`flymc resume ./-rf`" in said("summary", "--", "-rf", folder=tmp_path, code=1)  # and not a flag
 
 
 def test_a_limit_on_the_size_of_files_is_said(tmp_path):
-    """The signal that comes with it would end the command without a word."""
+    """SIGXFSZ, the signal of this limit, would end the command without a message."""
     write(tmp_path / "t.csv", ["x", "y"])
     done = subprocess.run(["bash", "-c", 'ulimit -f 1; exec "$0" "$@"', COMMAND, "fit", "t.csv", "--target", "y", "--out", "run"],
                           cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 3 and "cannot be written" in done.stderr and "space" in done.stderr, done
+    assert done.returncode == 3 and "cannot be written" in done.stderr and "ulimit -f" in done.stderr, done

@@ -153,7 +153,7 @@ def test_a_shape_that_counts_do_not_have(tmp_path):
 
 
 def test_a_shape_that_amounts_fix(tmp_path):
-    """Its posterior is wider than its prior, around 0, and knows it to 4 %."""
+    """The posterior of the shape is wider than its prior around 0, but determines the shape to 4 %: no warning."""
     y = np.exp(1 + 0.3 * X) * RANDOM.gamma(1000, 1 / 1000, ROWS)
     assert warnings(tmp_path, "--family", "gamma", "--columns", "x", x=X[:1250], y=y[:1250]) == []
 

@@ -74,7 +74,7 @@ TEST_F(Files, AFullDiskIsAnErrorAndKeepsTheOldFile) {
   EXPECT_EQ(files().size(), 1u);
 }
 
-// Somebody who may write in the folder has put links where the program is about to write.
+// A stranger has put links where the program is about to write.
 TEST_F(Files, LinksInTheWayOfAPartialFileAreNotFollowed) {
   const auto path = folder_ / "a", precious = folder_ / "precious";
   write_whole(precious, "precious");
@@ -103,7 +103,7 @@ TEST_F(Files, WritersOfOneFileDoNotMixUpWhatTheyWrite) {
   ASSERT_NE(one.path(), other.path());
   std::ofstream(one.path()) << std::string(3000, '1');
   std::ofstream(other.path()) << "22";
-  PendingFile third(path);  // does not take those for left behind
+  PendingFile third(path);  // does not remove the files of the others
   one.commit();
   EXPECT_EQ(read_whole(path), std::string(3000, '1'));
   other.commit();

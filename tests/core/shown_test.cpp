@@ -1,4 +1,4 @@
-// What a terminal would act upon is shown as its number, and everything else stays.
+// Characters that a terminal would act upon are shown as their numbers, and all others stay.
 #include "flymc/core/shown.hpp"
 
 #include <gtest/gtest.h>

@@ -282,7 +282,7 @@ TEST(Codes, BeyondTheLevelsAreTheLast) {
   EXPECT_EQ(value, 1.0);
 }
 
-// What a file says may not be what a sum holds.
+// The numbers in a forged file may overflow a sum.
 TEST(Codes, LevelsThatOverflowAreRefused) {
   constexpr Index most = std::numeric_limits<Index>::max(), least = std::numeric_limits<Index>::min();
   for (const std::vector<Index>& levels :

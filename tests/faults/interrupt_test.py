@@ -54,7 +54,7 @@ def interrupts_write_a_checkpoint(bench):
 
 @test
 def closed_terminal_leaves_a_run_to_go_on_with(bench):
-    """The shell's signal comes when what the command says goes nowhere. Under nohup the run goes on."""
+    """SIGHUP comes when the command's output has no reader any more. Under nohup the run goes on."""
     run = bench.new()
     command = bench.start("fit", bench.table, "--out", run, *FLAGS,
                           before=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))

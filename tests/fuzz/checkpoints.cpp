@@ -1,4 +1,4 @@
-// A chain's checkpoint, as CBOR whose checksum is right.
+// A chain's checkpoint, as CBOR with a valid checksum.
 #include "../../src/run/files/checkpoint_file.hpp"
 #include "fuzz.hpp"
 

@@ -1,4 +1,4 @@
-// A table as CSV: its columns are learnt as the features of a fit of its last one, and every row encoded.
+// A table as CSV: learns the encoding of a fit of its last column on the others, and encodes every row.
 #include "flymc/data/files/encoding.hpp"
 #include "flymc/data/files/table.hpp"
 #include "fuzz.hpp"

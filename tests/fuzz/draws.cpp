@@ -1,4 +1,4 @@
-// draws.parquet: opened, and every draw read.
+// draws.parquet: opens it and reads every draw.
 #include "flymc/draws/files/draws_file.hpp"
 #include "fuzz.hpp"
 

@@ -1,4 +1,4 @@
-// The encoding that a store keeps as JSON: what can be read is written as the same, and makes a model or says why not.
+// The encoding that a store keeps as JSON: one that can be read is written as it was, and makes a model or is refused.
 #include "flymc/data/files/encoding.hpp"
 #include "flymc/run/files/priors.hpp"
 #include "fuzz.hpp"

@@ -1,8 +1,8 @@
-// What every fuzz target shares. A target is a function of bytes: it may refuse them with an error of ours, and anything
-// else that comes out of it is a finding.
+// Shared by all fuzz targets. A target is a function of bytes. It may refuse them with an InputError or a FileError;
+// any other exception is a defect.
 //
-// Each file is built twice: with libFuzzer (-DFLYMC_FUZZ=ON, clang), as a program of its own, and with the others into
-// fuzz_replay, which runs the corpus as a test.
+// With -DFLYMC_FUZZ=ON (clang) each target is also built with libFuzzer as a program of its own. All targets together
+// are built into fuzz_replay, which runs the corpus as a test.
 #pragma once
 
 #include <fmt/format.h>
@@ -36,19 +36,19 @@ inline bool add(const char* name, Target target) { return all_targets().emplace(
 inline void run(Target target, std::string_view input) {
   try {
     target(input);
-  } catch (const InputError&) {  // refused in words
+  } catch (const InputError&) {  // refused with a message
   } catch (const FileError&) {
   }
 }
 
-// A law of the program that holds for every input.
+// A property that must hold for every input.
 inline void must(bool holds, const char* law) {
   if (holds) return;
   std::fprintf(stderr, "not so: %s\n", law);
   std::abort();
 }
 
-// A folder of this process, in memory where there is such a place.
+// A folder of this process, in memory if the system has such a folder.
 inline const std::filesystem::path& folder() {
   struct Folder {
     Folder() {
@@ -73,14 +73,14 @@ inline std::string put(const std::string& name, std::string_view bytes) {
   return path;
 }
 
-// A body as a record with its checksum, or a whole file if it begins like one.
+// Makes a record with a valid checksum from a body; bytes that begin like a record are used as they are.
 inline void put_record(const std::string& name, const std::string& kind, std::string_view body) {
   const std::string head =
       body.starts_with("flymc ") ? "" : fmt::format("flymc {} {} {}\n", kind, record_version, checksum(body));
   put(name, head + std::string(body));
 }
 
-// A run of two chains, with settings and nothing else.
+// A run of two chains that has only settings.
 inline const RunDirectory& empty_run() {
   static const RunDirectory made = [] {
     Settings settings;

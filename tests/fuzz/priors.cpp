@@ -1,4 +1,4 @@
-// Priors as a person writes them: what is understood is described in words that are understood as the same.
+// Priors as text: the description of a prior that can be read is read as the same prior.
 #include "flymc/model/prior_terms.hpp"
 #include "fuzz.hpp"
 

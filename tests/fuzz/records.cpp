@@ -1,4 +1,4 @@
-// Records of starts and of a preparation, as CBOR whose checksum is right.
+// Records of starts and of a preparation, as CBOR with a valid checksum.
 #include "../../src/run/files/preparation_file.hpp"
 #include "../../src/run/files/starts.hpp"
 #include "flymc/run/files/families.hpp"

@@ -1,4 +1,4 @@
-// A store of rows on disk: opened with and without its checksums, and every row read.
+// A store of rows on disk: opens it with and without checking checksums, and reads every row.
 #include "flymc/data/files/store_file.hpp"
 #include "flymc/data/row_copies.hpp"
 #include "fuzz.hpp"

@@ -1,4 +1,4 @@
-// Moves between the places of narrow priors: against sums over a grid, on a posterior of four modes.
+// Compares moves between the places of narrow priors with sums over a grid, on a posterior of four modes.
 #include "flymc/kernel/crossing.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 constexpr double scale = 0.05, nu = 3.0, of_third = 2.0;
 
 // Two correlated columns under narrow t_3 priors and a third under a normal one, which is correlated with both. The
-// targets are such that each of the two may be at 0 or not.
+// targets are chosen so that each of the two may be at 0 or not.
 struct FourModes {
   Store store = [] {
     StoreBuilder builder({"x0", "x1", "x2"});
@@ -119,9 +119,9 @@ TEST(Crossing, HasFourPlacesThatMatter) {
   for (std::size_t j = 0; j < 2; ++j) {
     EXPECT_GT(truth[j], 0.1);
     EXPECT_LT(truth[j], 0.9);
-    EXPECT_TRUE(world.tails->has_two_modes(j));
-    // Laplace's approximation of these shares.
-    EXPECT_NEAR(world.tails->share_at_prior()[j], truth[j], 0.35);
+    ASSERT_TRUE(world.tails->share_of_spike(j));
+    // Given the likeliest place of the other coefficient.
+    EXPECT_NEAR(*world.tails->share_of_spike(j), truth[j], 0.35);
   }
 }
 
@@ -140,7 +140,7 @@ TEST(Crossing, WithSplitHmcItHasTheSharesOfEachPlace) {
 
 TEST(Crossing, AloneItMovesAmongThePlacesOfTwoCoefficients) {
   FourModes world;
-  // Without the third coefficient's own move, its prior keeps it where it is.
+  // No move is made for the third coefficient alone; a very narrow prior keeps it in place.
   world.model = Model{Gaussian{1.0}, Prior::each({Prior::student_t(nu, 0.0, scale), Prior::student_t(nu, 0.0, scale),
                                                   Prior::normal(0.0, 1e-4)})};
   const FullDensity density(world.store, world.model);

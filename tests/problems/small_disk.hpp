@@ -7,7 +7,7 @@
 
 namespace flymc::problems {
 
-// Stands for a disk that becomes full: no file may grow beyond `bytes` while this lives.
+// Simulates a disk that becomes full: no file can grow beyond `bytes` while this object exists.
 class SmallDisk {
  public:
   explicit SmallDisk(rlim_t bytes) {

@@ -1,4 +1,4 @@
-// An audit passes draws of the posterior, skewed ones too, and says what is wrong with others.
+// Draws from the posterior pass an audit, also from a skewed one; for other draws it says what is wrong.
 #include "flymc/run/audit.hpp"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(Audit, a_skewed_posterior_and_a_scale_that_is_drawn_pass) {
   EXPECT_EQ(scale.numbers.size(), 3u);
 }
 
-// Draws under a prior that pulls to 0, audited under the one that was asked for.
+// Draws under a narrow prior around 0, audited under the model's prior.
 TEST(Audit, draws_of_another_prior_are_found_and_named) {
   const RowMatrix x = problems::features(400, 2, 3);
   const Model model(Logistic{}, Prior::normal(0.0, 5.0)), other(Logistic{}, Prior::normal({0.0, 0.0}, {5.0, 0.1}));
@@ -107,7 +107,9 @@ TEST(Audit, refuses_too_few_draws) {
   FitOptions options = few(false);
   options.draws = 15;
   const Fit fitted = fit(of.store, of.model, options);
-  EXPECT_NE(message_of<InputError>([&] { audit(of.store, of.model, fitted); }).find("an audit needs 20 draws"),
+  EXPECT_NE(message_of<InputError>([&] {
+              audit(of.store, of.model, fitted);
+            }).find("an audit needs 20 nearly independent draws"),
             std::string::npos);
   EXPECT_NE(message_of<InputError>([&] { check(AuditOptions{.draws = 3}); }).find("must be from 20 to 100000, not 3"),
             std::string::npos);

@@ -286,8 +286,8 @@ TEST(Fit, GetsToTheTailOfALongTailedPrior) {
   EXPECT_LT(beyond, 400);
 }
 
-// A prior that is narrow beside what the rows know, in a column's own unit: a grid has 98 % of the posterior near 75,
-// and a search that begins at the prior's centre ends in its spike at 0.
+// A prior that is much narrower than the likelihood: by a grid, 98 % of the posterior lies near 75, and a search that
+// begins at the prior's centre ends in its spike at 0.
 TEST(Fit, LeavesTheSpikeOfANarrowPrior) {
   StoreBuilder builder({"intercept", "x"});
   const int rows[] = {130, 480, 780, 480, 130}, ones[] = {46, 206, 390, 274, 84};
@@ -310,7 +310,8 @@ TEST(Fit, LeavesTheSpikeOfANarrowPrior) {
   }
 }
 
-// 20 rows of one class leave the prior's tail on one side: Cauchy's has no mean. Quantiles by quadrature.
+// With 20 rows of one class the posterior has the prior's tail on one side; that of a Cauchy prior has no mean. The
+// expected quantiles are by quadrature.
 TEST(Fit, ShowsQuantilesAloneOfAPosteriorWithoutMean) {
   const Store store = level_of_ones(1000, [](RowId i) { return i < 20; });
   const Model model(Logistic{}, Prior::each({Prior::normal(0.0, 2.5), Prior::student_t(1.0, 0.0, 2.5)}));

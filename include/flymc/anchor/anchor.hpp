@@ -64,9 +64,9 @@ Anchor find_anchor(const Store& store, const Model& model, const Execution& exec
 Anchor find_anchor_by_subsample(const Store& store, const Model& model, const Execution& execution, std::uint64_t seed,
                                 const std::optional<Vector>& start = std::nullopt);
 
-// The same where Student-t priors are narrow beside what the rows know (long_tails.hpp), so that a search which begins at
-// the prior's centre ends in a spike there: it begins again from where the rows have these coefficients, and from the
-// places that hold most of the posterior.
+// The same, for models that may have Student-t priors much narrower than the likelihood (long_tails.hpp). A search that
+// begins at the prior's centre would end in a spike there. So it is followed by a search for the likelihood's mode in
+// these coefficients, and by one from the places with the largest mass.
 Anchor find_likeliest_anchor(const Store& store, const Model& model, const Execution& execution, std::uint64_t seed);
 
 // The posterior precision at a given theta and its metric, in one pass: what find_anchor ends with.

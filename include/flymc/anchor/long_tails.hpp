@@ -1,10 +1,12 @@
-// Student-t priors that are narrow beside what the rows know: two places for a coefficient, the prior's and the data's.
+// Student-t priors that are much narrower than the likelihood, under which a coefficient may have two modes.
 //
-// Such a coefficient may have a spike of the prior's shape at the prior's location and a mode of the likelihood's shape
-// near the likelihood's maximum (docs/mathematics.md, "Narrow priors with long tails"). Here is which coefficients may,
-// and about how much of the posterior each place holds.
+// These are a spike of the prior's shape at the prior's location and a mode of the likelihood's shape near the
+// likelihood's maximum (docs/mathematics.md, "Narrow priors with long tails"). This file says which coefficients may
+// have both, and about how much of the posterior each mode holds. The mode that a coefficient is in is called its
+// place.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,32 +21,32 @@ struct RowsQuadratic {
   Matrix curvature;  // minus second derivatives
 };
 
-// The rows' at a mode of the posterior, where their slope is minus the prior's.
+// The expansion at a mode of the posterior, where the slope of the rows is minus that of the prior.
 RowsQuadratic rows_at(const Model& model, const Anchor& mode);
 
-// A Student-t density of one entry of theta, the other entries given. The prior is one of a parameter; what people call
-// a coefficient is an affine function of its entry where the rest of theta is fixed.
+// A Student-t density of one entry of theta, given the other entries. The prior is that of a parameter, which is an
+// affine function of its entry if the rest of theta is fixed.
 struct StudentTOfEntry {
   Index entry;
   double nu, location, scale;
   double log_density(double x) const;
 };
 
-// For each of some coefficients, whether it is at its prior's location; else it is where the rows have it.
+// For each of some coefficients, whether it is in the spike at its prior; if not, it is in the likelihood's mode.
 using AtPrior = std::vector<bool>;
 
-// The logarithm of about how much of these priors times a normal is at these places.
+// Approximates the logarithm of the mass of these priors times a normal at these places.
 double log_mass(std::span<const StudentTOfEntry> priors, Vector mean, Matrix covariance, const AtPrior& places);
 
-// Takes what the priors of these entries add out of a curvature.
+// Sets a curvature's terms of these entries to 0: what their priors add.
 void leave_out(std::span<const Index> entries, SparseSymmetric& curvature);
 
 class LongTails {
  public:
-  // None.
+  // No coefficients.
   explicit LongTails(Model model) : model_(std::move(model)) {}
-  // The coefficients whose Student-t prior is narrower than their posterior would be without it; at most `most`, those
-  // whose place is most in doubt. None where the expansion has no maximum.
+  // The coefficients whose Student-t prior is narrower than their posterior would be without it; if there are more than
+  // `most`, those whose two places have the most similar masses. None if the expansion has no maximum.
   LongTails(const Model& model, const RowsQuadratic& rows);
   // These coefficients, whatever the width of their Student-t priors.
   LongTails(const Model& model, const RowsQuadratic& rows, std::vector<Index> entries);
@@ -58,27 +60,24 @@ class LongTails {
   // The priors of these coefficients as densities of their entries, at a theta.
   std::vector<StudentTOfEntry> priors_at(const Vector& theta) const;
 
-  // The normal that the rows and the other priors make together, with a wide normal prior for each of these.
+  // The normal of the expansion and the other priors, with a wide normal prior for each of these coefficients.
   const Vector& mean() const { return mean_; }
   const Matrix& precision() const { return precision_; }
-  // What the model's term adds to the curvature of the rows at a theta, with the wide priors in place of these.
+  // The curvature that the model's term adds to that of the rows at a theta, with the wide priors in place of these.
   SparseSymmetric prior_precision(const Vector& theta) const;
   // Standard deviations under that normal.
   Vector sd() const { return covariance_.diagonal().cwiseSqrt(); }
-  // The model with those wide priors: its mode is where the rows have these coefficients.
+  // The model with those wide priors: its mode is that of the likelihood in these coefficients.
   Model with_wide_priors() const;
 
-  // The logarithm of about how much of the posterior is at these places, up to a constant.
+  // Approximates the logarithm of the posterior's mass at these places, up to a constant.
   double log_mass(const AtPrior& places) const;
-  // Whether coefficient i has two modes, a spike at its prior and one of the rows, the others being at their likeliest
-  // places.
-  bool has_two_modes(std::size_t i) const;
-  // Which places hold most of it.
+  // The share of the spike in the posterior of coefficient i, if the others are at their likeliest places; empty if
+  // that posterior has one mode.
+  std::optional<double> share_of_spike(std::size_t i) const;
+  // The places with the largest mass, by a search that changes one coefficient at a time.
   AtPrior likeliest() const;
-  // For each coefficient about how much of the posterior is at its prior's location, the others being at their
-  // likeliest places.
-  std::vector<double> share_at_prior() const;
-  // Theta with these places: the other entries are at their mean given those.
+  // Theta at these places: entries in a spike are at its location, and the others at their mean given those.
   Vector theta(const AtPrior& places) const;
 
  private:

@@ -52,14 +52,13 @@ struct SplitFrame {
   PackedMatrix packed_to_theta_, packed_transposed_, packed_from_theta_, packed_to_white_;
 };
 
-// Of the joint density: A = C + the prior's precision at the anchor, without that of `tails`, whose priors are as narrow
-// as a spike there and hardly there elsewhere. The columns of V solve Q v = growth A v with
-// v'A v = 1, so that A and Q are both diagonal and what is left of the collapsed bound costs O(D). Nothing if A is not
-// positive definite.
+// The frame of the joint density: A = C + the prior's precision at the anchor, without the priors of the entries
+// `tails`, which act only near their spikes. The columns of V solve Q v = growth A v with v'A v = 1, so that A and Q
+// are both diagonal and the rest of the collapsed bound costs O(D). Empty if A is not positive definite.
 std::optional<SplitFrame> collapsed_frame(const Bound& bound, const Term& term, std::span<const Index> tails = {});
 
-// Of the full-data posterior: the Laplace approximation at the anchor, or a normal at another centre with the anchor's
-// metric.
+// The frame of the full-data posterior: the Laplace approximation at the anchor, or a normal at another centre with the
+// anchor's metric.
 SplitFrame laplace_frame(const Anchor& anchor, const std::optional<Vector>& centre = std::nullopt);
 
 }  // namespace flymc

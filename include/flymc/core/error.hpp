@@ -15,7 +15,7 @@ class InputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Memory was not enough for what the message says.
+// There was not enough memory; the message says for what.
 class MemoryError : public std::bad_alloc {
  public:
   explicit MemoryError(std::string what) : what_(std::move(what)) {}

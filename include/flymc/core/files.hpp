@@ -22,31 +22,32 @@ class FileError : public std::runtime_error {
 // Throws FileError: the file, why it cannot be written, and what to look at.
 [[noreturn]] void cannot_write(const std::filesystem::path& path, std::string_view why);
 
-// What stands at a path that is no file: "a folder", "a pipe", "a device" or "a socket". Empty for a file, also one that
-// a link leads to, and if nothing is there. To open a pipe is to wait for its other end.
+// Says what is at a path if it is no file: "a folder", "a pipe", "a device" or "a socket". Empty for a file, for a link
+// to a file, and if the path does not exist. It does not open the path, because opening a pipe waits for its other end.
 std::string no_file_but(const std::filesystem::path& path);
-// Throws FileError if something else than a file is there.
+// Throws FileError if the path exists and is no file.
 void require_file(const std::filesystem::path& path);
 
-// A file on its way: write to path(), then commit(). Until then whatever stood at `target` stands; without a commit
-// what was written is removed. path() is new: TARGET.TAG.partial with a random tag, so that no two writers share one, and
-// no link that lies in wait is followed. It is locked while this object lives. A process that dies leaves it behind, and
-// the next PendingFile of this target removes it.
+// A file that is being written: write to path(), then commit(). Until the commit `target` stays as it was; without one,
+// the written file is removed. path() is a new file, TARGET.TAG.partial with a random tag, so that two writers never
+// share one and a link that somebody has put there is not followed. It is locked while this object exists. If a process
+// dies, its file remains, and the next PendingFile of the same target removes it.
 class PendingFile {
  public:
-  // Throws FileError if the file cannot be created, or if something else than a file stands at `target`.
+  // Throws FileError if the file cannot be created, or if `target` exists and is no file.
   explicit PendingFile(std::filesystem::path target);
   ~PendingFile();
   PendingFile(const PendingFile&) = delete;
   PendingFile& operator=(const PendingFile&) = delete;
 
   const std::filesystem::path& path() const { return partial_; }
-  // Other ranks that write to the same file know it by its tag.
+  // From the tag, other ranks get the path of the file that they share (path_of).
   std::uint32_t tag() const { return tag_; }
   static std::filesystem::path path_of(const std::filesystem::path& target, std::uint32_t tag);
-  // The file name of the target of a partial file, which earlier versions named without a tag; empty if it is none.
+  // The file name of a partial file's target, with or without a tag (earlier versions wrote none); empty if the file is
+  // not a partial one.
   static std::string target_name(const std::filesystem::path& partial);
-  // For libraries that lock the file themselves.
+  // Releases the lock, for libraries that lock the file themselves.
   void unlock() const;
   // Flushes to the disk, renames, and flushes the folder. Throws FileError.
   void commit();
@@ -58,16 +59,16 @@ class PendingFile {
   bool committed_ = false;
 };
 
-// Parts of a file that several write or read side by side; a file that is not there is made, and a link is not followed
-// to write. Throw FileError.
+// Write or read a part of a file that several ranks share. write_at creates the file if it does not exist, and does not
+// follow a link. Throw FileError.
 void write_at(const std::filesystem::path& path, std::uint64_t offset, std::span<const std::byte> bytes);
 void read_at(const std::filesystem::path& path, std::uint64_t offset, std::span<std::byte> bytes);
 
 // Puts `bytes` at `target`, whole or not at all.
 void write_whole(const std::filesystem::path& target, std::string_view bytes);
-// The bytes of a file. Throws FileError, naming it, if it cannot be read.
-std::string read_whole(const std::filesystem::path& path);
-// The same a piece at a time, in order.
+// The bytes of a file. Throws FileError, naming it, if it cannot be read or has more than `most` bytes.
+std::string read_whole(const std::filesystem::path& path, std::uint64_t most = std::uint64_t{1} << 35);
+// Calls `visit` with the bytes of a file, a piece at a time, in order.
 void each_piece(const std::filesystem::path& path, const std::function<void(std::string_view)>& visit);
 
 }  // namespace flymc

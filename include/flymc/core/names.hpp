@@ -19,8 +19,8 @@ std::string quoted_list(const std::vector<std::string>& names, std::size_t most 
 // The parts with `separator` between them. (fmt::join draws a false warning from GCC 12 when it optimises.)
 std::string joined(const std::vector<std::string>& parts, std::string_view separator);
 
-// The text as it is shown (shown.hpp), on one line (\n, \t), and cut after `most` bytes: what a file holds may be
-// anything.
+// Returns the text as it is shown (shown.hpp) on one line, with \n and \t escaped, and cut after `most` bytes: a file
+// may contain anything.
 std::string on_one_line(std::string_view text, std::size_t most = 80);
 
 }  // namespace flymc

@@ -51,7 +51,7 @@ double jaakkola_jordan_curvature(double x);
 // log Gamma(x) for x > 0, from any thread: std::lgamma writes the sign to a global.
 double log_gamma(double x);
 
-// Of the Student-t density with nu degrees of freedom: what does not depend on its argument.
+// The logarithm of the Student-t density's normalising constant, with nu degrees of freedom and scale 1.
 double student_t_log_constant(double nu);
 
 // The p-quantile of a gamma distribution of this shape and scale 1, for 0 < p < 1.

@@ -1,4 +1,4 @@
-// A move between the two places of coefficients with narrow long-tailed priors: the prior's and the data's.
+// A move between the two modes of coefficients with narrow long-tailed priors: the spike and the likelihood's mode.
 #pragma once
 
 #include <memory>
@@ -9,18 +9,18 @@
 
 namespace flymc {
 
-// For one coefficient j, or for two that are correlated: an independent proposal from the mixture of "at the prior" (the
-// prior itself) and "where the rows have it" (a Student-t around the normal that rows and other priors make), weighted by
-// about how much of the posterior each holds, and at least by half of an equal share. The mixture is given by the entries of theta that the
-// move leaves alone, so its density there and back is that of one and the same mixture.
+// Proposes one coefficient, or two that are correlated, from a mixture. Its components are the prior, for the spike,
+// and a Student-t around the normal of the likelihood and the other priors, for the likelihood's mode. The weights are
+// about the posterior's mass at each place, raised to at least half of an equal share and then divided by their sum.
+// The mixture depends only on entries of theta that the move does not change, so it is the same there and back.
 //
-// Half of the moves change nothing else. The others carry all further entries along their regression on these,
+// Half of the moves change only these coefficients. The others also shift the entries C by their regression on M,
 //   theta_C' = theta_C + Cov_CM Cov_MM^-1 (theta_M' - theta_M),
-// M being all coefficients with such priors (and a scale, on which their priors depend), of which only one or two change.
-// That is a shear, whose determinant is 1.
+// where M has all coefficients with such priors (and a scale, on which their priors depend), and only one or two of M
+// change. This is a shear of determinant 1.
 class Crossing final : public Kernel {
  public:
-  // So many moves per step, each of coefficients that are chosen at random.
+  // A step makes `moves` moves, each of coefficients that are chosen at random.
   Crossing(const Density& density, std::shared_ptr<const LongTails> tails, int moves);
   Info step(State& state, const Random& random) const override;
 
@@ -30,8 +30,8 @@ class Crossing final : public Kernel {
     Vector mean;
     Matrix covariance;
   };
-  using Block = std::vector<std::size_t>;  // of tails
-  // Of the entries `own` of a vector with this precision and mean, at the others that it has.
+  using Block = std::vector<std::size_t>;  // indices into tails_
+  // The normal of the entries `own` of a vector with this precision and mean, given its other entries `at`.
   static Given given_others(const Matrix& precision, const Vector& mean, const Vector& at,
                             const std::vector<Index>& own);
   bool move(State& state, const Random& random, std::uint64_t first_address, std::uint64_t count, Info& info) const;

@@ -14,10 +14,10 @@ namespace flymc {
 // are bright there is hardly anything to kick, and a quarter turn is an independent draw. The angle is drawn uniformly
 // from 0.8 to 1.2 times `angle`, so that no coordinate can be periodic.
 //
-// Coefficients with narrow long-tailed priors (anchor/long_tails.hpp) stay where they are while they are near their
-// prior's location: the frame, which is the rows', is far too wide for the spike there. Their share of momentum and of
-// forces is projected out, so the flow is that of the others given them. A trajectory that ends with another set of
-// coefficients near their priors than it began with is rejected: its way back would hold others.
+// A coefficient with a narrow long-tailed prior (anchor/long_tails.hpp) is held while it is near its prior's location,
+// because the frame, which is that of the rows, is far too wide for the spike there. The directions of held
+// coefficients are projected out of momentum and forces, so the flow is that of the others given them. A trajectory is
+// rejected if the set of held coefficients differs between its ends, because the trajectory back would hold others.
 class SplitHmc final : public Kernel {
  public:
   // A joint density that has a frame of its own, which makes it quicker, must have this one.
@@ -36,7 +36,7 @@ class SplitHmc final : public Kernel {
   void kick_on_the_way(double time, const Vector& b, const BrightRows& z, const RowsInFrame* bright,
                        const Holding& holding, Vector& p, Info& info) const;
 
-  // The entries that stay where they are.
+  // The entries that are held at theta.
   std::vector<Index> held_at(const Vector& theta) const;
 
   const Density* density_;
@@ -44,7 +44,7 @@ class SplitHmc final : public Kernel {
   std::shared_ptr<const SplitFrame> frame_;
   double angle_;
   int steps_;
-  std::shared_ptr<const LongTails> tails_;  // none: nothing is ever held
+  std::shared_ptr<const LongTails> tails_;  // null: no coefficient is held
 };
 
 // Warm-up looks for the number of steps with the largest effective size per cost, as its acceptance tells it.

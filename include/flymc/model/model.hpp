@@ -282,7 +282,7 @@ class Model {
         by_parameters_(shape_),
         term_(shape_) {}
 
-  // The same under another prior of the parameters.
+  // The same model with another prior of the parameters.
   Model with_prior(Prior prior) const;
   // The same for other targets, where a shape is drawn.
   Model with_targets(ShapedTarget target) const;
@@ -315,7 +315,7 @@ class Model {
   Vector parameter_change(const Vector& theta, const Vector& direction) const {
     return by_parameters_ ? by_parameters_->change(theta, direction) : direction;
   }
-  // Throws InputError if theta is on its way to a scale of 0, or to a shape without end.
+  // Throws InputError if theta moves towards a scale of 0 or an infinite shape.
   void check_scale(const Vector& theta) const {
     if (scale_) scale_->check_scale(theta);
     if (shape_) shape_->check_shape(theta);

@@ -58,12 +58,12 @@ class Prior final : public Term {
   // give way.
   double strain(Index j, double theta) const;
 
-  // The Student-t prior of coefficient j, where it has one.
+  // The Student-t prior of coefficient j, if it has one.
   struct StudentT {
     double nu, location, scale;
   };
   std::optional<StudentT> student_t_of(Index j) const;
-  // The same priors but for these coefficients.
+  // The same priors, with other ones for these coefficients.
   Prior with(std::span<const std::pair<Index, Prior>> others, Index coefficients) const;
 
   // The scale of coefficient j, where its prior has longer tails than a normal one; else 0.

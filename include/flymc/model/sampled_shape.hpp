@@ -32,7 +32,7 @@ class SampledShape final : public ParameterTerm {
   SampledShape(Prior prior, ShapedTarget target, ShapeParts parts);
   // Throws InputError also if the prior of a shape that may be endless is not proper.
   void check(Index parameters) const override;
-  // Throws InputError if theta is on its way to a shape without end, at which targets would be their means.
+  // Throws InputError if theta moves towards an infinite shape, at which targets would equal their means.
   void check_shape(const Vector& theta) const;
   SampledShape with_prior(Prior prior) const { return {std::move(prior), target_, parts_}; }
   SampledShape with_targets(ShapedTarget target) const { return {prior_, std::move(target), parts_}; }

@@ -1,11 +1,11 @@
-// Whether draws stay where they are when all rows are read: an audit of a finished run, by what no run has.
+// An audit of a finished run: a test whether its draws are from the posterior, by regular MCMC on all rows.
 //
-// Some draws of the run, nearly independent, are moved by a few steps of regular MCMC with random numbers of its own. It
-// reads every row and shares neither bound nor z nor lit rows with the run; the mode of all rows, around which it moves,
-// is searched anew. A step applies the moves in their order or in the reverse order, each with probability 1/2, so that
-// it is reversible. If draws have the posterior's distribution, a draw and the moved one may then be swapped, and the
-// changes of all numbers are tested at once for being as likely up as down (diagnose/swapped_pairs.hpp): exactly, for
-// any number of draws and however skewed the posterior is.
+// Some nearly independent draws of the run are moved by a few steps of regular MCMC with random numbers of its own. It
+// reads every row and shares neither bound nor z nor lit rows with the run; the mode around which it moves is found
+// anew, from all rows. A step applies the moves in their order or in the reverse order, each with probability 1/2, so
+// that it is reversible. If the draws have the posterior's distribution, a draw and the moved draw can be swapped, so
+// each number is as likely to change up as down. One test (diagnose/swapped_pairs.hpp) checks this for all numbers. It
+// is exact for any number of draws and any posterior, however skewed (docs/exactness.md, "Audit a run of your own").
 #pragma once
 
 #include <cstdint>
@@ -24,44 +24,44 @@ struct Fit;
 struct Report;
 
 struct AuditOptions {
-  std::int64_t draws = 0;  // that are moved; 0: 100 to 1000, the fewer the more rows there are
-  int steps = 1;           // of each
+  std::int64_t draws = 0;  // how many draws are moved; 0: 100 to 1000, fewer for more rows
+  int steps = 1;           // by how many steps each draw is moved
   std::uint64_t seed = 0;
 };
 // Throws InputError if an option cannot be used.
 void check(const AuditOptions& options);
 
-// How many draws of a run are moved: those that are asked for, and at most half of the least effective size of any of
-// its numbers, so that they hardly depend on each other; 0 if that is fewer than an audit needs.
+// How many draws of a run are moved: the requested number, and at most half of the smallest effective sample size of
+// its numbers, so that they are nearly independent; 0 if that is fewer than an audit needs.
 std::int64_t audited_draws(const AuditOptions& options, RowId rows, std::span<const ParameterSummary> numbers,
                            std::int64_t all_draws);
 constexpr std::int64_t fewest_audited = 20;
-// Why it cannot be made; `path`: of the run, empty if it is in memory.
+// The message for a run with too few independent draws; `path` is the run's folder, empty for a fit in memory.
 std::string too_few_to_audit(std::span<const ParameterSummary> numbers, std::int64_t all_draws,
                              const std::string& path = "");
 
-// Whether the chains had no z: those that have one check it now and then.
+// Whether a run was regular MCMC: its chains have made no self-checks, which all chains with z make.
 bool is_regular(const Report& report);
 
-// What an audit needs to know of a run.
+// What an audit needs from a run.
 struct AuditedRun {
-  RowMatrix draws;                                           // of theta, nearly independent: a row each
-  std::int64_t all_draws = 0;                                // that these are of
-  std::vector<ParameterSummary> numbers = {};                // what is reported, over all draws
-  std::function<Vector(const Vector& theta)> reported = {};  // the same numbers at theta
+  RowMatrix draws;                                           // nearly independent values of theta, one per row
+  std::int64_t all_draws = 0;                                // the number of draws that these were taken from
+  std::vector<ParameterSummary> numbers = {};                // the summary of each reported number, over all draws
+  std::function<Vector(const Vector& theta)> reported = {};  // the reported numbers at theta
   bool regular = false;                                      // whether the run itself was regular MCMC
 };
 
-// By how much a number is larger after the move, on average.
+// The mean change of a number by the move.
 struct Drift {
-  double mean = 0.0, error = 0.0;  // and its standard error
-  bool found = false;              // too large for chance, all numbers together
+  double mean = 0.0, error = 0.0;  // the mean change and its standard error
+  bool found = false;              // whether it is too large for chance, allowing for all numbers
 };
 
 struct AuditedNumber {
   std::string name;
-  Drift centre;  // in standard deviations of the draws
-  Drift spread;  // of the square about the draws' mean, in parts of their variance
+  Drift centre;  // of the number, in standard deviations of the draws
+  Drift spread;  // of its squared distance from the draws' mean, relative to their variance
 };
 
 struct Audit {
@@ -72,9 +72,9 @@ struct Audit {
   double acceptance = 0.0;  // of the moves
   std::vector<AuditedNumber> numbers = {};
   Drift log_posterior = {};  // in nats
-  double strongest = 0.0;    // the largest strength of all
-  // A shift of a number's mean, in its standard deviations, that an audit such as this finds with probability 0.9: the
-  // largest over the numbers, and whose it is.
+  double strongest = 0.0;    // the largest strength, see SwappedPairs
+  // The error of a mean, in standard deviations, that an audit such as this one finds with probability 0.9: the largest
+  // over the numbers, and the name of that number.
   double sees = std::numeric_limits<double>::infinity();
   std::string hardest = {};
   RowId rows = 0, queries = 0;
@@ -82,23 +82,23 @@ struct Audit {
 
   bool passed() const { return p_value > level; }
   double passes() const { return static_cast<double>(queries) / static_cast<double>(rows); }
-  // What was done, what came out, and how sure that is: a line each.
+  // One line each: what was done, the result, and how reliable it is.
   std::string subject() const;
   std::string verdict() const;
   std::string assurance() const;
-  // What drifts and where to, a sentence each, at most `most`, the strongest first; empty if it passed.
+  // What drifts and in which direction: a sentence each, the strongest first, at most `most`; empty if it passed.
   std::vector<std::string> findings(std::size_t most = 10) const;
   // What to do; empty if it passed.
   std::string advice() const;
-  // All of it for a terminal.
+  // All of these as lines for a terminal.
   std::string text() const;
 };
 
-// `of_how_many` hears of each draw that was moved, from any thread. Throws InputError if a draw has no posterior density
-// or there is no mode.
+// Calls `of_how_many`, from any thread, after each draw that was moved. Throws InputError if a draw has no posterior
+// density or the posterior has no mode.
 Audit audit(const Store& store, const Model& model, const AuditedRun& run, const AuditOptions& options,
             const Threads& threads, const std::function<void(std::int64_t, std::int64_t)>& of_how_many = nullptr);
-// Of a fit in memory.
+// Audits a fit in memory.
 Audit audit(const Store& store, const Model& model, const Fit& fit, const AuditOptions& options = {},
             const Threads& threads = Threads());
 

@@ -31,7 +31,7 @@ struct Report {
   std::int64_t draws_per_chain = 0;
   std::string choices;                                      // of bound, sweep, move and what counts as 1, in words
   std::vector<std::string> warnings;                        // about the posterior, known without draws
-  std::vector<std::string> without_moments;                 // what is reported and has neither mean nor sd
+  std::vector<std::string> without_moments;                 // numbers whose posterior has no sd, perhaps no mean
   double radius = std::numeric_limits<double>::infinity();  // of the bound
   // Laplace's, of each number that is reported, for differences from the first class; empty: not known.
   std::vector<double> laplace_mean, laplace_sd;

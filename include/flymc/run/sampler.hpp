@@ -34,10 +34,10 @@ Recipe recipe_of(const Preparation& preparation, const FitOptions& options);
 // The same and why, in words.
 std::string describe(const Preparation& preparation, const FitOptions& options);
 
-// The coefficients whose posterior may have a spike at a narrow prior beside what the rows say.
+// The coefficients with a narrow prior whose posterior may have a spike beside the likelihood's mode.
 LongTails long_tails_of(const Model& model, const Preparation& preparation);
 
-// What a posterior has at its anchor besides the rows, as a bound takes it: the prior's precision, but for those
+// The precision at the anchor that a bound adds to that of the rows: the prior's, with wide priors for those
 // coefficients.
 SparseSymmetric precision_besides_rows(const Model& model, const Anchor& anchor);
 
@@ -69,8 +69,8 @@ class Sampler {
   std::optional<JointDensity> joint_;
   std::shared_ptr<const Proposals> proposals_;      // of sweeps by rows
   std::shared_ptr<const Proposals> likely_bright_;  // of the self-check, whatever the sweep
-  std::shared_ptr<const LongTails> tails_;          // perhaps none
-  std::shared_ptr<const LongTails> crossing_;       // these, and coefficients that the rows hardly know
+  std::shared_ptr<const LongTails> tails_;          // may be empty
+  std::shared_ptr<const LongTails> crossing_;       // these, and coefficients that the rows hardly determine
   std::shared_ptr<const SplitFrame> frame_;         // of split HMC
   std::vector<SliceSome::Coordinate> long_tailed_;  // coefficients that have a move of their own beside it
 };

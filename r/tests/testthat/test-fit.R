@@ -248,3 +248,11 @@ test_that("contrasts stay when rows are dropped late, and columns of one name ar
   expect_equal(unname(coef(fit)), unname(coef(whole)), tolerance = 0.1)
   expect_error(flymc(y ~ 0 + g + g1, d, gaussian()), "two columns of the design would be named 'g1'")
 })
+
+test_that("a formula may have more terms than calls may be nested", {
+  wide <- as.data.frame(matrix(stats::rnorm(150 * 70), 150))
+  wide$y <- rep(0:1, 75)
+  fit <- suppressWarnings(suppressMessages(flymc(y ~ ., wide, binomial())))
+  expect_length(coef(fit), 71)
+  expect_equal(NROW(predict(fit, wide[1:3, ])), 3)
+})

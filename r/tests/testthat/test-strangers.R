@@ -108,6 +108,46 @@ test_that("a formula that was damaged is refused", {
   expect_error(flymc_load(run), "formula.json: it was damaged")
 })
 
+test_that("a byte that no text of R holds is refused by the name of the file", {
+  run <- edited()
+  file <- file.path(run, "formula.json")
+  writeBin(c(readBin(file, "raw", file.size(file)), as.raw(0)), file)
+  expect_error(flymc_load(run), "formula.json: it was damaged")
+})
+
+test_that("a sum of many terms is kept, and is not nested", {
+  formula <- stats::as.formula(paste("y ~", paste0("x", 1:400, collapse = " + ")))
+  expect_silent(flymc:::check_expression(formula[[3]]))
+  text <- jsonlite::toJSON(flymc:::as_tree(formula[[3]]), auto_unbox = TRUE, json_verbatim = TRUE)
+  expect_identical(flymc:::from_tree(jsonlite::parse_json(text)), formula[[3]])
+  deep <- quote(x)
+  for (i in 1:70) deep <- call("+", quote(a), deep)
+  expect_error(flymc:::check_expression(deep), "nested more than")
+})
+
+test_that("a formula of terms without end is refused before they are made", {
+  sum <- Reduce(function(a, b) call_tree("+", a, b), lapply(paste0("v", 1:40), function(name) list(name = name)))
+  product <- Reduce(function(a, b) call_tree("*", a, b), lapply(paste0("v", 1:40), function(name) list(name = name)))
+  power <- function(n) call_tree("^", call_tree("(", sum), list(numbers = list(n)))
+  for (act in list(power(20), product, call_tree(":", power(2), power(2)))) {
+    for (where in list(c("design", "terms", "of"), c("formula", "of"))) {
+      run <- edited(function(held) {
+        held[[where]] <- list(act)
+        held
+      })
+      expect_error(flymc:::kept_design(run), "formula.json: formula: it may have more than 5000 terms; name fewer variables")
+    }
+  }
+  e <- as.data.frame(matrix(0, 2, 40))
+  e$y <- 1:2
+  expect_error(flymc:::check_formula(y ~ .^20, e), "it may have more than 5000 terms")
+  expect_error(flymc:::check_formula(y ~ V1^1e9, e), "a sum to the power 1e\\+09; give 20 at most")
+  for (formula in c(y ~ .^2, y ~ (V1 + V2 + V3)^3, y ~ V1 * V2 / V3 - V1:V2 + V4 %in% V5 - 1, y ~ I(V1^30))) {
+    expect_null(flymc:::check_formula(formula, e))
+    expect_gte(flymc:::size_of_terms(formula[[3]], ncol(e))[1], length(attr(terms(formula, data = e), "term.labels")))
+  }
+})
+
 test_that("links and pipes are not followed, and not waited for", {
   run <- edited()
   file <- file.path(run, "formula.json")

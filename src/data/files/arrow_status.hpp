@@ -26,11 +26,12 @@ inline std::string arrow_message(const arrow::Status& status) {
   return text;
 }
 
-// Throws MemoryError if that is what was short, as Arrow's pool or the system says; the file is not to blame.
+// Throws MemoryError if Arrow's memory pool or the system reports a lack of memory, so that the file is not called
+// damaged.
 inline void check_memory(const arrow::Status& status, const std::string& path) {
   const std::string why = arrow_message(status);
   const auto says = [&](int error) { return why.find(std::strerror(error)) != std::string::npos; };
-  if (status.IsOutOfMemory() || says(ENOMEM) || says(EAGAIN))  // EAGAIN: of a thread, which needs memory for its stack
+  if (status.IsOutOfMemory() || says(ENOMEM) || says(EAGAIN))  // EAGAIN: a thread could not get memory for its stack
     throw MemoryError(fmt::format("{}: there is not enough memory for it ({})", path, why));
 }
 

@@ -45,7 +45,7 @@ struct NumberSums {
   double minimum = std::numeric_limits<double>::infinity(), maximum = -minimum;
   ExactSum sum, squares;
   ColumnHash hash;
-  std::int64_t rows = 0;  // that were added with a weight
+  std::int64_t rows = 0;  // rows that were added with a weight
   void add(std::uint64_t row, double value, double weight) {
     ++rows;
     count.add(weight);
@@ -89,8 +89,9 @@ struct NumberSums {
   }
   double mean() const { return sum.value() / count.value(); }
   // sqrt((count squares - sum^2) / (count (count - 1))), where the difference is taken of three doubles of each: they
-  // agree in their first digits where the numbers are far from 0. Weights that sum to less than the number of rows, as
-  // those that sum to 1, are taken as if they summed to it: a deviation does not depend on their unit.
+  // agree in their first digits where the numbers are far from 0. Weights whose sum is less
+  // than the number of rows, such as weights that sum to 1, are scaled to that number: the deviation must not depend on
+  // their unit.
   double deviation() const {
     const double n = count.value();
     if (!(n > 0.0)) return 0.0;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/nesting.hpp"
 #include "flymc/data/files/encoding.hpp"
 
 namespace flymc {
@@ -41,8 +42,7 @@ nlohmann::ordered_json to_json_of(const EncodedTerm& term) {
           {"levels", term.levels}, {"shift", term.shift},           {"scale", term.scale}};
 }
 
-// Throws InputError if it is about columns or levels that are not there.
-EncodedTerm term_of(const nlohmann::json& entry, const std::vector<EncodedColumn>& columns) {
+EncodedTerm term_of(const nlohmann::json& entry) {
   EncodedTerm term;
   entry.at("name").get_to(term.name);
   for (const auto& kept : entry.at("factors")) {
@@ -57,20 +57,6 @@ EncodedTerm term_of(const nlohmann::json& entry, const std::vector<EncodedColumn
   entry.at("levels").get_to(term.levels);
   entry.at("shift").get_to(term.shift);
   entry.at("scale").get_to(term.scale);
-  bool sound = term.shift.size() + (term.but_first ? 1 : 0) == term.levels.size() &&
-               term.shift.size() == term.scale.size() && !term.factors.empty();
-  std::vector<std::size_t> counts;  // of levels
-  for (const TermFactor& factor : term.factors) {
-    sound = sound && factor.column < columns.size();
-    if (sound && factor.coded()) counts.push_back(columns[factor.column].levels.size());
-  }
-  for (const auto& levels : term.levels) {
-    sound = sound && levels.size() == counts.size();
-    for (std::size_t i = 0; sound && i < levels.size(); ++i) sound = levels[i] < counts[i];
-  }
-  if (!sound)
-    throw InputError(
-        fmt::format("the encoding has levels of '{}' that are not there; make it again from the table", term.name));
   return term;
 }
 
@@ -128,6 +114,7 @@ std::string Encoding::to_json() const {
 
 Encoding Encoding::from_json(const std::string& text) {
   try {
+    if (too_deep(text)) throw InputError("the encoding is nested too deep; make it again from the table");
     const auto json = nlohmann::json::parse(text);
     const int version = json.at("version").get<int>();
     if (version > present_version) throw InputError("the encoding is of a later version of flymc");
@@ -153,15 +140,11 @@ Encoding Encoding::from_json(const std::string& text) {
     encoding.shape_name_ = facts.value("shape", "");
     encoding.target_values_ = facts.value("target_values", std::vector<double>());
     encoding.target_weights_ = facts.value("target_weights", std::vector<double>());
-    if (encoding.target_values_.size() != encoding.target_weights_.size())
-      throw InputError("the encoding does not know the weights of its targets; make it again from the table");
     encoding.times_ = facts.value("times", false);
     encoding.event_ = facts.value("event", "");
     encoding.event_weight_ = facts.value("events", 0.0);
     encoding.class_weights_ = facts.value("class_weights", std::vector<double>());
     encoding.stored_rows_ = facts.value("stored_rows", RowId{0});
-    if (encoding.cuts() > 0 && encoding.class_weights_.size() != encoding.classes_.size())
-      throw InputError("the encoding does not know the weights of its classes; make it again from the table");
     encoding.hurdle_ = facts.value("hurdle", Hurdle::none);
     encoding.zeros_ = facts.value("zeros", RowId{0});
     encoding.total_weight_ = facts.value("total", json.at("rows").get<double>());
@@ -192,7 +175,8 @@ Encoding Encoding::from_json(const std::string& text) {
     }
     encoding.by_formula_ = json.contains("terms");
     if (encoding.by_formula_)
-      for (const auto& entry : json.at("terms")) encoding.terms_.push_back(term_of(entry, encoding.columns_));
+      for (const auto& entry : json.at("terms")) encoding.terms_.push_back(term_of(entry));
+    encoding.check();
     encoding.derive_features();
     return encoding;
   } catch (const nlohmann::json::exception& error) {

@@ -106,7 +106,7 @@ class EncodingLearner {
   void scan(const Execution& execution, const std::function<void(RowId)>& read);
   // Throws InputError if something is missing that must not be, or nothing is left.
   void check_what_is_left() const;
-  // Throws InputError if rows weigh too much in all.
+  // Throws InputError if the weights sum to too much.
   void check_total_weight() const;
   // What the tally says of each column, and then of each term.
   void describe_columns();
@@ -203,7 +203,7 @@ void EncodingLearner::check_what_is_left() const {
                                  options_.trials ? "trials" : "weights", options_.weights));
 }
 
-// A log density grows with the weights, and a chain needs its differences to some digits behind the point.
+// A log density is proportional to the weights, and a chain needs differences of it to a few decimal places.
 void EncodingLearner::check_total_weight() const {
   constexpr double most = 1e12;
   const double total = all_.weight.value();

@@ -27,7 +27,7 @@ constexpr std::array<std::pair<std::string_view, NumberFunction>, 6> functions =
                                                                                    {"exp", NumberFunction::exp},
                                                                                    {"sqrt", NumberFunction::sqrt}}};
 constexpr int most_power = 9;
-constexpr int most_depth = 100;  // the parser calls itself for each
+constexpr int most_depth = 100;  // the parser is recursive
 constexpr std::size_t most_terms = 100000;
 
 using Terms = std::vector<FormulaTerm>;
@@ -228,7 +228,7 @@ class Parser {
     const std::size_t begin = at_;
     if (take("(")) {
       if (++depth_ > most_depth)
-        fail(begin, fmt::format("parentheses stand in each other more than {} deep; write fewer", most_depth));
+        fail(begin, fmt::format("parentheses are nested more than {} deep; write fewer", most_depth));
       Terms all = sum(false);
       if (!take(")")) close(begin);
       --depth_;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/nesting.hpp"
 
 namespace flymc {
 
@@ -27,7 +28,7 @@ std::string Origins::to_text(RowId from) const {
 }
 
 void Origins::add_text(const std::string& text, RowId from, Index rows, std::size_t files) {
-  const auto all = nlohmann::json::parse(text, nullptr, false);
+  const auto all = nlohmann::json::parse(too_deep(text) ? "" : text, nullptr, false);
   const auto is_run = [&](const nlohmann::json& run) {
     return run.is_array() && run.size() == 3 &&
            std::ranges::all_of(run, [](const auto& n) { return n.is_number_unsigned(); }) &&

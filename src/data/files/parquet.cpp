@@ -23,7 +23,7 @@ namespace {
 
 using Reader = std::unique_ptr<parquet::arrow::FileReader>;
 
-// Of the exception at hand: Parquet's own reader throws. Other exceptions go on.
+// The status of the exception that is being handled, if it is one of Parquet's reader; other exceptions are rethrown.
 arrow::Status status_of_exception() {
   try {
     throw;

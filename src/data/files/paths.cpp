@@ -45,7 +45,7 @@ void add_folder(const std::string& folder, std::vector<std::string>& files) {
   files.insert(files.end(), found.begin(), found.end());
 }
 
-// Settings and rows keep the names of files as text.
+// Settings and rows keep the names of files as UTF-8 text.
 void check_name(const std::string& path) {
   arrow::util::InitializeUTF8();
   if (arrow::util::ValidateUTF8(path)) return;

@@ -20,6 +20,8 @@
 #include <optional>
 
 #include "arrow_status.hpp"
+#include "flymc/core/names.hpp"
+#include "flymc/core/nesting.hpp"
 #include "paths.hpp"
 
 namespace flymc {
@@ -197,6 +199,8 @@ Layout read_metadata(const arrow::Schema& schema, const std::string& path, std::
   std::map<std::string, std::string> own;
   for (const auto& [key, value] : schema.metadata()->sorted_pairs())
     (key.starts_with("flymc.") ? own : metadata).emplace(key, value);
+  for (const auto& [key, value] : own)
+    if (too_deep(value)) foreign(path, fmt::format("'{}' is nested too deep", on_one_line(key)));
   const std::string version = own[version_key];
   if (!version.empty() && version != numbers_version && version != codes_version && version != slopes_version)
     foreign(path, "it is of version " + version);

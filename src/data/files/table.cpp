@@ -13,6 +13,7 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
+#include "flymc/core/nesting.hpp"
 #include "paths.hpp"
 #include "table_file.hpp"
 
@@ -56,7 +57,7 @@ std::vector<std::string> categorical_in_pandas(const arrow::Schema& schema) {
   std::vector<std::string> names;
   if (!schema.metadata()) return names;
   const auto text = schema.metadata()->Get("pandas");
-  if (!text.ok()) return names;
+  if (!text.ok() || too_deep(*text)) return names;
   const auto value = nlohmann::json::parse(*text, nullptr, false);
   if (!value.is_object() || !value.contains("columns") || !value["columns"].is_array()) return names;
   const auto word = [](const nlohmann::json& column, const char* key) {

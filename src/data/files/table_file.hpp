@@ -28,7 +28,7 @@ class TableFile {
  public:
   using Visit = std::function<void(const std::shared_ptr<arrow::RecordBatch>&)>;
 
-  // More columns than this are not read: what is kept for each would not fit in memory.
+  // The most columns that a table may have, so that the facts about all of them fit in memory.
   static constexpr std::size_t most_columns = 100000;
   // Throws InputError if there are more.
   static void check_column_count(const std::string& path, std::size_t columns);

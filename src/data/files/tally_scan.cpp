@@ -123,7 +123,7 @@ std::span<const double> TallyScan::add_facts(const TableBatch& batch, std::span<
     }
   }
   if (options_.offset.empty()) return weights;
-  constexpr double largest_logarithm = 700.0;  // of which exp is a normal number, and so is 1 / exp
+  constexpr double largest_logarithm = 700.0;  // exp(700) and exp(-700) are normal doubles
   for (const Index row : kept) {
     const auto i = static_cast<std::size_t>(row);
     const double value = offset_of(batch, row, names_[offset], batch.numbers(offset)[i], options_.exposure);

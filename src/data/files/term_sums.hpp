@@ -41,7 +41,7 @@ TermFacts describe_term(const EncodingOptions& options, const std::vector<Encode
 // Whether the numbers are divided by their deviation: not if they are the same everywhere, or all 0 or 1.
 bool is_standardised(const EncodingOptions& options, const NumberSums& sums);
 
-// Whether a deviation, its inverse, and the squares of both are numbers that a double can hold.
+// Whether a deviation, its inverse and the squares of both are normal doubles.
 bool has_usable_deviation(double deviation);
 
 }  // namespace flymc

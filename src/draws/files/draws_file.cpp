@@ -93,6 +93,8 @@ std::vector<std::string> coefficient_names(const Part& part) {
   std::vector<std::string> names;
   for (int i = columns::keys; i < first; ++i) {
     names.push_back(schema.Column(i)->name());
+    if (std::ranges::any_of(names.back(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
+      refuse(part.path, fmt::format("the name of its column {} has control characters", i + 1));
     require(i, names.back(), parquet::Type::DOUBLE);
   }
   return names;
@@ -233,6 +235,12 @@ class DrawsFile::Implementation {
     std::vector<std::int64_t> draws;
     reading(part.path, [&] {
       const auto group = reader.RowGroup(group_index);
+      // A file that claims more rows than its bytes can hold would take all memory.
+      constexpr std::int64_t most_rows_per_byte = 64;
+      const auto rows = group->metadata()->num_rows(),
+                 bytes = static_cast<std::int64_t>(std::filesystem::file_size(part.path));
+      if (rows < 0 || rows / most_rows_per_byte > bytes)
+        throw parquet::ParquetException(fmt::format("it claims {} draws in {} bytes", rows, bytes));
       numbers.resize(static_cast<std::size_t>(group->metadata()->num_rows()));
       draws.resize(numbers.size());
       read<parquet::Int32Reader, std::int32_t>(*group->Column(0), numbers);

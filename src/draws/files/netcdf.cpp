@@ -39,7 +39,7 @@ class NetcdfFile {
  public:
   NetcdfFile(std::filesystem::path target, std::int64_t bytes) : target_(std::move(target)), pending_(target_) {
     require_space(pending_.path(), target_, bytes);
-    pending_.unlock();  // HDF5 takes the lock
+    pending_.unlock();  // HDF5 locks the file itself
     check(nc_create(pending_.path().c_str(), NC_NETCDF4 | NC_CLOBBER, &root_));
     open_ = true;
   }

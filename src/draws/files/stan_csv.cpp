@@ -14,6 +14,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "flymc/core/names.hpp"
+
 namespace flymc {
 namespace {
 
@@ -65,7 +67,7 @@ std::string for_comment(std::string name) {
                                       {"inverse mass matrix", "inverse\\u0020mass matrix"}})
     for (std::size_t at = 0; (at = name.find(words, at)) != std::string::npos; at += others.size())
       name.replace(at, words.size(), others);
-  return name;
+  return on_one_line(name, std::string::npos);
 }
 
 constexpr std::string_view algorithm = "firefly";

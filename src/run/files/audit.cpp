@@ -1,4 +1,4 @@
-// Rows and draws from files, and an audit as JSON.
+// Reads the rows and draws of a run, audits them, and writes an audit as JSON.
 #include "flymc/run/files/audit.hpp"
 
 #include <nlohmann/json.hpp>

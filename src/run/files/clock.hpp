@@ -13,7 +13,7 @@ inline double seconds_since(Clock::time_point began) {
   return std::chrono::duration<double>(Clock::now() - began).count();
 }
 
-// In words: "less than a second", "40 s", "12 min", "2.5 h".
+// A duration in words: "less than a second", "40 s", "12 min", "2.5 h".
 inline std::string duration(double seconds) {
   if (seconds < 1.0) return "less than a second";
   if (seconds < 100.0) return fmt::format("{:.0f} s", seconds);

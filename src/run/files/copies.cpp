@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file, or a folder of files, that is there.
+// Copies a file, or a folder of files, that exists.
 void copy_over(const fs::path& from, const fs::path& to) {
   if (!fs::exists(from)) return;
   if (!fs::is_directory(from)) return copy_writable(from, to);

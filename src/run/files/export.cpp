@@ -38,7 +38,7 @@ void write_netcdf(const RunDirectory& directory, const RunReport& report, const 
   std::vector<double> targets;
   if (report.rows <= most_observed) {
     const StoreFile rows = open_unverified(directory);
-    const Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
+    const Encoding encoding = encoding_in(rows, directory.settings());
     // What rows have as target may be the side of a cut point, whether an event was seen, or a share of successes.
     const bool another = encoding.cuts() > 0 || encoding.times() || encoding.trials();
     for (std::size_t b = 0; b < rows.store.blocks() && !another; ++b) {

@@ -25,7 +25,7 @@ std::vector<std::uint64_t> checksums_of(const std::vector<std::uint8_t>& levels,
 
 std::vector<std::uint64_t> write_gaps(const std::filesystem::path& path, const ExpectedGaps& own, Index block_rows,
                                       const Communicator& communicator) {
-  std::optional<PendingFile> pending;  // of the first rank; the others learn its name
+  std::optional<PendingFile> pending;  // on the first rank, which sends its name to the others
   if (communicator.rank() == 0) pending.emplace(path);
   std::uint32_t tag = pending ? pending->tag() : 0;
   communicator.broadcast(std::as_writable_bytes(std::span(&tag, 1)), 0);

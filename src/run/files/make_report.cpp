@@ -31,8 +31,8 @@ void say_facts(const Encoding& encoding, RunReport& report) {
                     encoding.total_weight(), encoding.total_weight() / rows));
   if (3.0 * encoding.total_weight() < rows)
     report.warnings.push_back(fmt::format(
-        "the weights sum to {:.3g}, where there are {:.0f} rows, and intervals are as wide as if there were "
-        "only so many; if the weights were divided by their sum, divide them by their mean instead",
+        "the weights sum to {0:.3g}, where there are {1:.0f} rows, and intervals are as wide as if the number of rows "
+        "were {0:.3g}; if the weights were divided by their sum, divide them by their mean instead",
         encoding.total_weight(), rows));
 }
 

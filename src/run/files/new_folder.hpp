@@ -16,7 +16,7 @@ void remove_run(const std::filesystem::path& path);
 void make_folder(const std::filesystem::path& path);
 // Throws InputError if a folder within a run's own is a link, which may lead anywhere.
 void refuse_link(const std::filesystem::path& path);
-// Makes a folder within a run's own, which is no link.
+// Makes a folder within a run's own. Throws InputError if it is a link.
 void make_inner_folder(const std::filesystem::path& path);
 
 }  // namespace flymc

@@ -82,14 +82,14 @@ class PartSink final : public Sink {
   }
 
  private:
-  // A coefficient of a column of tiny numbers may be too large for a number.
+  // A coefficient of a column of tiny numbers may be too large for double precision.
   [[noreturn]] void refuse(const Vector& shown) const {
     Index j = 0;
     while (std::isfinite(shown[j])) ++j;
-    throw InputError(
-        fmt::format("a draw of '{}' is too large for a number on the scale of the table's columns; multiply the "
-                    "numbers in its column",
-                    parts_.names[static_cast<std::size_t>(j)]));
+    throw InputError(fmt::format(
+        "a draw of '{}' is too large for double precision on the scale of the table's columns; multiply the "
+        "numbers in its column",
+        parts_.names[static_cast<std::size_t>(j)]));
   }
 
   // Says in whose chain a part is damaged, and what to do.

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 
 #include "flymc/core/files.hpp"
 
@@ -80,7 +81,10 @@ nlohmann::json read_record(const std::filesystem::path& path, const std::string&
 
 std::string record_checksum(const std::filesystem::path& path) {
   require_file(path);
-  std::ifstream in(path, std::ios::binary);
+  std::string head(200, ' ');  // "flymc <kind> <version> <checksum>"
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  std::istringstream in(head);
   std::string word, sum;
   for (int i = 0; i < 4 && in >> word; ++i) sum = word;
   return sum;

@@ -10,6 +10,8 @@
 #include "enough.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
+#include "flymc/core/names.hpp"
+#include "flymc/core/nesting.hpp"
 #include "flymc/run/files/families.hpp"
 #include "flymc/run/files/run_directory.hpp"
 #include "flymc/run/files/run_draws.hpp"
@@ -56,18 +58,21 @@ std::string seal_report(std::string_view json) {
                      report_end);
 }
 
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28;
+
 nlohmann::json parse_report(const std::string& text) {
   const std::size_t mark = text.rfind(report_mark);
   if (mark == std::string::npos || text != seal_report(text.substr(0, mark) + std::string(report_end)))
     throw RecordError("its checksum is wrong");
+  if (too_deep(text)) throw RecordError("its brackets are nested too deep");
   return nlohmann::json::parse(text);
 }
 
-// A checksum shows damage, not that a run wrote it.
+// A checksum detects damage; it does not prove that a run wrote the file.
 void check_sizes(const RunReport& report) {
   const std::size_t all = report.coefficients.size(), classes = report.classes.size();
   if (report.rows < 1 || report.draws_per_chain < 1 || report.chains.empty() || all == 0)
-    throw RecordError("there are no rows, draws, chains or coefficients in it");
+    throw RecordError("it has no rows, draws, chains or coefficients");
   if (report.differences &&
       (classes < 2 || all % classes != 0 ||
        std::ranges::any_of(report.coefficients, [](const std::string& name) { return name.empty(); })))
@@ -87,7 +92,7 @@ void check_sizes(const RunReport& report) {
                   directory.report().string(), why, mention_action("resume", directory.path().string())));
 }
 
-// JSON has null for a number that is not finite.
+// In JSON a number that is not finite is null.
 std::vector<double> numbers_from(const nlohmann::json& list) {
   std::vector<double> out;
   for (const auto& value : list) out.push_back(value.is_null() ? NAN : value.get<double>());
@@ -106,7 +111,7 @@ RunReport read_report(const RunDirectory& directory) {
     throw InputError(fmt::format("{}: the run is not finished; {} goes on with it", directory.path().string(),
                                  mention_action("resume", directory.path().string())));
   try {
-    const auto value = parse_report(read_whole(directory.report()));
+    const auto value = parse_report(read_whole(directory.report(), most_bytes));
     RunReport report;
     value.at("flymc").get_to(report.version);
     value.at("rows").get_to(report.rows);
@@ -122,6 +127,7 @@ RunReport read_report(const RunDirectory& directory) {
     value.at("draws").get_to(report.draws_per_chain);
     value.at("choices").get_to(report.choices);
     report.warnings = value.value("warnings", report.warnings);
+    for (std::string& warning : report.warnings) warning = on_one_line(warning, std::string::npos);
     report.without_moments = value.value("without_moments", report.without_moments);
     if (!value.at("radius").is_null()) value.at("radius").get_to(report.radius);
     value.at("coefficients").get_to(report.coefficients);

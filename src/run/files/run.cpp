@@ -36,7 +36,7 @@ StoreFile open_old_or_new(const RunDirectory& directory, bool old, const Executi
 
 namespace {
 
-// Each rank reads these for itself.
+// The files of a run that each rank reads itself.
 void check_all_see_the_run(const Job& job, const RunParts& parts) {
   const RunDirectory& directory = job.directory;
   std::vector<SeenFile> files = {seen(directory.path() / "settings.toml", to_toml(directory.settings())),

@@ -58,7 +58,7 @@ RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)) {
                     path_.string(), (path_ / "zero").string(), (path_ / "count").string()));
   if (!fs::exists(path_ / "settings.toml"))
     throw InputError(fmt::format("{}: there is no run here; {} makes one", path_.string(), mention_action("fit")));
-  sealed_ = read_whole(path_ / "settings.toml");
+  sealed_ = read_whole(path_ / "settings.toml", most_settings_bytes);
   check_seal(path_ / "settings.toml", sealed_);
   from_toml(sealed_, (path_ / "settings.toml").string(), settings_, true);
 }

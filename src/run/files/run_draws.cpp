@@ -1,4 +1,4 @@
-// A checksum binds draws to their report; names, chains and lengths are compared beside it.
+// A checksum binds draws to their report; names, chains and lengths are compared as well.
 #include "flymc/run/files/run_draws.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ void check_draws_shape(const DrawsFile& file, const fs::path& path, const std::v
     const auto [found, expected] = std::ranges::mismatch(file.names(), names);
     refuse_draws(path, found == file.names().end() ? fmt::format("the coefficient '{}' is missing", *expected)
                        : expected == names.end()
-                           ? fmt::format("there is a coefficient '{}' that the run has not", *found)
+                           ? fmt::format("there is a coefficient '{}' that the run does not have", *found)
                            : fmt::format("the coefficient '{}' stands where '{}' should be", *found, *expected));
   }
   if (file.chains() != chains)
@@ -72,8 +72,8 @@ DrawsFile draws_of(const RunDirectory& run, const std::vector<std::string>& name
   DrawsFile file = draws_of(run, read_report(run));
   if (file.names() != names_of_rows)
     throw InputError(
-        fmt::format("{}: its draws do not have the coefficients of the rows in {}, which are others than those that it "
-                    "was fitted to; bring its rows back",
+        fmt::format("{}: its draws are of other coefficients than the rows in {}, which are not the rows that it was "
+                    "fitted to; bring its rows back",
                     run.path().string(), run.base().string()));
   return file;
 }

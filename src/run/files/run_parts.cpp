@@ -11,7 +11,7 @@
 namespace flymc {
 
 RunParts parts_of(StoreFile rows, const Settings& settings) {
-  Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
+  Encoding encoding = encoding_in(rows, settings);
   if (encoding.stored_rows() != rows.store.rows())
     throw InputError(fmt::format("the files of rows hold {} of {} rows; delete them, and {} makes them again",
                                  rows.store.rows(), encoding.stored_rows(), mention_action("resume")));

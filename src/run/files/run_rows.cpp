@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "encoding_options.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/run/files/report.hpp"
@@ -31,8 +32,48 @@ void check_rows(const RunDirectory& run) {
                                      mention_action("resume", run.path().string())));
 }
 
+namespace {
+
+const std::string& text_of_encoding(const StoreFile& rows) {
+  const auto found = rows.metadata.find("encoding");
+  if (found == rows.metadata.end())
+    throw InputError(
+        fmt::format("the files of rows do not say how they were made of the table; delete them, and {} "
+                    "makes them again",
+                    mention_action("resume")));
+  return found->second;
+}
+
+// Whether settings make such an encoding of a table.
+bool suits(const Encoding& encoding, const Settings& settings) {
+  const EncodingOptions asked = encoding_options(settings);
+  return encoding.target_kind() == asked.target_kind && encoding.hurdle() == asked.hurdle &&
+         encoding.trials() == asked.trials && encoding.exposure() == asked.exposure &&
+         encoding.times() == asked.times && encoding.event() == asked.event && encoding.weights() == asked.weights &&
+         encoding.offset() == asked.offset && encoding.target_is_feature() == !asked.scale.empty() &&
+         encoding.has_shape() == !asked.shape.empty() &&
+         encoding.intercept() == (asked.intercept && asked.target_kind != TargetKind::ordered);
+}
+
+}  // namespace
+
 std::string fingerprint_of(const StoreFile& rows) {
-  return fmt::format("{}-{}", rows.fingerprint, checksum(rows.metadata.at("encoding")));
+  return fmt::format("{}-{}", rows.fingerprint, checksum(text_of_encoding(rows)));
+}
+
+Encoding encoding_in(const StoreFile& rows, const Settings& settings) {
+  Encoding encoding = Encoding::from_json(text_of_encoding(rows));
+  if (rows.store.columns() != encoding.feature_names() || rows.store.fact_kinds() != encoding.fact_kinds())
+    throw InputError(
+        fmt::format("the files of rows hold other columns than they say they were made of; delete them, "
+                    "and {} makes them again",
+                    mention_action("resume")));
+  if (!suits(encoding, settings))
+    throw InputError(
+        fmt::format("the files of rows were made for another family or other settings than those of the "
+                    "run; delete them, and {} makes them again",
+                    mention_action("resume")));
+  return encoding;
 }
 
 StoreFile open_rows(const RunDirectory& run, Verify verify, const Execution& execution) {
@@ -51,8 +92,6 @@ StoreFile open_rows(const RunDirectory& run, Verify verify, const Execution& exe
 
 StoreFile open_unverified(const RunDirectory& run) { return open_rows(run, Verify::metadata, {Threads(1)}); }
 
-Encoding encoding_of(const RunDirectory& run) {
-  return Encoding::from_json(open_unverified(run).metadata.at("encoding"));
-}
+Encoding encoding_of(const RunDirectory& run) { return encoding_in(open_unverified(run), run.settings()); }
 
 }  // namespace flymc

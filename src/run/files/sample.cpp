@@ -52,7 +52,7 @@ bool draw_in_rounds(const Job& job, const RunParts& parts, const PartSink& sink,
   }
 }
 
-// How many different rows columns of levels and a target of classes can make; no number bounds other tables.
+// The number of different rows that are possible if all columns have levels and the target has classes; else infinite.
 double most_different_rows(const Encoding& encoding) {
   if (encoding.classes().empty() || !encoding.offset().empty()) return HUGE_VAL;
   auto different = static_cast<double>(encoding.classes().size());
@@ -63,7 +63,8 @@ double most_different_rows(const Encoding& encoding) {
   return different;
 }
 
-// Regular MCMC goes over all rows for each draw. Whoever did not ask for it, and is to wait, is told why, and how long.
+// Regular MCMC evaluates all rows for each draw. If it was not requested and takes long, says why it was chosen and how
+// long it takes.
 void tell_of_regular(const Job& job, const RunParts& parts, const Recipe& recipe) {
   constexpr double not_worth_a_word = 20.0;  // seconds
   const FitOptions& options = job.settings().fit;
@@ -77,7 +78,7 @@ void tell_of_regular(const Job& job, const RunParts& parts, const Recipe& recipe
   const double at_once = std::min(options.chains, job.execution.threads.count() * job.communicator().size());
   const double seconds = each * options.chains / at_once;
   if (seconds < not_worth_a_word) return;
-  job.monitor.say(fmt::format("sample: regular MCMC ({}), which evaluates all {} rows some times for each draw",
+  job.monitor.say(fmt::format("sample: regular MCMC ({}), which evaluates all {} rows several times for each draw",
                               recipe.why, store.rows()));
   job.monitor.say(fmt::format("        {} chains of {} draws: {} or longer{}", options.chains, options.draws,
                               duration(seconds),
@@ -86,8 +87,8 @@ void tell_of_regular(const Job& job, const RunParts& parts, const Recipe& recipe
   if (const double different = most_different_rows(parts.encoding);
       worth_it * different < static_cast<double>(store.rows()) && parts.encoding.weights().empty())
     job.monitor.say(fmt::format(
-        "        at most {:.0f} rows are different: given once, with their number as a weight ({}), they have "
-        "the same posterior, in a fraction of the time",
+        "        at most {:.0f} rows are different: give each once, with their number as a weight ({}); the posterior "
+        "is the same, and takes a fraction of the time",
         different, mention("weights", "COLUMN")));
 }
 

@@ -22,7 +22,7 @@ class SavedChains {
 
   bool all_at(std::int64_t draws) const;
   std::int64_t most_draws() const;
-  // Where the chains stand, on the scale of the table's columns.
+  // The present states of the chains, on the scale of the table's columns.
   std::vector<Vector> ends(const RunParts& parts) const;
   // Throws InputError if draws are lost that a checkpoint knows of.
   void check_parts() const;

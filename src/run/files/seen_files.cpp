@@ -1,4 +1,4 @@
-// Three numbers of each file go round: its name, its size and its contents, as hashes.
+// Ranks exchange three numbers for each file: a hash of its name, its size, and a hash of its contents.
 #include "seen_files.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Ranks of several machines may find different files at one path: what they see is compared before it is used.
+// Ranks on several machines may find different files at one path, so they compare files before they use them.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct SeenFile {
   std::uint64_t bytes = 0, hash = 0;
 };
 
-// Of the size, the first and last bytes, and some pieces between them: Parquet's and Arrow's numbers of rows and places of
-// columns are at the end. All of a small file.
+// The size of a file and a hash of its first and last bytes and some pieces between them (Parquet and Arrow keep
+// numbers of rows and places of columns at the end). A small file is hashed as a whole.
 SeenFile seen(const std::filesystem::path& file, std::uint64_t pieces = 32);
-// Of what is known of a file already; empty: it is not there.
+// The same for a file whose contents are known; `contents` is empty if there is no such file.
 SeenFile seen(const std::filesystem::path& file, std::string_view contents);
 
 // Throws InputError on every rank, naming the first file that differs and the ranks, unless all ranks see the same files
-// in the same order. Called by all ranks; does nothing for one.
+// in the same order. All ranks must call it; with one rank it does nothing.
 void check_all_see(std::span<const SeenFile> files, const Communicator& communicator);
 
 }  // namespace flymc

@@ -1,4 +1,4 @@
-// Settings as a file of TOML, by toml++: what is written is read back to the same settings, whatever names hold.
+// Settings as a TOML file, by toml++. Reading what was written gives the same settings, whatever characters names have.
 #define TOML_HEADER_ONLY 1
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -25,25 +25,25 @@ using Kind = Setting::Kind;
 using Words = std::vector<std::string>;
 
 constexpr std::string_view header = "# Settings of a flymc run; `flymc fit --config` takes them.\n";
-// Version 0.1 wrote "it's" without escapes, so that a backslash beside a quote had two meanings. This line says which;
-// it stands only where it matters, since settings are compared as text.
+// Version 0.1 wrote texts in double quotes without escapes, so a backslash in them is ambiguous. This line says that
+// the file has escapes. It is written only if a text needs it, because settings are compared as text.
 constexpr std::string_view escapes = "\n# Texts in double quotes have the escapes of TOML.\n";
 bool needs_escapes(std::string_view text) { return text.find('"') != text.npos && text.find('\\') != text.npos; }
-constexpr std::size_t largest = std::size_t{16} << 20;
+constexpr std::size_t largest = most_settings_bytes;
 
-// 'text', or "text" with escapes; on one line.
+// Returns 'text', or "text" with escapes, on one line.
 std::string quoted(const std::string& word) {
   if (!is_utf8(word)) throw InputError(fmt::format("'{}' is not UTF-8; rename it", on_one_line(word)));
   const toml::value<std::string> value(word);
   toml::format_flags flags = toml::format_flags::allow_unicode_strings;
-  // toml++ 3.3 leaves a new line in single quotes as it is.
+  // toml++ 3.3 does not escape a new line in single quotes.
   if (word.find('\n') == word.npos) flags |= toml::format_flags::allow_literal_strings;
   std::ostringstream out;
   out << toml::toml_formatter(value, flags);
   return out.str();
 }
 
-// Whether a word is a TOML number that is read back as this very text.
+// Whether a word is a TOML number that is read back as the same text.
 bool is_number(const std::string& word) {
   const auto is = [&](auto value) {
     const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
@@ -53,14 +53,15 @@ bool is_number(const std::string& word) {
   return is(std::int64_t{}) || (digits && word.find_first_of(".e") != word.npos && is(double{}));
 }
 
-// Runs of version 0.1 have numbers and names of digits (007) side by side without quotes; all of them are quoted here.
-// The program writes one setting per line.
+// Puts quotes around all values that have none: version 0.1 quoted neither numbers nor names of digits (007). Files of
+// runs have one setting per line.
 std::string with_quotes(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size()), value = text.find(" = ");
     const std::string_view line = text.substr(0, end);
-    if (line.starts_with('#') || value >= end || std::string_view("'\"[").find(line[value + 3]) != line.npos)
+    const std::string_view first = line.substr(std::min(value + 3, line.size()), 1);
+    if (line.starts_with('#') || value >= end || first == "'" || first == "\"" || first == "[")
       out += line;
     else
       out.append(line.substr(0, value + 3)).append("'").append(line.substr(value + 3)).append("'");
@@ -70,7 +71,7 @@ std::string with_quotes(std::string_view text) {
   return out;
 }
 
-// The end of the string that begins at `at`, in TOML that may be anything after its first error.
+// The end of the string that begins at `at`; the text need not be valid TOML.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
   const char quote = text[at];
   const std::string three(3, quote);
@@ -89,8 +90,8 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-// The parser makes a table in a table for each dot of a key, and removes them from the inside out, one call each: some
-// hundred thousand are more than a stack holds. No setting has a dot in its name.
+// The parser makes a nested table for each dot of a key and destroys nested tables recursively; a few hundred thousand
+// would overflow the stack. No setting has a dot in its name.
 bool has_deep_key(std::string_view text) {
   constexpr int most = 16;
   int dots = 0;
@@ -117,10 +118,10 @@ void set(std::string_view key, const toml::node& value, Settings& settings, bool
   const Setting* const found = find_setting(name);
   if (value.is_table() || value.is_array_of_tables())
     throw InputError(fmt::format("settings stand under no heading; remove [{}]", on_one_line(name)));
-  if (found == nullptr && name == "standardise") {  // which version 6 of a run's format still had
+  if (found == nullptr && name == "standardise") {  // a setting of format 6
     if (of_a_run) return;
     throw InputError(
-        "there is no setting 'standardise' any more: numeric columns always are, inside, and a prior "
+        "there is no setting 'standardise' any more: numeric columns are always standardised inside, and a prior "
         "is per unit of a column; leave the line out");
   }
   if (found == nullptr) {
@@ -173,7 +174,8 @@ void from_toml(std::string_view text, const std::string& place, Settings& settin
     if (has_deep_key(text)) throw InputError("settings stand under no heading; remove the dots of the names");
     const std::string marked = of_a_run ? with_quotes(text) : std::string(text);
     const toml::table table = toml::parse(marked);
-    std::vector<std::pair<const toml::key*, const toml::node*>> lines;  // as they come: a formula says what others do
+    // In the file's order, because a formula affects the settings after it.
+    std::vector<std::pair<const toml::key*, const toml::node*>> lines;
     for (const auto& [key, value] : table) lines.emplace_back(&key, &value);
     std::ranges::sort(lines, {}, [](const auto& line) {
       const toml::source_position at = line.first->source().begin;
@@ -184,7 +186,7 @@ void from_toml(std::string_view text, const std::string& place, Settings& settin
     throw InputError(fmt::format("{}: line {} is not TOML ({}); a line is NAME = VALUE, and a text stands in quotes",
                                  place, error.source().begin.line, on_one_line(error.description(), 200)));
   } catch (const InputError& error) {
-    // In the file a setting is called by its name.
+    // Messages about a file call a setting by its name, not by its flag.
     const auto name = [](const Mention& mention) { return mention.action ? mention.text : mention.name; };
     throw InputError(fmt::format("{}: {}", place, spelled(error.what(), name)));
   }

@@ -1,4 +1,4 @@
-// A file of a run, copied: the copy may be written, whatever the permissions of the original.
+// Copies a file of a run; the copy is writable, whatever the permissions of the original.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 namespace flymc {
 
-// Over what may stand at `to`. Throws FileError.
+// Replaces `to` if it exists. Throws FileError.
 inline void copy_writable(const std::filesystem::path& from, const std::filesystem::path& to) {
   namespace fs = std::filesystem;
   std::error_code error;

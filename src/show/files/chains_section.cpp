@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "flymc/core/names.hpp"
 #include "flymc/run/reported.hpp"
 #include "flymc/show/draws_plots.hpp"
 #include "flymc/show/html.hpp"
@@ -63,6 +64,12 @@ std::string laplace_section(const Shown& of) {
   for (std::size_t i = 0; i < of.summary.laplace.size(); ++i)
     if (differs(of.summary.laplace[i])) found.push_back(i);
   std::string out = "<h2 id=\"laplace\">Against the Laplace approximation</h2>\n";
+  const std::vector<std::string>& endless = of.report.without_moments;
+  if (!endless.empty())
+    out += fmt::format(
+        "<p>The posterior of {} has no standard deviation, and no normal distribution can stand for it.{}</p>\n",
+        escaped(quoted_list(endless, 5)), endless.size() < of.summary.laplace.size() ? " The others:" : "");
+  if (endless.size() >= of.summary.laplace.size()) return out;
   if (found.empty())
     return out +
            "<p>An estimate with its standard error (the Laplace approximation, a normal distribution at the mode) "

@@ -244,7 +244,7 @@ TEST(Encoding, StandardisesByWeights) {
   EXPECT_EQ(one.total_weight(), static_cast<double>(other.rows()));
   EXPECT_TRUE(one.whole_weights());
   EXPECT_EQ(Encoding::from_json(one.to_json()).total_weight(), one.total_weight());
-  // Weights that sum to 1: the deviation is that of as many rows as there are, and a row of weight 0 is not one.
+  // Weights that sum to 1: the deviation is that of the number of rows with a positive weight.
   const Encoding small = Encoding::learn(
       Table::open({folder.write("s.csv", "x,n,y\n9,0,1\n1,0.25,0\n2,0.25,1\n4,0.25,0\n9,0.25,0\n")}), options);
   options.weights = "";

@@ -29,7 +29,7 @@ std::string read(const std::string& text) {
   return out;
 }
 
-// The parser calls itself for each parenthesis.
+// The parser is recursive, so the depth of parentheses is limited.
 TEST(Formula, ParenthesesHaveADepth) {
   const auto nested = [](std::size_t deep) { return "y ~ " + std::string(deep, '(') + "a" + std::string(deep, ')'); };
   EXPECT_EQ(read(nested(100)), "y = 1 + a");

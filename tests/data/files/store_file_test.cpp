@@ -259,7 +259,7 @@ TEST(StoreFile, FullDiskIsAFileError) {
     for (int i = 0; i < 100000; ++i) writer.append(std::vector<double>{1.0}, 1.0);
     writer.finish();
   });
-  EXPECT_TRUE(says(message, {folder("a"), "cannot be written", "space left"}));
+  EXPECT_TRUE(says(message, {folder("a"), "cannot be written", "ulimit -f"}));
   EXPECT_FALSE(std::filesystem::exists(folder("a")));
 }
 

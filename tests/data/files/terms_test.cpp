@@ -252,8 +252,7 @@ TEST(Terms, OfVersion3AreRead) {
   EXPECT_EQ(rows[1], (std::vector{1.0, 0.0, std::log(3.0) / 0.75, 0.0}));
   std::string damaged = kept;
   damaged.replace(damaged.find("[[1]]"), 5, "[[2]]");
-  EXPECT_TRUE(
-      says(message_of<InputError>([&] { Encoding::from_json(damaged); }), {"levels of 'h' that are not there"}));
+  EXPECT_TRUE(says(message_of<InputError>([&] { Encoding::from_json(damaged); }), {"levels that do not fit 'h'"}));
 }
 
 TEST(Terms, OfTrueAndFalseAsLevels) {

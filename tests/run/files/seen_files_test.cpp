@@ -1,4 +1,4 @@
-// Ranks that see different files are named, and so is the file.
+// If ranks see different files, the message names the file and the ranks.
 #include "../../../src/run/files/seen_files.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using problems::ThreadRanks;
 
 class SeenFiles : public flymc::testing::ScratchFolder {
  protected:
-  // What is said where rank r finds files[r].
+  // The message if rank r finds files[r].
   static std::string said(const std::vector<std::vector<SeenFile>>& files) {
     return message<InputError>([&] {
       ThreadRanks::run(static_cast<int>(files.size()), [&](const Communicator& ranks) {
@@ -48,7 +48,7 @@ TEST_F(SeenFiles, AreTheSameForAllRanks) {
             "t.csv: rank 1 sees a file of another name in its place than rank 0" + advice);
 }
 
-// Of a large file pieces are read, at both ends and between.
+// Both ends of a large file are read, and pieces between them.
 TEST_F(SeenFiles, ALargeFileIsKnownByItsEnds) {
   std::string bytes(3'000'001, '7');
   const SeenFile whole = file("whole", bytes);

@@ -244,6 +244,8 @@ class Encoding {
  private:
   friend class EncodingLearner;
   friend class RowEncoder;
+  // Throws InputError, naming a column, a term or the target, if it could not have been learnt from a table.
+  void check() const;
   // Names of features, cells, shifts and scales, from the terms.
   void derive_features();
   // Each column is a term.

@@ -10,14 +10,15 @@ namespace flymc {
 class RunDirectory;
 
 struct RunReport : Report {
-  std::string version;           // of flymc
-  std::string fingerprint;       // of the rows (run_rows.hpp); none: an earlier flymc made it
-  std::string draws_checksum{};  // of draws.parquet (run_draws.hpp); none: an earlier flymc made it
+  std::string version;           // the version of flymc
+  std::string fingerprint;       // of the rows (run_rows.hpp); empty in reports of earlier versions
+  std::string draws_checksum{};  // of draws.parquet (run_draws.hpp); empty in reports of earlier versions
   // What the set-up took, where the process that finished the run made it; 0: an earlier one did, or an earlier flymc.
   double ingest_seconds = 0.0, prepare_seconds = 0.0;
 };
 std::string to_json(const RunReport& report);
-// With a checksum of its own, and that of the draws, which are there: a run with a report is finished.
+// Writes the report with a checksum of itself and that of draws.parquet, which must exist. A run with a report is
+// finished.
 void write_report(const RunDirectory& directory, RunReport report);
 // Throws InputError if the run is not finished, or its report damaged.
 RunReport read_report(const RunDirectory& directory);

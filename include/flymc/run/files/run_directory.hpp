@@ -68,7 +68,7 @@ class RunDirectory {
   std::filesystem::path rows(int part = 0, int parts = 1) const;
   // The files that hold the rows, in order; none if they are not all there.
   std::vector<std::string> rows_files() const;
-  // Removes files of rows from the run's own folder: they are to be made anew.
+  // Removes files of rows from the run's own folder, before they are made anew.
   void remove_rows() const;
   std::filesystem::path preparation() const { return path_ / "preparation.flymc"; }
   std::filesystem::path gaps() const { return path_ / "gaps.flymc"; }

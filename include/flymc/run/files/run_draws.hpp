@@ -1,4 +1,4 @@
-// The draws of a finished run, held against what the run says of them.
+// The draws of a finished run, compared with its report.
 #pragma once
 
 #include <filesystem>
@@ -11,18 +11,17 @@
 
 namespace flymc {
 
-// What report.json keeps of draws.parquet: 16 hexadecimal digits, of all bytes of the file.
+// The checksum of draws.parquet that report.json keeps: 16 hexadecimal digits, over all bytes of the file.
 std::string draws_checksum(const std::filesystem::path& draws);
 
-// Opens the draws of a finished run. Throws DamagedDraws if they are not those that the report is of: their checksum,
-// coefficients, chains or lengths differ. Reports of earlier versions have no checksum; all draws are then read once, and
-// must be finite.
+// Opens the draws of a finished run. Throws DamagedDraws if their checksum, coefficients, chains or lengths differ from
+// those in the report. Reports of earlier versions have no checksum; all draws are then read once, and must be finite.
 DrawsFile draws_of(const RunDirectory& run, const RunReport& report);
-// The same, for work on rows: throws InputError if the rows do not have the coefficients that the draws have.
+// The same, for work on rows: throws InputError if the draws are not of the coefficients of these rows.
 DrawsFile draws_of(const RunDirectory& run, const std::vector<std::string>& names_of_rows);
 
-// Throws DamagedDraws unless the draws of a run that has no report yet end where its chains stand: with `ends`, which are
-// on the scale of the table's columns, after `count` draws of each chain.
+// For a run that has no report yet: throws DamagedDraws unless each chain has `count` draws and the last one equals the
+// state in its checkpoint, `ends`, on the scale of the table's columns.
 void check_ends(const std::filesystem::path& draws, const std::vector<std::string>& names, std::int64_t count,
                 const std::vector<Vector>& ends);
 

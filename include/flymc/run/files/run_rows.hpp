@@ -7,8 +7,8 @@
 
 namespace flymc {
 
-// Throws InputError if the rows are those of another run (`from`), and there is none any more, or one that has other
-// columns, tables or families. The rows of another run are read, never made or removed.
+// For a run that uses the rows of another run (`from`): throws InputError if that run does not exist any more, or has
+// other tables, columns or another family. The rows of another run are read, never made or removed.
 void check_base(const RunDirectory& run);
 
 // Throws InputError if the run has no rows.
@@ -23,7 +23,10 @@ StoreFile open_unverified(const RunDirectory& run);
 // Of their numbers, and of how they were made of the table: names of levels are in the latter alone.
 std::string fingerprint_of(const StoreFile& rows);
 
-// How they were made of the table. Throws as open_rows does.
+// How rows were made of the table. Throws InputError if the files do not say it, hold other columns than they say, or
+// were made by other settings.
+Encoding encoding_in(const StoreFile& rows, const Settings& settings);
+// The same for the rows of a run. Throws as open_rows does, too.
 Encoding encoding_of(const RunDirectory& run);
 
 }  // namespace flymc

@@ -65,11 +65,14 @@ bool is_argument(const std::string& name);
 // Throws InputError if a setting cannot be used, alone or beside the others. Before any file is opened.
 void check(const Settings& settings);
 
-// One line for each setting. Throws InputError for a name that is not UTF-8.
+// A file of settings that is larger is refused.
+inline constexpr std::size_t most_settings_bytes = std::size_t{16} << 20;
+
+// Returns one line for each setting. Throws InputError for a name that is not UTF-8.
 std::string to_toml(const Settings& settings);
-// Settings that are in the text replace those in `settings`; from_toml(to_toml(s)) gives s. Throws InputError, naming
-// the place and the line or its key. The text of a run may be of an earlier version: settings that only that had are
-// passed over.
+// Settings in the text replace those in `settings`; from_toml(to_toml(s)) gives s. Throws InputError with `place` and
+// the line or the name of the setting. The text of a run may be of an earlier version; settings that were removed since
+// are ignored.
 void from_toml(std::string_view text, const std::string& place, Settings& settings, bool of_a_run = false);
 // The same for a file that a person wrote.
 void read_toml(const std::filesystem::path& path, Settings& settings);

@@ -1,0 +1,179 @@
+// Sums of a posterior density over points that are as dense as the spike is narrow.
+#include "unreached_modes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "flymc/bright/density.hpp"
+#include "flymc/core/mention.hpp"
+#include "flymc/core/metric.hpp"
+
+namespace flymc {
+namespace {
+
+constexpr double narrow = 0.6;  // as in anchor/long_tails.cpp
+
+// The location and the scale of a parameter's Student-t prior as those of its entry of theta; empty if it has none, or
+// one of a positive parameter that is not narrow around a positive number.
+struct InTheta {
+  double nu, location, scale;
+};
+std::optional<InTheta> prior_in_theta(const Model& model, const Vector& at, Index entry) {
+  const auto prior = model.prior().student_t_of(entry);
+  if (!prior) return std::nullopt;
+  const bool positive = (model.draws_scale() || model.draws_shape()) && entry == at.size() - 1;
+  constexpr double wide = 0.5;  // of its location
+  if (positive && !(prior->scale < wide * prior->location)) return std::nullopt;
+  Vector parameters = model.parameters(at);
+  const auto entry_at = [&](double value) {
+    parameters[entry] = value;
+    return model.theta(parameters)[entry];
+  };
+  const double location = entry_at(prior->location),
+               scale = std::abs(entry_at(prior->location + prior->scale) - location);
+  if (!std::isfinite(location) || !(scale > 0.0)) return std::nullopt;
+  return InTheta{prior->nu, location, scale};
+}
+
+// The normal at the anchor without the prior of one entry: that entry's mean and standard deviation, and how the others
+// change with it.
+struct WithoutPrior {
+  double mean, sd;
+  Vector direction;
+};
+std::optional<WithoutPrior> without_prior(const Model& model, const Anchor& anchor, Index entry, const InTheta& prior) {
+  const Vector unit = Vector::Unit(anchor.theta.size(), entry), parameters = model.parameters(anchor.theta);
+  const double per_unit = model.parameter_change(anchor.theta, unit)[entry];
+  Matrix precision = anchor.metric.precision();
+  precision(entry, entry) -=
+      model.prior().curvature(Term::Of::surrogate, parameters).diagonal[entry] * per_unit * per_unit;
+  const auto metric = Metric::from_precision(precision);
+  if (!metric) return std::nullopt;
+  const Vector column = metric->unwhiten(metric->whiten_gradient(unit));
+  const double away = (anchor.theta[entry] - prior.location) / prior.scale;
+  const double slope = -(prior.nu + 1.0) * away / ((prior.nu + away * away) * prior.scale);
+  return WithoutPrior{anchor.theta[entry] - column[entry] * slope, std::sqrt(column[entry]), column / column[entry]};
+}
+
+// The posterior on a line of theta, by the entry that it is about.
+struct Line {
+  std::vector<double> at, log_density;
+};
+
+// Two modes of a line: the logarithms of about how much of the posterior each has, and the highest point of the second.
+struct TwoModes {
+  double log_spike = -HUGE_VAL, log_rest = -HUGE_VAL, top_of_rest = 0.0, valley = 0.0;
+};
+
+double log_add(double a, double b) {
+  const double larger = std::max(a, b);
+  return std::isfinite(larger) ? larger + std::log1p(std::exp(std::min(a, b) - larger)) : larger;
+}
+
+// Away from the spike the density falls. Another mode is where it has risen most since; the lowest point before that parts
+// the two. Empty if it nowhere doubles.
+std::optional<TwoModes> two_modes(const InTheta& prior, const Line& line) {
+  const std::vector<double>&at = line.at, &density = line.log_density;
+  const auto n = static_cast<int>(at.size());
+  const auto index = [](int i) { return static_cast<std::size_t>(i); };
+  int spike = 0;
+  for (int i = 0; i < n; ++i)
+    if (std::abs(at[index(i)] - prior.location) < std::abs(at[index(spike)] - prior.location)) spike = i;
+  double most = std::log(2.0);
+  int rest = spike, valley = spike;
+  for (const int direction : {-1, 1}) {
+    int lowest = spike;
+    for (int i = spike; i >= 0 && i < n; i += direction) {
+      if (density[index(i)] < density[index(lowest)]) lowest = i;
+      // A density that vanishes ends the search: an order of cut points, a sign of a scale.
+      if (!std::isfinite(density[index(lowest)])) break;
+      if (const double rise = density[index(i)] - density[index(lowest)]; rise > most)
+        most = rise, rest = i, valley = lowest;
+    }
+  }
+  if (rest == spike) return std::nullopt;
+  TwoModes out{.top_of_rest = at[index(rest)], .valley = at[index(valley)]};
+  for (int i = 0; i < n; ++i) {
+    const double width = 0.5 * (at[index(std::min(i + 1, n - 1))] - at[index(std::max(i - 1, 0))]);
+    double& sum = (i < valley) == (spike < valley) ? out.log_spike : out.log_rest;
+    if (std::isfinite(density[index(i)]) && width > 0.0) sum = log_add(sum, density[index(i)] + std::log(width));
+  }
+  return out;
+}
+
+}  // namespace
+
+UnreachedModes find_unreached_modes(const Store& store, const Model& model, const Anchor& anchor,
+                                    const LongTails& tails) {
+  constexpr double some = 1e-3;                // share of the posterior
+  constexpr double most_evaluations = 2e9;     // of rows, in all
+  constexpr double reach = 12.5, step = 0.25;  // u of t = location + scale sinh(u)
+  constexpr double misjudged = 3.0;            // nats
+  UnreachedModes out;
+  const FullDensity density(store, model);
+  const State none(anchor.theta, 0);
+  const Vector& from = anchor.theta;
+  for (Index entry = 0; entry < from.size(); ++entry) {
+    const auto prior = prior_in_theta(model, from, entry);
+    if (!prior) continue;
+    const auto alone = without_prior(model, anchor, entry, *prior);
+    if (!alone || !(prior->scale < narrow * alone->sd)) continue;
+    if (static_cast<double>(out.queries) + 200.0 * static_cast<double>(store.rows()) > most_evaluations) break;
+
+    Line line;
+    for (double u = -reach; u <= reach; u += step) line.at.push_back(prior->location + prior->scale * std::sinh(u));
+    const double own_sd =
+        std::sqrt(anchor.metric.unwhiten(anchor.metric.whiten_gradient(Vector::Unit(from.size(), entry)))[entry]);
+    for (double z = -4.0; z <= 4.0; z += 0.5) {
+      line.at.push_back(alone->mean + z * alone->sd);
+      line.at.push_back(from[entry] + z * own_sd);
+    }
+    std::erase_if(line.at, [](double t) { return !std::isfinite(t); });
+    std::ranges::sort(line.at);
+    line.at.erase(std::ranges::unique(line.at).begin(), line.at.end());
+    const auto theta = [&](double t) { return Vector(from + (t - from[entry]) * alone->direction); };
+    for (const double t : line.at) {
+      Evaluation at;
+      out.queries += density.evaluate(theta(t), none.z, false, at);
+      line.log_density.push_back(std::isfinite(at.log_density) ? at.log_density : -HUGE_VAL);
+    }
+    const auto modes = two_modes(*prior, line);
+    if (!modes) continue;
+    const double share = 1.0 / (1.0 + std::exp(modes->log_rest - modes->log_spike));
+    const bool anchor_in_spike = (from[entry] < modes->valley) == (prior->location < modes->valley);
+    if (!((anchor_in_spike ? 1.0 - share : share) > some)) continue;
+    // Chains cross by how much of the posterior LongTails thinks is where.
+    if (const auto found = std::ranges::find(tails.entries(), entry); found != tails.entries().end()) {
+      const auto i = static_cast<std::size_t>(found - tails.entries().begin());
+      AtPrior places = tails.likeliest();
+      places[i] = true;
+      const double in_spike = tails.log_mass(places);
+      places[i] = false;
+      if (std::abs(in_spike - tails.log_mass(places) - (modes->log_spike - modes->log_rest)) < misjudged) continue;
+    }
+    out.modes.push_back({entry, share, theta(prior->location), theta(modes->top_of_rest)});
+  }
+  return out;
+}
+
+std::vector<std::string> unreached_mode_warnings(const UnreachedModes& found, const std::vector<std::string>& names,
+                                                 const std::function<Vector(const Vector&)>& shown) {
+  constexpr std::size_t most_shown = 5;
+  std::vector<std::string> out;
+  for (const UnreachedModes::One& one : found.modes) {
+    if (out.size() == most_shown) break;
+    out.push_back(fmt::format(
+        "the posterior has a second mode that chains may not reach: '{}' is near {:.3g}, at its narrow prior, with "
+        "about "
+        "{:.2g} % of the probability, or near {:.3g}; the draws may be from one of these alone. If the prior was meant "
+        "in another unit, widen it ({})",
+        names[static_cast<std::size_t>(one.entry)], shown(one.spike)[one.entry], 100.0 * one.share,
+        shown(one.rest)[one.entry], mention("prior")));
+  }
+  return out;
+}
+
+}  // namespace flymc

@@ -1,0 +1,37 @@
+// Modes of narrow Student-t priors that chains do not move to: found by evaluating the posterior along lines.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "flymc/anchor/anchor.hpp"
+#include "flymc/anchor/long_tails.hpp"
+#include "flymc/data/store.hpp"
+#include "flymc/model/model.hpp"
+
+namespace flymc {
+
+struct UnreachedModes {
+  struct One {
+    Index entry;         // of theta
+    double share;        // about how much of the posterior is in the spike at the prior's location
+    Vector spike, rest;  // theta in the spike, and at the highest point elsewhere
+  };
+  std::vector<One> modes;
+  RowId queries = 0;
+};
+
+// Evaluates the posterior on a line through the anchor for each parameter with a Student-t prior that is much narrower
+// than its likelihood, and returns those with a second mode, far from the anchor, that has a share of the posterior and
+// to which chains have no move: scales, shapes and cut points, and coefficients (`tails`) whose moves are made for a
+// likelihood that looks like a normal, where it does not. Costs about a hundred passes for each such parameter, and
+// none if there are no such priors. Parameters for which that would be too many rows are left out.
+UnreachedModes find_unreached_modes(const Store& store, const Model& model, const Anchor& anchor,
+                                    const LongTails& tails);
+
+// In words. `shown` turns theta into what the summary shows.
+std::vector<std::string> unreached_mode_warnings(const UnreachedModes& found, const std::vector<std::string>& names,
+                                                 const std::function<Vector(const Vector&)>& shown);
+
+}  // namespace flymc

@@ -1,0 +1,85 @@
+// A narrow Student-t prior makes a mode that chains have no move to: the summary says so.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "flymc/data/cut_rows.hpp"
+#include "flymc/model/gaussian.hpp"
+#include "flymc/model/logistic.hpp"
+#include "flymc/model/ordinal.hpp"
+#include "flymc/model/residual.hpp"
+#include "flymc/run/fit.hpp"
+
+namespace flymc {
+namespace {
+
+bool warns_of_a_mode(const Fit& found, const std::string& name) {
+  return std::ranges::any_of(found.warnings, [&](const std::string& warning) {
+    return warning.starts_with("the posterior has a second mode that chains may not reach: '" + name + "'");
+  });
+}
+
+FitOptions few_draws() { return {.chains = 2, .warmup = 100, .draws = 100, .seed = 1, .threads = 2}; }
+
+// Quantiles of a normal, shifted and scaled.
+Store numbers(double mean, double sd, int rows) {
+  StoreBuilder builder({"intercept", "y"});
+  for (int i = 0; i < rows; ++i) {
+    const double p = (i + 0.5) / rows, t = std::sqrt(-2.0 * std::log(std::min(p, 1.0 - p)));
+    const double z = (p < 0.5 ? -1.0 : 1.0) * (t - (2.30753 + 0.27061 * t) / (1.0 + 0.99229 * t + 0.04481 * t * t));
+    builder.append(std::vector<double>{1.0, mean + sd * z}, 0.0);
+  }
+  return builder.finish();
+}
+
+// The likelihood of sigma is highest near 0.98, and a search that begins at 1 ends there. At 0.88 the prior is so narrow that
+// its spike has nearly all of the posterior; at 0.86 it has a share.
+TEST(UnreachedModes, of_a_narrow_prior_of_a_scale_are_said) {
+  const Store store = numbers(0.0, 1.0, 1200);
+  const auto fitted = [&](const Prior& of_sigma) {
+    const Model model(Residual(Gaussian(1.0)), Prior::each({Prior::normal(0.0, 2.5), of_sigma}),
+                      ScaledTarget{.total_weight = 1200.0});
+    return fit(store, model, few_draws());
+  };
+  EXPECT_TRUE(warns_of_a_mode(fitted(Prior::student_t(3.0, 0.88, 2e-5)), "y"));
+  EXPECT_TRUE(warns_of_a_mode(fitted(Prior::student_t(3.0, 0.86, 2e-5)), "y"));
+  for (const Prior& usual :
+       {Prior::student_t(3.0, 0.0, 2.5), Prior::student_t(3.0, 1.0, 0.3), Prior::student_t(3.0, 0.0, 0.01),
+        Prior::student_t(3.0, 5.0, 1e-5), Prior::normal(0.88, 2e-5)}) {
+    const Fit found = fitted(usual);
+    EXPECT_FALSE(warns_of_a_mode(found, "y")) << usual.describe();
+  }
+}
+
+// Three rows of one class: the likelihood rises until 0 and is flat from there. By quadrature 57 % of the posterior is away
+// from the spike at -8, where the likelihood's second derivative says nothing about the rest.
+TEST(UnreachedModes, of_a_separated_level_are_said) {
+  StoreBuilder builder({"x"});
+  for (int i = 0; i < 3; ++i) builder.append(std::vector<double>{1.0}, 1.0);
+  for (int i = 0; i < 200; ++i) builder.append(std::vector<double>{0.0}, i % 2 == 0 ? 1.0 : 0.0);
+  const Store store = builder.finish();
+  const auto fitted = [&](const Prior& prior) { return fit(store, Model(Logistic{}, prior), few_draws()); };
+  EXPECT_TRUE(warns_of_a_mode(fitted(Prior::student_t(7.0, -8.0, 0.15)), "x"));
+  EXPECT_FALSE(warns_of_a_mode(fitted(Prior::student_t(3.0, 0.0, 2.5)), "x"));
+}
+
+// Three ordered categories of 600, 300 and 600 rows. The rows have the lower cut point at -0.41, and its prior at 0; the
+// upper one moves with it.
+TEST(UnreachedModes, of_a_narrow_prior_of_a_cut_point_are_said) {
+  StoreBuilder builder({"0", "1"});
+  const OrderedTarget target{{600.0, 300.0, 600.0}};
+  for (Index category = 0; category < 3; ++category)
+    for (double i = 0.0; i < target.category_weights[static_cast<std::size_t>(category)]; ++i)
+      append_cut_rows(category, 3, {},
+                      [&](const std::vector<double>& cells, double above) { builder.append(cells, above); });
+  const Store store = builder.finish();
+  const auto fitted = [&](const Prior& of_lower) {
+    return fit(store, Model(Ordinal{}, Prior::each({of_lower, Prior::student_t(3.0, 0.0, 2.5)}), target), few_draws());
+  };
+  EXPECT_TRUE(warns_of_a_mode(fitted(Prior::student_t(3.0, 0.0, 1e-4)), "0"));
+  EXPECT_FALSE(warns_of_a_mode(fitted(Prior::student_t(3.0, 0.0, 2.5)), "0"));
+}
+
+}  // namespace
+}  // namespace flymc
