@@ -6,27 +6,32 @@
 #include <cmath>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/numerics.hpp"
 
 namespace flymc {
 namespace {
 
 constexpr std::uint64_t most_steps_out = 64;
 
-// Draws a point theta + t direction from the density on that line, by Neal's figures 3 (stepping out) and 5
-// (shrinkage). `line` tells apart the updates of one step. Returns t.
-double update_line(const Density& density, State& state, const Vector& direction, double width, const Random& random,
-                   std::uint64_t line, Info& info) {
-  const Vector origin = state.theta;
-  const double level = state.at.log_density + std::log(random.uniform(Purpose::slice_height, line));
+// Up to a constant.
+double log_cosh(double a) { return log1p_exp(2.0 * a) - a; }
+
+// Draws a point of a curve through theta, by Neal's figures 3 (stepping out) and 5 (shrinkage). `at(t)` is the point,
+// at(0) is theta, and log_jacobian(t) is added to the log density so that it is one of t. `line` tells apart the updates
+// of one step. Returns t.
+template <class At, class LogJacobian>
+double update_curve(const Density& density, State& state, const At& at, const LogJacobian& log_jacobian, double width,
+                    const Random& random, std::uint64_t line, Info& info) {
+  const double level = state.at.log_density + log_jacobian(0.0) + std::log(random.uniform(Purpose::slice_height, line));
   const auto inside = [&](double t) {
-    info.queries += density.evaluate(origin + t * direction, state.z, false, state.proposed);
+    info.queries += density.evaluate(at(t), state.z, false, state.proposed);
     ++info.evaluations;
     if (!std::isfinite(state.proposed.log_density)) {
       ++info.not_finite;
       return false;
     }
     // Not above but at least: a height so near 1 that the level rounds to the density at theta must leave theta inside.
-    return state.proposed.log_density >= level;
+    return state.proposed.log_density + log_jacobian(t) >= level;
   };
 
   double left = -width * random.uniform(Purpose::slice_place, line);
@@ -40,14 +45,23 @@ double update_line(const Density& density, State& state, const Vector& direction
 
   for (std::uint64_t tries = 0;; ++tries) {
     const double t = left + (right - left) * random.uniform(Purpose::slice_shrink, (line << 32) | tries);
-    // Ends at the latest where theta + t direction rounds to theta, which is inside.
+    // Ends at the latest where at(t) rounds to theta, which is inside.
     if (inside(t)) {
-      state.theta = origin + t * direction;
+      state.theta = at(t);
       std::swap(state.at, state.proposed);
       return t;
     }
     (t < 0.0 ? left : right) = t;
   }
+}
+
+// The same on the line theta + t direction.
+double update_line(const Density& density, State& state, const Vector& direction, double width, const Random& random,
+                   std::uint64_t line, Info& info) {
+  const Vector origin = state.theta;
+  return update_curve(
+      density, state, [&](double t) { return Vector(origin + t * direction); }, [](double) { return 0.0; }, width,
+      random, line, info);
 }
 
 void check_width(double width) {
@@ -73,17 +87,25 @@ SliceDirection::SliceDirection(const Density& density, std::shared_ptr<const Met
 SliceSome::SliceSome(const Density& density, std::vector<Coordinate> coordinates)
     : density_(&density), coordinates_(std::move(coordinates)) {
   if (coordinates_.empty()) throw InputError("there are no coordinates to update");
-  for (const auto& [entry, width] : coordinates_) {
-    check_width(width);
-    if (entry < 0 || entry >= density.dimension())
-      throw InputError(fmt::format("coordinate {} is none of {}", entry, density.dimension()));
+  for (const Coordinate& coordinate : coordinates_) {
+    check_width(coordinate.scale);
+    check_width(coordinate.width);
+    if (coordinate.entry < 0 || coordinate.entry >= density.dimension())
+      throw InputError(fmt::format("coordinate {} is none of {}", coordinate.entry, density.dimension()));
   }
 }
 
 Info SliceSome::step(State& state, const Random& random) const {
   Info info;
-  const auto& [entry, width] = coordinates_[random.choose(Purpose::move, 0, coordinates_.size())];
-  info.moved = std::abs(update_line(*density_, state, Vector::Unit(state.theta.size(), entry), width, random, 0, info));
+  const auto& [entry, location, scale, width] = coordinates_[random.choose(Purpose::move, 0, coordinates_.size())];
+  const double here = std::asinh((state.theta[entry] - location) / scale);
+  Vector point = state.theta;
+  const auto at = [&, j = entry, centre = location, size = scale](double t) -> const Vector& {
+    point[j] = centre + size * std::sinh(here + t);
+    return point;
+  };
+  const auto log_jacobian = [&](double t) { return log_cosh(here + t); };
+  info.moved = std::abs(update_curve(*density_, state, at, log_jacobian, width, random, 0, info));
   return info;
 }
 

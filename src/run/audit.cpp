@@ -98,11 +98,13 @@ class Mover {
   }
   // If the posterior is not normal, trajectories are rejected in its tails; slice updates reach them and come back.
   std::vector<SliceSome::Coordinate> every_coordinate() const {
-    constexpr double width = 2.5;  // in standard deviations
+    constexpr double width = 1.6;  // 2.5 standard deviations from the mode
     const Anchor& mode = *preparation_.anchor;
     std::vector<SliceSome::Coordinate> out;
-    for (Index j = 0; j < mode.theta.size(); ++j)
-      out.push_back({j, width * mode.metric.whiten_gradient(Vector::Unit(mode.theta.size(), j)).norm()});
+    for (Index j = 0; j < mode.theta.size(); ++j) {
+      const double sd = mode.metric.whiten_gradient(Vector::Unit(mode.theta.size(), j)).norm();
+      out.push_back({j, mode.theta[j], sd, width});
+    }
     return out;
   }
   State state_at(const Vector& theta, RowId& spent) const { return plan_.restore({0, theta, {}, true}, spent); }

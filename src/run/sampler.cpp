@@ -77,18 +77,22 @@ Metric as_wide_as_the_posterior(const Model& model, const Anchor& anchor, const 
 std::vector<SliceSome::Coordinate> long_tailed(const Model& model, const Anchor& centre, const Bound* bound) {
   constexpr double hardly = 0.2;    // a standard deviation of so many of the prior's scales
   constexpr double nothing = 0.05;  // a precision of so much per square of the prior's scale
-  constexpr double width = 4.0;     // in standard deviations
+  constexpr double width = 4.0;     // in standard deviations, at the centre
   std::vector<SliceSome::Coordinate> out;
   if (model.prior().quadratic() || (bound && bound->lit().size() == 0)) return out;
   const Index d = centre.theta.size();
+  const Vector parameters = model.parameters(centre.theta), of_priors = model.prior().centre(d);
   for (Index j = 0; j < d; ++j) {
     const Vector unit = Vector::Unit(d, j);
-    const double scale = model.prior().tail_scale(j) / std::abs(model.parameter_change(centre.theta, unit)[j]);
+    const double per_unit = model.parameter_change(centre.theta, unit)[j];
+    const double scale = model.prior().tail_scale(j) / std::abs(per_unit);
     if (!(scale > 0.0)) continue;
+    const double away = (parameters[j] - of_priors[j]) / per_unit;
     const double sd = centre.metric.whiten_gradient(unit).norm();
     const bool sums = bound && bound->sums().hessian.size() > 0;
     const double known = sums ? bound->sums().hessian(j, j) - bound->lit().curvature(j, j) / LitRows::share : 0.0;
-    if (sd > hardly * scale && known * scale * scale < nothing) out.push_back({j, width * sd});
+    if (sd > hardly * scale && known * scale * scale < nothing)
+      out.push_back({j, centre.theta[j] - away, scale, width * sd / std::hypot(scale, away)});
   }
   return out;
 }
@@ -231,11 +235,12 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   of_prior -= model.term().curvature(Term::Of::corner, out.anchor->theta);
   const bool of_coefficients = !model.draws_scale() && !model.ordered();
   const LongTails tails(model, rows_at(model, *out.anchor));
-  for (const auto& [entry, unused] : long_tailed(model, *out.anchor, &*out.bound))
-    if (of_coefficients && std::ranges::find(tails.entries(), entry) == tails.entries().end() &&
-        !(model.draws_shape() && entry == coefficients - 1))
-      precision(entry, entry) -=
-          (1.0 - (has_endless_tail(model, entry) ? shown_of_endless : shown)) * of_prior.diagonal[entry];
+  for (const SliceSome::Coordinate& tail : long_tailed(model, *out.anchor, &*out.bound)) {
+    const Index j = tail.entry;
+    if (of_coefficients && std::ranges::find(tails.entries(), j) == tails.entries().end() &&
+        !(model.draws_shape() && j == coefficients - 1))
+      precision(j, j) -= (1.0 - (has_endless_tail(model, j) ? shown_of_endless : shown)) * of_prior.diagonal[j];
+  }
   const auto wider = Metric::from_precision(precision);
   if (!wider) return out;
   const Lighting same{.above = lit.above, .rows = lit.fixed.row};
@@ -269,19 +274,11 @@ Sampler::Sampler(const Store& store, const Model& model, const Preparation& prep
   if (preparation.anchor) centre_ = preparation.centre();
   tails_ = std::make_shared<const LongTails>(long_tails_of(model, preparation));
   if (centre_) centre_->metric = as_wide_as_the_posterior(model, *centre_, *tails_);
-  crossing_ = tails_;
   metric_ = std::make_shared<const Metric>(options.whiten ? centre_->metric : Metric::identity(dimension));
   const bool splits = recipe_.move == MoveKind::split_hmc;
   if (splits && centre_) {
     long_tailed_ = long_tailed(model, *centre_, recipe_.regular ? nullptr : &*preparation.bound);
-    std::vector<Index> crossing = tails_->entries();
-    std::erase_if(long_tailed_, [&](const auto& one) { return std::ranges::count(crossing, one.entry) > 0; });
-    // Slice updates, whose steps have one width, are slow in tails with few degrees of freedom.
-    for (const auto& [entry, unused] : long_tailed_)
-      if (has_endless_tail(model, entry)) crossing.push_back(entry);
-    std::ranges::sort(crossing);
-    if (crossing != tails_->entries())
-      crossing_ = std::make_shared<const LongTails>(model, rows_of(model, preparation), std::move(crossing));
+    std::erase_if(long_tailed_, [&](const auto& one) { return std::ranges::count(tails_->entries(), one.entry) > 0; });
   }
   if (recipe_.regular) {
     full_.emplace(store, model, communicator);
@@ -343,11 +340,11 @@ Vector Sampler::start_theta(ChainId id, double share) const {
 Tuners Sampler::kernels() const {
   Tuners tuners;
   if (joint_) tuners.push_back(make_sweep(*joint_, proposals_, recipe_.sweep, options_));
-  if (!crossing_->empty()) {
+  if (!tails_->empty()) {
     // A move costs a pass over all rows in regular MCMC, and very little if few rows are bright.
-    const auto moves = static_cast<int>(std::min<std::size_t>(crossing_->size(), joint_ ? 8 : 2));
+    const auto moves = static_cast<int>(std::min<std::size_t>(tails_->size(), joint_ ? 8 : 2));
     const Density& any = joint_ ? static_cast<const Density&>(*joint_) : *full_;
-    tuners.push_back(std::make_unique<Untuned<Crossing>>(Crossing(any, crossing_, moves)));
+    tuners.push_back(std::make_unique<Untuned<Crossing>>(Crossing(any, tails_, moves)));
   }
   if (recipe_.move == MoveKind::split_hmc) {
     const Density& any = joint_ ? static_cast<const Density&>(*joint_) : *full_;

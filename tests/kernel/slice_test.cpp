@@ -57,13 +57,14 @@ TEST(SliceDirection, LeavesANormalInvariantAtAnyWidth) {
 
 TEST(SliceSome, LeavesANormalInvariantAtAnyWidth) {
   expect_invariant(3, [](const Density& density, double width) {
-    return std::make_unique<SliceSome>(density, std::vector<SliceSome::Coordinate>{{0, width}, {2, 0.5 * width}});
+    return std::make_unique<SliceSome>(density,
+                                       std::vector<SliceSome::Coordinate>{{0, 0.4, 0.3, width}, {2, -0.5, 2.0, width}});
   });
 }
 
 TEST(SliceSome, UpdatesItsCoordinatesAlone) {
   const NormalDensity density(Vector::Ones(4));
-  const SliceSome kernel(density, {{1, 2.0}, {3, 2.0}});
+  const SliceSome kernel(density, {{1, 0.0, 1.0, 2.0}, {3, 0.0, 1.0, 2.0}});
   State state = density.state(Vector::Constant(4, 0.5));
   Vector moves = Vector::Zero(4);
   for (std::uint64_t step = 0; step < 200; ++step) {
@@ -77,8 +78,9 @@ TEST(SliceSome, UpdatesItsCoordinatesAlone) {
   EXPECT_GT(moves[1], 60.0);  // 100 expected, with a standard deviation of 7
   EXPECT_GT(moves[3], 60.0);
   EXPECT_THROW(SliceSome(density, {}), InputError);
-  EXPECT_THROW(SliceSome(density, {{4, 1.0}}), InputError);
-  EXPECT_THROW(SliceSome(density, {{0, 0.0}}), InputError);
+  EXPECT_THROW(SliceSome(density, {{4, 0.0, 1.0, 1.0}}), InputError);
+  EXPECT_THROW(SliceSome(density, {{0, 0.0, 1.0, 0.0}}), InputError);
+  EXPECT_THROW(SliceSome(density, {{0, 0.0, 0.0, 1.0}}), InputError);
 }
 
 // One long chain at a width 1000 times too large is nearly independent draws: mean and variance of 4000 of them, with

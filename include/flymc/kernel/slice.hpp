@@ -30,13 +30,15 @@ class SliceDirection final : public Kernel {
   double width_;
 };
 
-// One update of one of these coordinates, chosen at random. Beside a move whose steps have the scale of the posterior's
-// middle, it is for coordinates that have a long tail.
+// One update of one of these coordinates, chosen at random, on the scale of a = asinh((theta - location) / scale). Beside
+// a move whose steps have the scale of the posterior's middle, it is for coordinates with a long tail: the tail of a
+// Student-t is exponential in a, so that slices of one width reach all of it.
 class SliceSome final : public Kernel {
  public:
   struct Coordinate {
     Index entry;
-    double width;
+    double location, scale;
+    double width;  // of a
   };
   SliceSome(const Density& density, std::vector<Coordinate> coordinates);
   Info step(State& state, const Random& random) const override;

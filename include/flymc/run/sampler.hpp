@@ -70,7 +70,6 @@ class Sampler {
   std::shared_ptr<const Proposals> proposals_;      // of sweeps by rows
   std::shared_ptr<const Proposals> likely_bright_;  // of the self-check, whatever the sweep
   std::shared_ptr<const LongTails> tails_;          // may be empty
-  std::shared_ptr<const LongTails> crossing_;       // these, and coefficients that the rows hardly determine
   std::shared_ptr<const SplitFrame> frame_;         // of split HMC
   std::vector<SliceSome::Coordinate> long_tailed_;  // coefficients that have a move of their own beside it
 };

@@ -16,7 +16,7 @@
 namespace flymc {
 
 // Of what records hold and what their numbers mean. CONTRIBUTING.md says what goes with a change.
-inline constexpr int record_version = 8;
+inline constexpr int record_version = 9;
 
 // 16 hexadecimal digits.
 std::string checksum(std::string_view bytes);
