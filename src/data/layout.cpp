@@ -158,7 +158,8 @@ template <class Kept>
 void Layout::unpack_codes(const Code& code, const std::byte* rows, Index count, std::int32_t* feature,
                           double* value) const {
   const Index width = cells();
-  const auto first = static_cast<std::int32_t>(code.first), levels = static_cast<std::int32_t>(code.levels);
+  const auto first = static_cast<std::int32_t>(code.first);
+  const auto levels = static_cast<std::uint32_t>(code.levels);
   const std::byte* from = rows + code.at;
   for (Index i = code.cell, end = code.cell + count * width; i < end; i += width, from += row_bytes_) {
     // One that a damaged file has must not lead anywhere else.

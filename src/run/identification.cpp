@@ -130,15 +130,16 @@ class Classes {
   // Calls f with the classes of a row.
   template <class F>
   void each(const RowCopies& rows, std::size_t i, const RowFacts& facts, F&& f) {
-    const double classes = cuts_ > 0 ? 2.0 : by_target() ? static_cast<double>(family_.target_classes()) : HUGE_VAL;
-    if (!(facts.target < classes) || (classes < HUGE_VAL && facts.target < 0.0)) return;  // from a forged file of rows
-    const auto target = static_cast<std::size_t>(facts.target);
-    if (cuts_ > 0) {
+    if (cuts_ > 0 || by_target()) {
+      const double classes = cuts_ > 0 ? 2.0 : static_cast<double>(family_.target_classes());
+      if (!(facts.target >= 0.0 && facts.target < classes)) return;  // from a forged file of rows
+      const auto target = static_cast<std::size_t>(facts.target);
+      if (cuts_ == 0) return f(target);
       Index cut = 0;
       while (cut + 1 < cuts_ && rows.value(i, cut) == 0.0) ++cut;
       return f(2 * static_cast<std::size_t>(cut) + target);
     }
-    if (by_target()) return f(target);
+    if (!(facts.target < HUGE_VAL)) return;
     smallest_ = std::min(smallest_, facts.target);
     if (costs(facts.target, far)) f(0);
     if (costs(facts.target, -far)) f(1);

@@ -96,7 +96,7 @@ TEST(AnchorBySubsample, RareEvents) {
   ASSERT_LT(y.sum(), 60.0);
   const Store store = Store::from_matrix(x, y);
   const Machine machine;
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : std::initializer_list<std::uint64_t>{1, 2, 3}) {
     const Anchor anchor = find_anchor_by_subsample(store, model, machine.execution(), seed);
     EXPECT_LT(radii_from_mode(store, model, anchor.theta), 1.0 / 3.0) << seed;
     EXPECT_LT(anchor.queries, rows + 20 * 20000);
@@ -201,7 +201,7 @@ TEST(AnchorBySubsample, StepsThatDoNotSettleEndInTheFullSearch) {
   const double mode = (1e6 * 100.0 + 29999.0) / (1e6 + 59999.0);
   const Machine machine;
   int with = 0, without = 0;
-  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+  for (const std::uint64_t seed : std::initializer_list<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 8}) {
     const Subsample subsample = draw_subsample(store, model, machine.execution(), 20000, seed);
     ++(std::binary_search(subsample.rows.begin(), subsample.rows.end(), special) ? with : without);
     *counted.queries = 0;

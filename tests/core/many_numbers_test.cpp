@@ -48,7 +48,7 @@ const std::map<std::string, std::function<double(double, double)>> shapes = {
 
 TEST(ManyNumbers, NeighboursAreThoseOfASort) {
   for (const auto& [shape, of_normals] : shapes)
-    for (const std::size_t count : {1, 2, 3, 31, 32, 33, 100, 1003}) {
+    for (const std::size_t count : std::initializer_list<std::size_t>{1, 2, 3, 31, 32, 33, 100, 1003}) {
       const std::vector<double> numbers = draw(count, of_normals);
       std::vector<double> sorted = numbers;
       std::ranges::sort(sorted);
@@ -67,7 +67,7 @@ TEST(ManyNumbers, NeighboursAreThoseOfASort) {
 
 TEST(ManyNumbers, LocationHasTheSameBitsAtEveryWidth) {
   for (const auto& [shape, of_normals] : shapes)
-    for (const std::size_t count : {1, 2, 31, 32, 33, 1003}) {
+    for (const std::size_t count : std::initializer_list<std::size_t>{1, 2, 31, 32, 33, 1003}) {
       const std::vector<double> numbers = draw(count, of_normals);
       const Location narrow = locate(VectorWidth::two, numbers);
       EXPECT_EQ(narrow.smallest, *std::ranges::min_element(numbers)) << shape;
@@ -92,7 +92,7 @@ TEST(ManyNumbers, LocationHasTheSameBitsAtEveryWidth) {
 
 TEST(ManyNumbers, MeanOfAPolynomial) {
   const std::vector<double> coefficients = {0.5, -1.0, 0.25, 3.0, -0.125};
-  for (const std::size_t count : {1, 2, 31, 32, 33, 1003})
+  for (const std::size_t count : std::initializer_list<std::size_t>{1, 2, 31, 32, 33, 1003})
     for (std::size_t terms = 1; terms <= coefficients.size(); ++terms) {
       const std::vector<double> numbers = draw(count, [](double a, double) { return 7.0 + 0.1 * a; });
       const std::span<const double> c(coefficients.data(), terms);

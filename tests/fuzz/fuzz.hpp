@@ -1,8 +1,8 @@
 // Shared by all fuzz targets. A target is a function of bytes. It may refuse them with an InputError or a FileError;
 // any other exception is a defect.
 //
-// With -DFLYMC_FUZZ=ON (clang) each target is also built with libFuzzer as a program of its own. All targets together
-// are built into fuzz_replay, which runs the corpus as a test.
+// fuzz_replay runs every target on its corpus, as a test. With -DFLYMC_FUZZ=ON (clang), fuzz_search searches for new
+// inputs of one target with libFuzzer.
 #pragma once
 
 #include <fmt/format.h>
@@ -94,18 +94,7 @@ inline const RunDirectory& empty_run() {
 
 }  // namespace flymc::fuzz
 
-#ifdef FLYMC_FUZZ_REPLAY
 #define FLYMC_FUZZ_TARGET(name)                                                             \
   static void name##_target(std::string_view input);                                        \
   [[maybe_unused]] static const bool name##_added = flymc::fuzz::add(#name, name##_target); \
   static void name##_target(std::string_view input)
-#else
-#define FLYMC_FUZZ_TARGET(name)                                                       \
-  static void name##_target(std::string_view input);                                  \
-  extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);  \
-  extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) { \
-    flymc::fuzz::run(name##_target, {reinterpret_cast<const char*>(data), size});     \
-    return 0;                                                                         \
-  }                                                                                   \
-  static void name##_target(std::string_view input)
-#endif

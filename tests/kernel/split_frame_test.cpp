@@ -62,7 +62,7 @@ TEST(SplitFrame, IsTheDensityOfDarkRows) {
     const double constant = world->state(frame.theta(Vector::Zero(frame.origin.size())), 0).at.log_density -
                             by_frame(Vector::Zero(frame.origin.size()));
     for (const double spread : {0.1, 1.0, 2.0, 4.0})
-      for (const std::uint64_t number : {0, 1}) {
+      for (const std::uint64_t number : std::initializer_list<std::uint64_t>{0, 1}) {
         const Vector theta = world->theta(spread, number);
         if (world->bound.at(theta, false).outside()) continue;
         ++inside;

@@ -74,7 +74,7 @@ TEST(Reported, IsALinearMapOfThetaAndOfItsDraws) {
   draws.write(0, theta, {});
   draws.write(0, 2.0 * theta, {});
   draws.write(1, 3.0 * theta, {});
-  for (const std::size_t reference : {0, 1, 2}) {
+  for (const std::size_t reference : std::initializer_list<std::size_t>{0, 1, 2}) {
     const Reported other(coefficients, {"0", "1", "2"}, reference);
     for (Index i = 0; i < 4; ++i) EXPECT_EQ(other.draws(draws, i)[0][0], other.at(theta)[i]) << reference << " " << i;
   }

@@ -34,7 +34,7 @@ TEST(Formula, ParenthesesHaveADepth) {
   const auto nested = [](std::size_t deep) { return "y ~ " + std::string(deep, '(') + "a" + std::string(deep, ')'); };
   EXPECT_EQ(read(nested(100)), "y = 1 + a");
   EXPECT_EQ(read("y ~ " + std::string("(a):").append("(b)")), "y = 1 + a:b");
-  for (const std::size_t deep : {101, 30000, 1000000})
+  for (const std::size_t deep : std::initializer_list<std::size_t>{101, 30000, 1000000})
     EXPECT_TRUE(says(message_of<InputError>([&] { read(nested(deep)); }), {"more than 100 deep", "write fewer"}))
         << deep;
 }

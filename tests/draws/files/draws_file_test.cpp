@@ -70,7 +70,7 @@ TEST_F(DrawsFileTest, ColumnsAreSplitByChainThoughTheRowsAlternate) {
   const auto in_order = known_draws(3, 50, 2);
   std::vector<Row> rows;
   for (std::size_t d = 0; d < 50; ++d)
-    for (std::size_t c : {2, 0, 1})
+    for (std::size_t c : std::initializer_list<std::size_t>{2, 0, 1})
       if (c != 1 || d < 20) rows.push_back(in_order[c * 50 + d]);
   testing::write(folder_ / "a", {"x", "y"}, rows);
   const DrawsFile file(folder_ / "a");
@@ -168,7 +168,7 @@ TEST_F(DrawsFileTest, AFullDiskIsNamedAndLeavesNothing) {
     for (int j = 0; j < 50; ++j) result.push_back("x" + std::to_string(j));
     return result;
   }();
-  for (const rlim_t bytes : {0, 3, 5000, 500'000}) {
+  for (const rlim_t bytes : std::initializer_list<rlim_t>{0, 3, 5000, 500'000}) {
     std::string text;
     {
       const testing::SmallDisk disk(bytes);

@@ -18,7 +18,7 @@ TEST_F(Netcdf, TheSameDrawsGiveTheSameBytes) {
   const auto in_order = known_draws(2, 300, 7);
   std::vector<testing::Row> alternating;
   for (std::size_t d = 0; d < 300; ++d)
-    for (std::size_t c : {0, 1}) alternating.push_back(in_order[c * 300 + d]);
+    for (std::size_t c : std::initializer_list<std::size_t>{0, 1}) alternating.push_back(in_order[c * 300 + d]);
   testing::write(folder_ / "a", awkward_names(), in_order);
   testing::write(folder_ / "b", awkward_names(), alternating);
   for (const char* name : {"a", "b"})
@@ -42,7 +42,7 @@ TEST_F(Netcdf, ChainsOfUnequalLengthAreRefused) {
 TEST_F(Netcdf, AFullDiskIsNamedAndLeavesTheOldFile) {
   testing::write(folder_ / "a", awkward_names(), known_draws(2, 5000, 7));
   write_whole(folder_ / "a.nc", "old");
-  for (const rlim_t bytes : {0, 100, 20'000, 300'000, 800'000}) {
+  for (const rlim_t bytes : std::initializer_list<rlim_t>{0, 100, 20'000, 300'000, 800'000}) {
     std::string text;
     {
       const testing::SmallDisk disk(bytes);

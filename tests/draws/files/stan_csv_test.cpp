@@ -30,7 +30,7 @@ TEST_F(StanCsv, OneFilePerChainWithExactDigits) {
   const auto in_order = known_draws(2, 30, 7);
   std::vector<testing::Row> rows;
   for (std::size_t d = 0; d < 30; ++d)
-    for (std::size_t c : {1, 0}) rows.push_back(in_order[c * 30 + d]);
+    for (std::size_t c : std::initializer_list<std::size_t>{1, 0}) rows.push_back(in_order[c * 30 + d]);
   testing::write(folder_ / "a", awkward_names(), rows);
   const auto paths = export_stan_csv(DrawsFile(folder_ / "a"), folder_ / "out", {.seed = 5, .warmup = 200});
   ASSERT_EQ(paths.size(), 2u);

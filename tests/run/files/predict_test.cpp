@@ -241,7 +241,7 @@ TEST_F(Predictions, OfDrawsThatAreEvenlySpaced) {
   const RunDirectory run = logistic(3000);
   const auto theta = draws(run);
   ASSERT_EQ(theta.size(), 260u);
-  for (const std::size_t count : {1, 2, 13, 260, 100000}) {
+  for (const std::size_t count : std::initializer_list<std::size_t>{1, 2, 13, 260, 100000}) {
     const std::size_t kept = std::min(count, theta.size());
     check_rows(predict_new(run, {.draws = static_cast<std::int64_t>(count)}), [&](std::size_t i) {
       std::vector<double> p;
