@@ -29,6 +29,7 @@
 #include "flymc/run/files/report.hpp"
 #include "flymc/run/files/run.hpp"
 #include "flymc/run/files/run_on_another.hpp"
+#include "flymc/version.hpp"
 #include "progress.hpp"
 #include "ranks.hpp"
 #include "run_commands.hpp"
