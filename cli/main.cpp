@@ -551,6 +551,8 @@ int main(int argc, char** argv) {
     };
   });
 
+  add_description_commands(app, asked);
+
   try {
     app.parse(argc, argv);
     if (ranks.rank() != 0 && !on_all_ranks) return Exit::success;

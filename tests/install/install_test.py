@@ -94,6 +94,9 @@ def main():
         # Users may move what was installed.
         prefix = (folder / "first").rename(folder / "prefix")
         files = check_files(prefix)
+        for name in ("man/man1/flymc.1", "bash-completion/completions/flymc", "zsh/site-functions/_flymc",
+                     "fish/vendor_completions.d/flymc.fish"):
+            must("overwrite" in (prefix / "share" / name).read_text(), f"{name} has no flags")
         headers = check_headers(prefix / "include", folder)
         check_fit(run(prefix / "bin" / "flymc", "fit", SOURCE / "examples" / "data" / "loans.csv", "--target",
                       "defaulted", "--out", folder / "run", "--quiet"))
