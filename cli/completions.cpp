@@ -38,7 +38,7 @@ std::vector<std::string> names(const std::vector<DescribedCommand>& commands) {
 
 bool offered(const DescribedOption& option) { return !option.flags.empty() && !option.heading.empty(); }
 
-// What stands after flags, and what the arguments are: files, if one of them is.
+// The kind of the arguments of a command: files, if one of them is.
 Takes arguments(const DescribedCommand& command) {
   Takes out = Takes::nothing;
   for (const DescribedOption& option : command.options)

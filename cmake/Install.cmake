@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: the component `command` is for users of the command, `development` for C++.
+# Rules for `cmake --install`: the component `command` is for users of the command, `development` for C++.
 #
 # The module of the Python package and the command beside it are a component of their own (python/CMakeLists.txt), which
 # is installed only if it is asked for by name.

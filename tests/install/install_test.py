@@ -65,7 +65,7 @@ def check_find_package(prefix, headers, folder):
     check_fit(run(build / "table", loans, "defaulted"))
     if (build / "ranks").exists():
         must(run(build / "ranks") == run(prefix / "bin" / "flymc", "--version"), "the header has another version")
-    # Of what is not there the message says what to do.
+    # A component or a version that is not there is refused by name.
     for words, message in {"0.1 REQUIRED COMPONENTS nowhere": "has no component 'nowhere'",
                            "0.2 REQUIRED": "version: 0.1", "1 REQUIRED": "version: 0.1"}.items():
         project = folder / words.replace(" ", "-")
