@@ -29,6 +29,7 @@
 #include "flymc/run/files/report.hpp"
 #include "flymc/run/files/run.hpp"
 #include "flymc/run/files/run_on_another.hpp"
+#include "flymc/version.hpp"
 #include "progress.hpp"
 #include "ranks.hpp"
 #include "run_commands.hpp"
@@ -549,6 +550,8 @@ int main(int argc, char** argv) {
       return static_cast<int>(Exit::success);
     };
   });
+
+  add_description_commands(app, asked);
 
   try {
     app.parse(argc, argv);

@@ -1,4 +1,4 @@
-// Commands that look at a finished run, each in a file of its own.
+// Commands that look at a finished run or at the command itself, each in a file of its own.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,6 +15,7 @@ struct Asked {
 
 void add_audit_command(CLI::App& app, Asked asked);
 void add_check_command(CLI::App& app, Asked asked);
+void add_description_commands(CLI::App& app, Asked asked);
 void add_report_command(CLI::App& app, Asked asked);
 void add_leave_one_out_commands(CLI::App& app, Asked asked);
 

@@ -48,7 +48,7 @@ std::string problem(const CLI::App& command, const std::string& name, const CLI:
   }
   if (kind == "RequiredError" && command.get_parent() == nullptr) {
     std::vector<std::string> names;
-    for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; }))
+    for (const CLI::App* one : command.get_subcommands([](const CLI::App* any) { return !any->get_group().empty(); }))
       names.push_back(one->get_name());
     return fmt::format("name a command: {}", joined(names, ", "));
   }

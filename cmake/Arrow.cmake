@@ -1,8 +1,9 @@
 # Defines the target flymc_arrow: Apache Arrow and Parquet for C++.
 #
 # An installed Arrow is taken if there is one; else the headers and libraries inside the `pyarrow` wheel of the Python
-# that is found (the project's .venv first), which are found at run time where they are now. The Python package always
-# takes those of its pyarrow: two Arrows in one process would be one too many.
+# that is found (the project's .venv first). The build tree finds these at run time where they are now, and an
+# installation has copies of them (cmake/Install.cmake). The Python package always takes those of its pyarrow: two Arrows
+# in one process would be one too many.
 if(SKBUILD)
   set(FLYMC_PYTHON ${Python_EXECUTABLE} CACHE FILEPATH "A Python that has pyarrow" FORCE)
 else()
@@ -17,8 +18,15 @@ if(Arrow_FOUND AND Parquet_FOUND)
 endif()
 
 find_program(FLYMC_PYTHON NAMES python3 HINTS ${PROJECT_SOURCE_DIR}/.venv/bin DOC "A Python that has pyarrow")
+set(program [[
+import importlib.metadata, pyarrow
+about = importlib.metadata.distribution("pyarrow")
+licences = [about.locate_file(f) for f in about.files or () if f.name in ("LICENSE.txt", "NOTICE.txt")]
+print(pyarrow.__version__, pyarrow.get_include(), pyarrow.get_library_dirs()[0], pyarrow.cpp_build_info.so_version,
+      *licences, sep=";")
+]])
 execute_process(
-  COMMAND ${FLYMC_PYTHON} -c "import pyarrow; print(pyarrow.__version__, pyarrow.get_include(), pyarrow.get_library_dirs()[0], pyarrow.cpp_build_info.so_version, sep=';')"
+  COMMAND ${FLYMC_PYTHON} -c "${program}"
   OUTPUT_VARIABLE wheel OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE status ERROR_QUIET)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "Apache Arrow was not found: neither an installed one (find_package(Arrow)) nor the pyarrow wheel "
@@ -29,10 +37,13 @@ list(GET wheel 0 version)
 list(GET wheel 1 include)
 list(GET wheel 2 folder)
 list(GET wheel 3 so_version)
+list(REMOVE_AT wheel 0 1 2 3)
+set(FLYMC_ARROW_LICENCES ${wheel})
 foreach(part arrow parquet)
   add_library(flymc_${part}_of_wheel SHARED IMPORTED)
   set_target_properties(flymc_${part}_of_wheel PROPERTIES IMPORTED_LOCATION ${folder}/lib${part}.so.${so_version})
   target_link_libraries(flymc_arrow INTERFACE flymc_${part}_of_wheel)
+  list(APPEND FLYMC_ARROW_OF_WHEEL ${folder}/lib${part}.so.${so_version})
 endforeach()
 target_include_directories(flymc_arrow SYSTEM INTERFACE ${include})
 message(STATUS "Arrow ${version}, from the pyarrow wheel")

@@ -37,6 +37,7 @@
 #include "flymc/run/files/run_draws.hpp"
 #include "flymc/run/files/run_on_another.hpp"
 #include "flymc/show/files/report_page.hpp"
+#include "flymc/version.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

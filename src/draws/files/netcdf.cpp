@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include "flymc/version.hpp"
+
 namespace flymc {
 namespace {
 

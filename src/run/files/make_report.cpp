@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "flymc/run/files/priors.hpp"
+#include "flymc/version.hpp"
 
 namespace flymc {
 namespace {
