@@ -90,19 +90,41 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
   return text.size();
 }
 
+// Calls f with each place outside of strings and comments, and with the '#' of a comment, until f returns false.
+template <class F>
+void each_outside_of_strings(std::string_view text, F&& f) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '#') i = std::min(text.find('\n', i), text.size());
+    if (c == '\'' || c == '"')
+      i = end_of_string(text, i);
+    else if (!f(i, c))
+      return;
+  }
+}
+
 // The parser makes a nested table for each dot of a key and destroys nested tables recursively; a few hundred thousand
 // would overflow the stack. No setting has a dot in its name.
 bool has_deep_key(std::string_view text) {
   constexpr int most = 16;
   int dots = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '#') i = std::min(text.find('\n', i), text.size());
-    if (c == '\'' || c == '"') i = end_of_string(text, i);
-    if (c == '#' || std::string_view("\n=,[]{}").find(c) != std::string_view::npos) dots = 0;
-    if (c == '.' && ++dots > most) return true;
-  }
-  return false;
+  each_outside_of_strings(text, [&](std::size_t, char c) {
+    if (std::string_view("#\n=,[]{}").find(c) != std::string_view::npos) dots = 0;
+    return c != '.' || ++dots <= most;
+  });
+  return dots > most;
+}
+
+// The line of the first byte beyond ASCII that stands outside of strings and comments, but for a mark of the byte order;
+// 0: none. toml++ 3.3 has undefined behaviour at some of these characters, and none of them is TOML there.
+std::ptrdiff_t line_beyond_ascii(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  std::ptrdiff_t line = 0;
+  each_outside_of_strings(text, [&](std::size_t at, char c) {
+    if (static_cast<unsigned char>(c) >= 0x80) line = 1 + std::ranges::count(text.substr(0, at), '\n');
+    return line == 0;
+  });
+  return line;
 }
 
 std::string word_of(const toml::node& node, std::string_view name) {
@@ -173,6 +195,11 @@ void from_toml(std::string_view text, const std::string& place, Settings& settin
                       mention_action("fit")));
     if (has_deep_key(text)) throw InputError("settings stand under no heading; remove the dots of the names");
     const std::string marked = of_a_run ? with_quotes(text) : std::string(text);
+    if (const auto line = line_beyond_ascii(marked); line > 0)
+      throw InputError(
+          fmt::format("line {} is not TOML (a letter beyond ASCII outside of quotes); a line is NAME = VALUE, and a "
+                      "text stands in quotes",
+                      line));
     const toml::table table = toml::parse(marked);
     // In the file's order, because a formula affects the settings after it.
     std::vector<std::pair<const toml::key*, const toml::node*>> lines;

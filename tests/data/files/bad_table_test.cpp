@@ -114,6 +114,9 @@ TEST(BadTable, RaggedRows) {
   EXPECT_TRUE(says(refusal({folder.write("a.csv", "a,b\n1,2\n\n3\n")}),
                    {"a.csv, line 4", "1 field where the header has 2: 3; add what is missing"}));
   EXPECT_TRUE(says(refusal({folder.write("a.csv", "a,b\n1,2\n\"3,4\n5,6\n")}), {"a.csv, line 3", "close the quote"}));
+  // A cell may say anything.
+  EXPECT_TRUE(
+      says(refusal({folder.write("a.csv", "a,b\n1,2\n3,Cannot allocate memory,4\n")}), {"a.csv, line 3", "3 fields"}));
   std::string late = "a,b\n";
   for (int i = 0; i < 400000; ++i) late += "1,2\n";
   EXPECT_TRUE(says(refusal_of_scan(folder.write("a.csv", late + "3,4,5\r\n6,7\n"), "a"),

@@ -226,6 +226,8 @@ TEST_F(SettingsFile, BadLinesNameFileAndKey) {
   says("seed = 2026-11-18\n", "seed: a value is");
   says("columns = {x = 1}\n", "remove [columns]");
   says("seed = 18446744073709551616\n", "line 1 is not TOML");
+  says("seed = 1\n\u00e4 = 2\n", "line 2 is not TOML");
+  says("seed = \u0436\n", "line 1 is not TOML");
 }
 
 // The text is not followed by anything: an address sanitizer sees what is read behind it.
