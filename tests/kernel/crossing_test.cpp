@@ -138,6 +138,37 @@ TEST(Crossing, WithSplitHmcItHasTheSharesOfEachPlace) {
   });
 }
 
+// A trajectory that would end where other coefficients are held has another way back.
+TEST(Crossing, TrajectoriesLeaveHeldCoefficientsAsTheyAreAndHoldNoOthers) {
+  const FourModes world;
+  Anchor wide = world.anchor;
+  wide.metric = Metric::from_precision(world.tails->precision()).value();
+  const auto frame = std::make_shared<const SplitFrame>(laplace_frame(wide, world.tails->mean()));
+  const SplitHmc hmc(world.density, frame, 1.5, 3, world.tails);
+  const auto held = [&](const State& state, Index j) {
+    return std::abs(state.theta[j]) < std::max(4.0 * scale, 0.3 * world.tails->sd()[j]);
+  };
+  int moved = 0, some_held = 0;
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    const PhiloxRandom random(8, 0, i, 0);
+    Vector theta(3);
+    random.normals(Purpose::start, 0, {theta.data(), 3});
+    State state(theta, 0);
+    world.density.evaluate(state.theta, state.z, true, state.at);
+    const State before = state;
+    hmc.step(state, random);
+    moved += state.theta != before.theta ? 1 : 0;
+    for (const Index j : {0, 1}) {
+      EXPECT_EQ(held(state, j), held(before, j)) << i;
+      if (!held(before, j)) continue;
+      ++some_held;
+      EXPECT_EQ(state.theta[j], before.theta[j]) << i;
+    }
+  }
+  EXPECT_GT(moved, 500);
+  EXPECT_GT(some_held, 100);
+}
+
 TEST(Crossing, AloneItMovesAmongThePlacesOfTwoCoefficients) {
   FourModes world;
   // No move is made for the third coefficient alone; a very narrow prior keeps it in place.
