@@ -169,6 +169,41 @@ TEST(Crossing, TrajectoriesLeaveHeldCoefficientsAsTheyAreAndHoldNoOthers) {
   EXPECT_GT(some_held, 100);
 }
 
+// Given the held coefficients, the third is normal. In a frame that is much too wide many trajectories are rejected, so
+// that their energies matter. The comparison fails with probability 1.4e-5 if they are right.
+TEST(Crossing, TrajectoriesLeaveTheOthersInvariantGivenTheHeld) {
+  const FourModes world;
+  constexpr double of_frame = 0.2;
+  Anchor wide = world.anchor;
+  wide.metric = Metric::from_precision(of_frame * world.tails->precision()).value();
+  const auto frame = std::make_shared<const SplitFrame>(laplace_frame(wide, world.tails->mean()));
+  const SplitHmc hmc(world.density, frame, 1.5, 1, world.tails);
+  State state(Vector{{0.01, -0.01, -0.4}}, 0);
+  world.density.evaluate(state.theta, state.z, true, state.at);
+  // The slope of the log density along the third coefficient is linear.
+  const auto slope_at = [&](double x) {
+    Evaluation at;
+    world.density.evaluate(Vector{{0.01, -0.01, x}}, state.z, true, at);
+    return at.gradient[2];
+  };
+  const double precision = slope_at(0.0) - slope_at(1.0), mean = slope_at(0.0) / precision;
+  constexpr int batches = 100, steps = 40'000;
+  std::vector<double> squares(batches, 0.0);
+  double accepted = 0.0;
+  for (; state.iteration < steps; ++state.iteration) {
+    accepted += hmc.step(state, PhiloxRandom(9, 0, state.iteration, 0)).acceptance / steps;
+    ASSERT_EQ(state.theta[0], 0.01);
+    ASSERT_EQ(state.theta[1], -0.01);
+    const double away = state.theta[2] - mean;
+    squares[static_cast<std::size_t>(state.iteration) * batches / steps] += precision * away * away * batches / steps;
+  }
+  EXPECT_LT(accepted, 0.8);
+  double square = 0.0, variance = 0.0;
+  for (const double of_batch : squares) square += of_batch / batches;
+  for (const double of_batch : squares) variance += (of_batch - square) * (of_batch - square) / (batches - 1);
+  EXPECT_LT(std::abs(square - 1.0), 4.5 * std::sqrt(variance / batches)) << square;
+}
+
 TEST(Crossing, AloneItMovesAmongThePlacesOfTwoCoefficients) {
   FourModes world;
   // No move is made for the third coefficient alone; a very narrow prior keeps it in place.
