@@ -14,9 +14,6 @@
 namespace flymc {
 namespace {
 
-// A prior whose scale is at least this share of the likelihood's standard deviation leaves the posterior one mode. Two
-// modes need less than 0.36 with 3 degrees of freedom, and less than 0.35 with 1.
-constexpr double narrow = 0.6;
 constexpr double wide = 30.0;  // a normal prior of so many standard deviations hardly changes the posterior
 
 // Which entries of theta are coefficients, not cut points, scales or shapes.
@@ -81,7 +78,7 @@ LongTails::LongTails(const Model& model, const RowsQuadratic& rows)
                         : this->sd();
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < size(); ++i)
-    if (priors_[i].scale < narrow * sd[static_cast<Index>(i)]) kept.push_back(i);
+    if (priors_[i].scale < narrow_share * sd[static_cast<Index>(i)]) kept.push_back(i);
   if (kept.size() > most) {
     std::vector<double> decided(size());
     for (const std::size_t i : kept) {

@@ -18,6 +18,19 @@ std::string undetermined(const WeightedPosterior& posterior, const Matrix& preci
   return names.back();
 }
 
+std::string no_end(const Model& model, int steps) {
+  if (model.prior().proper())
+    return fmt::format(
+        "the search for the mode has not settled after {} Newton steps under the prior {}, which is too far from what "
+        "the rows say, or too wide; use one that is nearer to it, or narrower, such as normal(0, 2.5)",
+        steps, model.prior().describe());
+  return fmt::format(
+      "the coefficients still grow after {} Newton steps: under a {} prior they do so without end where a column "
+      "separates the classes perfectly; use a proper prior, such as normal(0, 2.5), or leave out the column that "
+      "separates them",
+      steps, model.prior().describe());
+}
+
 }  // namespace
 
 Metric metric_of(const WeightedPosterior& posterior, const Expansion& here) {
@@ -45,9 +58,7 @@ Metric metric_of(const WeightedPosterior& posterior, const Expansion& here) {
       undetermined(posterior, here.precision), model.prior().describe()));
 }
 
-Mode climb(WeightedPosterior& posterior, const AnchorOptions& options) {
-  Vector theta =
-      options.start.value_or(posterior.model().term().centre(posterior.model().coefficients(posterior.store())));
+static Mode climb_from(Vector theta, WeightedPosterior& posterior, const AnchorOptions& options) {
   Expansion here = posterior.expand(theta);
   Vector pivots;  // of the previous step
   for (int steps = 0;; ++steps) {
@@ -73,11 +84,7 @@ Mode climb(WeightedPosterior& posterior, const AnchorOptions& options) {
     if (steps == options.most_steps) {
       // Slow, but on its way to a mode: any anchor will do.
       if (settled) return here_it_is();
-      throw InputError(fmt::format(
-          "the coefficients still grow after {} Newton steps: under a {} prior they do so without end where "
-          "a column separates the classes perfectly; use a proper prior of smaller scale, such as "
-          "normal(0, 2.5), or leave out the column that separates them",
-          steps, posterior.model().prior().describe()));
+      throw InputError(no_end(posterior.model(), steps));
     }
     const Vector step = metric.unwhiten(white);
     for (double fraction = 1.0;; fraction /= 2.0) {
@@ -92,6 +99,25 @@ Mode climb(WeightedPosterior& posterior, const AnchorOptions& options) {
       }
       if (fraction < 1e-12) throw InputError("no step improves the log posterior; rescale the columns");
     }
+  }
+}
+
+Mode climb(WeightedPosterior& posterior, const AnchorOptions& options) {
+  if (options.start) return climb_from(*options.start, posterior, options);
+  const Model& model = posterior.model();
+  const Index size = model.coefficients(posterior.store());
+  const Vector centre = model.term().centre(size);
+  try {
+    return climb_from(centre, posterior, options);
+  } catch (const InputError&) {
+    // A prior's centre may be where the likelihood overflows, or where each Newton step is tiny.
+    const Vector nearer = model.with_prior(Prior::normal(0.0, 2.5)).term().centre(size);
+    if (nearer == centre) throw;
+    try {
+      return climb_from(nearer, posterior, options);
+    } catch (const InputError&) {
+    }
+    throw;  // the message about the person's own prior
   }
 }
 

@@ -16,7 +16,8 @@ struct Mode {
   bool peak;     // whether the log posterior is concave there: else the search came to rest between hills
 };
 
-// From options.start, or from 0, to the mode: see find_anchor. The queries it gives are all that the posterior counted.
+// From options.start, or from the prior's centre, to the mode: see find_anchor. Where the search fails from the prior's
+// centre, it begins again near 0. The queries it gives are all that the posterior counted.
 Mode climb(WeightedPosterior& posterior, const AnchorOptions& options);
 
 }  // namespace flymc

@@ -7,14 +7,13 @@
 #include <cmath>
 #include <optional>
 
+#include "flymc/anchor/long_tails.hpp"
 #include "flymc/bright/density.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/core/metric.hpp"
 
 namespace flymc {
 namespace {
-
-constexpr double narrow = 0.6;  // as in anchor/long_tails.cpp
 
 // The location and the scale of a parameter's Student-t prior as those of its entry of theta; empty if it has none, or
 // one of a positive parameter that is not narrow around a positive number.
@@ -120,7 +119,7 @@ UnreachedModes find_unreached_modes(const Store& store, const Model& model, cons
     const auto prior = prior_in_theta(model, from, entry);
     if (!prior) continue;
     const auto alone = without_prior(model, anchor, entry, *prior);
-    if (!alone || !(prior->scale < narrow * alone->sd)) continue;
+    if (!alone || !(prior->scale < narrow_share * alone->sd)) continue;
     if (static_cast<double>(out.queries) + 200.0 * static_cast<double>(store.rows()) > most_evaluations) break;
 
     Line line;

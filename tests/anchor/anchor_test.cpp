@@ -267,6 +267,20 @@ TEST(Anchor, RobustRegressionFarFromZero) {
   }
 }
 
+// At the prior's centre exp(eta) overflows for some rows, and each Newton step from there is tiny.
+TEST(Anchor, IsFoundUnderAPriorWhoseCentreIsFarFromTheData) {
+  const Machine machine;
+  const problems::Problem problem = problems::make(Model(Poisson{}, Prior::normal(0.0, 1.0)), 2000, 1, 5);
+  for (const Prior& prior :
+       {Prior::normal(-61.0, 30.0), Prior::student_t(3.0, -61.0, 30.0), Prior::normal(900.0, 400.0)}) {
+    const Model model(Poisson{}, prior);
+    const Anchor anchor = find_anchor(problem.store, model, machine.execution(), {.tolerance = 1e-6});
+    EXPECT_LT(anchor.metric.whiten_gradient(slopes(problem.store, model, anchor.theta).gradient).norm(), 2e-6)
+        << prior.describe();
+    EXPECT_LT(std::abs(anchor.theta[0]), 3.0) << prior.describe();
+  }
+}
+
 // A proper prior determines every coefficient, also where doubles cannot show it beside a column a million times
 // larger.
 TEST(Anchor, LargeColumnsUnderAProperPriorAreFine) {
