@@ -559,7 +559,7 @@ int main(int argc, char** argv) {
     if (on_all_ranks) {
       const auto work = std::exchange(command, nullptr);
       command = [&, work] {
-        check_ranks(ranks.size(), expected_ranks);
+        job.check(expected_ranks);
         return work();
       };
     }

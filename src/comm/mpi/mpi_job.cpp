@@ -78,13 +78,6 @@ class MpiCommunicator final : public Communicator {
 
 }  // namespace
 
-// What Open MPI, MPICH and its kin, and Slurm leave in the environment of those they start.
-bool MpiJob::launched() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
-    if (std::getenv(name) != nullptr) return true;
-  return false;
-}
-
 MpiJob::MpiJob() {
   int given = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given);

@@ -7,12 +7,9 @@
 
 namespace flymc {
 
-// From MPI_Init to MPI_Finalize; once per process. All MPI calls come from the thread that made it.
+// From MPI_Init to MPI_Finalize; once per process, and only where launcher() says that there are others. All MPI calls come from the thread that made it.
 class MpiJob {
  public:
-  // Whether this process was started by mpirun or the like, and so has ranks beside it.
-  static bool launched();
-
   MpiJob();
   ~MpiJob();
   MpiJob(const MpiJob&) = delete;
