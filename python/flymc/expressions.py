@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas
 
 MOST_LETTERS, MOST_NESTED = 10_000, 60
-MOST_ALIKE = 100  # names in backquotes that are alike but for their signs
+MOST_ALIKE = 100  # names in backquotes that differ only in punctuation
 BETWEEN = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -246,7 +246,7 @@ _advice = (
 
 
 def _plain_numbers(a: Any, b: Any, compares: bool) -> tuple[Any, Any]:
-    """Two literal numbers as doubles: as an integer 9**9**9 would take all memory. Arithmetic with a text is refused."""
+    """Two literal numbers as doubles: as an integer, 9**9**9 would take all memory. Arithmetic with a text is refused."""
     if not compares:
         a, b = functions.numbers(a), functions.numbers(b)
     scalars = isinstance(a, int | float) and isinstance(b, int | float)

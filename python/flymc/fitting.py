@@ -73,8 +73,8 @@ def fit(
         data: A path, a pattern or a list of them (Parquet, CSV, Arrow); a pandas, Polars (lazy too) or PyArrow table; a
             PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`, of which
             X may be sparse.
-            What streams is streamed, unless there is a formula with splines or functions of NumPy, which is evaluated in
-            memory.
+            Data that can be streamed is streamed, unless a formula has splines or functions of NumPy: these are
+            computed in memory.
         family: `logistic`, `probit`, `cloglog`, `softmax`, `ordinal`, `binomial` (with `trials`), `poisson`,
             `negative_binomial`, `truncated_poisson`, `gamma`, `gaussian`, `student_t`, and for times until an event
             and positive amounts `weibull`, `lognormal` or `loglogistic`. The `shape` of `negative_binomial` and `gamma`
@@ -85,8 +85,8 @@ def fit(
             A prior is per unit of a column, and the intercept's at the means of the columns. Coefficients of which
             nothing is said have a default that is scaled by the table: see the reference.
         columns: The columns that explain the target. Of an array X, their names.
-        reference: Of columns of levels, the one that the others are compared with: `{"region": "west"}`. Of others it is
-            the first level. In a formula that has splines or functions of NumPy write
+        reference: The level of a column that the others are compared with: `{"region": "west"}`. By default it is the
+            first level. In a formula that has splines or functions of NumPy write
             `C(region, contr.treatment("west"))`.
         merge_levels: Levels of a column with fewer rows than this become one, called `other`. Not for formulas that have
             splines or functions of NumPy.

@@ -370,7 +370,7 @@ def _is_coded(name: str, side: Side) -> bool:
 
 
 def _materialise(side: Side, spec: formulaic.ModelSpec, state: State, rows: pandas.DataFrame) -> Any:
-    """The columns of a side, for some rows. What `state` and the specification lack is learnt from these rows."""
+    """The columns of a side, for some rows. Knots, means and levels that `state` and `spec` lack are learnt from these rows."""
     from formulaic.errors import FactorEvaluationError, FormulaicError
 
     context = side.values(rows, state)

@@ -58,7 +58,7 @@ class Side:
     def variables(self, frame: pandas.DataFrame, text: str = "") -> list[str]:
         """The columns of the table that this side uses. Raises an InputError for a name that is not a column.
 
-        A new formula gives its text, which the message then names; without a text the message is about the new rows.
+        `text` is the text of a new formula, for the message. Without it the message is about new rows.
         """
         for name in self.columns:
             if name in frame.columns:

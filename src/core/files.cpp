@@ -141,7 +141,7 @@ PendingFile::PendingFile(std::filesystem::path target) : target_(std::move(targe
     descriptor_ = ::open(partial_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno == EEXIST) continue;
     if (descriptor_ < 0) cannot_write(target_, std::strerror(errno));
-    // Until it is locked, another process may remove it as left behind; then another one is made.
+    // Before it is locked, another process may remove it as left behind. The loop then makes another one.
     while (::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
     }
     struct stat at {};
@@ -221,7 +221,8 @@ std::string read_whole(const std::filesystem::path& path, std::uint64_t most) {
   std::error_code unknown;
   if (const auto size = std::filesystem::file_size(path, unknown); !unknown && size > most)
     throw FileError(
-        fmt::format("{}: {} bytes are more than such a file can have, which is {}; it is not one of flymc's",
+        fmt::format("{}: has {} bytes, and such a file has at most {}; flymc did not write it; remove it or put the "
+                    "right one back",
                     path.string(), size, most));
   std::string bytes;
   each_piece(path, [&](std::string_view piece) { bytes.append(piece); });

@@ -15,7 +15,7 @@ namespace flymc {
 namespace {
 
 std::string cells_do_not_suit(Index features) {
-  return fmt::format("the levels of its cells do not suit {} names of features", features);
+  return fmt::format("the levels of its cells do not fit the {} names of its features", features);
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace flymc {
 namespace {
 
 // The least weight of a place, times the number of places, before the weights are divided by their sum. If the rows do
-// not limit a coefficient, the prior is the only proposal with the posterior's tail, and a chain that is far out stays
-// there the longer the more rarely it is proposed.
+// not limit a coefficient, the prior is the only proposal with the posterior's tail. If it is proposed rarely, a chain
+// that is far out stays there for long.
 constexpr double least_weight = 0.5;
 constexpr double degrees = 5.0;          // of the Student-t around the normal: its tails are longer than a likelihood's
 constexpr double correlated = 0.4;       // coefficients with a larger correlation, given all others, also move in pairs

@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::uint64_t most_steps_out = 64;
 
-// Up to a constant.
+// log cosh a, up to a constant.
 double log_cosh(double a) { return log1p_exp(2.0 * a) - a; }
 
-// Draws a point of a curve through theta, by Neal's figures 3 (stepping out) and 5 (shrinkage). `at(t)` is the point,
-// at(0) is theta, and log_jacobian(t) is added to the log density so that it is one of t. `line` tells apart the updates
-// of one step. Returns t.
+// Draws a point of a curve through theta, by Neal's figures 3 (stepping out) and 5 (shrinkage). `at(t)` is a point of
+// the curve, and at(0) is theta. log_jacobian(t) is added to the log density, which makes it a density of t. `line`
+// tells apart the updates of one step. Returns the t of the new point.
 template <class At, class LogJacobian>
 double update_curve(const Density& density, State& state, const At& at, const LogJacobian& log_jacobian, double width,
                     const Random& random, std::uint64_t line, Info& info) {

@@ -25,8 +25,8 @@ void SampledShape::check_shape(const Vector& theta) const {
   constexpr double least = 1e-6;  // of a target's deviation, relative to its mean: sums of squares hardly resolve less
   if (parts_.may_be_endless || theta[theta.size() - 1] < -2.0 * std::log(least)) return;
   throw InputError(fmt::format(
-      "the columns explain the target exactly: it differs from its means by less than {:g} of them, so that "
-      "the shape has no upper end, and no posterior; leave out the column that holds the target ({}), or, "
+      "the columns explain the target exactly: it differs from its means by less than {:g} of them, so the "
+      "shape grows without limit and has no posterior; leave out the column that holds the target ({}), or, "
       "if the target is one number per level or per value of a column, look it up instead of fitting it",
       least, mention("exclude")));
 }

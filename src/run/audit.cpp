@@ -98,7 +98,7 @@ class Mover {
   }
   // If the posterior is not normal, trajectories are rejected in its tails; slice updates reach them and come back.
   std::vector<SliceSome::Coordinate> every_coordinate() const {
-    constexpr double width = 1.6;  // 2.5 standard deviations from the mode
+    constexpr double width = 1.6;  // 2.4 standard deviations from the mode
     const Anchor& mode = *preparation_.anchor;
     std::vector<SliceSome::Coordinate> out;
     for (Index j = 0; j < mode.theta.size(); ++j) {

@@ -97,9 +97,9 @@ std::vector<SliceSome::Coordinate> long_tailed(const Model& model, const Anchor&
   return out;
 }
 
-// Whether a place with a share of the posterior is too far from the anchor for the bound. It is too far beyond the
-// bound's radius. In a small table it is also too far if many rows that are dark at one place are bright at the other:
-// z then hinders the crossing, and regular MCMC is cheap.
+// Whether a place with a share of the posterior is too far from the anchor for the bound. Every place beyond the
+// bound's radius is. In a small table a place is also too far if many rows are bright there that are dark at the
+// anchor: z then hinders the crossing, and regular MCMC is cheap.
 bool too_far_for(const Bound& bound, const LongTails& tails, const TableShape& shape) {
   constexpr double next_to_nothing = -16.0;  // nats below the largest mass
   constexpr double many = 0.2;               // share of bright rows

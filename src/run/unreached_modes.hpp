@@ -23,14 +23,14 @@ struct UnreachedModes {
 };
 
 // Evaluates the posterior on a line through the anchor for each parameter with a Student-t prior that is much narrower
-// than its likelihood, and returns those with a second mode, far from the anchor, that has a share of the posterior and
-// to which chains have no move: scales, shapes and cut points, and coefficients (`tails`) whose moves are made for a
-// likelihood that looks like a normal, where it does not. Costs about a hundred passes for each such parameter, and
-// none if there are no such priors. Parameters for which that would be too many rows are left out.
+// than its likelihood. Returns the parameters with a second mode, far from the anchor, that has a share of the
+// posterior and to which chains have no move. These are scales, shapes and cut points, and coefficients (`tails`) whose
+// likelihood does not look like the normal that their moves are made for. Costs about 130 passes for each such
+// parameter, and none if there are no such priors. Parameters are left out if that would take too many evaluations.
 UnreachedModes find_unreached_modes(const Store& store, const Model& model, const Anchor& anchor,
                                     const LongTails& tails);
 
-// In words. `shown` turns theta into what the summary shows.
+// The warnings about these modes. `shown` turns theta into what the summary shows.
 std::vector<std::string> unreached_mode_warnings(const UnreachedModes& found, const std::vector<std::string>& names,
                                                  const std::function<Vector(const Vector&)>& shown);
 

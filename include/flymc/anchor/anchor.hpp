@@ -65,8 +65,8 @@ Anchor find_anchor_by_subsample(const Store& store, const Model& model, const Ex
                                 const std::optional<Vector>& start = std::nullopt);
 
 // The same, for models that may have Student-t priors much narrower than the likelihood (long_tails.hpp). A search that
-// begins at the prior's centre would end in a spike there. So it is followed by a search for the likelihood's mode in
-// these coefficients, and by one from the places with the largest mass.
+// begins at the prior's centre would end in a spike there. So a second search finds the likelihood's mode in
+// these coefficients, and a third one begins where the most probable set of spikes puts theta.
 Anchor find_likeliest_anchor(const Store& store, const Model& model, const Execution& execution, std::uint64_t seed);
 
 // The posterior precision at a given theta and its metric, in one pass: what find_anchor ends with.

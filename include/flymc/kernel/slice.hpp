@@ -30,9 +30,9 @@ class SliceDirection final : public Kernel {
   double width_;
 };
 
-// One update of one of these coordinates, chosen at random, on the scale of a = asinh((theta - location) / scale). Beside
-// a move whose steps have the scale of the posterior's middle, it is for coordinates with a long tail: the tail of a
-// Student-t is exponential in a, so that slices of one width reach all of it.
+// One update of one of these coordinates, chosen at random, on the scale of a = asinh((theta - location) / scale). It
+// is used for coordinates with a long tail, beside a move whose steps have the scale of the posterior's middle. The
+// tail of a Student-t is exponential in a, so slices of one width reach all of it.
 class SliceSome final : public Kernel {
  public:
   struct Coordinate {

@@ -43,7 +43,7 @@ std::string too_few_to_audit(std::span<const ParameterSummary> numbers, std::int
 // Whether a run was regular MCMC: its chains have made no self-checks, which all chains with z make.
 bool is_regular(const Report& report);
 
-// What an audit needs from a run.
+// The parts of a run that an audit needs.
 struct AuditedRun {
   RowMatrix draws;                                           // nearly independent values of theta, one per row
   std::int64_t all_draws = 0;                                // the number of draws that these were taken from
@@ -86,9 +86,9 @@ struct Audit {
   std::string subject() const;
   std::string verdict() const;
   std::string assurance() const;
-  // What drifts and in which direction: a sentence each, the strongest first, at most `most`; empty if it passed.
+  // A sentence for each number that drifts, with its direction; strongest first, at most `most`. Empty if it passed.
   std::vector<std::string> findings(std::size_t most = 10) const;
-  // What to do; empty if it passed.
+  // The advice after a failure; empty if it passed.
   std::string advice() const;
   // All of these as lines for a terminal.
   std::string text() const;

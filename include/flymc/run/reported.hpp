@@ -24,7 +24,7 @@ class Reported {
   Index size() const { return static_cast<Index>(names_.size()); }
   std::size_t reference() const { return reference_; }
 
-  // Whether number i is a coefficient or a difference from it.
+  // Whether number i is the coefficient at `entry`, or a difference from it.
   bool is_of(Index i, Index entry) const { return coefficient(i) == entry || (columns_ > 0 && subtracted(i) == entry); }
   // All draws of number i, chain by chain, from draws of coefficients; holds two columns at most.
   template <class Draws>

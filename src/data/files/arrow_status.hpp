@@ -29,7 +29,7 @@ inline std::string arrow_message(const arrow::Status& status) {
 // Throws MemoryError if Arrow's memory pool or the system reports a lack of memory, so that the file is not called
 // damaged.
 inline void check_memory(const arrow::Status& status, const std::string& path) {
-  // The message about invalid contents contains some of them, whatever they say.
+  // A message about invalid contents quotes them, and they may contain the words that are looked for below.
   if (status.IsInvalid()) return;
   const std::string why = arrow_message(status);
   const auto says = [&](int error) { return why.find(std::strerror(error)) != std::string::npos; };

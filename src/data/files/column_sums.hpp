@@ -89,9 +89,8 @@ struct NumberSums {
   }
   double mean() const { return sum.value() / count.value(); }
   // sqrt((count squares - sum^2) / (count (count - 1))), where the difference is taken of three doubles of each: they
-  // agree in their first digits where the numbers are far from 0. Weights whose sum is less
-  // than the number of rows, such as weights that sum to 1, are scaled to that number: the deviation must not depend on
-  // their unit.
+  // agree in their first digits where the numbers are far from 0. Weights whose sum is less than the number of rows,
+  // such as weights that sum to 1, are scaled to that number, because the deviation must not depend on their unit.
   double deviation() const {
     const double n = count.value();
     if (!(n > 0.0)) return 0.0;

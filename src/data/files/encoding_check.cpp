@@ -27,8 +27,8 @@ void check_column(const EncodedColumn& column) {
   }
 }
 
-// A term without levels is one number. One with levels has a feature for each combination, but the first if that is left
-// out.
+// A term without levels is one number. A term with levels has a feature for each combination, except the first if that
+// one is left out.
 void check_term(const EncodedTerm& term, const std::vector<EncodedColumn>& columns) {
   const std::size_t left_out = term.but_first ? 1 : 0;
   if (term.factors.empty() || term.levels.size() != term.shift.size() + left_out ||

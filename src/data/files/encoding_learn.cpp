@@ -210,9 +210,8 @@ void EncodingLearner::check_total_weight() const {
   if (options_.weights.empty() || total <= most) return;
   const std::string what = options_.trials ? "trials" : "weights";
   throw InputError(
-      fmt::format("{}: the {} in column '{}' sum to {:.3g}, and double precision cannot tell densities of more than "
-                  "{:g} rows apart; "
-                  "{}",
+      fmt::format("{}: the {} in column '{}' sum to {:.3g}, and double precision is too coarse for the log density of "
+                  "more than {:g} rows; {}",
                   table_.files().front(), what, options_.weights, total, most,
                   options_.trials ? "count trials and successes in another unit" : "divide them by their mean"));
 }

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Copies a file, or a folder of files, that exists.
+// Copies a file or a folder of files. Does nothing if it does not exist.
 void copy_over(const fs::path& from, const fs::path& to) {
   if (!fs::exists(from)) return;
   if (!fs::is_directory(from)) return copy_writable(from, to);

@@ -57,7 +57,7 @@ Anchor anchor_from(const json& value, Index size) {
   if (value.contains("other"))
     out.other = OtherMode{unpack_vector(value["other"].at("theta")), value["other"].at("lower").get<double>()};
   if (out.other && out.other->theta.size() != size)
-    throw RecordError(fmt::format("the other mode should be {} numbers", size));
+    throw RecordError(fmt::format("the other mode should have {} numbers", size));
   return out;
 }
 
@@ -87,7 +87,7 @@ Bound bound_from(const json& value, const RunDirectory& run, const Model& model,
                  const Preparation& known, const Communicator& communicator) {
   const Index size = model.coefficients(store);
   const Vector anchor = unpack_vector(value.at("anchor"));
-  if (anchor.size() != size) throw RecordError(fmt::format("the bound's anchor should be {} numbers", size));
+  if (anchor.size() != size) throw RecordError(fmt::format("the bound's anchor should have {} numbers", size));
   const auto rule = make_rule(model, anchor.size(), known.recipe.bound);
   std::optional<Metric> metric;
   if (value.contains("metric")) metric = Metric::from_lower(unpack_square(value.at("metric"), size));

@@ -82,7 +82,7 @@ void check_sizes(const RunReport& report) {
   if (!fits(report.laplace_mean) || report.laplace_sd.size() != report.laplace_mean.size() ||
       !std::ranges::all_of(report.laplace_sd_of_others, fits) ||
       (!report.laplace_sd_of_others.empty() && report.laplace_sd_of_others.size() + 1 != classes))
-    throw RecordError(fmt::format("its Laplace approximation is not of {} numbers", reported));
+    throw RecordError(fmt::format("its Laplace approximation does not have {} numbers", reported));
 }
 
 [[noreturn]] void refuse_report(const RunDirectory& directory, std::string_view why) {

@@ -38,7 +38,7 @@ const std::string& text_of_encoding(const StoreFile& rows) {
   const auto found = rows.metadata.find("encoding");
   if (found == rows.metadata.end())
     throw InputError(
-        fmt::format("the files of rows do not say how they were made of the table; delete them, and {} "
+        fmt::format("the files of rows do not say how they were made from the table; delete them, and {} "
                     "makes them again",
                     mention_action("resume")));
   return found->second;
@@ -65,8 +65,8 @@ Encoding encoding_in(const StoreFile& rows, const Settings& settings) {
   Encoding encoding = Encoding::from_json(text_of_encoding(rows));
   if (rows.store.columns() != encoding.feature_names() || rows.store.fact_kinds() != encoding.fact_kinds())
     throw InputError(
-        fmt::format("the files of rows hold other columns than they say they were made of; delete them, "
-                    "and {} makes them again",
+        fmt::format("the files of rows hold other columns than their encoding names; delete them, and {} makes them "
+                    "again",
                     mention_action("resume")));
   if (!suits(encoding, settings))
     throw InputError(

@@ -52,7 +52,7 @@ bool draw_in_rounds(const Job& job, const RunParts& parts, const PartSink& sink,
   }
 }
 
-// The number of different rows that are possible if all columns have levels and the target has classes; else infinite.
+// The largest possible number of different rows, if all columns have levels and the target has classes; else infinite.
 double most_different_rows(const Encoding& encoding) {
   if (encoding.classes().empty() || !encoding.offset().empty()) return HUGE_VAL;
   auto different = static_cast<double>(encoding.classes().size());
@@ -87,8 +87,8 @@ void tell_of_regular(const Job& job, const RunParts& parts, const Recipe& recipe
   if (const double different = most_different_rows(parts.encoding);
       worth_it * different < static_cast<double>(store.rows()) && parts.encoding.weights().empty())
     job.monitor.say(fmt::format(
-        "        at most {:.0f} rows are different: give each once, with their number as a weight ({}); the posterior "
-        "is the same, and takes a fraction of the time",
+        "        at most {:.0f} rows are different: give each of them once, with its number of copies as a weight "
+        "({}); the posterior is the same, and sampling takes a fraction of the time",
         different, mention("weights", "COLUMN")));
 }
 

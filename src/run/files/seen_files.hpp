@@ -12,7 +12,7 @@
 
 namespace flymc {
 
-// What a rank sees of a file.
+// A file as one rank sees it.
 struct SeenFile {
   std::string name;
   std::uint64_t bytes = 0, hash = 0;
@@ -24,8 +24,8 @@ SeenFile seen(const std::filesystem::path& file, std::uint64_t pieces = 32);
 // The same for a file whose contents are known; `contents` is empty if there is no such file.
 SeenFile seen(const std::filesystem::path& file, std::string_view contents);
 
-// Throws InputError on every rank, naming the first file that differs and the ranks, unless all ranks see the same files
-// in the same order. All ranks must call it; with one rank it does nothing.
+// Throws InputError on every rank unless all ranks see the same files in the same order. The message names the first
+// file that differs, and the ranks. All ranks must call it; with one rank it does nothing.
 void check_all_see(std::span<const SeenFile> files, const Communicator& communicator);
 
 }  // namespace flymc

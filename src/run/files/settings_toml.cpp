@@ -115,8 +115,9 @@ bool has_deep_key(std::string_view text) {
   return dots > most;
 }
 
-// The line of the first byte beyond ASCII that stands outside of strings and comments, but for a mark of the byte order;
-// 0: none. toml++ 3.3 has undefined behaviour at some of these characters, and none of them is TOML there.
+// Returns the line of the first byte beyond ASCII outside of strings and comments, and 0 if there is none. A byte-order
+// mark at the beginning is allowed. TOML allows no such characters there, and some of them cause undefined behaviour in
+// toml++ 3.3.
 std::ptrdiff_t line_beyond_ascii(std::string_view text) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   std::ptrdiff_t line = 0;

@@ -23,8 +23,8 @@ StoreFile open_unverified(const RunDirectory& run);
 // Of their numbers, and of how they were made of the table: names of levels are in the latter alone.
 std::string fingerprint_of(const StoreFile& rows);
 
-// How rows were made of the table. Throws InputError if the files do not say it, hold other columns than they say, or
-// were made by other settings.
+// Returns how the rows were made from the table. Throws InputError if the files do not say so, hold other columns than
+// their encoding names, or were made by other settings.
 Encoding encoding_in(const StoreFile& rows, const Settings& settings);
 // The same for the rows of a run. Throws as open_rows does, too.
 Encoding encoding_of(const RunDirectory& run);

@@ -65,14 +65,14 @@ bool is_argument(const std::string& name);
 // Throws InputError if a setting cannot be used, alone or beside the others. Before any file is opened.
 void check(const Settings& settings);
 
-// A file of settings that is larger is refused.
+// The most bytes that a file of settings may have.
 inline constexpr std::size_t most_settings_bytes = std::size_t{16} << 20;
 
 // Returns one line for each setting. Throws InputError for a name that is not UTF-8.
 std::string to_toml(const Settings& settings);
 // Settings in the text replace those in `settings`; from_toml(to_toml(s)) gives s. Throws InputError with `place` and
-// the line or the name of the setting. The text of a run may be of an earlier version; settings that were removed since
-// are ignored.
+// the line or the name of the setting. The text of a run may be of an earlier version; settings that have been
+// removed since then are ignored.
 void from_toml(std::string_view text, const std::string& place, Settings& settings, bool of_a_run = false);
 // The same for a file that a person wrote.
 void read_toml(const std::filesystem::path& path, Settings& settings);
