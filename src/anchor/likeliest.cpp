@@ -1,5 +1,9 @@
 // The anchor of posteriors in which narrow priors with long tails may make a spike beside the likelihood's mode.
+#include <algorithm>
+#include <cmath>
+
 #include "flymc/anchor/anchor.hpp"
+#include "flymc/anchor/both_places.hpp"
 #include "flymc/anchor/long_tails.hpp"
 #include "flymc/core/error.hpp"
 
@@ -13,21 +17,48 @@ RowsQuadratic rows_at(const Model& model, const Anchor& anchor) {
   return rows;
 }
 
+namespace {
+
+// The model without Student-t priors that are narrow beside the curvature of the rows. For posteriors whose rows are not
+// concave where the first search ended, so that LongTails does not see that these priors hold them there.
+std::optional<Model> without_narrow_priors(const Model& model, const RowsQuadratic& rows) {
+  std::vector<std::pair<Index, Prior>> flat;
+  for (Index j = 0; j < rows.at.size(); ++j) {
+    const auto prior = model.prior().student_t_of(j);
+    if (!prior || !is_coefficient(model, j, rows.at.size())) continue;
+    const double per_entry = model.parameter_change(rows.at, Vector::Unit(rows.at.size(), j))[j];
+    const double scale = prior->scale / std::abs(per_entry);
+    if (scale * std::sqrt(std::max(0.0, rows.curvature(j, j))) < narrow_share) flat.emplace_back(j, Prior::flat());
+  }
+  if (flat.empty()) return std::nullopt;
+  return model.with_prior(model.prior().with(flat, rows.at.size()));
+}
+
+}  // namespace
+
 Anchor find_likeliest_anchor(const Store& store, const Model& model, const Execution& execution, std::uint64_t seed) {
   Anchor first = find_anchor_by_subsample(store, model, execution, seed);
-  const LongTails tails(model, rows_at(model, first));
-  if (tails.empty()) return first;
+  const RowsQuadratic rows = rows_at(model, first);
+  const LongTails tails(model, rows);
+  const std::optional<Model> by_rows = tails.empty() ? without_narrow_priors(model, rows) : tails.with_wide_priors();
+  if (!by_rows) return first;
   try {
-    const Model by_rows = tails.with_wide_priors();
-    const Anchor there = find_anchor_by_subsample(store, by_rows, execution, seed, first.theta);
+    const Anchor there = find_anchor_by_subsample(store, *by_rows, execution, seed, first.theta);
     first.queries += there.queries;
-    RowsQuadratic rows = rows_at(by_rows, there);
-    const LongTails seen_from_there(model, rows, tails.entries());
+    const RowsQuadratic rows_there = rows_at(*by_rows, there);
+    const LongTails seen_from_there =
+        tails.empty() ? LongTails(model, rows_there) : LongTails(model, rows_there, tails.entries());
     if (seen_from_there.empty()) return first;
     Anchor best =
         find_anchor_by_subsample(store, model, execution, seed, seen_from_there.theta(seen_from_there.likeliest()));
-    best.queries += first.queries;
-    return best;
+    // The first search may have found a spike that the expansion at the likelihood's mode makes too little of, such as
+    // one with another scale.
+    constexpr double clearly = 1.0;  // nats
+    best.queries += first.queries + 2 * store.rows();
+    if (laplace_mass(store, model, execution, first) <= laplace_mass(store, model, execution, best) + clearly)
+      return best;
+    first.queries = best.queries;
+    return first;
   } catch (const InputError&) {
     // Without these priors the likelihood has no mode.
     return first;

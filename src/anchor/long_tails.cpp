@@ -16,12 +16,6 @@ namespace {
 
 constexpr double wide = 30.0;  // a normal prior of so many standard deviations hardly changes the posterior
 
-// Which entries of theta are coefficients, not cut points, scales or shapes.
-bool is_coefficient(const Model& model, Index entry, Index size) {
-  if (const auto* cuts = dynamic_cast<const OrderedCuts*>(&model.term()); cuts && entry < cuts->cuts()) return false;
-  return !((model.draws_scale() || model.draws_shape()) && entry == size - 1);
-}
-
 std::vector<Index> student_t_coefficients(const Model& model, Index size) {
   std::vector<Index> out;
   for (Index j = 0; j < size; ++j)
@@ -34,6 +28,11 @@ double log_normal(double x, double mean, double variance) {
 }
 
 }  // namespace
+
+bool is_coefficient(const Model& model, Index entry, Index size) {
+  if (const auto* cuts = dynamic_cast<const OrderedCuts*>(&model.term()); cuts && entry < cuts->cuts()) return false;
+  return !((model.draws_scale() || model.draws_shape()) && entry == size - 1);
+}
 
 void leave_out(std::span<const Index> entries, SparseSymmetric& curvature) {
   const auto is_one = [&](Index j) { return std::ranges::find(entries, j) != entries.end(); };

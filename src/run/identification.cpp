@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "flymc/bright/density.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 
@@ -101,7 +102,11 @@ struct InClass {
     has_others = has_others || other.has_others;
   }
   bool has_rows() const { return smallest <= largest; }
-  bool lies_beyond(const InClass& other) const { return other.largest <= smallest || largest <= other.smallest; }
+  // Not if both are one and the same number.
+  bool lies_beyond(const InClass& other) const {
+    return (other.largest <= smallest || largest <= other.smallest) &&
+           !(smallest == other.largest && largest == other.smallest);
+  }
 };
 using Seen = std::vector<InClass>;  // by class; of an ordered target by cut point, below and above it
 
@@ -167,6 +172,9 @@ class Classes {
     }
     return "";
   }
+  std::string absence_of(std::size_t k) const {
+    return by_target() ? fmt::format("no row is of class '{}'", name(k)) : fmt::format("no row has {}", name(k));
+  }
   // Whether further rows cannot make it separate them.
   bool settled(const Seen& seen) const {
     if (!std::ranges::all_of(seen, &InClass::has_rows)) return false;
@@ -225,6 +233,21 @@ class Classes {
   double smallest_ = HUGE_VAL;
 };
 
+// Whether the rows hardly tell a shape from one that is much larger, as of counts that vary like a Poisson's.
+bool has_no_end(const Store& store, const Model& model, const Vector& mode) {
+  constexpr double much = 1e4, hardly = 10.0;  // times the shape; nats
+  const FullDensity density(store, model);
+  const State none(mode, 0);
+  const auto of_rows = [&](const Vector& theta) {
+    Evaluation at;
+    density.evaluate(theta, none.z, false, at);
+    return at.log_density - model.prior().log_density(model.parameters(theta)) - theta[theta.size() - 1];
+  };
+  Vector parameters = model.parameters(mode);
+  parameters[mode.size() - 1] *= much;
+  return of_rows(mode) - of_rows(model.theta(parameters)) < hardly;
+}
+
 }  // namespace
 
 // At the mode the slope of the likelihood is minus that of the prior. Where a likelihood has no maximum, it is not small
@@ -258,18 +281,30 @@ std::vector<std::string> separated_classes(const Store& store, const Model& mode
   RowCopies some;
   FactColumns facts;
   std::vector<RowId> rows;
-  for (RowId first = 0; first < store.rows() && !candidates.empty(); first += at_once) {
+  Seen present(classes.count());  // which classes there are
+  const auto all_present = [&] { return std::ranges::all_of(present, &InClass::has_rows); };
+  for (RowId first = 0; first < store.rows() && !(candidates.empty() && all_present()); first += at_once) {
     rows.resize(static_cast<std::size_t>(std::min(at_once, store.rows() - first)));
     std::iota(rows.begin(), rows.end(), first);
     some.copy(store, rows, facts);
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (const RowFacts here = facts.spans()[i]; here.weight > 0.0)
         classes.each(some, i, here, [&](std::size_t k) {
+          present[k].add(1.0);
           for (Candidate& one : candidates) one.seen[k].add(some.value(i, one.column));
         });
     std::erase_if(candidates, [&](const Candidate& one) { return classes.settled(one.seen); });
   }
   std::vector<std::string> said;
+  if (const auto absent = std::ranges::find_if_not(present, &InClass::has_rows);
+      absent != present.end() && classes.cuts() == 0) {
+    // Every coefficient, the intercept's too.
+    for (Index j = 0; j < last; ++j) columns.push_back(j);
+    return {fmt::format(
+        "{}, so the rows do not limit the intercept on one side, and how far it goes is decided by the prior "
+        "alone; choose the prior with care ({})",
+        classes.absence_of(static_cast<std::size_t>(absent - present.begin())), mention("prior"))};
+  }
   for (const Candidate& one : candidates)
     if (auto how = classes.separation_by(one.seen, store.columns()[static_cast<std::size_t>(one.column)]);
         !how.empty()) {
@@ -288,13 +323,19 @@ std::vector<std::string> separated_classes(const Store& store, const Model& mode
       classes.what_is_separated(), joined(said, ", "), mention("prior"))};
 }
 
-std::vector<Index> without_moments(const Model& model, const std::vector<Index>& separating, Index features) {
+std::vector<Index> without_moments(const Store& store, const Model& model, const std::vector<Index>& separating,
+                                   const Vector& mode) {
   constexpr double enough = 2.0;  // degrees of freedom; with 1 or fewer there is no mean either
+  const auto has_long_tail = [&](Index entry) {
+    const auto prior = model.prior().student_t_of(entry);
+    return prior && prior->nu <= enough;
+  };
   std::vector<Index> out;
   for (const Index column : separating)
     for (Index k = 0; k < (model.draws_shape() ? 1 : model.predictors()); ++k)
-      if (const auto prior = model.prior().student_t_of(column + k * features); prior && prior->nu <= enough)
-        out.push_back(column + k * features);
+      if (const Index entry = column + k * store.features(); has_long_tail(entry)) out.push_back(entry);
+  if (const Index last = mode.size() - 1; model.draws_shape() && has_long_tail(last) && has_no_end(store, model, mode))
+    out.push_back(last);
   return out;
 }
 

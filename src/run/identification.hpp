@@ -31,8 +31,9 @@ std::vector<std::string> dependent_columns(const std::vector<std::string>& colum
 std::vector<std::string> separated_classes(const Store& store, const Model& model, const Laplace& laplace,
                                            const std::vector<std::string>& classes, std::vector<Index>& columns);
 
-// Parameters of columns that separate classes whose posterior has no standard deviation, because it has the tail of a
-// Student-t prior with two degrees of freedom or fewer.
-std::vector<Index> without_moments(const Model& model, const std::vector<Index>& separating, Index features);
+// Parameters of columns that separate classes, and shapes that the rows do not limit, whose posterior has no standard
+// deviation, because it has the tail of a Student-t prior with two degrees of freedom or fewer.
+std::vector<Index> without_moments(const Store& store, const Model& model, const std::vector<Index>& separating,
+                                   const Vector& mode);
 
 }  // namespace flymc

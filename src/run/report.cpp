@@ -39,7 +39,7 @@ std::vector<std::string> mode_warnings(const Anchor& anchor, const std::vector<s
 
 // Warnings about narrow priors with long tails: their spike has a share of the posterior, or nearly all of it although
 // the likelihood disagrees.
-std::vector<std::string> prior_mode_warnings(const LongTails& tails, const std::function<bool(Index)>& is_unreached,
+std::vector<std::string> prior_mode_warnings(const LongTails& tails, const UnreachedModes& unreached,
                                              const std::vector<std::string>& names,
                                              const std::function<Vector(const Vector&)>& shown) {
   constexpr double some = 1e-3, far = 3.0;  // a share of the posterior; standard deviations of the likelihood
@@ -49,10 +49,15 @@ std::vector<std::string> prior_mode_warnings(const LongTails& tails, const std::
   const AtPrior likeliest = tails.likeliest();
   std::size_t more = 0;
   for (std::size_t i = 0; i < tails.size(); ++i) {
-    const std::optional<double> share = tails.share_of_spike(i);
-    if (!share || *share < some || is_unreached(tails.entries()[i])) continue;
-    AtPrior places = likeliest;
     const Index entry = tails.entries()[i];
+    std::optional<double> share = tails.share_of_spike(i);
+    if (const auto better = std::ranges::find(unreached.shares, entry, &std::pair<Index, double>::first);
+        share && better != unreached.shares.end())
+      share = better->second;
+    const bool is_unreached =
+        std::ranges::find(unreached.modes, entry, &UnreachedModes::One::entry) != unreached.modes.end();
+    if (!share || *share < some || is_unreached) continue;
+    AtPrior places = likeliest;
     places[i] = true;
     const double at_prior = shown(tails.theta(places))[entry];
     places[i] = false;
@@ -79,8 +84,9 @@ std::vector<std::string> prior_mode_warnings(const LongTails& tails, const std::
   return out;
 }
 
-std::vector<std::string> moment_warnings(const std::vector<std::string>& names) {
+std::vector<std::string> moment_warnings(std::vector<std::string> names) {
   if (names.empty()) return {};
+  names.erase(std::ranges::unique(names).begin(), names.end());
   return {
       fmt::format("the posterior of {} has no standard deviation, and with one degree of freedom or fewer no mean: "
                   "the rows do not limit it on one side, where its tail is that of the Student-t prior; only "
@@ -235,17 +241,14 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
     // A prior also strains where classes are separated, and a wider one would do no good there.
     std::vector<Index> separating;
     const auto separated = separated_classes(store, model, *laplace, sides_of(model, shown.classes), separating);
-    for (const Index j : without_moments(model, separating, store.features()))
+    for (const Index j : without_moments(store, model, separating, laplace->mean))
       for (Index i = 0; i < reported.size(); ++i)
         if (reported.is_of(i, j)) report.without_moments.push_back(names[static_cast<std::size_t>(i)]);
     warn(moment_warnings(report.without_moments));
     warn(separated.empty() ? prior_warnings(model, shown.names, model.parameters(laplace->mean)) : separated);
   }
-  const auto is_unreached = [&](Index entry) {
-    return std::ranges::find(unreached.modes, entry, &UnreachedModes::One::entry) != unreached.modes.end();
-  };
   warn(unreached_mode_warnings(unreached, shown.names, at));
-  warn(prior_mode_warnings(tails, is_unreached, shown.names, at));
+  warn(prior_mode_warnings(tails, unreached, shown.names, at));
   if (preparation.anchor) warn(residual_warnings(model, store, preparation.centre().theta));
   return report;
 }

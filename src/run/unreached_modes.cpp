@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "flymc/anchor/both_places.hpp"
 #include "flymc/anchor/long_tails.hpp"
 #include "flymc/bright/density.hpp"
 #include "flymc/core/mention.hpp"
@@ -44,11 +45,13 @@ struct WithoutPrior {
   Vector direction;
 };
 std::optional<WithoutPrior> without_prior(const Model& model, const Anchor& anchor, Index entry, const InTheta& prior) {
-  const Vector unit = Vector::Unit(anchor.theta.size(), entry), parameters = model.parameters(anchor.theta);
-  const double per_unit = model.parameter_change(anchor.theta, unit)[entry];
+  const Vector unit = Vector::Unit(anchor.theta.size(), entry);
+  const std::pair<Index, Prior> flat[] = {{entry, Prior::flat()}};
+  const Model without = model.with_prior(model.prior().with(flat, anchor.theta.size()));
+  SparseSymmetric own = model.term().curvature(Term::Of::surrogate, anchor.theta);
+  own -= without.term().curvature(Term::Of::surrogate, anchor.theta);
   Matrix precision = anchor.metric.precision();
-  precision(entry, entry) -=
-      model.prior().curvature(Term::Of::surrogate, parameters).diagonal[entry] * per_unit * per_unit;
+  own.add_to(precision, -1.0);
   const auto metric = Metric::from_precision(precision);
   if (!metric) return std::nullopt;
   const Vector column = metric->unwhiten(metric->whiten_gradient(unit));
@@ -103,6 +106,32 @@ std::optional<TwoModes> two_modes(const InTheta& prior, const Line& line) {
   return out;
 }
 
+// What LongTails, by which chains cross, makes of the two places of one of its coefficients.
+struct Seen {
+  double log_odds;  // of the spike
+  Vector spike;     // theta there
+};
+Seen seen_by(const LongTails& tails, std::size_t i) {
+  AtPrior places = tails.likeliest();
+  places[i] = true;
+  const double in_spike = tails.log_mass(places);
+  Vector theta = tails.theta(places);
+  places[i] = false;
+  return {in_spike - tails.log_mass(places), std::move(theta)};
+}
+
+// How far the spike is from where chains look for it, in standard deviations of the other entries there. Chains look for
+// it at the scale that they are at, or at any if they regress it on the coefficient.
+double missed_by(const BothPlaces& places, const Seen& seen, Index entry, bool draws_scale) {
+  Vector expected = seen.spike;
+  const Index last = expected.size() - 1;
+  if (draws_scale) expected[last] = places.rest[last];
+  Vector change(last);
+  for (Index j = 0, k = 0; j <= last; ++j)
+    if (j != entry) change[k++] = places.spike[j] - expected[j];
+  return places.others_at_spike.whiten(change).norm();
+}
+
 }  // namespace
 
 UnreachedModes find_unreached_modes(const Store& store, const Model& model, const Anchor& anchor,
@@ -111,16 +140,40 @@ UnreachedModes find_unreached_modes(const Store& store, const Model& model, cons
   constexpr double most_evaluations = 2e9;     // of rows, in all
   constexpr double reach = 12.5, step = 0.25;  // u of t = location + scale sinh(u)
   constexpr double misjudged = 3.0;            // nats
+  constexpr double missed = 3.0, far = 2.0;    // standard deviations
   UnreachedModes out;
   const FullDensity density(store, model);
   const State none(anchor.theta, 0);
   const Vector& from = anchor.theta;
+  const Threads one{1};
   for (Index entry = 0; entry < from.size(); ++entry) {
     const auto prior = prior_in_theta(model, from, entry);
     if (!prior) continue;
-    const auto alone = without_prior(model, anchor, entry, *prior);
-    if (!alone || !(prior->scale < narrow_share * alone->sd)) continue;
     if (static_cast<double>(out.queries) + 200.0 * static_cast<double>(store.rows()) > most_evaluations) break;
+    const auto found = std::ranges::find(tails.entries(), entry);
+    const bool can_cross = found != tails.entries().end();
+    std::optional<Seen> seen;
+    if (can_cross) seen = seen_by(tails, static_cast<std::size_t>(found - tails.entries().begin()));
+    const auto is_misjudged = [&](double log_odds) { return std::abs(seen->log_odds - log_odds) > misjudged; };
+    const auto alone = without_prior(model, anchor, entry, *prior);
+    const bool may_be_narrow = can_cross || !alone || prior->scale < narrow_share * alone->sd;
+    if (is_coefficient(model, entry, from.size()) && may_be_narrow)
+      if (const auto places = refit_both_places(store, model, Execution{one}, entry, from)) {
+        out.queries += places->queries;
+        const double share = 1.0 / (1.0 + std::exp(-places->log_odds));
+        const double x = from[entry], spike = places->spike[entry], rest = places->rest[entry];
+        const bool anchor_in_spike = std::abs(x - spike) < std::abs(x - rest);
+        const bool two =
+            prior->scale < narrow_share * places->sd_at_rest && std::abs(rest - spike) > far * places->sd_at_rest;
+        if (two) out.shares.emplace_back(entry, share);
+        const bool reached = can_cross && !is_misjudged(places->log_odds) &&
+                             missed_by(*places, *seen, entry, model.draws_scale()) < missed;
+        if (two && !reached && (anchor_in_spike ? 1.0 - share : share) > some) {
+          out.modes.push_back({entry, share, places->spike, places->rest});
+          continue;
+        }
+      }
+    if (!alone || !(prior->scale < narrow_share * alone->sd)) continue;
 
     Line line;
     for (double u = -reach; u <= reach; u += step) line.at.push_back(prior->location + prior->scale * std::sinh(u));
@@ -145,14 +198,7 @@ UnreachedModes find_unreached_modes(const Store& store, const Model& model, cons
     const bool anchor_in_spike = (from[entry] < modes->valley) == (prior->location < modes->valley);
     if (!((anchor_in_spike ? 1.0 - share : share) > some)) continue;
     // Chains cross by how much of the posterior LongTails thinks is where.
-    if (const auto found = std::ranges::find(tails.entries(), entry); found != tails.entries().end()) {
-      const auto i = static_cast<std::size_t>(found - tails.entries().begin());
-      AtPrior places = tails.likeliest();
-      places[i] = true;
-      const double in_spike = tails.log_mass(places);
-      places[i] = false;
-      if (std::abs(in_spike - tails.log_mass(places) - (modes->log_spike - modes->log_rest)) < misjudged) continue;
-    }
+    if (can_cross && !is_misjudged(modes->log_spike - modes->log_rest)) continue;
     out.modes.push_back({entry, share, theta(prior->location), theta(modes->top_of_rest)});
   }
   return out;
@@ -166,8 +212,8 @@ std::vector<std::string> unreached_mode_warnings(const UnreachedModes& found, co
     if (out.size() == most_shown) break;
     out.push_back(fmt::format(
         "the posterior has a second mode that chains may not reach: '{}' is near {:.3g}, at its narrow prior, with "
-        "about "
-        "{:.2g} % of the probability, or near {:.3g}; the draws may be from one of these alone. If the prior was meant "
+        "about {:.2g} % of the probability, or near {:.3g}; the draws may be from one of these alone. If the prior was "
+        "meant "
         "in another unit, widen it ({})",
         names[static_cast<std::size_t>(one.entry)], shown(one.spike)[one.entry], 100.0 * one.share,
         shown(one.rest)[one.entry], mention("prior")));

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "flymc/anchor/anchor.hpp"
@@ -19,6 +20,8 @@ struct UnreachedModes {
     Vector spike, rest;  // theta in the spike, and at the highest point elsewhere
   };
   std::vector<One> modes;
+  // For coefficients that chains can move between two places: the entry, and the share of the spike, by climbs to both.
+  std::vector<std::pair<Index, double>> shares;
   RowId queries = 0;
 };
 

@@ -68,6 +68,11 @@ def test_a_level_without_events(tmp_path, family, spread):
     assert warnings(tmp_path, "--family", family, x=X, g=RARE, y=np.where(RARE == "d", counts % 2, counts)) == []
 
 
+def test_no_event_at_all(tmp_path):
+    (said,) = warnings(tmp_path, "--family", "poisson", x=X, y=0 * X.astype(int))
+    assert "no row has a target above 0, so the rows do not limit the intercept on one side" in said
+
+
 def test_a_level_of_successes_alone(tmp_path):
     """Grouped rows say what the rows of a logistic regression do."""
     trials = RANDOM.integers(1, 9, ROWS)

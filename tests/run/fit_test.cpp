@@ -9,6 +9,8 @@
 #include <sstream>
 
 #include "flymc/core/error.hpp"
+#include "flymc/model/negative_binomial.hpp"
+#include "flymc/model/poisson.hpp"
 #include "model/support.hpp"
 #include "problems/problems.hpp"
 #include "run/level_table.hpp"
@@ -326,6 +328,41 @@ TEST(Fit, ShowsQuantilesAloneOfAPosteriorWithoutMean) {
   for (std::size_t c = 0; c < found.draws.chains(); ++c)
     for (std::size_t i = 0; i < found.draws.draws(c); ++i, ++draws) beyond += found.draws.value(c, i, 1) > 46.0;
   EXPECT_NEAR(static_cast<double>(beyond) / static_cast<double>(draws), 0.1, 0.04);
+}
+
+// A mean and a standard deviation are shown if the rows limit a parameter from both sides, or its prior does.
+TEST(Fit, ShowsMomentsWhereTheyExist) {
+  const auto fitted = [](const Model& model, const Store& store) {
+    return fit(store, model, {.chains = 2, .warmup = 100, .draws = 100, .seed = 1, .threads = 2}).summary();
+  };
+  const auto counts = [](std::initializer_list<double> row, std::initializer_list<int> times) {
+    std::vector<std::string> names = {*row.begin() == 1.0 ? "intercept" : "twice", "shape"};
+    names.resize(row.size());
+    StoreBuilder builder(names);
+    double y = 0.0;
+    for (const int n : times) {
+      for (int i = 0; i < n; ++i) builder.append(row, y);
+      ++y;
+    }
+    return builder.finish();
+  };
+  const auto has_moments = [](const FitSummary& summary, std::size_t j) {
+    return std::isfinite(summary.parameters[j].mean) && std::isfinite(summary.parameters[j].sd);
+  };
+  const Prior long_tail = Prior::student_t(1.0, 0.0, 2.0);
+  EXPECT_FALSE(has_moments(fitted(Model(Poisson{}, long_tail), counts({1.0}, {200})), 0));
+  EXPECT_TRUE(has_moments(fitted(Model(Poisson{}, Prior::normal(0.0, 2.0)), counts({1.0}, {200})), 0));
+  EXPECT_TRUE(has_moments(fitted(Model(Poisson{}, long_tail), counts({2.0}, {100, 60, 40})), 0));
+
+  // Counts that vary like a Poisson's, and counts that vary more.
+  const auto shaped = [&](std::initializer_list<int> times) {
+    ShapedTarget target;
+    for (const int n : times) target.targets.push_back({double(target.targets.size()), double(n)});
+    const Prior prior = Prior::each({Prior::normal(0.0, 2.5), Prior::student_t(1.0, 0.0, 10.0)});
+    return fitted(Model(NegativeBinomial{}, prior, target), counts({1.0, 1.0}, times));
+  };
+  EXPECT_FALSE(has_moments(shaped({370, 370, 180, 60, 20}), 1));
+  EXPECT_TRUE(has_moments(shaped({500, 250, 125, 65, 30, 30}), 1));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "flymc/data/cut_rows.hpp"
 #include "flymc/model/gaussian.hpp"
 #include "flymc/model/logistic.hpp"
+#include "flymc/model/negative_binomial.hpp"
 #include "flymc/model/ordinal.hpp"
 #include "flymc/model/residual.hpp"
 #include "flymc/run/fit.hpp"
@@ -79,6 +80,49 @@ TEST(UnreachedModes, of_a_narrow_prior_of_a_cut_point_are_said) {
   };
   EXPECT_TRUE(warns_of_a_mode(fitted(Prior::student_t(3.0, 0.0, 1e-4)), "0"));
   EXPECT_FALSE(warns_of_a_mode(fitted(Prior::student_t(3.0, 0.0, 2.5)), "0"));
+}
+
+// A slope of 0 by the rows and of 2.5 by its prior, where the residuals are 2.7 times as large. By quadrature the spike has
+// 51 % of the posterior; an expansion at the likelihood's mode, where sigma is 1, gives it nothing.
+TEST(UnreachedModes, of_a_coefficient_with_another_scale_are_said) {
+  StoreBuilder builder({"intercept", "x", "y"});
+  const Store y = numbers(0.0, 1.0, 30);
+  for (RowId i = 0; i < 30; ++i) builder.append(std::vector<double>{1.0, i % 2 == 0 ? -1.0 : 1.0, y.value(i, 1)}, 0.0);
+  const Store store = builder.finish();
+  const auto fitted = [&](double scale) {
+    const Prior prior =
+        Prior::each({Prior::normal(0.0, 5.0), Prior::student_t(5.0, 2.5, scale), Prior::student_t(3.0, 0.0, 2.5)});
+    return fit(store, Model(Residual(Gaussian(1.0)), prior, ScaledTarget{.total_weight = 30.0}), few_draws());
+  };
+  const Fit found = fitted(0.00539);
+  EXPECT_TRUE(warns_of_a_mode(found, "x"));
+  const std::string text = found.summary().text();
+  const std::size_t at = text.find("with about ");
+  ASSERT_NE(at, std::string::npos) << text;
+  EXPECT_NEAR(std::stod(text.substr(at + 11)), 51.0, 5.0);
+  EXPECT_FALSE(warns_of_a_mode(fitted(2.5), "x"));
+}
+
+// The same where counts have a shape. By quadrature the spike has 70 % of the posterior.
+TEST(UnreachedModes, of_a_coefficient_with_another_shape_are_said) {
+  StoreBuilder builder({"x", "shape"});
+  const int rows[] = {41, 18, 1};
+  ShapedTarget target;
+  for (int y = 0; y < 3; ++y) {
+    target.targets.push_back({double(y), double(rows[y])});
+    for (int i = 0; i < rows[y]; ++i) builder.append(std::vector<double>{1.0, 1.0}, y);
+  }
+  const Store store = builder.finish();
+  const auto fitted = [&](const Prior& of_x) {
+    return fit(store, Model(NegativeBinomial{}, Prior::each({of_x, Prior::normal(0.0, 10.0)}), target), few_draws());
+  };
+  const auto says_something = [](const Fit& found) {
+    return warns_of_a_mode(found, "x") || std::ranges::any_of(found.warnings, [](const std::string& warning) {
+             return warning.starts_with("the posterior of 'x' has two modes");
+           });
+  };
+  EXPECT_TRUE(says_something(fitted(Prior::student_t(3.0, 0.5, 0.001))));
+  EXPECT_FALSE(says_something(fitted(Prior::student_t(3.0, 0.5, 1.0))));
 }
 
 }  // namespace
