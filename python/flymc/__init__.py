@@ -6,7 +6,17 @@
 ['intercept', 'age', 'income']
 """
 
-import pyarrow as _pyarrow  # noqa: F401  first: its Arrow libraries are then there for the module
+import os as _os
+import sys as _sys
+
+# The module has an Arrow of its own, which may be another version than that of pyarrow. With this flag the module's
+# calls go to its own, even if the process has loaded pyarrow's with global symbols.
+_flags = _sys.getdlopenflags()
+_sys.setdlopenflags(_os.RTLD_NOW | getattr(_os, "RTLD_DEEPBIND", 0))
+try:
+    from . import _core
+finally:
+    _sys.setdlopenflags(_flags)
 
 from ._core import BoundViolation, FileError, InputError
 from ._core import version as __version__

@@ -521,12 +521,12 @@ class Fit(Plots):
 
         Of a softmax they are differences from `reference_class`, which is the first class unless you name another.
         """
-        from ._command import PROGRAM, environment
+        from ._command import PROGRAM
 
         arguments = [PROGRAM, "export", self._run.path, "--out", os.fspath(out)]
         if reference_class is not None:
             arguments.append(f"--reference-class={_name_of_class(reference_class)}")
-        done = subprocess.run(arguments, env=environment(), capture_output=True, text=True)
+        done = subprocess.run(arguments, capture_output=True, text=True)
         if done.returncode != 0:
             error = _core.FileError if done.returncode == 3 else _core.InputError
             # The command's words: its flags are these arguments.

@@ -13,12 +13,21 @@ find_command <- function() {
     if (nzchar(found)) return(found)
     fail(source, " says that the command flymc is ", given, ", but there is no such program; correct it")
   }
-  found <- unname(Sys.which("flymc"))
-  if (nzchar(found)) return(found)
+  found <- unname(Sys.which(c("flymc", places_of_pip())))
+  if (any(nzchar(found))) return(found[nzchar(found)][1])
   fail(
-    "the command flymc, which does the work, was not found; install it (`pip install .` in the folder of flymc's ",
-    "sources), and put it on the PATH or say where it is: options(flymc.command = \"/path/to/flymc\")"
+    "the command flymc, which does the work, was not found; install it (`pip install flymc-*.whl`, or `pip install .` ",
+    "in the folder of flymc's sources), and put it on the PATH or say where it is: ",
+    "options(flymc.command = \"/path/to/flymc\")"
   )
+}
+
+# Where pip puts the command: into the active environment, that of reticulate, or the home folder. The PATH of an R that
+# a desktop started has none of these.
+places_of_pip <- function() {
+  home <- Sys.getenv("HOME")
+  environments <- c(Sys.getenv(c("VIRTUAL_ENV", "CONDA_PREFIX")), file.path(home, c(".virtualenvs/r-reticulate", ".local")))
+  file.path(environments[nzchar(environments)], "bin", "flymc")
 }
 
 # Runs the command and returns what it printed. What it refuses becomes an error in the words of R; `names` are texts of
