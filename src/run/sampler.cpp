@@ -269,7 +269,7 @@ std::string describe(const Preparation& preparation, const FitOptions& options) 
 
 Sampler::Sampler(const Store& store, const Model& model, const Preparation& preparation, const FitOptions& options,
                  const Communicator& communicator)
-    : model_(model), preparation_(preparation), options_(options), recipe_(recipe_of(preparation, options)) {
+    : model_(model), options_(options), recipe_(recipe_of(preparation, options)) {
   const Index dimension = model.coefficients(store);
   if (preparation.anchor) centre_ = preparation.centre();
   tails_ = std::make_shared<const LongTails>(long_tails_of(model, preparation));

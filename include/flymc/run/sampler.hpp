@@ -60,7 +60,6 @@ class Sampler {
   SplitFrame own_laplace_frame() const;
 
   Model model_;
-  const Preparation& preparation_;
   FitOptions options_;
   Recipe recipe_;
   std::optional<Anchor> centre_;  // with a metric that is as wide as the posterior
