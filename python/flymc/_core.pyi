@@ -37,6 +37,11 @@ def formula(text: str, others: Sequence[str]) -> dict[str, list[str]]:
     The target of a formula, its intercept (1 or 0), its columns and the names of its terms; `.` stands for the others. An InputError if it is not one that is read while the table streams.
     """
 
+def place_and_key(path: str) -> tuple[str, str] | None:
+    """
+    Of an address in an object store: an address of its place, which ends in the key 'x', and its own key.
+    """
+
 def table_files(paths: Sequence[str], delimiter: str | None = None) -> list[str]:
     """
     The files of a table, in order. An InputError if they are not those of one table.

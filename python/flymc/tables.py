@@ -413,10 +413,11 @@ def _dataset(data: Any, delimiter: str | None) -> Any:
 
     # The program's own checks: a file that is named twice, one that lacks a column, a folder in the folder.
     files = _core.table_files(paths_of(data), delimiter)
-    ending = pathlib.Path(files[0].lower().removesuffix(".gz")).suffix
+    ending = pathlib.Path(files[0].lower().split("?")[0].removesuffix(".gz")).suffix
+    files, place = _in_place(files)
     tab = "\t" if delimiter == "\\t" or ending == ".tsv" else ","
     if ending not in (".csv", ".tsv", ".txt"):
-        return dataset.dataset(files, format="parquet" if ending in (".parquet", ".pq") else "ipc")
+        return dataset.dataset(files, format="parquet" if ending in (".parquet", ".pq") else "ipc", filesystem=place)
 
     def text(empty_lines: bool) -> Any:
         # As the program reads them: an empty cell is a missing value and no level.
@@ -424,11 +425,24 @@ def _dataset(data: Any, delimiter: str | None) -> Any:
             delimiter=tab if delimiter in (None, "", "\\t") else delimiter, ignore_empty_lines=not empty_lines
         )
         missing = csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False)
-        return dataset.dataset(files, format=dataset.CsvFileFormat(layout, convert_options=missing))
+        return dataset.dataset(files, format=dataset.CsvFileFormat(layout, convert_options=missing), filesystem=place)
 
     found = text(empty_lines=False)
     # Of one column an empty line is a cell.
     return text(empty_lines=True) if len(found.schema.names) == 1 else found
+
+
+def _in_place(files: list[str]) -> tuple[list[str], Any]:
+    """Files as they are; or objects by their paths in a file system of pyarrow, and that."""
+    from pyarrow import fs
+
+    found = [_core.place_and_key(file) for file in files]
+    if not any(found):
+        return files, None
+    if len({one and one[0] for one in found}) > 1:
+        raise InputError(f"{files[0]}: this formula needs all files of a table in one bucket; copy them there")
+    place, before = fs.FileSystem.from_uri(found[0][0])
+    return [before.removesuffix("x") + key for _, key in found], place
 
 
 def _unreadable(data: Any, error: Exception) -> str:

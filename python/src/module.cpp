@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -19,6 +20,7 @@
 #include "arguments.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/data/files/formula.hpp"
+#include "flymc/data/files/source.hpp"
 #include "flymc/data/files/table.hpp"
 #include "flymc/run/files/audit.hpp"
 #include "flymc/run/files/check.hpp"
@@ -388,6 +390,8 @@ NB_MODULE(_core, m) {
       "The target of a formula, its intercept (1 or 0), its columns and the names of its terms; `.` stands for the "
       "others. "
       "An InputError if it is not one that is read while the table streams.");
+  m.def("place_and_key", &place_and_key, "path"_a,
+        "Of an address in an object store: an address of its place, which ends in the key 'x', and its own key.");
   m.def(
       "table_files",
       [](const std::vector<std::string>& paths, const std::optional<std::string>& delimiter) {

@@ -86,6 +86,18 @@ void cannot_write(const std::filesystem::path& path, std::string_view why) {
                   too_large ? raise_the_limit : "see that the folder exists, may be written and has space left"));
 }
 
+bool is_address(std::string_view name) {
+  const std::size_t end = name.find("://");
+  return end != std::string_view::npos && end > 0 &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789") == end;
+}
+
+void refuse_address(const std::filesystem::path& path) {
+  if (is_address(path.string()))
+    throw FileError(fmt::format("{}: is an address, and output goes to files and folders; name one, and copy it there",
+                                path.string()));
+}
+
 std::string no_file_but(const std::filesystem::path& path) {
   struct stat at {};
   return ::stat(path.c_str(), &at) != 0 ? "" : other_kind(at.st_mode);
@@ -132,6 +144,7 @@ void remove_left_behind(const std::filesystem::path& target) {
 }  // namespace
 
 PendingFile::PendingFile(std::filesystem::path target) : target_(std::move(target)) {
+  refuse_address(target_);
   if (const std::string kind = no_file_but(target_); !kind.empty())
     throw FileError(fmt::format("{}: is {}, and output goes to files only; name a file", target_.string(), kind));
   remove_left_behind(target_);

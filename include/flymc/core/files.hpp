@@ -22,6 +22,11 @@ class FileError : public std::runtime_error {
 // Throws FileError: the file, why it cannot be written, and what to look at.
 [[noreturn]] void cannot_write(const std::filesystem::path& path, std::string_view why);
 
+// Whether a name is an address, such as s3://bucket/part.parquet, and not the path of a file.
+bool is_address(std::string_view name);
+// Throws FileError if it is: output goes to files.
+void refuse_address(const std::filesystem::path& path);
+
 // Says what is at a path if it is no file: "a folder", "a pipe", "a device" or "a socket". Empty for a file, for a link
 // to a file, and if the path does not exist. It does not open the path, because opening a pipe waits for its other end.
 std::string no_file_but(const std::filesystem::path& path);

@@ -1,8 +1,9 @@
 // CSV files: kinds from the first mebibyte, then every column read as its kind says, so that no later block surprises.
 #include <arrow/array.h>
 #include <arrow/csv/api.h>
+#include <arrow/io/buffered.h>
 #include <arrow/io/compressed.h>
-#include <arrow/io/file.h>
+#include <arrow/memory_pool.h>
 #include <arrow/util/compression.h>
 #include <arrow/util/utf8.h>
 
@@ -13,6 +14,8 @@
 #include "arrow_status.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
+#include "object_store.hpp"
+#include "paths.hpp"
 #include "table_file.hpp"
 
 namespace flymc {
@@ -26,9 +29,22 @@ struct Ragged {
   std::string text;
 };
 
+bool format_is(std::string_view name, std::string_view ending) {
+  return name.size() >= ending.size() && std::equal(ending.rbegin(), ending.rend(), name.rbegin(), [](char a, char b) {
+           return a == std::tolower(static_cast<unsigned char>(b));
+         });
+}
+
+bool is_compressed(const std::string& path) { return format_is(without_settings(path), ".gz"); }
+
 arrow::Result<std::shared_ptr<arrow::io::InputStream>> open_stream(const std::string& path) {
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::io::InputStream> stream, arrow::io::ReadableFile::Open(path));
-  if (!path.ends_with(".gz") && !path.ends_with(".GZ")) return stream;
+  ARROW_ASSIGN_OR_RAISE(const auto file, open_source(path));
+  std::shared_ptr<arrow::io::InputStream> stream = file;
+  if (is_address(path)) {
+    constexpr std::int64_t at_once = std::int64_t{8} << 20;
+    ARROW_ASSIGN_OR_RAISE(stream, arrow::io::BufferedInputStream::Create(at_once, arrow::default_memory_pool(), file));
+  }
+  if (!is_compressed(path)) return stream;
   ARROW_ASSIGN_OR_RAISE(const auto codec, arrow::util::Codec::Create(arrow::Compression::GZIP));
   // The stream keeps what it needs of the codec.
   ARROW_ASSIGN_OR_RAISE(const auto inflated, arrow::io::CompressedInputStream::Make(codec.get(), stream));
@@ -47,7 +63,7 @@ std::string_view trimmed(std::string_view text) {
 class CsvFile final : public TableFile {
  public:
   CsvFile(const std::string& path, const TableOptions& options) : TableFile(path) {
-    std::string name = path;
+    std::string name = without_settings(path);
     if (format_is(name, ".gz")) name.resize(name.size() - 3);
     delimiter_ = options.delimiter.value_or(format_is(name, ".tsv") ? '\t' : ',');
     look_at_start();
@@ -86,16 +102,10 @@ class CsvFile final : public TableFile {
   }
 
  private:
-  static bool format_is(std::string_view name, std::string_view ending) {
-    return name.size() >= ending.size() &&
-           std::equal(ending.rbegin(), ending.rend(), name.rbegin(),
-                      [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
-  }
-
   // Zlib would speak of a header check.
   void check_gzip() const {
     const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::Buffer>> {
-      ARROW_ASSIGN_OR_RAISE(const auto stream, arrow::io::ReadableFile::Open(path_));
+      ARROW_ASSIGN_OR_RAISE(const auto stream, open_source(path_));
       return stream->Read(2);
     };
     const std::string start = readable(read(), path_, "cannot be read")->ToString();
@@ -145,7 +155,7 @@ class CsvFile final : public TableFile {
 
   // What Arrow would not notice or not name.
   void look_at_start() {
-    if (format_is(path_, ".gz")) check_gzip();
+    if (is_compressed(path_)) check_gzip();
     const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::Buffer>> {
       ARROW_ASSIGN_OR_RAISE(const auto stream, open_stream(path_));
       return stream->Read(1 << 16);
@@ -194,6 +204,7 @@ class CsvFile final : public TableFile {
   [[noreturn]] void explain(const arrow::Status& status, const Ragged& ragged,
                             const std::vector<TableColumn>& wanted) const {
     check_memory(status, path_);
+    if (status.IsIOError() && is_address(path_)) must_read(status, path_, "cannot be read");
     const std::string message = arrow_message(status);
     if (ragged.found)
       throw InputError(fmt::format("{}{}: {} field{} where the header has {}: {}; {}", path_, line_of(ragged.text),

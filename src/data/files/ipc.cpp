@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "arrow_status.hpp"
+#include "object_store.hpp"
 #include "table_file.hpp"
 
 namespace flymc {
@@ -15,7 +16,12 @@ namespace {
 std::shared_ptr<arrow::ipc::RecordBatchFileReader> open_reader(const std::string& path,
                                                                const arrow::ipc::IpcReadOptions& options) {
   const auto open = [&]() -> arrow::Result<std::shared_ptr<arrow::ipc::RecordBatchFileReader>> {
-    ARROW_ASSIGN_OR_RAISE(const auto file, arrow::io::MemoryMappedFile::Open(path, arrow::io::FileMode::READ));
+    std::shared_ptr<arrow::io::RandomAccessFile> file;
+    if (is_address(path)) {
+      ARROW_ASSIGN_OR_RAISE(file, open_source(path));
+    } else {
+      ARROW_ASSIGN_OR_RAISE(file, arrow::io::MemoryMappedFile::Open(path, arrow::io::FileMode::READ));
+    }
     ARROW_ASSIGN_OR_RAISE(const auto start, file->ReadAt(0, 4));
     const std::string magic = start->ToString();
     if (magic == "FEA1")

@@ -1,6 +1,5 @@
 // Parquet files, a few columns and a few thousand rows at a time.
 #include <arrow/buffer.h>
-#include <arrow/io/file.h>
 #include <arrow/io/memory.h>
 #include <arrow/ipc/dictionary.h>
 #include <arrow/ipc/reader.h>
@@ -16,6 +15,7 @@
 #include <numeric>
 
 #include "arrow_status.hpp"
+#include "object_store.hpp"
 #include "table_file.hpp"
 
 namespace flymc {
@@ -35,13 +35,16 @@ arrow::Status status_of_exception() {
 }
 
 // Small buffers per column instead of whole chunks: a row group may hold the whole file.
-Reader open_reader(const std::string& path, const parquet::ArrowReaderProperties& properties) {
+Reader open_reader(const std::string& path, const parquet::ArrowReaderProperties& properties, std::size_t columns = 1) {
   parquet::ReaderProperties buffers;
   buffers.enable_buffered_stream();
-  buffers.set_buffer_size(std::int64_t{1} << 18);
+  // A store takes some milliseconds to answer, however little is asked for.
+  constexpr std::int64_t of_file = 1 << 18, of_object = 1 << 23, of_all_columns = 1 << 28;
+  const auto share = of_all_columns / static_cast<std::int64_t>(columns);
+  buffers.set_buffer_size(is_address(path) ? std::clamp(share, of_file, of_object) : of_file);
   const auto build = [&]() -> arrow::Result<Reader> {
     try {
-      ARROW_ASSIGN_OR_RAISE(const auto file, arrow::io::ReadableFile::Open(path));
+      ARROW_ASSIGN_OR_RAISE(const auto file, open_source(path));
       parquet::arrow::FileReaderBuilder builder;
       ARROW_RETURN_NOT_OK(builder.Open(file, buffers));
       TableFile::check_column_count(path, static_cast<std::size_t>(builder.raw_reader()->metadata()->num_columns()));
@@ -107,7 +110,7 @@ class ParquetFile final : public TableFile {
         indices.push_back(leaves_[*at]);
         if (columns_[*at].kind == ColumnKind::text) properties.set_read_dictionary(leaves_[*at], true);
       }
-    const Reader reader = open_reader(path_, properties);
+    const Reader reader = open_reader(path_, properties, wanted.size());
     std::vector<int> row_groups(std::min(pieces.last, before_.size() - 1) - pieces.first);
     std::iota(row_groups.begin(), row_groups.end(), static_cast<int>(pieces.first));
     const auto batches = readable(reader->GetRecordBatchReader(row_groups, indices), path_, "cannot be read");

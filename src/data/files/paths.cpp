@@ -10,18 +10,17 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <set>
 
 #include "flymc/core/error.hpp"
 #include "flymc/core/files.hpp"
+#include "object_store.hpp"
 
 namespace flymc {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* formats =
-    "Parquet (.parquet, .pq), CSV (.csv, .tsv, .txt, also .gz) or Arrow (.arrow, .ipc, .feather)";
 
 bool hidden(const fs::path& path) {
   const std::string name = path.filename().string();
@@ -40,7 +39,7 @@ void add_folder(const std::string& folder, std::vector<std::string>& files) {
     if (format_of(entry->path().string()) != TableFormat::none) found.push_back(entry->path().string());
   }
   if (error) throw InputError(fmt::format("{}: cannot be listed ({}); check its permissions", folder, error.message()));
-  if (found.empty()) throw InputError(fmt::format("{}: the folder holds no file that is {}", folder, formats));
+  if (found.empty()) throw InputError(fmt::format("{}: the folder holds no file that is {}", folder, table_formats));
   std::ranges::sort(found);
   files.insert(files.end(), found.begin(), found.end());
 }
@@ -62,7 +61,7 @@ void add_path(const std::string& path, std::vector<std::string>& files) {
   if (fs::is_directory(path)) return add_folder(path, files);
   require_readable(path);
   if (format_of(path) == TableFormat::none)
-    throw InputError(fmt::format("{}: the end of the name says no known format; a table is {}", path, formats));
+    throw InputError(fmt::format("{}: the end of the name says no known format; a table is {}", path, table_formats));
   files.push_back(path);
 }
 
@@ -81,8 +80,16 @@ void add_pattern(const std::string& pattern, std::vector<std::string>& files) {
 
 }  // namespace
 
+// The last '?' begins settings if a name and '=' follow; else it is a letter of a pattern.
+std::string without_settings(const std::string& path) {
+  const std::size_t mark = is_address(path) ? path.rfind('?') : std::string::npos;
+  if (mark == std::string::npos) return path;
+  const std::size_t end = path.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", mark + 1);
+  return end != std::string::npos && end > mark + 1 && path[end] == '=' ? path.substr(0, mark) : path;
+}
+
 TableFormat format_of(const std::string& path) {
-  std::string name = path;
+  std::string name = without_settings(path);
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const bool compressed = name.ends_with(".gz");
   if (compressed) name.resize(name.size() - 3);
@@ -100,7 +107,10 @@ std::vector<std::string> expand_paths(const std::vector<std::string>& paths) {
   if (paths.empty()) throw InputError("no file was named; name a file, a pattern such as 'part-*.csv', or a folder");
   std::vector<std::string> files;
   for (const auto& path : paths) {
-    if (!fs::exists(path) && path.find_first_of("*?[") != std::string::npos)
+    check_name(path);
+    if (is_address(path))
+      std::ranges::copy(list_objects(path), std::back_inserter(files));
+    else if (!fs::exists(path) && path.find_first_of("*?[") != std::string::npos)
       add_pattern(path, files);
     else
       add_path(path, files);
@@ -108,10 +118,10 @@ std::vector<std::string> expand_paths(const std::vector<std::string>& paths) {
   std::set<fs::path> seen;
   for (const auto& file : files) check_name(file);
   for (const auto& file : files)
-    if (!seen.insert(fs::weakly_canonical(file)).second)
+    if (!seen.insert(is_address(file) ? fs::path(file) : fs::weakly_canonical(file)).second)
       throw InputError(fmt::format("{}: is named twice, and its rows would count twice; name it once", file));
   for (const auto& file : files)
-    if (const std::string kind = no_file_but(file); !kind.empty())
+    if (const std::string kind = is_address(file) ? "" : no_file_but(file); !kind.empty())
       throw InputError(
           fmt::format("{}: is {}, and a table is read more than once; write it to a file, and name that", file, kind));
   return files;

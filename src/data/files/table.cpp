@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -14,6 +13,7 @@
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 #include "flymc/core/nesting.hpp"
+#include "flymc/data/files/source.hpp"
 #include "paths.hpp"
 #include "table_file.hpp"
 
@@ -112,7 +112,7 @@ Table Table::open(const std::vector<std::string>& paths, const TableOptions& opt
     check_names(*file);
     if (!table.files_.empty()) check_same_columns(*table.files_.front(), *file);
     table.rows_ = table.rows_ && file->rows() ? std::optional(*table.rows_ + *file->rows()) : std::nullopt;
-    table.bytes_ += std::filesystem::file_size(path);
+    table.bytes_ += Source(path).bytes();
     table.files_.push_back(file);
   }
   // A column takes its kind from the first file that knows it, and the others must agree.

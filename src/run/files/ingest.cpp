@@ -123,7 +123,7 @@ void ingest(const Job& job) {
     const std::vector<std::string> files = table.files();
     std::vector<SeenFile> all;
     for (const std::string& file : files)
-      all.push_back(seen(file, std::clamp<std::uint64_t>(2048 / files.size(), 2, 32)));
+      all.push_back(seen_table(file, std::clamp<std::uint64_t>(2048 / files.size(), 2, 32)));
     check_all_see(all, communicator);
   }
   job.monitor.say(fmt::format("ingest: {} file{}, {:.1f} MiB", table.files().size(),

@@ -32,6 +32,7 @@ bool holds_nothing_of_worth(const fs::path& path) {
 
 void check_vacant(const fs::path& path, Existing existing) {
   if (path.empty()) throw InputError(fmt::format("no folder is named for the run; name one with {}", mention("out")));
+  refuse_address(path);
   if (!fs::exists(path)) return;
   const std::string name = path.string();
   if (!fs::is_directory(path))

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "clock.hpp"
@@ -13,6 +12,7 @@
 #include "flymc/anchor/subsample.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/parallel.hpp"
+#include "flymc/data/files/source.hpp"
 #include "flymc/data/files/table.hpp"
 #include "flymc/run/files/priors.hpp"
 #include "flymc/run/trial.hpp"
@@ -27,13 +27,12 @@ constexpr double read_whole_up_to_bytes = 1024.0 * 1024.0 * 1024.0, most_cells =
 std::optional<RowId> guess_rows(const Table& table) {
   double rows = 0.0;
   for (const std::string& path : table.files()) {
-    std::string head(1 << 20, '\0');
-    std::ifstream in(path, std::ios::binary);
-    in.read(head.data(), static_cast<std::streamsize>(head.size()));
-    head.resize(static_cast<std::size_t>(in.gcount()));
+    const Source source(path);
+    std::string head(std::min<std::uint64_t>(source.bytes(), 1 << 20), '\0');
+    source.read_at(0, std::as_writable_bytes(std::span(head)));
     if (head.empty() || path.ends_with(".gz")) return std::nullopt;
     const auto lines = static_cast<double>(std::count(head.begin(), head.end(), '\n'));
-    rows += lines * static_cast<double>(std::filesystem::file_size(path)) / static_cast<double>(head.size()) - 1.0;
+    rows += lines * static_cast<double>(source.bytes()) / static_cast<double>(head.size()) - 1.0;
   }
   return static_cast<RowId>(std::max(1.0, rows));
 }

@@ -42,7 +42,8 @@ RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings
   if (fill) fill(path);
   // A run may be resumed from another folder.
   Settings kept = settings;
-  for (std::string& table : kept.table) table = fs::absolute(table).lexically_normal().string();
+  for (std::string& table : kept.table)
+    if (!is_address(table)) table = fs::absolute(table).lexically_normal().string();
   write_whole(path / "settings.toml", seal(to_toml(kept)));
   RunDirectory made(path);
   made.held_ = std::move(lock);

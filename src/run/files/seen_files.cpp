@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "flymc/core/error.hpp"
-#include "flymc/core/files.hpp"
+#include "flymc/data/files/source.hpp"
 
 namespace flymc {
 namespace {
@@ -27,18 +27,19 @@ std::string ranks_that(const std::vector<bool>& differ) {
 
 }  // namespace
 
-SeenFile seen(const std::filesystem::path& file, std::uint64_t pieces) {
+SeenFile seen_table(const std::string& file, std::uint64_t pieces) {
   constexpr std::uint64_t piece = 1 << 14;
-  const auto bytes = static_cast<std::uint64_t>(std::filesystem::file_size(file));
+  const Source source(file);
+  const std::uint64_t bytes = source.bytes();
   std::vector<std::byte> read(std::min(bytes, piece * pieces));
   if (bytes <= piece * pieces) {
-    read_at(file, 0, read);
+    source.read_at(0, read);
   } else {
     for (std::uint64_t i = 0; i < pieces; ++i)  // the last one ends where the file does
-      read_at(file, (bytes - piece) / (pieces - 1) * i + (i + 1 == pieces ? (bytes - piece) % (pieces - 1) : 0),
-              std::span(read).subspan(i * piece, piece));
+      source.read_at((bytes - piece) / (pieces - 1) * i + (i + 1 == pieces ? (bytes - piece) % (pieces - 1) : 0),
+                     std::span(read).subspan(i * piece, piece));
   }
-  return {file.string(), bytes, XXH3_64bits(read.data(), read.size())};
+  return {file, bytes, XXH3_64bits(read.data(), read.size())};
 }
 
 SeenFile seen(const std::filesystem::path& file, std::string_view contents) {

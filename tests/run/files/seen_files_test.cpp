@@ -26,7 +26,7 @@ class SeenFiles : public flymc::testing::ScratchFolder {
   }
   SeenFile file(const std::string& name, const std::string& bytes) const {
     write_whole(folder_ / name, bytes);
-    SeenFile out = seen(folder_ / name);
+    SeenFile out = seen_table((folder_ / name).string());
     out.name = "t.csv";
     return out;
   }

@@ -1,0 +1,293 @@
+// One file system of Arrow for each place, which keeps its connections.
+#include "object_store.hpp"
+
+#include <arrow/filesystem/filesystem.h>
+#include <arrow/io/file.h>
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "arrow_status.hpp"
+#include "flymc/core/error.hpp"
+#include "flymc/core/files.hpp"
+#include "flymc/data/files/source.hpp"
+#include "paths.hpp"
+
+namespace flymc {
+namespace {
+
+namespace fs = arrow::fs;
+
+struct Address {
+  std::string scheme, place, key, settings;  // settings with their '?'
+  std::string without_key() const { return fmt::format("{}://{}", scheme, place); }
+  std::string with(std::string_view other_key) const {
+    return fmt::format("{}/{}{}", without_key(), other_key, settings);
+  }
+};
+
+std::optional<std::string> from_environment(std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return value;
+  return std::nullopt;
+}
+
+// An address is kept in the run, so a secret in it would be, too. And who resumes a stranger's run should not send a request
+// to a server that the stranger chose.
+void check_settings(const Address& address) {
+  const std::string where = "set it in the environment, as for the store's own tools";
+  if (const std::size_t at = address.place.find('@'); at != std::string::npos && address.place.find(':') < at)
+    throw InputError(fmt::format("{}://...: the address contains a password or a key, which the run would keep; {}",
+                                 address.scheme, where));
+  for (std::size_t begin = 1; begin < address.settings.size();) {
+    const std::size_t end = std::min(address.settings.find('&', begin), address.settings.size());
+    const std::string name = address.settings.substr(begin, std::min(address.settings.find('=', begin), end) - begin);
+    if (name != "region" && name != "project_id")
+      throw InputError(fmt::format("{}://{}/{}: '{}' cannot be set in an address, only region and project_id can; {}",
+                                   address.scheme, address.place, address.key, name, where));
+    begin = end + 1;
+  }
+}
+
+Address parse(const std::string& text) {
+  const std::size_t scheme = text.find("://"), settings = without_settings(text).size();
+  const std::size_t key = std::min(text.find('/', scheme + 3), settings);
+  Address out{text.substr(0, scheme), text.substr(scheme + 3, key - scheme - 3), "", text.substr(settings)};
+  if (key < settings) out.key = text.substr(key + 1, settings - key - 1);
+  constexpr std::array stores = {"s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs"};
+  if (std::ranges::find(stores, out.scheme) == stores.end())
+    throw InputError(
+        fmt::format("{}: tables are read from files and from s3://, gs://, abfs:// and hdfs://; download it, and name "
+                    "the file",
+                    text));
+  check_settings(out);
+  return out;
+}
+
+// Where the certificates of this system are: Arrow's libraries from PyPI were built elsewhere.
+fs::FileSystemGlobalOptions certificates() {
+  fs::FileSystemGlobalOptions out;
+  if (const auto given = from_environment({"SSL_CERT_FILE", "AWS_CA_BUNDLE"})) {
+    out.tls_ca_file_path = *given;
+    return out;
+  }
+  for (const char* file : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+                           "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"})
+    if (std::error_code none; std::filesystem::exists(file, none)) {
+      out.tls_ca_file_path = file;
+      break;
+    }
+  return out;
+}
+
+// Once in a process: S3 may be in a library of its own.
+arrow::Status prepare() {
+  static const arrow::Status status = [] {
+    ARROW_RETURN_NOT_OK(fs::Initialize(certificates()));
+#ifdef FLYMC_ARROW_S3
+    ARROW_RETURN_NOT_OK(fs::LoadFileSystemFactories(FLYMC_ARROW_S3));
+#endif
+    return arrow::Status::OK();
+  }();
+  return status;
+}
+
+// Arrow takes the region and the server of S3 from the address alone.
+std::string settings_of(const Address& address) {
+  std::string out = address.settings;
+  if (address.scheme != "s3") return out;
+  const auto add = [&](std::string_view name, const std::optional<std::string>& value) {
+    if (value && out.find(fmt::format("{}=", name)) == std::string::npos)
+      out += fmt::format("{}{}={}", out.empty() ? "?" : "&", name, *value);
+  };
+  add("region", from_environment({"AWS_REGION", "AWS_DEFAULT_REGION"}));
+  if (auto server = from_environment({"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"})) {
+    const std::size_t scheme = server->find("://");
+    if (scheme != std::string::npos) add("scheme", server->substr(0, scheme));
+    server = server->substr(scheme == std::string::npos ? 0 : scheme + 3);
+    while (server->ends_with('/')) server->pop_back();
+    add("endpoint_override", server);
+  }
+  return out;
+}
+
+struct Opened {
+  std::shared_ptr<fs::FileSystem> system;
+  std::string before;  // the key, in the file system's own paths
+  std::string path(const std::string& key) const {
+    std::string out = before + key;
+    while (out.size() > 1 && out.ends_with('/')) out.pop_back();
+    return out;
+  }
+};
+
+std::string name_of(const Address& address) {
+  return fmt::format("{}/x{}", address.without_key(), settings_of(address));
+}
+
+// By name. They end before the process does, since their libraries crash otherwise.
+std::map<std::string, Opened>& open_places() {
+  static auto* all = new std::map<std::string, Opened>;
+  return *all;
+}
+
+void close_places() {
+  open_places().clear();
+  fs::EnsureFinalized();
+}
+
+arrow::Result<Opened> open_place(const Address& address) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const std::string name = name_of(address);
+  if (const auto found = open_places().find(name); found != open_places().end()) return found->second;
+  ARROW_RETURN_NOT_OK(prepare());
+  Opened out;
+  const auto system = fs::FileSystemFromUri(name, &out.before);
+  // After a library has begun, so that this comes before what the library itself does at the end.
+  std::atexit(close_places);
+  ARROW_ASSIGN_OR_RAISE(out.system, system);
+  if (!out.before.empty()) out.before.pop_back();  // the x
+  return open_places().emplace(name, std::move(out)).first->second;
+}
+
+Opened place_of(const Address& address, const std::string& text) {
+  auto opened = open_place(address);
+  if (!opened.ok()) throw InputError(why_not_read(text, opened.status()));
+  return *std::move(opened);
+}
+
+void require_format(const std::string& address) {
+  if (format_of(address) == TableFormat::none)
+    throw InputError(
+        fmt::format("{}: the end of the name says no known format; a table is {}", address, table_formats));
+}
+
+bool is_pattern(std::string_view key) { return key.find_first_of("*?[") != std::string_view::npos; }
+
+bool hidden(const std::string& name) { return name.starts_with('.') || name.starts_with('_'); }
+
+// The part of a key up to the last '/' before the first letter of a pattern.
+std::string folder_of_pattern(const std::string& key) {
+  const std::size_t slash = key.substr(0, key.find_first_of("*?[")).rfind('/');
+  return slash == std::string::npos ? "" : key.substr(0, slash);
+}
+
+std::vector<fs::FileInfo> list(const Opened& opened, const std::string& folder, bool recursive,
+                               const std::string& text) {
+  fs::FileSelector all;
+  all.base_dir = opened.path(folder);
+  all.recursive = recursive;
+  auto found = opened.system->GetFileInfo(all);
+  if (!found.ok()) throw InputError(why_not_read(text, found.status()));
+  return *std::move(found);
+}
+
+std::vector<std::string> matches(const Address& address, const Opened& opened, const std::string& text) {
+  std::vector<std::string> out;
+  const std::string folder = folder_of_pattern(address.key);
+  const bool deeper = address.key.find('/', folder.empty() ? 0 : folder.size() + 1) != std::string::npos;
+  for (const fs::FileInfo& one : list(opened, folder, deeper, text)) {
+    const std::string key = one.path().substr(opened.before.size());
+    if (!one.IsFile() || ::fnmatch(address.key.c_str(), key.c_str(), FNM_PATHNAME | FNM_PERIOD) != 0) continue;
+    require_format(address.with(key));
+    out.push_back(key);
+  }
+  if (out.empty())
+    throw InputError(fmt::format("{}: no object matches this pattern; check the bucket and the spelling", text));
+  return out;
+}
+
+std::vector<std::string> in_folder(const Address& address, const Opened& opened, const std::string& text) {
+  std::vector<std::string> out;
+  for (const fs::FileInfo& one : list(opened, address.key, false, text)) {
+    if (hidden(one.base_name())) continue;
+    if (one.IsDirectory())
+      throw InputError(fmt::format("{}: holds the folder '{}'; name the objects with a pattern such as '{}/*.parquet'",
+                                   text, one.base_name(), address.with(one.path().substr(opened.before.size()))));
+    if (format_of(one.path()) != TableFormat::none) out.push_back(one.path().substr(opened.before.size()));
+  }
+  if (out.empty()) throw InputError(fmt::format("{}: the folder holds no object that is {}", text, table_formats));
+  return out;
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> open_source(const std::string& path) {
+  if (!is_address(path)) {
+    ARROW_ASSIGN_OR_RAISE(auto file, arrow::io::ReadableFile::Open(path));
+    return file;
+  }
+  const Address address = parse(path);
+  ARROW_ASSIGN_OR_RAISE(const Opened opened, open_place(address));
+  return opened.system->OpenInputFile(opened.path(address.key));
+}
+
+std::vector<std::string> list_objects(const std::string& text) {
+  const Address address = parse(text);
+  const Opened opened = place_of(address, text);
+  const auto info = opened.system->GetFileInfo(opened.path(address.key));
+  if (!info.ok()) throw InputError(why_not_read(text, info.status()));
+  if (info->IsFile()) {
+    require_format(text);
+    return {text};
+  }
+  if (!info->IsDirectory() && !is_pattern(address.key))
+    throw InputError(fmt::format("{}: there is no such object, or no such bucket; check both names", text));
+  std::vector<std::string> out =
+      info->IsDirectory() ? in_folder(address, opened, text) : matches(address, opened, text);
+  std::ranges::sort(out);
+  for (std::string& key : out) key = address.with(key);
+  return out;
+}
+
+std::string why_not_read(const std::string& address, const arrow::Status& status) {
+  const std::string why = arrow_message(status);
+  const auto says = [&](std::initializer_list<const char*> words) {
+    return std::ranges::any_of(words, [&](const char* word) { return why.find(word) != std::string::npos; });
+  };
+  const char* advice = "check the name and the connection";
+  if (says({"ACCESS_DENIED", "Forbidden", "INVALID_ACCESS_KEY", "SIGNATURE_DOES_NOT_MATCH", "HTTP status 403",
+            "PERMISSION_DENIED", "UNAUTHENTICATED", "AuthenticationFailed"}))
+    advice = "these rights do not suffice; set them in the environment, as for the store's own tools";
+  else if (says({"NO_SUCH_BUCKET", "bucket does not exist", "ContainerNotFound", "bucket not found"}))
+    advice = "there is no such bucket; check its name";
+  else if (says({"NETWORK_CONNECTION", "curlCode", "Could not connect", "timed out", "UNAVAILABLE"}))
+    advice = "the store was not reached, or the connection ended; check them, and try again";
+  return fmt::format("{}: cannot be read ({}); {}", address, why, advice);
+}
+
+std::optional<std::pair<std::string, std::string>> place_and_key(const std::string& path) {
+  if (!is_address(path)) return std::nullopt;
+  const Address address = parse(path);
+  return std::pair{name_of(address), address.key};
+}
+
+Source::Source(const std::string& path) : path_(path) {
+  const auto open = [&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(file_, open_source(path));
+    ARROW_ASSIGN_OR_RAISE(const std::int64_t size, file_->GetSize());
+    bytes_ = static_cast<std::uint64_t>(size);
+    return arrow::Status::OK();
+  };
+  must_read(open(), path, "cannot be read");
+}
+
+void Source::read_at(std::uint64_t offset, std::span<std::byte> bytes) const {
+  const auto got =
+      readable(file_->ReadAt(static_cast<std::int64_t>(offset), static_cast<std::int64_t>(bytes.size()), bytes.data()),
+               path_, "cannot be read");
+  if (static_cast<std::size_t>(got) != bytes.size())
+    throw InputError(fmt::format("{}: became shorter while it was read; let nobody write to it, and try again", path_));
+}
+
+}  // namespace flymc

@@ -1,0 +1,23 @@
+// Objects in stores (s3://, gs://, abfs://, hdfs://), by Arrow's file systems.
+//
+// An address is SCHEME://PLACE/KEY, perhaps with settings of the store at its end (?region=...). A key stands for itself:
+// nothing in it is decoded. Rights come from where the store's own tools take them, above all the environment.
+#pragma once
+
+#include <arrow/io/interfaces.h>
+#include <arrow/result.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace flymc {
+
+// A file or an object, for reading.
+arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> open_source(const std::string& path);
+
+// The addresses of an object, of those that match a pattern, or of those in a folder, sorted. In a folder, names that
+// begin with '.' or '_' and other formats are passed over, as of folders of files. Throws InputError if there are none.
+std::vector<std::string> list_objects(const std::string& address);
+
+}  // namespace flymc
