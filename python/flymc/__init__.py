@@ -14,7 +14,7 @@ import sys as _sys
 _flags = _sys.getdlopenflags()
 _sys.setdlopenflags(_os.RTLD_NOW | getattr(_os, "RTLD_DEEPBIND", 0))
 try:
-    from . import _core
+    from . import _core  # noqa: F401
 finally:
     _sys.setdlopenflags(_flags)
 

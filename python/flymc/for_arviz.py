@@ -36,7 +36,7 @@ def inference_data(
 ) -> Any:
     """The draws of coefficients (chain, draw, coefficient), what belongs to the sampler, and what `loo` needs."""
     try:
-        import arviz
+        import arviz  # noqa: F401
         import xarray
     except ImportError as error:
         raise ImportError(_NEEDED) from error

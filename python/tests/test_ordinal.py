@@ -1,13 +1,12 @@
 """Ordered targets: the order of pandas and PyArrow, formulas, predictions."""
 
 import arviz
+import flymc
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from scipy.special import expit
-
-import flymc
 
 RATINGS = ["poor", "fair", "good"]
 
@@ -32,7 +31,7 @@ def test_the_order_is_that_of_the_category(fit):
     assert fit.names == [*CUTS, "price", "kind[hotel]"]
     assert fit.classes == RATINGS
     mean, sd = fit.summary()["mean"], fit.summary()["sd"]
-    for name, truth in zip(fit.names, [-0.5, 1.2, 0.8, 0.5]):
+    for name, truth in zip(fit.names, [-0.5, 1.2, 0.8, 0.5], strict=True):
         assert abs(mean[name] - truth) < 4.5 * sd[name], name
     draws = fit.draws.to_pandas()
     assert (draws[CUTS[0]] < draws[CUTS[1]]).all()
