@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from . import tables
 from ._core import InputError, families_of_means, means
+from .fits import Fit
 from .fitting import fit
 from .priors import Priors
 
@@ -55,6 +56,7 @@ class _Estimator(BaseEstimator):
             )
         except InputError as error:
             raise InputError(_spoken(tables.left_out(str(error), "X"), said)) from None
+        assert isinstance(found, Fit)  # a hurdle is none of the families here
         theta = found.array().reshape(-1, len(found.names))
         if set(found.names[X.shape[1] + 1 :]) & {"sigma", "shape"}:  # a parameter besides coefficients
             setattr(self, found.names[-1] + "_", float(theta[:, -1].mean()))
@@ -229,10 +231,10 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
             raise ValueError(f"family: {self.family!r} is not for regressors, which take {names}; flymc.fit takes every family")
         self.family_ = self.family
         for name in ("sigma_", "shape_"):  # of an earlier fit
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr", y_numeric=True, ensure_min_samples=2)
         y = y.astype(np.float64)
-        settings = {"family": self.family, "sigma": self.sigma, "prior": self.prior}
+        settings: dict[str, Any] = {"family": self.family, "sigma": self.sigma, "prior": self.prior}
         if self.nu is not None:
             settings["nu"] = self.nu
         if self.sigma is not None:

@@ -334,7 +334,7 @@ class Fit(Plots):
         draw = np.repeat(np.arange(len(bright)), [len(rows) for rows in bright])
         return pandas.DataFrame({"draw": draw, "row": row}).join(self.origins(row))
 
-    def origins(self, rows: Sequence[int]) -> Any:
+    def origins(self, rows: Sequence[int] | np.ndarray) -> Any:
         """Where rows of the fit (from 0) came from: a data frame of `file` and `file_row`, which counts from 1.
 
         They differ from the rows of the fit where rows were dropped or there are several files. A table that was not a
@@ -523,7 +523,7 @@ class Fit(Plots):
         """
         from ._command import PROGRAM
 
-        arguments = [PROGRAM, "export", self._run.path, "--out", os.fspath(out)]
+        arguments: list[str | os.PathLike[str]] = [PROGRAM, "export", self._run.path, "--out", os.fspath(out)]
         if reference_class is not None:
             arguments.append(f"--reference-class={_name_of_class(reference_class)}")
         done = subprocess.run(arguments, capture_output=True, text=True)

@@ -246,7 +246,9 @@ def _stream(
 ) -> list[str] | None:
     """The files of the table, if the formula needs no more than the program reads itself; settings are added to."""
     types = tables.types_of(data, settings.get("delimiter"))
-    said = None if types is None else streamed(formula, [name for name in types if name not in facts])
+    if types is None:
+        return None
+    said = streamed(formula, [name for name in types if name not in facts])
     if said is None or any(types[name] is None for name in said["columns"]) or not {*facts} <= {*types}:
         return None
     if said["intercept"] == ["0"] and _core.takes_order(settings["family"]):

@@ -149,7 +149,8 @@ def table_of_arrays(X: Any, y: Any, names: Sequence[str] | None, target: str) ->
 def _with_gaps(values: Any) -> np.ndarray:
     """An array, in which what is masked is missing."""
     if np.ma.isMaskedArray(values):
-        return values.astype(float).filled(np.nan) if np.ma.getmaskarray(values).any() else values.filled()
+        masked: Any = values
+        return masked.astype(float).filled(np.nan) if np.ma.getmaskarray(masked).any() else masked.filled()
     return np.asarray(values)
 
 
@@ -215,7 +216,8 @@ def _weighted(reader: pa.RecordBatchReader, weights: Any) -> pa.RecordBatchReade
 
 def check_index(values: Any, name: str, table: Any, whose: str) -> None:
     """Of two that pandas has numbered, the rows must be the same."""
-    own, other = getattr(values, "index", None), getattr(table, "index", None)
+    own: Any = getattr(values, "index", None)
+    other: Any = getattr(table, "index", None)
     if hasattr(own, "equals") and hasattr(other, "equals") and not own.equals(other):
         raise ValueError(
             f"{name}: another index than that of {whose}; bring both into one order first, or give an array, whose "
@@ -269,7 +271,7 @@ def order_of(data: Any, column: str) -> list[str] | None:
 
 def _order_of_values(values: Any) -> list[str] | None:
     """The same of a column of pandas: a Series or a Categorical."""
-    dtype = getattr(values, "dtype", None)
+    dtype: Any = getattr(values, "dtype", None)
     if not getattr(dtype, "ordered", False):
         return None
     return [str(level + 0.0).removesuffix(".0") if isinstance(level, float) else str(level) for level in dtype.categories]
@@ -412,7 +414,7 @@ def _dataset(data: Any, delimiter: str | None) -> Any:
     from pyarrow import csv, dataset
 
     # The program's own checks: a file that is named twice, one that lacks a column, a folder in the folder.
-    files = _core.table_files(paths_of(data), delimiter)
+    files = _core.table_files(paths_of(data) or [], delimiter)
     ending = pathlib.Path(files[0].lower().split("?")[0].removesuffix(".gz")).suffix
     files, place = _in_place(files)
     tab = "\t" if delimiter == "\\t" or ending == ".tsv" else ","
@@ -436,17 +438,17 @@ def _in_place(files: list[str]) -> tuple[list[str], Any]:
     """Files as they are; or objects by their paths in a file system of pyarrow, and that."""
     from pyarrow import fs
 
-    found = [_core.place_and_key(file) for file in files]
-    if not any(found):
+    found = [one for one in map(_core.place_and_key, files) if one]
+    if not found:
         return files, None
-    if len({one and one[0] for one in found}) > 1:
+    if len(found) < len(files) or len({place for place, _ in found}) > 1:
         raise InputError(f"{files[0]}: this formula needs all files of a table in one bucket; copy them there")
     place, before = fs.FileSystem.from_uri(found[0][0])
     return [before.removesuffix("x") + key for _, key in found], place
 
 
 def _unreadable(data: Any, error: Exception) -> str:
-    return f"{', '.join(paths_of(data))}: cannot be read ({str(error).splitlines()[0]}); check the format"
+    return f"{', '.join(paths_of(data) or [])}: cannot be read ({str(error).splitlines()[0]}); check the format"
 
 
 def _without_odd_metadata(table: pa.Table) -> pa.Table:
