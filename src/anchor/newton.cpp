@@ -26,8 +26,8 @@ std::string no_end(const Model& model, int steps) {
         steps, model.prior().describe());
   return fmt::format(
       "the coefficients still grow after {} Newton steps: under a {} prior they do so without end where a column "
-      "separates the classes perfectly; use a proper prior, such as normal(0, 2.5), or leave out the column that "
-      "separates them",
+      "separates the classes perfectly, or where no row is of a class or has an event; use a proper prior, such as "
+      "normal(0, 2.5), or leave out the column that separates",
       steps, model.prior().describe());
 }
 

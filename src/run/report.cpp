@@ -54,6 +54,8 @@ std::vector<std::string> prior_mode_warnings(const LongTails& tails, const Unrea
     if (const auto better = std::ranges::find(unreached.shares, entry, &std::pair<Index, double>::first);
         share && better != unreached.shares.end())
       share = better->second;
+    // Where there is one mode, it may lie at the prior.
+    if (!share && likeliest[i]) share = 1.0;
     const bool is_unreached =
         std::ranges::find(unreached.modes, entry, &UnreachedModes::One::entry) != unreached.modes.end();
     if (!share || *share < some || is_unreached) continue;

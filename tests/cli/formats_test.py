@@ -59,6 +59,23 @@ def test_categories_are_levels_in_every_format(levels, tmp_path):
         assert "kind" in coefficients("numbers.parquet", tmp_path).column_names
 
 
+def test_the_index_of_a_pandas_frame_is_no_feature(tmp_path):
+    """A frame in Python is fitted without its index, so a file of it is too, unless a flag names the index."""
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(5)
+    frame = pandas.DataFrame({"x": random.normal(size=400), "y": random.integers(0, 2, 400)})
+    frame.to_parquet(tmp_path / "plain.parquet")
+    first = coefficients("plain.parquet", tmp_path)
+    frame.set_axis(random.permutation(400)).to_parquet(tmp_path / "shuffled.parquet")
+    frame.set_axis(pandas.Index(random.permutation(400), name="row_id")).to_parquet(tmp_path / "named.parquet")
+    for name in ("shuffled.parquet", "named.parquet"):
+        assert set(pyarrow.parquet.read_schema(tmp_path / name).names) - {"x", "y"}  # the index is there
+        assert coefficients(name, tmp_path).equals(first), name
+    said = flymc("fit", "named.parquet", "--target", "y", "--out", "said", "--draws", "50", folder=tmp_path, both=True)
+    assert "without 'row_id', the index of the pandas frame that the file is from" in said
+    flymc("fit", "named.parquet", "--target", "y", "--columns", "x,row_id", "--out", "both", "--quiet", folder=tmp_path)
+
+
 def test_long_headers_and_many_columns(tmp_path):
     """A header, and rows, beyond the mebibyte that is read at a time."""
     name = "n" * (3 << 20)

@@ -125,5 +125,27 @@ TEST(UnreachedModes, of_a_coefficient_with_another_shape_are_said) {
   EXPECT_FALSE(says_something(fitted(Prior::student_t(3.0, 0.5, 1.0))));
 }
 
+// A narrow prior at 0. With 2 standard deviations of the likelihood between both, nobody is astonished; with 3.5 there is
+// one mode, at the prior; with 5 there are two.
+TEST(NarrowPriors, that_outweigh_the_rows_are_said) {
+  const auto says = [&](double slope) {
+    StoreBuilder builder({"x"});
+    for (int i = 0; i < 400; ++i) {
+      const double x = i < 200 ? 1.0 : -1.0;
+      builder.append(std::vector<double>{x}, slope * x + (i % 2 == 0 ? 1.0 : -1.0));
+    }
+    const Fit found = fit(builder.finish(), Model(Gaussian(1.0), Prior::student_t(3.0, 0.0, 0.002)), few_draws());
+    for (const std::string& warning : found.warnings) {
+      if (warning.starts_with("the prior of 'x' outweighs the rows")) return 1;
+      if (warning.starts_with("the posterior of 'x' has two modes")) return 2;
+    }
+    return 0;
+  };
+  EXPECT_EQ(says(0.1), 0);
+  EXPECT_EQ(says(0.175), 1);
+  EXPECT_EQ(says(0.25), 2);
+  EXPECT_EQ(says(0.5), 0);
+}
+
 }  // namespace
 }  // namespace flymc

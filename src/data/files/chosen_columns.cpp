@@ -131,7 +131,7 @@ void check_options(const Table& table, const EncodingOptions& options, const Cho
 Formula formula_of(const Table& table, const EncodingOptions& options) {
   return parse_formula(options.formula, [&](const std::string& target) {
     std::vector<std::string> others;
-    for (const std::string& name : table.names()) {
+    for (const std::string& name : table.names_without_index()) {
       const bool fact = std::ranges::any_of(roles(options), [&](const Role& role) { return role.first == name; });
       if (name != target && !fact) others.push_back(name);
     }
@@ -152,7 +152,7 @@ ChosenColumns choose_columns(const Table& table, const EncodingOptions& options)
   const std::vector<std::string> named = by_formula ? formula.columns() : options.columns;
   check_named(table, options, named);
   ChosenColumns out;
-  const auto all = named.empty() && !by_formula ? table.names() : named;
+  const auto all = named.empty() && !by_formula ? table.names_without_index() : named;
   if (all.size() > Encoding::most_features + 1 + exclude.size())
     throw InputError(fmt::format(
         "{}: {} columns are to explain the target, and a fit takes at most {}: it keeps matrices with a row and a "

@@ -101,14 +101,16 @@ arrow::Status prepare() {
   return status;
 }
 
-// Arrow takes the region and the server of S3 from the address alone.
+// What the address does not say. Arrow takes the region and the server of S3 from it alone.
 std::string settings_of(const Address& address) {
   std::string out = address.settings;
-  if (address.scheme != "s3") return out;
   const auto add = [&](std::string_view name, const std::optional<std::string>& value) {
     if (value && out.find(fmt::format("{}=", name)) == std::string::npos)
       out += fmt::format("{}{}={}", out.empty() ? "?" : "&", name, *value);
   };
+  // Google's library tries for 15 minutes otherwise.
+  if (address.scheme == "gs" || address.scheme == "gcs") add("retry_limit_seconds", "10");
+  if (address.scheme != "s3") return out;
   add("region", from_environment({"AWS_REGION", "AWS_DEFAULT_REGION"}));
   if (auto server = from_environment({"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"})) {
     const std::size_t scheme = server->find("://");

@@ -52,21 +52,30 @@ const FileColumn* column_of(const TableFile& file, std::string_view name) {
   return at ? &file.columns()[*at] : nullptr;
 }
 
-// The columns that were categorical in the pandas frame that a file was written from.
-std::vector<std::string> categorical_in_pandas(const arrow::Schema& schema) {
-  std::vector<std::string> names;
-  if (!schema.metadata()) return names;
+struct SaidByPandas {
+  std::vector<std::string> categorical, index;
+};
+
+// Of the columns of the pandas frame that a file was written from.
+SaidByPandas said_by_pandas(const arrow::Schema& schema) {
+  SaidByPandas out;
+  if (!schema.metadata()) return out;
   const auto text = schema.metadata()->Get("pandas");
-  if (!text.ok() || too_deep(*text)) return names;
+  if (!text.ok() || too_deep(*text)) return out;
   const auto value = nlohmann::json::parse(*text, nullptr, false);
-  if (!value.is_object() || !value.contains("columns") || !value["columns"].is_array()) return names;
+  if (!value.is_object()) return out;
+  const auto list = [&](const char* key) {
+    return value.contains(key) && value[key].is_array() ? value[key] : nlohmann::json::array();
+  };
   const auto word = [](const nlohmann::json& column, const char* key) {
     return column.contains(key) && column[key].is_string() ? column[key].get<std::string>() : std::string();
   };
-  for (const auto& column : value["columns"])
+  for (const auto& column : list("columns"))
     if (column.is_object() && word(column, "pandas_type") == "categorical")
-      names.push_back(column.contains("field_name") ? word(column, "field_name") : word(column, "name"));
-  return names;
+      out.categorical.push_back(column.contains("field_name") ? word(column, "field_name") : word(column, "name"));
+  for (const auto& name : list("index_columns"))
+    if (name.is_string()) out.index.push_back(name.get<std::string>());
+  return out;
 }
 
 void check_same_columns(const TableFile& first, const TableFile& other) {
@@ -94,7 +103,9 @@ void TableFile::set_columns(const arrow::Schema& schema) {
   for (const auto& field : schema.fields())
     columns_.push_back({field->name(), kind_of(*field->type()), field->type()->id() == arrow::Type::NA});
   for (std::size_t j = 0; j < columns_.size(); ++j) places_.emplace(columns_[j].name, j);
-  set_categorical(categorical_in_pandas(schema));
+  const SaidByPandas said = said_by_pandas(schema);
+  set_categorical(said.categorical);
+  index_ = said.index;
 }
 
 void TableFile::set_categorical(const std::vector<std::string>& names) {
@@ -148,6 +159,15 @@ const TableColumn* Table::find(std::string_view name) const {
 std::vector<std::string> Table::names() const {
   std::vector<std::string> names;
   for (const auto& column : columns_) names.push_back(column.name);
+  return names;
+}
+
+std::vector<std::string> Table::names_without_index() const {
+  std::vector<std::string> names;
+  for (const auto& column : columns_)
+    if (std::ranges::none_of(files_,
+                             [&](const auto& file) { return std::ranges::count(file->index(), column.name) > 0; }))
+      names.push_back(column.name);
   return names;
 }
 

@@ -41,6 +41,8 @@ class TableFile {
     const auto found = places_.find(name);
     return found == places_.end() ? std::nullopt : std::optional(found->second);
   }
+  // Columns that were the index of the pandas frame that the file was written from.
+  const std::vector<std::string>& index() const { return index_; }
   std::optional<RowId> rows() const { return rows_; }
   // Pieces that can be read apart: row groups, or record batches; a CSV is one.
   virtual std::size_t pieces() const { return 1; }
@@ -58,6 +60,7 @@ class TableFile {
 
   std::string path_;
   std::vector<FileColumn> columns_;
+  std::vector<std::string> index_;
   std::optional<RowId> rows_;
 
  private:

@@ -103,6 +103,16 @@ void write_part(const Job& job, const Table& table, const Encoding& encoding, Ro
   writer.finish();
 }
 
+std::vector<std::string> left_out_index(const Table& table, const Encoding& encoding) {
+  const std::vector<std::string> others = table.names_without_index();
+  std::vector<std::string> out;
+  for (const std::string& name : table.names())
+    if (std::ranges::count(others, name) == 0 &&
+        std::ranges::count(encoding.columns(), name, &EncodedColumn::name) == 0)
+      out.push_back(name);
+  return out;
+}
+
 }  // namespace
 
 void ingest(const Job& job) {
@@ -133,6 +143,8 @@ void ingest(const Job& job) {
                                        static_cast<double>(table.rows().value_or(0)), "rows"});
   });
   check_fits(encoding, settings);
+  for (const std::string& name : left_out_index(table, encoding))
+    job.monitor.say(fmt::format("        without '{}', the index of the pandas frame that the file is from", name));
   for (const EncodedColumn& column : encoding.columns())
     if (!column.rare.empty())
       job.monitor.say(fmt::format("        {}: {} levels of fewer than {} rows are '{}'", column.name,

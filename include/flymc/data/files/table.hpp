@@ -105,6 +105,8 @@ class Table {
   const std::vector<TableColumn>& columns() const { return columns_; }
   const TableColumn* find(std::string_view name) const;
   std::vector<std::string> names() const;
+  // Those that were not the index of the pandas frame that a file was written from.
+  std::vector<std::string> names_without_index() const;
   std::vector<std::string> files() const;
   // Known for Parquet and Arrow files without reading them.
   std::optional<RowId> rows() const { return rows_; }
