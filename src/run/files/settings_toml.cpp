@@ -159,6 +159,9 @@ void set(std::string_view key, const toml::node& value, Settings& settings, bool
     for (const toml::node& one : *list) words.push_back(word_of(one, name));
   else
     words.push_back(word_of(value, name));
+  // Of a setting with a default, what is empty would not be written, and read back as the default.
+  if (words == Words{""} && !found->get(Settings()).empty())
+    throw InputError(fmt::format("{}: has no value; give it one, or leave the line out", name));
   found->set(settings, words);
 }
 

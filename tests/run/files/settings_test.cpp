@@ -151,6 +151,26 @@ TEST(Settings, NumbersSurviveTheirFile) {
   }
 }
 
+TEST(Settings, ThatHaveADefaultAreNotEmpty) {
+  for (const bool of_a_run : {false, true}) {
+    Settings settings;
+    EXPECT_THROW(from_toml("target = 'y'\nfamily = ''\n", "settings.toml", settings, of_a_run), InputError);
+  }
+}
+
+// 5.0 is another column than 5.
+TEST(Settings, NamesThatLookLikeNumbersSurviveTheirFile) {
+  for (const std::string name : {"5.0", "5", "1e3", "-0", "0.10", "nan", "inf", "true", "007", "1_000", "0x1f"}) {
+    Settings settings;
+    settings.target = name;
+    for (const bool of_a_run : {false, true}) {
+      Settings again;
+      from_toml(to_toml(settings), "settings.toml", again, of_a_run);
+      EXPECT_EQ(again.target, name) << to_toml(settings);
+    }
+  }
+}
+
 TEST(Settings, NamesThatAreNoTextAreRefused) {
   for (const char* bytes : {"caf\xe9.csv", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe2\x82", "\x80"}) {
     Settings settings;
@@ -232,11 +252,11 @@ TEST_F(SettingsFile, BadLinesNameFileAndKey) {
 
 // The text is not followed by anything: an address sanitizer sees what is read behind it.
 TEST(Settings, a_run_may_end_within_a_line) {
-  const std::string words = "table = ['t.csv']\nfamily = ";
+  const std::string words = "table = ['t.csv']\ntarget = ";
   const std::vector<char> text(words.begin(), words.end());
   Settings settings;
   from_toml({text.data(), text.size()}, "settings.toml", settings, true);
-  EXPECT_EQ(settings.family, "");
+  EXPECT_EQ(settings.target, "");
 }
 
 // Deeply nested and long files are refused, and overflow neither the stack nor memory.
