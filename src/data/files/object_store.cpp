@@ -42,7 +42,7 @@ std::optional<std::string> from_environment(std::initializer_list<const char*> n
 }
 
 // An address is kept in the run, so a secret in it would be, too. And who resumes a stranger's run should not send a request
-// to a server that the stranger chose.
+// to a server that its settings name, as far as the address does not have to name one.
 void check_settings(const Address& address) {
   const std::string where = "set it in the environment, as for the store's own tools";
   if (const std::size_t at = address.place.find('@'); at != std::string::npos && address.place.find(':') < at)
@@ -168,15 +168,7 @@ Opened place_of(const Address& address, const std::string& text) {
   return *std::move(opened);
 }
 
-void require_format(const std::string& address) {
-  if (format_of(address) == TableFormat::none)
-    throw InputError(
-        fmt::format("{}: the end of the name says no known format; a table is {}", address, table_formats));
-}
-
 bool is_pattern(std::string_view key) { return key.find_first_of("*?[") != std::string_view::npos; }
-
-bool hidden(const std::string& name) { return name.starts_with('.') || name.starts_with('_'); }
 
 // The part of a key up to the last '/' before the first letter of a pattern.
 std::string folder_of_pattern(const std::string& key) {
@@ -212,7 +204,7 @@ std::vector<std::string> matches(const Address& address, const Opened& opened, c
 std::vector<std::string> in_folder(const Address& address, const Opened& opened, const std::string& text) {
   std::vector<std::string> out;
   for (const fs::FileInfo& one : list(opened, address.key, false, text)) {
-    if (hidden(one.base_name())) continue;
+    if (is_hidden(one.base_name())) continue;
     if (one.IsDirectory())
       throw InputError(fmt::format("{}: holds the folder '{}'; name the objects with a pattern such as '{}/*.parquet'",
                                    text, one.base_name(), address.with(one.path().substr(opened.before.size()))));

@@ -22,16 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool hidden(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name.starts_with('.') || name.starts_with('_');
-}
-
 void add_folder(const std::string& folder, std::vector<std::string>& files) {
   std::vector<std::string> found;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (hidden(entry->path())) continue;
+    if (is_hidden(entry->path().filename().string())) continue;
     // Passing over a folder of rows would go unnoticed.
     if (entry->is_directory())
       throw InputError(fmt::format("{}: holds the folder '{}'; name the files with a pattern such as '{}/*/*.parquet'",
@@ -60,8 +55,7 @@ void check_name(const std::string& path) {
 void add_path(const std::string& path, std::vector<std::string>& files) {
   if (fs::is_directory(path)) return add_folder(path, files);
   require_readable(path);
-  if (format_of(path) == TableFormat::none)
-    throw InputError(fmt::format("{}: the end of the name says no known format; a table is {}", path, table_formats));
+  require_format(path);
   files.push_back(path);
 }
 
@@ -102,6 +96,13 @@ TableFormat format_of(const std::string& path) {
   if (ends({".arrow", ".ipc", ".feather"})) return TableFormat::ipc;
   return TableFormat::none;
 }
+
+void require_format(const std::string& path) {
+  if (format_of(path) == TableFormat::none)
+    throw InputError(fmt::format("{}: the end of the name says no known format; a table is {}", path, table_formats));
+}
+
+bool is_hidden(const std::string& name) { return name.starts_with('.') || name.starts_with('_'); }
 
 std::vector<std::string> expand_paths(const std::vector<std::string>& paths) {
   if (paths.empty()) throw InputError("no file was named; name a file, a pattern such as 'part-*.csv', or a folder");

@@ -18,6 +18,12 @@ std::string without_settings(const std::string& path);
 // By the end of the name.
 TableFormat format_of(const std::string& path);
 
+// Throws InputError, naming the formats, if the name ends in none.
+void require_format(const std::string& path);
+
+// Whether a name in a folder is passed over.
+bool is_hidden(const std::string& name);
+
 // The files and objects behind names, patterns and folders, in order; each is readable and of a known format. Throws
 // InputError.
 std::vector<std::string> expand_paths(const std::vector<std::string>& paths);
