@@ -29,7 +29,7 @@ using namespace flymc;
 
 // A table of `ones` rows with y = 1 and `zeros` rows with y = 0, whose only column is 1.
 Store counts(double ones, double zeros) {
-  return Store::from_matrix(RowMatrix::Ones(2, 1), (Vector(2) << 1.0, 0.0).finished(), {}, Precision::float64,
+  return Store::from_matrix(RowMatrix::Ones(2, 1), (Vector(2) << 1.0, 0.0).finished(), {}, NumberType::float64,
                             (Vector(2) << ones, zeros).finished());
 }
 
@@ -155,7 +155,7 @@ int alarms(const Case& of, std::int64_t draws, int runs, Told& told) {
   };
   const Threads one(1);
   const Anchor mode = find_anchor(of.store, of.model, {one});
-  const double at = mode.theta[0], sd = mode.metric.whiten_gradient(Vector::Ones(1)).norm();
+  const double at = mode.theta[0], sd = mode.metric.sd(Index{0});
   const Exact exact(of.planted(posterior, at, sd), at, sd);
   const Exact right(posterior, at, sd);
   told.shift = (exact.mean - right.mean) / right.sd;
@@ -190,7 +190,7 @@ int alarms(const Case& of, std::int64_t draws, int runs, Told& told) {
 int alarms_of_fits(double ones, int runs, int& at_a_tenth) {
   const RowMatrix x = (RowMatrix(4, 2) << 1, 0, 1, 0, 1, 1, 1, 1).finished();
   const Store store =
-      Store::from_matrix(x, (Vector(4) << 1, 0, 1, 0).finished(), {}, Precision::float64,
+      Store::from_matrix(x, (Vector(4) << 1, 0, 1, 0).finished(), {}, NumberType::float64,
                          (Vector(4) << ones, 1000.0 - ones, 2.0 * ones, 1000.0 - 2.0 * ones).finished());
   const Model model(Logistic{}, Prior::normal(0.0, 2.5));
   int out = 0;

@@ -161,9 +161,7 @@ double iid_per_second(const Anchor& laplace, const Execution& execution) {
   const auto threads = static_cast<std::size_t>(execution.threads.count());
   constexpr int draws = 100000;
   std::vector<double> sums(threads);
-  const Index d = laplace.theta.size();
-  const PackedMatrix factor(
-      laplace.metric.lower().transpose().triangularView<Eigen::Upper>().solve(Matrix::Identity(d, d)));
+  const PackedMatrix factor(laplace.metric.covariance_factor());
   const Stopwatch watch(execution.threads);
   execution.threads.run(threads, [&](std::size_t t) {
     Vector z(laplace.theta.size()), theta;

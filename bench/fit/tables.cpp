@@ -255,7 +255,7 @@ Case covtype(const std::filesystem::path& data) {
   for (Index j = 0; j < numbers; ++j) names.push_back(fmt::format("x{}", j));
   for (Index j = 1; j < areas; ++j) names.push_back(fmt::format("area{}", j));
   for (Index j = 1; j < soils; ++j) names.push_back(fmt::format("soil{}", j));
-  StoreBuilder builder(names, Precision::float32);
+  StoreBuilder builder(names, NumberType::float32);
   std::vector<double> x(d);
   for (Index row = 0; row < raw.rows(); ++row) {
     std::fill(x.begin(), x.end(), 0.0);
@@ -285,7 +285,7 @@ Case one_hot(RowId rows) {
   Vector theta(static_cast<Index>(names.size()));
   PhiloxRandom(11, 1, 0).normals(Purpose::simulate, 0, {theta.data(), names.size()});
   theta *= 0.5;
-  StoreBuilder builder(names, Precision::float32);
+  StoreBuilder builder(names, NumberType::float32);
   std::vector<double> x(names.size());
   const Logistic family;
   for (RowId row = 0; row < rows; ++row) {
@@ -314,7 +314,7 @@ Case a9a(const std::filesystem::path& data) {
   const paper::Array y = paper::read_npy_gz(data / "a9a" / "a9a_train_y.npy.gz");
   std::vector<std::string> names = {"bias"};
   for (Index j = 0; j < x.width(); ++j) names.push_back(fmt::format("x{}", j));
-  StoreBuilder builder(names, Precision::float32);
+  StoreBuilder builder(names, NumberType::float32);
   std::vector<double> row(static_cast<std::size_t>(x.width()) + 1, 1.0);
   for (Index i = 0; i < x.rows(); ++i) {
     for (Index j = 0; j < x.width(); ++j) row[static_cast<std::size_t>(j) + 1] = x(i, j);

@@ -42,7 +42,7 @@ FitOptions options_of(const Experiment& experiment, const Effort& effort, Algori
 
 // Regular slice sampling as the library's sampler does it, on a density that is quicker along lines.
 struct LinePlan {
-  LinePlan(const Store& store, const Model& model, const Scales& scales, std::shared_ptr<const Metric> metric)
+  LinePlan(const Store& store, const Model& model, const Scales& scales, std::shared_ptr<const Precision> metric)
       : density(store, StudentT(student_t_nu, scales.likelihood), model.prior()),
         prior(model.prior()),
         moves_by(std::move(metric)) {}
@@ -63,7 +63,7 @@ struct LinePlan {
 
   LineDensity density;
   Prior prior;
-  std::shared_ptr<const Metric> moves_by;
+  std::shared_ptr<const Precision> moves_by;
 };
 
 // Iterations 1 ... last, about evenly on a logarithmic scale.
@@ -160,8 +160,8 @@ AlgorithmResult run_algorithm(const Experiment& experiment, const Effort& effort
   const Sampler sampler(store, model, preparation, options);
   const FullDensity posterior(store, model);
   const bool along_lines = options.regular && experiment.move == MoveKind::slice_direction;
-  const auto metric = std::make_shared<const Metric>(options.whiten ? preparation.anchor->metric
-                                                                    : Metric::identity(model.coefficients(store)));
+  const auto metric = std::make_shared<const Precision>(
+      options.whiten ? preparation.anchor->metric : Precision::identity(model.coefficients(store)));
 
   AlgorithmResult out{algorithm, 0, 0, std::vector<RunResult>(static_cast<std::size_t>(effort.runs))};
   if (preparation.anchor) out.anchor_queries = preparation.anchor->queries;

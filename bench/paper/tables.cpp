@@ -24,7 +24,7 @@ using RowReader = std::function<double(RowId row, std::span<double> features)>;
 Store build(std::span<const RowId> rows, Index features, const RowReader& read) {
   std::vector<std::string> names = {"bias"};
   for (Index j = 0; j < features; ++j) names.push_back(fmt::format("x{}", j));
-  StoreBuilder builder(names, Precision::float32);
+  StoreBuilder builder(names, NumberType::float32);
   std::vector<double> x(static_cast<std::size_t>(features + 1), 1.0);
   for (const RowId row : rows) {
     const double y = read(row, std::span<double>(x).subspan(1));

@@ -130,7 +130,7 @@ class TimedChain {
         anchor_(&anchor),
         sweep_(density, std::min(1.0, proposals_per_sweep / static_cast<double>(density.rows()))),
         state_(state) {
-    StepTuner<Move> tuner(density, std::make_shared<const Metric>(anchor.metric),
+    StepTuner<Move> tuner(density, std::make_shared<const Precision>(anchor.metric),
                           1.0 / std::sqrt(static_cast<double>(density.dimension())));
     for (; state_.iteration < warm_up; ++state_.iteration) {
       sweep_.step(state_, random(0));

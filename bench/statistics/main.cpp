@@ -83,7 +83,7 @@ void time_rule(const Store& store, const std::shared_ptr<const BoundRule>& rule,
   const Index d = store.features();
   const auto n = static_cast<double>(store.rows());
   // About the posterior's: n w = n / 5, with some correlation.
-  const Metric metric = *Metric::from_precision(0.2 * n * (Matrix::Identity(d, d) + Matrix::Constant(d, d, 0.1)));
+  const Precision metric = *Precision::of(0.2 * n * (Matrix::Identity(d, d) + Matrix::Constant(d, d, 0.1)));
   const Bound bound(store, model.shared_family(), rule, anchor, execution, metric);
   check(store, bound);
   double pass = std::numeric_limits<double>::infinity(), bare = pass;

@@ -21,7 +21,7 @@ Anchor anchor_at(const Store& store, const Model& model, const Execution& execut
   check(theta, store, model);
   WeightedPosterior posterior(store, model, execution);
   const Expansion here = posterior.expand(theta);
-  Metric metric = metric_of(posterior, here);
+  Precision metric = metric_of(posterior, here);
   const double distance = metric.whiten_gradient(here.gradient).norm();
   return {std::move(theta), std::move(metric), posterior.queries(), 0, distance};
 }

@@ -12,8 +12,6 @@
 namespace flymc {
 namespace {
 
-double log_determinant(const Metric& metric) { return 2.0 * metric.lower().diagonal().array().log().sum(); }
-
 // Theta whose entry is such that its parameter has a value, given the other entries.
 class Held {
  public:
@@ -44,7 +42,7 @@ class Held {
 struct Spike {
   Vector theta;
   double value;
-  Metric others;
+  Precision others;
 };
 
 // Damped Newton steps of the entries other than a held one.
@@ -65,7 +63,7 @@ std::optional<Spike> climb_held(WeightedPosterior& posterior, const Held& held, 
     precision.row(last) += along * precision.row(entry);
     Vector gradient = here.gradient;
     gradient[last] += along * gradient[entry];
-    const auto metric = Metric::from_precision(precision(others, others));
+    const auto metric = Precision::of(precision(others, others));
     if (!metric) return std::nullopt;
     const Vector white = metric->whiten_gradient(gradient(others));
     if (white.norm() < near_enough) return Spike{theta, here.value, *metric};
@@ -108,19 +106,19 @@ std::optional<BothPlaces> refit_both_places(const Store& store, const Model& mod
   const auto change = [&](const Vector& theta, const Vector& by) { return rows.parameter_change(theta, by)[entry]; };
   const Vector unit = Vector::Unit(start.size(), entry);
   const Vector& at_rest = rest->anchor.theta;
-  const Metric& metric = rest->anchor.metric;
-  const double sd = std::abs(change(at_rest, unit)) * std::sqrt(metric.unwhiten(metric.whiten_gradient(unit))[entry]);
+  const Precision& metric = rest->anchor.metric;
+  const double sd = std::abs(change(at_rest, unit)) * std::sqrt(metric.solve(unit)[entry]);
   const double away = std::hypot(rows.parameters(at_rest)[entry] - location, sd * change(at_rest, unit));
   const double log_rest = rest->value + StudentTOfEntry{entry, nu, location, scale}.log_density(location + away) +
-                          0.5 * std::log(2.0 * std::numbers::pi) - 0.5 * log_determinant(metric);
+                          0.5 * std::log(2.0 * std::numbers::pi) - 0.5 * metric.log_determinant();
   const double log_spike =
-      spike->value - std::log(std::abs(change(spike->theta, unit))) - 0.5 * log_determinant(spike->others);
+      spike->value - std::log(std::abs(change(spike->theta, unit))) - 0.5 * spike->others.log_determinant();
   if (!std::isfinite(log_rest) || !std::isfinite(log_spike)) return std::nullopt;
   return BothPlaces{spike->theta, at_rest, log_spike - log_rest, sd, spike->others, posterior.queries()};
 }
 
 double laplace_mass(const Store& store, const Model& model, const Execution& execution, const Anchor& anchor) {
-  return WeightedPosterior(store, model, execution).slope(anchor.theta).value - 0.5 * log_determinant(anchor.metric);
+  return WeightedPosterior(store, model, execution).slope(anchor.theta).value - 0.5 * anchor.metric.log_determinant();
 }
 
 }  // namespace flymc

@@ -10,7 +10,7 @@
 namespace flymc {
 
 RowsQuadratic rows_at(const Model& model, const Anchor& anchor) {
-  RowsQuadratic rows{anchor.theta, Vector::Zero(anchor.theta.size()), anchor.metric.precision()};
+  RowsQuadratic rows{anchor.theta, Vector::Zero(anchor.theta.size()), anchor.metric.matrix()};
   model.term().surrogate(anchor.theta, rows.slope);
   rows.slope = -rows.slope;
   model.term().curvature(Term::Of::surrogate, anchor.theta).add_to(rows.curvature, -1.0);

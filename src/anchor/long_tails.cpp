@@ -8,8 +8,8 @@
 #include <limits>
 #include <numbers>
 
-#include "flymc/core/metric.hpp"
 #include "flymc/core/numerics.hpp"
+#include "flymc/core/precision.hpp"
 
 namespace flymc {
 namespace {
@@ -138,15 +138,14 @@ bool LongTails::expand(const RowsQuadratic& rows) {
     wide_.push_back(sd);
   }
   slope += rows.slope;
-  const auto metric = Metric::from_precision(precision_);
+  const auto metric = Precision::of(precision_);
   if (!metric || !slope.allFinite()) return false;
-  mean_ = rows.at + metric->unwhiten(metric->whiten_gradient(slope));
+  mean_ = rows.at + metric->solve(slope);
   const auto n = static_cast<Index>(entries_.size());
   columns_.resize(rows.at.size(), n);
   covariance_.resize(n, n);
   for (Index i = 0; i < n; ++i)
-    columns_.col(i) =
-        metric->unwhiten(metric->whiten_gradient(Vector::Unit(rows.at.size(), entries_[static_cast<std::size_t>(i)])));
+    columns_.col(i) = metric->solve(Vector::Unit(rows.at.size(), entries_[static_cast<std::size_t>(i)]));
   for (Index i = 0; i < n; ++i) covariance_.row(i) = columns_.row(entries_[static_cast<std::size_t>(i)]);
   return mean_.allFinite() && covariance_.allFinite();
 }

@@ -33,7 +33,7 @@ std::optional<Vector> graduate(WeightedPosterior& posterior, const Vector* besid
 }
 
 double distance_between(const Mode& from, const Mode& to) {
-  return from.anchor.metric.whiten(to.anchor.theta - from.anchor.theta).norm();
+  return from.anchor.metric.length(to.anchor.theta - from.anchor.theta);
 }
 
 // Keeps them highest first, and of those that are the same the one that was found first.

@@ -14,7 +14,7 @@ namespace {
 std::string undetermined(const WeightedPosterior& posterior, const Matrix& precision) {
   const auto names = posterior.model().names(posterior.store());
   for (Index j = 0; j < precision.rows(); ++j)
-    if (!Metric::from_precision(precision.topLeftCorner(j + 1, j + 1))) return names[static_cast<std::size_t>(j)];
+    if (!Precision::of(precision.topLeftCorner(j + 1, j + 1))) return names[static_cast<std::size_t>(j)];
   return names.back();
 }
 
@@ -33,7 +33,7 @@ std::string no_end(const Model& model, int steps) {
 
 }  // namespace
 
-Metric metric_of(const WeightedPosterior& posterior, const Expansion& here) {
+Precision metric_of(const WeightedPosterior& posterior, const Expansion& here) {
   const Store& store = posterior.store();
   const Model& model = posterior.model();
   if (here.metric) return *here.metric;
@@ -41,7 +41,7 @@ Metric metric_of(const WeightedPosterior& posterior, const Expansion& here) {
     // The prior determines every coefficient, but doubles cannot show it beside columns so large. Any metric will do.
     Matrix eased = here.precision;
     eased.diagonal() *= 1.0 + 1e-10;
-    if (auto metric = Metric::from_precision(eased)) return *metric;
+    if (auto metric = Precision::of(eased)) return *metric;
     throw InputError(
         "the columns differ so much in size that their posterior is beyond double precision; rescale them");
   }
@@ -67,14 +67,14 @@ static Mode climb_from(Vector theta, WeightedPosterior& posterior, const AnchorO
           "the posterior is beyond double precision at the centre of the prior; rescale the columns, or choose a "
           "prior that "
           "is wider or nearer to 0");
-    Metric metric = metric_of(posterior, here);
+    Precision metric = metric_of(posterior, here);
     // The Newton step is P^-1 gradient, and its length in posterior standard deviations is ||L^-1 gradient||.
     const Vector white = metric.whiten_gradient(here.gradient);
     const double distance = white.norm();
     // Where classes are separated and the prior is flat, the likelihood has no maximum: it flattens as fast as it is
     // climbed, so that the distance shrinks although each step is as long as the last. There the precision of some
     // coefficient, given those after it, shrinks with every step; near a mode it does not.
-    const Vector now = metric.lower().diagonal().cwiseAbs2();
+    const Vector now = metric.pivots();
     const bool settled = pivots.size() > 0 && (now.array() > 0.5 * pivots.array()).all();
     pivots = now;
     const auto here_it_is = [&]() -> Mode {

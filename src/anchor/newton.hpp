@@ -8,7 +8,7 @@ namespace flymc {
 
 // The metric of the precision at a theta. Throws InputError, naming the coefficient, where the rows and a flat prior
 // leave one undetermined.
-Metric metric_of(const WeightedPosterior& posterior, const Expansion& here);
+Precision metric_of(const WeightedPosterior& posterior, const Expansion& here);
 
 struct Mode {
   Anchor anchor;

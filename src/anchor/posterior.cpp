@@ -50,7 +50,7 @@ Expansion WeightedPosterior::expand(const Vector& theta) {
   for (Matrix& m : sums.curvature) m = Matrix(m.selfadjointView<Eigen::Lower>());
   out.precision = std::move(sums.curvature[0]);
   model_.term().curvature(Term::Of::surrogate, theta).add_to(out.precision);
-  out.metric = Metric::from_precision(out.precision);
+  out.metric = Precision::of(out.precision);
   if (!out.metric) {
     out.mended = true;
     out.precision += sums.curvature[1];
@@ -63,7 +63,7 @@ Expansion WeightedPosterior::expand(const Vector& theta) {
       out.precision.col(last).setZero();
       out.precision(last, last) = own;
     }
-    out.metric = Metric::from_precision(out.precision);
+    out.metric = Precision::of(out.precision);
   }
   return out;
 }
@@ -117,9 +117,9 @@ std::optional<EasedStep> WeightedPosterior::ease(const Vector& theta, double fac
   model_.term().surrogate(theta, sums.slope);
   Matrix precision = sums.curvature[0].selfadjointView<Eigen::Lower>();
   model_.term().curvature(Term::Of::surrogate, theta).add_to(precision);
-  const auto metric = Metric::from_precision(precision);
+  const auto metric = Precision::of(precision);
   if (!metric || !sums.slope.allFinite()) return std::nullopt;
-  return EasedStep{theta + metric->unwhiten(metric->whiten_gradient(sums.slope)), sums.value / total_weight()};
+  return EasedStep{theta + metric->solve(sums.slope), sums.value / total_weight()};
 }
 
 double WeightedPosterior::variance_of_difference(const Vector& a, const Vector& b) {

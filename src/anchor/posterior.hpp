@@ -6,7 +6,7 @@
 
 #include "flymc/bound/collapse.hpp"
 #include "flymc/comm/execution.hpp"
-#include "flymc/core/metric.hpp"
+#include "flymc/core/precision.hpp"
 #include "flymc/model/model.hpp"
 
 namespace flymc {
@@ -22,8 +22,8 @@ struct Expansion {
   double value;
   Vector gradient;
   Matrix precision;
-  std::optional<Metric> metric;  // of the precision, if that is positive definite
-  bool mended = false;           // whether it is not the likelihood's own
+  std::optional<Precision> metric;  // of the precision, if that is positive definite
+  bool mended = false;              // whether it is not the likelihood's own
 };
 
 // One step of iteratively reweighted least squares for an eased family.

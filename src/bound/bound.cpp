@@ -31,7 +31,7 @@ double largest_variance(const double* spread, const Arrangement& arrangement, bo
 }  // namespace
 
 Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, std::shared_ptr<const BoundRule> rule,
-             Vector anchor, const Execution& execution, std::optional<Metric> metric, const Lighting& lighting,
+             Vector anchor, const Execution& execution, std::optional<Precision> metric, const Lighting& lighting,
              SparseSymmetric further_precision)
     : family_(std::move(family)),
       rule_(std::move(rule)),
@@ -116,7 +116,7 @@ Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, st
 }
 
 Bound::Bound(std::shared_ptr<const BatchedFamily> family, std::shared_ptr<const BoundRule> rule, Vector anchor,
-             BoundSums sums, RowId queries, std::optional<Metric> metric, ExpectedGaps expected_gaps, LitRows lit,
+             BoundSums sums, RowId queries, std::optional<Precision> metric, ExpectedGaps expected_gaps, LitRows lit,
              SparseSymmetric further_precision)
     : family_(std::move(family)),
       rule_(std::move(rule)),

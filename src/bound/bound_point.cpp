@@ -33,8 +33,7 @@ BoundPoint Bound::at(const Vector& theta, bool with_gradient) const {
   BoundPoint point = at_distance(theta - anchor_, rho);
   if (with_gradient && (rule_->grows() || point.outside()))
     // d ||L'change|| / d theta = L (L'change) / rho; at the anchor itself rho multiplies terms that vanish.
-    point.rho_gradient = rho > 0.0 ? Vector(metric_->lower().triangularView<Eigen::Lower>() * (white / rho))
-                                   : Vector::Zero(theta.size());
+    point.rho_gradient = rho > 0.0 ? metric_->unwhiten_gradient(white / rho) : Vector(Vector::Zero(theta.size()));
   return point;
 }
 

@@ -47,7 +47,7 @@ Store with_code(const Store& plain, Index first, Index count) {
   std::vector<Index> levels(static_cast<std::size_t>(first), 0);
   levels.push_back(count);
   levels.resize(static_cast<std::size_t>(plain.features() - count + 1), 0);
-  StoreBuilder builder(Layout(plain.columns(), plain.precision(), levels), plain.fact_kinds());
+  StoreBuilder builder(Layout(plain.columns(), plain.number_type(), levels), plain.fact_kinds());
   for (RowId i = 0; i < plain.rows(); ++i) {
     std::vector<double> cells;
     for (Index j = 0; j < first; ++j) cells.push_back(plain.value(i, j));
@@ -98,11 +98,11 @@ class Table {
     if (number % 3 == 1) weights[3] = 0.0;
     if (number % 3 == 2 && !model_.family().only_differences())
       offsets = dice_.power_of_ten(-1.0, 1.0) * dice_.normals(rows_per_table);
-    store_ = std::make_unique<Store>(Store::from_matrix(x, y, {}, Precision::float64, weights, offsets));
+    store_ = std::make_unique<Store>(Store::from_matrix(x, y, {}, NumberType::float64, weights, offsets));
     if (coded) store_ = std::make_unique<Store>(with_code(*store_, numbers, levels));
     const Matrix half = Matrix::NullaryExpr(entries, entries, [&] { return dice_.normal(); });
-    metric_ = Metric::from_precision(dice_.power_of_ten(-2.0, 6.0) *
-                                     (half * half.transpose() + 0.1 * Matrix::Identity(entries, entries)));
+    metric_ = Precision::of(dice_.power_of_ten(-2.0, 6.0) *
+                            (half * half.transpose() + 0.1 * Matrix::Identity(entries, entries)));
     bound_ = std::make_unique<Bound>(*store_, model_.shared_family(), rule_, anchor_, Execution{threads_}, metric_);
     for (RowId row = 0; row < rows_per_table; ++row)
       if (!bound_->lit().contains(row)) ids_.push_back(row);
@@ -152,7 +152,7 @@ class Table {
   // A direction of length 1 in the metric.
   Vector direction() {
     const Vector u = metric_->unwhiten(dice_.normals(anchor_.size()));
-    return u / metric_->whiten(u).norm();
+    return u / metric_->length(u);
   }
 
   // The direction of length 1 in which a row's change is as large as its reach allows, P^-1 x (for several predictors,
@@ -166,8 +166,8 @@ class Table {
     columns.col(0) = x;
     if (model_.predictors() > 1) columns.col(1) = -x;
     const Vector form = model_.arrangement().entries_of(columns);
-    const Vector u = metric_->unwhiten(metric_->whiten_gradient(form));
-    return u / metric_->whiten(u).norm();
+    const Vector u = metric_->solve(form);
+    return u / metric_->length(u);
   }
 
   Vector change(int t) {
@@ -430,7 +430,7 @@ class Table {
   Threads threads_{1};
   Vector anchor_;
   std::unique_ptr<Store> store_;
-  std::optional<Metric> metric_;
+  std::optional<Precision> metric_;
   std::unique_ptr<Bound> bound_;
   std::vector<RowId> ids_;
   BoundRows fixed_;

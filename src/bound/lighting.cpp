@@ -8,7 +8,7 @@
 
 namespace flymc {
 
-double largest_ratio(const Matrix& m, const Metric& a) {
+double largest_ratio(const Matrix& m, const Precision& a) {
   Vector v = Vector::Ones(m.rows()).normalized();
   double ratio = 0.0;
   for (int i = 0; i < 50; ++i) {
@@ -20,11 +20,11 @@ double largest_ratio(const Matrix& m, const Metric& a) {
   return ratio;
 }
 
-std::optional<Metric> Bound::posterior_metric() const {
+std::optional<Precision> Bound::posterior_metric() const {
   if (sums_.hessian.size() == 0) return std::nullopt;
   Matrix precision = sums_.hessian.selfadjointView<Eigen::Lower>();
   if (further_precision_.diagonal.size() > 0) further_precision_.add_to(precision);
-  return Metric::from_precision(precision);
+  return Precision::of(precision);
 }
 
 void Bound::take_out(const BoundRows& rows, const BoundRows& as_lit, BoundSums& sums) const {
@@ -108,7 +108,7 @@ void Bound::collapse_lit() {
   lit_.value = std::accumulate(value.begin(), value.end(), 0.0);
   add_slopes(rows.x, slope, arrangement, lit_.slope);
   lit_.curvature = arrangement.entries_of_form(rows.x.gram(rows.coefficients.curvature, arrangement.predictors()));
-  const Metric posterior = posterior_metric().value_or(*metric_);
+  const Precision posterior = posterior_metric().value_or(*metric_);
   for (double likeness = 1.0; likeness > 0.1; likeness /= 2.0) {
     stand_ins_ = flymc::stand_ins(rows, *family_, posterior, likeness);
     if (stand_ins_.size() == 0) return;
@@ -166,7 +166,7 @@ double Bound::stand_in_sum(const BoundPoint& point, Vector& gradient) const {
 }
 
 // A trajectory that follows the stand-ins is accepted with about exp(-|change of the difference of the two sums|).
-bool Bound::stand_ins_are_good(const Metric& posterior) const {
+bool Bound::stand_ins_are_good(const Precision& posterior) const {
   constexpr std::uint64_t trials = 16;
   constexpr double most_variance = 0.05;
   double mean = 0.0, squares = 0.0;
@@ -174,7 +174,7 @@ bool Bound::stand_ins_are_good(const Metric& posterior) const {
   for (std::uint64_t i = 0; i < trials; ++i) {
     PhiloxRandom(1, 0, i).normals(Purpose::subsample, 0, {z.data(), static_cast<std::size_t>(z.size())});
     const Vector change = posterior.unwhiten(z);
-    const BoundPoint point = at_distance(change, metric_->whiten(change).norm());
+    const BoundPoint point = at_distance(change, metric_->length(change));
     const double difference = lit_sum(point) - stand_in_sum(point, gradient), before = mean;
     mean += (difference - mean) / static_cast<double>(i + 1);
     squares += (difference - before) * (difference - mean);

@@ -35,7 +35,7 @@ double dot_of_panels(const double* x, const double* y, Index size) {
 }  // namespace
 
 struct Spread::Panels {
-  Panels(const Metric& metric, const Arrangement& arrangement);
+  Panels(const Precision& metric, const Arrangement& arrangement);
   void of(const RowCopies& rows, double* out) const {
     if (rows.size() <= few_rows)
       one_by_one(rows, out);
@@ -66,7 +66,7 @@ struct Spread::Panels {
 
 // Strips are counted from the last row of L^-1, and the first is filled up with zeros above: the one that is not full
 // is then the one with the fewest columns.
-Spread::Panels::Panels(const Metric& metric, const Arrangement& arrangement)
+Spread::Panels::Panels(const Precision& metric, const Arrangement& arrangement)
     : predictors_(arrangement.last_is_shared() ? 1 : arrangement.predictors()),
       features_(arrangement.features(metric.dimension())),
       padded_((metric.dimension() + panel_width - 1) / panel_width * panel_width),
@@ -135,7 +135,7 @@ double* Spread::Panels::products(const double* w, double* g) const {
 // of that size. With a_p = sum_i |v_i| s_(pi) the error of G_pq is at most e a_p a_q, e = (n + P^2 + 4) u to first
 // order, and e K diag(a_p^2) is at least any symmetric matrix with entries so large. e is taken twice.
 struct Spread::Covariance {
-  Covariance(const Metric& metric, const Arrangement& arrangement)
+  Covariance(const Precision& metric, const Arrangement& arrangement)
       : arrangement_(arrangement), features_(arrangement.features(metric.dimension())) {
     const Matrix m = inverse(metric.lower());
     values_ = m.transpose() * m;
@@ -193,7 +193,7 @@ struct Spread::Covariance {
   Vector deviation_;
 };
 
-Spread::Spread(const Metric& metric, const Arrangement& arrangement)
+Spread::Spread(const Precision& metric, const Arrangement& arrangement)
     : metric_(metric), arrangement_(arrangement), parts_(std::make_shared<Parts>()) {}
 
 void Spread::of(const RowCopies& rows, std::span<double> out) const {

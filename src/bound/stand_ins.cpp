@@ -9,10 +9,9 @@ namespace {
 
 // F with |F'(x - y)|^2 = the variance over the posterior of the rows' changes from each other: summed over predictors,
 // or over their differences where the likelihood knows nothing else.
-Matrix change_factor(const Metric& metric, const Arrangement& arrangement, bool only_differences) {
+Matrix change_factor(const Precision& metric, const Arrangement& arrangement, bool only_differences) {
   const Index predictors = arrangement.predictors(), d = arrangement.features(metric.dimension());
-  const Matrix half = metric.lower().transpose().triangularView<Eigen::Upper>().solve(
-      Matrix::Identity(metric.dimension(), metric.dimension()));  // covariance = half half'
+  const Matrix half = metric.covariance_factor();  // covariance = half half'
   Matrix sum = Matrix::Zero(d, d);
   if (arrangement.last_is_shared()) {  // rows differ in the other predictor alone
     sum = half * half.transpose();
@@ -34,7 +33,7 @@ Matrix change_factor(const Metric& metric, const Arrangement& arrangement, bool 
 
 }  // namespace
 
-StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Metric& metric, double likeness) {
+StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Precision& metric, double likeness) {
   const double alike = 0.002 * std::pow(likeness * family.unit(), 2);  // variance of the difference of two changes
   const double near = 0.25 * likeness;  // of predictors and targets, in units of 1 / sqrt(global curvature)
   constexpr std::size_t least = 8, too_few = 64;

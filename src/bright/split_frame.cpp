@@ -24,7 +24,7 @@ std::optional<SplitFrame> collapsed_frame(const Bound& bound, const Term& term, 
   for (const Index entry : tails) frame.prior_slope[entry] = 0.0;
   Matrix precision = whole(sums.curvature);
   frame.prior_curvature.add_to(precision);
-  const auto metric = Metric::from_precision(precision);
+  const auto metric = Precision::of(precision);
   if (!metric) return std::nullopt;
   // With A = L L' and L^-1 Q L^-T = U diag(growth) U': V = L^-T U, V^-1 = U'L'.
   Matrix rotation = Matrix::Identity(d, d);

@@ -9,7 +9,7 @@ namespace flymc {
 // Calls visit with a typed pointer to the block's row-major features; without codes.
 template <class Visit>
 void Block::with_values(Visit&& visit) const {
-  if (layout_->precision() == Precision::float64)
+  if (layout_->number_type() == NumberType::float64)
     visit(reinterpret_cast<const double*>(values_));
   else
     visit(reinterpret_cast<const float*>(values_));
@@ -49,7 +49,7 @@ void Block::each_row(Visit&& visit) const {
       some.take(values_ + static_cast<std::size_t>(first) * row_bytes, count);
       for (Index i = 0; i < count; ++i) visit(first + i, some.row(i));
     }
-  } else if (layout_->precision() == Precision::float64) {
+  } else if (layout_->number_type() == NumberType::float64) {
     for (Index i = 0; i < rows_; ++i)
       visit(i, Numbers<double>(values_ + static_cast<std::size_t>(i) * row_bytes, features));
   } else {

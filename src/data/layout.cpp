@@ -20,11 +20,11 @@ std::string cells_do_not_suit(Index features) {
 
 }  // namespace
 
-Layout::Layout(std::vector<std::string> features, Precision precision)
-    : Layout(features, precision, std::vector<Index>(features.size(), 0)) {}
+Layout::Layout(std::vector<std::string> features, NumberType number_type)
+    : Layout(features, number_type, std::vector<Index>(features.size(), 0)) {}
 
-Layout::Layout(std::vector<std::string> features, Precision precision, std::vector<Index> levels)
-    : names_(std::move(features)), precision_(precision), levels_(std::move(levels)) {
+Layout::Layout(std::vector<std::string> features, NumberType number_type, std::vector<Index> levels)
+    : names_(std::move(features)), number_type_(number_type), levels_(std::move(levels)) {
   if (names_.empty()) throw InputError("a store needs at least one column of features (an intercept counts)");
   // Subtracts one at a time, because the numbers in a forged file may overflow a sum.
   Index left = this->features();
@@ -52,7 +52,7 @@ void Layout::set_places() {
     first += std::max<Index>(1, count);
   }
   std::ranges::stable_sort(codes_, std::ranges::greater(), &Code::bytes);
-  const std::size_t number = bytes_per_number(precision_);
+  const std::size_t number = bytes_per_number(number_type_);
   row_bytes_ = numbers_.size() * number;
   for (Code& code : codes_) {
     if (!code.slope) continue;
@@ -68,8 +68,8 @@ void Layout::set_places() {
 
 namespace {
 
-double largest_number(Precision precision) {
-  return precision == Precision::float32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+double largest_number(NumberType number_type) {
+  return number_type == NumberType::float32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ void Layout::check_finite(RowId row, double value, Index feature) const {
   if (!std::isfinite(value))
     throw InputError(
         fmt::format("row {}, column '{}': {} is not a finite number; drop or fill such rows first", row, name, value));
-  if (std::abs(value) > largest_number(precision_))
+  if (std::abs(value) > largest_number(number_type_))
     throw InputError(fmt::format("row {}, column '{}': {} does not fit float32; rescale the column or use float64", row,
                                  name, value));
 }
@@ -88,7 +88,7 @@ void Layout::check(RowId row, std::span<const double> cells, const RowFacts& fac
   if (cells.size() != width())
     throw InputError(
         fmt::format("row {} has {} {}, expected {}", row, cells.size(), coded() ? "cells" : "features", width()));
-  const double largest = largest_number(precision_);
+  const double largest = largest_number(number_type_);
   bool finite = true;
   for (const double value : cells) finite &= std::abs(value) <= largest;
   if (!finite)
@@ -126,17 +126,17 @@ T get(const std::byte* at) {
 }  // namespace
 
 void Layout::pack(std::span<const double> cells, std::byte* row) const {
-  if (!coded() && precision_ == Precision::float64) {
+  if (!coded() && number_type_ == NumberType::float64) {
     std::memcpy(row, cells.data(), cells.size_bytes());
     return;
   }
   const auto put_number = [&](double value, std::byte* at) {
-    precision_ == Precision::float64 ? put<double>(value, at) : put<float>(value, at);
+    number_type_ == NumberType::float64 ? put<double>(value, at) : put<float>(value, at);
   };
   std::byte* at = row;
   for (const Number& number : numbers_) {
     put_number(cells[number.at], at);
-    at += bytes_per_number(precision_);
+    at += bytes_per_number(number_type_);
   }
   std::fill(at, row + row_bytes_, std::byte{0});  // what is left over at the end is the same in every file
   for (const Code& code : codes_) {
@@ -172,12 +172,12 @@ void Layout::unpack_codes(const Code& code, const std::byte* rows, Index count, 
 
 // Column by column: what is known of a column is then asked once and not of each row.
 void Layout::unpack(const std::byte* rows, Index count, std::int32_t* feature, double* value) const {
-  const bool wide = precision_ == Precision::float64;
+  const bool wide = number_type_ == NumberType::float64;
   const std::byte* at = rows;
   for (const Number& number : numbers_) {
     for (Index i = 0; i < count; ++i) feature[i * cells() + number.cell] = static_cast<std::int32_t>(number.feature);
     wide ? unpack_numbers<double>(at, count, number.cell, value) : unpack_numbers<float>(at, count, number.cell, value);
-    at += bytes_per_number(precision_);
+    at += bytes_per_number(number_type_);
   }
   for (const Code& code : codes_) {
     code.bytes == 1   ? unpack_codes<std::uint8_t>(code, rows, count, feature, value)

@@ -37,7 +37,7 @@ void RowCopies::copy(const Store& store, std::span<const RowId> rows, FactColumn
       run = from;
       run_begin = i;
     }
-    if (!coded_ && layout.precision() == Precision::float64)
+    if (!coded_ && layout.number_type() == NumberType::float64)
       std::copy_n(reinterpret_cast<const double*>(from), width, to);
     else if (!coded_)
       std::copy_n(reinterpret_cast<const float*>(from), width, to);

@@ -72,7 +72,7 @@ void Store::with_rows(std::span<const RowId> rows, Visit&& visit) const {
       layout_->unpack(address(row).bytes, 1, room.feature.data(), room.value.data());
       visit(Entries{room.feature.data(), room.value.data(), layout_->cells()});
     }
-  } else if (precision() == Precision::float64) {
+  } else if (number_type() == NumberType::float64) {
     for (const RowId row : rows) visit(Numbers<double>{address(row).bytes, features()});
   } else {
     for (const RowId row : rows) visit(Numbers<float>{address(row).bytes, features()});

@@ -81,7 +81,7 @@ Store StoreBuilder::finish() {
 }
 
 Store Store::from_matrix(const RowMatrix& features, const Vector& targets, std::vector<std::string> columns,
-                         Precision precision, const Vector& weights, const Vector& offsets) {
+                         NumberType number_type, const Vector& weights, const Vector& offsets) {
   const auto check_size = [&](const char* what, const Vector& values, bool needed) {
     if (features.rows() != values.size() && (needed || values.size() > 0))
       throw InputError(fmt::format("{} rows of features but {} {}", features.rows(), values.size(), what));
@@ -93,7 +93,7 @@ Store Store::from_matrix(const RowMatrix& features, const Vector& targets, std::
     for (Index j = 0; j < features.cols(); ++j) columns.push_back(fmt::format("x{}", j));
   if (static_cast<Index>(columns.size()) != features.cols())
     throw InputError(fmt::format("{} column names for {} columns", columns.size(), features.cols()));
-  StoreBuilder builder(std::move(columns), precision, {weights.size() > 0, offsets.size() > 0});
+  StoreBuilder builder(std::move(columns), number_type, {weights.size() > 0, offsets.size() > 0});
   for (Index i = 0; i < features.rows(); ++i)
     builder.append({features.row(i).data(), static_cast<std::size_t>(features.cols())},
                    {targets[i], weights.size() > 0 ? weights[i] : 1.0, offsets.size() > 0 ? offsets[i] : 0.0});

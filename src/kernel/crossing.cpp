@@ -8,8 +8,8 @@
 #include <numbers>
 
 #include "flymc/core/error.hpp"
-#include "flymc/core/metric.hpp"
 #include "flymc/core/numerics.hpp"
+#include "flymc/core/precision.hpp"
 
 namespace flymc {
 namespace {
@@ -106,10 +106,9 @@ Crossing::Crossing(const Density& density, std::shared_ptr<const LongTails> tail
   kept_ = tails_->entries();
   if (tails_->model().draws_scale()) kept_.push_back(d - 1);
   const auto n = static_cast<Index>(kept_.size());
-  const Metric metric = Metric::from_precision(tails_->precision()).value();
+  const Precision metric = Precision::of(tails_->precision()).value();
   Matrix columns(d, n);
-  for (Index i = 0; i < n; ++i)
-    columns.col(i) = metric.unwhiten(metric.whiten_gradient(Vector::Unit(d, kept_[static_cast<std::size_t>(i)])));
+  for (Index i = 0; i < n; ++i) columns.col(i) = metric.solve(Vector::Unit(d, kept_[static_cast<std::size_t>(i)]));
   const Matrix covariance = columns(kept_, Eigen::all);
   kept_precision_ =
       Eigen::LLT<Matrix>(Matrix(0.5 * (covariance + covariance.transpose()))).solve(Matrix::Identity(n, n));

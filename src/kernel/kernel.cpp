@@ -16,13 +16,13 @@ void check_memory(std::span<const double> memory, std::size_t size) {
         fmt::format("a kernel's memory has {} numbers, not {}: it is another kernel's", size, memory.size()));
 }
 
-void check_metric(const Density& density, const Metric& metric) {
+void check_metric(const Density& density, const Precision& metric) {
   if (metric.dimension() != density.dimension())
     throw InputError(
         fmt::format("a metric of dimension {} for a density of dimension {}", metric.dimension(), density.dimension()));
 }
 
-StepMove::StepMove(const Density& density, std::shared_ptr<const Metric> metric, double step)
+StepMove::StepMove(const Density& density, std::shared_ptr<const Precision> metric, double step)
     : density_(&density), metric_(std::move(metric)), step_(step) {
   check_metric(density, *metric_);
   if (!(step > 0.0) || !std::isfinite(step))

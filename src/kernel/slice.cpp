@@ -78,7 +78,7 @@ SliceCoordinates::SliceCoordinates(const Density& density, Vector widths)
   for (const double width : widths_) check_width(width);
 }
 
-SliceDirection::SliceDirection(const Density& density, std::shared_ptr<const Metric> metric, double width)
+SliceDirection::SliceDirection(const Density& density, std::shared_ptr<const Precision> metric, double width)
     : density_(&density), metric_(std::move(metric)), width_(width) {
   check_metric(density, *metric_);
   check_width(width);

@@ -102,7 +102,7 @@ class Mover {
     const Anchor& mode = *preparation_.anchor;
     std::vector<SliceSome::Coordinate> out;
     for (Index j = 0; j < mode.theta.size(); ++j) {
-      const double sd = mode.metric.whiten_gradient(Vector::Unit(mode.theta.size(), j)).norm();
+      const double sd = mode.metric.sd(j);
       out.push_back({j, mode.theta[j], sd, width});
     }
     return out;

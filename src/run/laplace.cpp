@@ -23,7 +23,7 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
   if (has_slope && bound->sums().hessian.size() > 0) {
     rows = bound->sums().hessian.selfadjointView<Eigen::Lower>();
   } else {
-    rows = anchor.metric.precision();
+    rows = anchor.metric.matrix();
     model.term().curvature(Term::Of::surrogate, anchor.theta).add_to(rows, -1.0);
   }
   // To the mode of the prior and the rows' quadratic at the anchor, by one step for a normal prior and a few for
@@ -55,7 +55,7 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
     At here = at(out.mean);
     const double value = here.value + model.term().surrogate(out.mean, here.slope);
     model.term().curvature(Term::Of::surrogate, out.mean).add_to(here.rows);
-    const auto metric = Metric::from_precision(Matrix(here.rows.selfadjointView<Eigen::Lower>()));
+    const auto metric = Precision::of(Matrix(here.rows.selfadjointView<Eigen::Lower>()));
     if (!metric) return std::nullopt;
     const Vector step = metric->whiten_gradient(here.slope);
     Vector way = metric->unwhiten(step);
@@ -68,9 +68,9 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
   Matrix precision = has_slope ? Matrix(at(out.mean).rows.selfadjointView<Eigen::Lower>()) : rows;
   out.rows = precision;
   model.term().curvature(Term::Of::bend, out.mean).add_to(precision);
-  const auto metric = Metric::from_precision(precision);
+  const auto metric = Precision::of(precision);
   if (!metric) return std::nullopt;
-  out.factor = metric->lower().transpose().triangularView<Eigen::Upper>().solve(Matrix::Identity(d, d));
+  out.factor = metric->covariance_factor();
   return out;
 }
 
@@ -79,13 +79,13 @@ std::optional<Anchor> mode_of(const Model& model, const Preparation& preparation
   if (!laplace) return std::nullopt;
   const Matrix inverse = laplace->factor.triangularView<Eigen::Upper>().solve(
       Matrix::Identity(laplace->factor.rows(), laplace->factor.cols()));
-  auto metric = Metric::from_precision(inverse.transpose() * inverse);
+  auto metric = Precision::of(inverse.transpose() * inverse);
   if (!metric) return std::nullopt;
   return Anchor{laplace->mean, *std::move(metric), laplace->queries, 0, 0.0};
 }
 
 double distance_from(const Laplace& laplace, const Bound& bound) {
-  const Metric& metric = *bound.metric();
+  const Precision& metric = *bound.metric();
   const Matrix spread = metric.lower().transpose() * laplace.factor;
   return std::sqrt(metric.whiten(laplace.mean - bound.anchor()).squaredNorm() + spread.squaredNorm());
 }

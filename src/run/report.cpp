@@ -25,8 +25,7 @@ std::vector<std::string> mode_warnings(const Anchor& anchor, const std::vector<s
                                        const Vector& there) {
   constexpr double most_nats = 15.0, few_nats = 5.0;
   if (!anchor.other || anchor.other->lower > most_nats) return {};
-  const Index d = anchor.theta.size();
-  const Matrix factor = anchor.metric.lower().transpose().triangularView<Eigen::Upper>().solve(Matrix::Identity(d, d));
+  const Matrix factor = anchor.metric.covariance_factor();
   Index furthest = 0;  // in posterior standard deviations
   (anchor.other->theta - anchor.theta).cwiseQuotient(factor.rowwise().norm()).cwiseAbs().maxCoeff(&furthest);
   return {

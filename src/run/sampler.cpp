@@ -36,7 +36,8 @@ std::unique_ptr<Tuner> make_sweep(const JointDensity& density, const std::shared
 }
 
 // First guesses are the known best ones for a normal target in the metric's units; warm-up does the rest.
-std::unique_ptr<Tuner> make_move(const Density& density, const std::shared_ptr<const Metric>& metric, MoveKind kind) {
+std::unique_ptr<Tuner> make_move(const Density& density, const std::shared_ptr<const Precision>& metric,
+                                 MoveKind kind) {
   const auto d = static_cast<double>(density.dimension());
   switch (kind) {
     case MoveKind::random_walk:
@@ -45,8 +46,7 @@ std::unique_ptr<Tuner> make_move(const Density& density, const std::shared_ptr<c
       return std::make_unique<StepTuner<Mala>>(density, metric, 1.65 * std::pow(d, -1.0 / 6.0));
     case MoveKind::slice_coordinates:
       // Given the others, coordinate j has standard deviation P_jj^(-1/2).
-      return std::make_unique<SliceCoordinatesTuner>(density,
-                                                     Vector(2.5 * metric->lower().rowwise().norm().cwiseInverse()));
+      return std::make_unique<SliceCoordinatesTuner>(density, Vector(2.5 * metric->conditional_sd()));
     case MoveKind::slice_direction:
       return std::make_unique<SliceDirectionTuner>(density, metric, 2.5);
     case MoveKind::split_hmc:
@@ -61,12 +61,12 @@ void take_off_corners(const Term& term, const Vector& theta, Matrix& precision) 
 }
 
 // The metric of the posterior without the spikes of narrow priors with long tails, because chains leave them.
-Metric as_wide_as_the_posterior(const Model& model, const Anchor& anchor, const LongTails& tails) {
-  if (!tails.empty()) return Metric::from_precision(tails.precision()).value_or(anchor.metric);
+Precision as_wide_as_the_posterior(const Model& model, const Anchor& anchor, const LongTails& tails) {
+  if (!tails.empty()) return Precision::of(tails.precision()).value_or(anchor.metric);
   if (model.term().quadratic()) return anchor.metric;
-  Matrix precision = anchor.metric.precision();
+  Matrix precision = anchor.metric.matrix();
   take_off_corners(model.term(), anchor.theta, precision);
-  return Metric::from_precision(precision).value_or(anchor.metric);
+  return Precision::of(precision).value_or(anchor.metric);
 }
 
 // The coefficients that the rows hardly know, under a prior with long tails: as that of a level with rows of one class,
@@ -88,7 +88,7 @@ std::vector<SliceSome::Coordinate> long_tailed(const Model& model, const Anchor&
     const double scale = model.prior().tail_scale(j) / std::abs(per_unit);
     if (!(scale > 0.0)) continue;
     const double away = (parameters[j] - of_priors[j]) / per_unit;
-    const double sd = centre.metric.whiten_gradient(unit).norm();
+    const double sd = centre.metric.sd(j);
     const bool sums = bound && bound->sums().hessian.size() > 0;
     const double known = sums ? bound->sums().hessian(j, j) - bound->lit().curvature(j, j) / LitRows::share : 0.0;
     if (sd > hardly * scale && known * scale * scale < nothing)
@@ -106,7 +106,7 @@ bool too_far_for(const Bound& bound, const LongTails& tails, const TableShape& s
   constexpr RowId cheap_rows = 100'000;
   if (tails.empty() || !bound.metric()) return false;
   const auto is_far = [&](const Vector& theta) {
-    const double rho = bound.metric()->whiten(theta - bound.anchor()).norm();
+    const double rho = bound.metric()->length(theta - bound.anchor());
     if (std::hypot(rho, std::sqrt(static_cast<double>(bound.anchor().size()))) > bound.radius()) return true;
     return shape.rows <= cheap_rows && expected_bright(shape) * bound.gap_growth(bound.at(theta, false)) > many;
   };
@@ -192,7 +192,7 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   };
   if (out.recipe.regular) return regular();
   const bool tuned = out.recipe.bound != BoundKind::untuned;
-  std::optional<Metric> metric;
+  std::optional<Precision> metric;
   if (tuned) metric = as_wide_as_the_posterior(model, *out.anchor, LongTails(model, rows_at(model, *out.anchor)));
   const Index coefficients = model.coefficients(store);
   try {
@@ -227,7 +227,7 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   const LitRows& lit = out.bound->lit();
   const auto posterior = out.bound->posterior_metric();
   if (!posterior || largest_ratio(lit.curvature, *posterior) < most * LitRows::share) return out;
-  Matrix precision = posterior->precision() - Matrix(lit.curvature.selfadjointView<Eigen::Lower>()) / LitRows::share;
+  Matrix precision = posterior->matrix() - Matrix(lit.curvature.selfadjointView<Eigen::Lower>()) / LitRows::share;
   if (!model.term().quadratic()) take_off_corners(model.term(), out.anchor->theta, precision);
   // And ten times as wide where chains go far out: other rows do not see these coefficients.
   constexpr double shown = 0.01, shown_of_endless = 1e-8;
@@ -241,7 +241,7 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
         !(model.draws_shape() && j == coefficients - 1))
       precision(j, j) -= (1.0 - (has_endless_tail(model, j) ? shown_of_endless : shown)) * of_prior.diagonal[j];
   }
-  const auto wider = Metric::from_precision(precision);
+  const auto wider = Precision::of(precision);
   if (!wider) return out;
   const Lighting same{.above = lit.above, .rows = lit.fixed.row};
   try {
@@ -274,7 +274,7 @@ Sampler::Sampler(const Store& store, const Model& model, const Preparation& prep
   if (preparation.anchor) centre_ = preparation.centre();
   tails_ = std::make_shared<const LongTails>(long_tails_of(model, preparation));
   if (centre_) centre_->metric = as_wide_as_the_posterior(model, *centre_, *tails_);
-  metric_ = std::make_shared<const Metric>(options.whiten ? centre_->metric : Metric::identity(dimension));
+  metric_ = std::make_shared<const Precision>(options.whiten ? centre_->metric : Precision::identity(dimension));
   const bool splits = recipe_.move == MoveKind::split_hmc;
   if (splits && centre_) {
     long_tailed_ = long_tailed(model, *centre_, recipe_.regular ? nullptr : &*preparation.bound);

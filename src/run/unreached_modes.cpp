@@ -11,7 +11,7 @@
 #include "flymc/anchor/long_tails.hpp"
 #include "flymc/bright/density.hpp"
 #include "flymc/core/mention.hpp"
-#include "flymc/core/metric.hpp"
+#include "flymc/core/precision.hpp"
 
 namespace flymc {
 namespace {
@@ -50,11 +50,11 @@ std::optional<WithoutPrior> without_prior(const Model& model, const Anchor& anch
   const Model without = model.with_prior(model.prior().with(flat, anchor.theta.size()));
   SparseSymmetric own = model.term().curvature(Term::Of::surrogate, anchor.theta);
   own -= without.term().curvature(Term::Of::surrogate, anchor.theta);
-  Matrix precision = anchor.metric.precision();
+  Matrix precision = anchor.metric.matrix();
   own.add_to(precision, -1.0);
-  const auto metric = Metric::from_precision(precision);
+  const auto metric = Precision::of(precision);
   if (!metric) return std::nullopt;
-  const Vector column = metric->unwhiten(metric->whiten_gradient(unit));
+  const Vector column = metric->solve(unit);
   const double away = (anchor.theta[entry] - prior.location) / prior.scale;
   const double slope = -(prior.nu + 1.0) * away / ((prior.nu + away * away) * prior.scale);
   return WithoutPrior{anchor.theta[entry] - column[entry] * slope, std::sqrt(column[entry]), column / column[entry]};
@@ -129,7 +129,7 @@ double missed_by(const BothPlaces& places, const Seen& seen, Index entry, bool d
   Vector change(last);
   for (Index j = 0, k = 0; j <= last; ++j)
     if (j != entry) change[k++] = places.spike[j] - expected[j];
-  return places.others_at_spike.whiten(change).norm();
+  return places.others_at_spike.length(change);
 }
 
 }  // namespace
@@ -177,8 +177,7 @@ UnreachedModes find_unreached_modes(const Store& store, const Model& model, cons
 
     Line line;
     for (double u = -reach; u <= reach; u += step) line.at.push_back(prior->location + prior->scale * std::sinh(u));
-    const double own_sd =
-        std::sqrt(anchor.metric.unwhiten(anchor.metric.whiten_gradient(Vector::Unit(from.size(), entry)))[entry]);
+    const double own_sd = std::sqrt(anchor.metric.solve(Vector::Unit(from.size(), entry))[entry]);
     for (double z = -4.0; z <= 4.0; z += 0.5) {
       line.at.push_back(alone->mean + z * alone->sd);
       line.at.push_back(from[entry] + z * own_sd);

@@ -64,7 +64,7 @@ Anchor expect_mode(const F& family, const Prior& prior, Index rows, Index column
   EXPECT_LT(anchor.metric.whiten_gradient(at.gradient).norm(), 2e-6);
   EXPECT_LT(anchor.distance, 1e-6);
   const double size = at.precision.cwiseAbs().maxCoeff();
-  EXPECT_LT((anchor.metric.precision() - at.precision).cwiseAbs().maxCoeff(), 1e-11 * size);
+  EXPECT_LT((anchor.metric.matrix() - at.precision).cwiseAbs().maxCoeff(), 1e-11 * size);
 
   // At a given theta: one pass, the same metric, and the length of the Newton step from there.
   *counted.queries = 0;
@@ -73,7 +73,7 @@ Anchor expect_mode(const F& family, const Prior& prior, Index rows, Index column
   EXPECT_EQ(*counted.queries, rows);
   EXPECT_EQ(there.theta, problem.theta);
   const Slopes beside = slopes(problem.store, model, problem.theta);
-  EXPECT_LT((there.metric.precision() - beside.precision).cwiseAbs().maxCoeff(),
+  EXPECT_LT((there.metric.matrix() - beside.precision).cwiseAbs().maxCoeff(),
             1e-11 * beside.precision.cwiseAbs().maxCoeff());
   const double step = std::sqrt(beside.gradient.dot(beside.precision.ldlt().solve(beside.gradient)));
   EXPECT_NEAR(there.distance, step, 1e-9 * step);
@@ -126,7 +126,7 @@ TEST(Anchor, ARoughAnchorIsCheaper) {
   const Anchor fine = find_anchor(problem.store, model, machine.execution(), {.tolerance = 1e-9});
   EXPECT_LT(rough.distance, 0.01);
   EXPECT_LT(rough.queries, fine.queries);
-  EXPECT_LT(fine.metric.whiten(rough.theta - fine.theta).norm(), 0.011);
+  EXPECT_LT(fine.metric.length(rough.theta - fine.theta), 0.011);
 }
 
 TEST(Anchor, SameBitsWithAnyThreads) {

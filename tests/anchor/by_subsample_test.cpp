@@ -22,7 +22,7 @@ using problems::message_of;
 double radii_from_mode(const Store& store, const Model& model, const Vector& theta) {
   const Machine machine;
   const Anchor mode = find_anchor(store, model, machine.execution(), {.tolerance = 1e-3, .start = theta});
-  return mode.metric.whiten(theta - mode.theta).norm() / std::sqrt(static_cast<double>(theta.size()));
+  return mode.metric.length(theta - mode.theta) / std::sqrt(static_cast<double>(theta.size()));
 }
 
 // Table of 60,000 rows: three times the subsample, so that the full search takes at least six times its share.
@@ -46,7 +46,7 @@ void expect_near_mode_in_one_pass(const F& family, const Prior& prior) {
   const Anchor at = anchor_at(problem.store, model, machine.execution(), anchor.theta);
   for (Index j = 0; j < anchor.theta.size(); ++j) {
     const Vector unit = Vector::Unit(anchor.theta.size(), j);
-    EXPECT_NEAR(anchor.metric.whiten(unit).norm() / at.metric.whiten(unit).norm(), 1.0, 0.1) << j;
+    EXPECT_NEAR(anchor.metric.length(unit) / at.metric.length(unit), 1.0, 0.1) << j;
   }
 }
 
@@ -142,7 +142,7 @@ TEST(AnchorBySubsample, MetricIsTheSubsamplesAtTheAnchor) {
     const double p = sigmoid(x.dot(anchor.theta));
     precision += subsample.weights[i] * p * (1.0 - p) * x * x.transpose();
   }
-  EXPECT_LT((anchor.metric.precision() - precision).cwiseAbs().maxCoeff(), 1e-10 * precision.maxCoeff());
+  EXPECT_LT((anchor.metric.matrix() - precision).cwiseAbs().maxCoeff(), 1e-10 * precision.maxCoeff());
 }
 
 // What the full search says where there is no mode.

@@ -36,7 +36,7 @@ TEST(Bound, SumsAreTheSameOnAnyNumberOfThreads) {
 TEST(Bound, EverySumOfARuleWithReachIsTheSameOnAnyNumberOfThreads) {
   const Model model(Logistic{}, Prior::normal(0.0, 2.0));
   const auto problem = problems::make(model, 40000, 11, 5);
-  const Metric metric = *Metric::from_precision(Matrix::Constant(11, 11, 50.0) + 2000.0 * Matrix::Identity(11, 11));
+  const Precision metric = *Precision::of(Matrix::Constant(11, 11, 50.0) + 2000.0 * Matrix::Identity(11, 11));
   const auto sums = [&](int threads) {
     const problems::Machine machine(threads);
     return Bound(problem.store, model.shared_family(), std::make_shared<problems::CubicRule>(6.0), problem.theta,
@@ -84,7 +84,7 @@ TEST(Bound, SinglePrecisionRowsHaveTheirOwnExactBound) {
   const Vector theta = Vector::LinSpaced(5, -1.0, 1.0);
   const Vector y = problems::targets(model, x, theta, 3);
   const problems::Machine machine;
-  const Store floats = Store::from_matrix(x, y, {}, Precision::float32);
+  const Store floats = Store::from_matrix(x, y, {}, NumberType::float32);
   const Store same = Store::from_matrix(x.cast<float>().cast<double>(), y);
   const Vector at = Vector::Constant(5, 0.3);
   const Bound one(floats, model.shared_family(), std::make_shared<AnchoredRule>(), theta, machine.execution());

@@ -103,7 +103,7 @@ TEST(Sharp, ReachHoldsForColumnsThatAreNearlyDependent) {
       for (Index i = 0; i < rows; ++i)
         for (Index j = 0; j < columns; ++j)
           x(i, j) = std::pow(length * (static_cast<double>(i) + 0.5) / rows, static_cast<double>(j));
-      const auto metric = Metric::from_precision(0.2 * Matrix(x.transpose() * x));
+      const auto metric = Precision::of(0.2 * Matrix(x.transpose() * x));
       if (!metric) continue;
       ++degrees;
       const Store store = Store::from_matrix(x, Vector::Zero(rows));
@@ -114,9 +114,9 @@ TEST(Sharp, ReachHoldsForColumnsThatAreNearlyDependent) {
         RowCopies copy;
         copy.assign(columns, {own.data(), static_cast<std::size_t>(columns)});
         spread.of(copy, {&variance, 1});
-        const Matrix offset = metric->unwhiten(metric->whiten_gradient(own));
+        const Matrix offset = metric->solve(own);
         store.predict({&row, 1}, offset, {&delta, 1});
-        EXPECT_LE(delta, reach_of(variance) * metric->whiten(offset).norm()) << columns << " columns, row " << row;
+        EXPECT_LE(delta, reach_of(variance) * metric->length(offset)) << columns << " columns, row " << row;
       }
     }
   EXPECT_GE(degrees, 16);
@@ -233,12 +233,12 @@ TEST(ExpectedGaps, AreNeverFarBelowTheMeanGap) {
 TEST(ExpectedGaps, AreProportionalToWeights) {
   const problems::Machine machine;
   const Model model(Logistic{}, Prior::normal(0.0, 1.0));
-  const auto metric = Metric::from_precision(25.0 * Matrix::Identity(2, 2));
+  const auto metric = Precision::of(25.0 * Matrix::Identity(2, 2));
   for (const double at : {0.0, 1.3}) {
     const auto expected = [&](double weight) {
       RowMatrix x(2, 2);
       x << 1.0, -1.0, 1.0, 1.0;
-      const Store store = Store::from_matrix(x, Vector{{0.0, 1.0}}, {}, Precision::float64, Vector{{weight, weight}});
+      const Store store = Store::from_matrix(x, Vector{{0.0, 1.0}}, {}, NumberType::float64, Vector{{weight, weight}});
       const Bound bound(store, model.shared_family(), std::make_shared<SharpRule>(Zone{1.5, 5.0}), Vector{{at, 0.0}},
                         machine.execution(), metric);
       return ExpectedGaps::value(bound.expected_gaps().level(0));

@@ -12,10 +12,10 @@ namespace flymc {
 namespace {
 
 // A metric with correlations and scales of its own.
-Metric some_metric(Index dimension, std::uint64_t seed) {
+Precision some_metric(Index dimension, std::uint64_t seed) {
   RowMatrix a = problems::features(2 * dimension, dimension, seed);
   for (Index j = 0; j < dimension; ++j) a.col(j) *= 1.0 + 0.3 * static_cast<double>(j);
-  return *Metric::from_precision(a.transpose() * a + 0.1 * Matrix::Identity(dimension, dimension));
+  return *Precision::of(a.transpose() * a + 0.1 * Matrix::Identity(dimension, dimension));
 }
 
 RowCopies copies(const Store& store, std::span<const RowId> rows) {
@@ -39,9 +39,9 @@ INSTANTIATE_TEST_SUITE_P(Shapes, SpreadOfShape,
 
 TEST_P(SpreadOfShape, IsWhatTriangularSolvesGive) {
   const auto [d, k] = GetParam();
-  const Metric metric = some_metric(d * k, 3);
+  const Precision metric = some_metric(d * k, 3);
   const Spread spread(metric, Arrangement(k));
-  for (const Precision precision : {Precision::float64, Precision::float32}) {
+  for (const NumberType precision : {NumberType::float64, NumberType::float32}) {
     const Store store = Store::from_matrix(problems::features(300, d, 4), Vector::Zero(300), {}, precision);
     std::vector<RowId> rows(300);
     std::iota(rows.rbegin(), rows.rend(), 0);
@@ -82,7 +82,7 @@ TEST_P(SpreadOfShape, ARowHasTheSameBitsAloneAsInCompany) {
 // where the sum cancels: two features that are nearly never apart, each known next to nothing about.
 TEST(SpreadOfCodes, IsThatOfNumbersAndNeverLess) {
   for (const Index k : {1, 3}) {
-    const Layout layout({"a", "b", "c", "d", "e", "f", "g"}, Precision::float64, {0, 3, 0, 2});
+    const Layout layout({"a", "b", "c", "d", "e", "f", "g"}, NumberType::float64, {0, 3, 0, 2});
     StoreBuilder codes(layout), plain(layout.names());
     const RowMatrix x = problems::features(300, 2, 7);
     std::vector<double> features(7);
@@ -98,14 +98,14 @@ TEST(SpreadOfCodes, IsThatOfNumbersAndNeverLess) {
     const auto square = static_cast<std::size_t>(k * k);
     for (const double together : {0.0, 1e4, 1e8, 1e12}) {
       Matrix precision = Matrix::Identity(7 * k, 7 * k);
-      const Metric usual = some_metric(7 * k, 8);
+      const Precision usual = some_metric(7 * k, 8);
       precision = usual.lower() * usual.lower().transpose();
       for (Index p = 0; p < k; ++p) {
         Vector both = Vector::Zero(7 * k);
         both[7 * p] = both[7 * p + 1] = 1.0;
         precision += together * both * both.transpose();
       }
-      const Spread spread(*Metric::from_precision(precision), Arrangement(k));
+      const Spread spread(*Precision::of(precision), Arrangement(k));
       std::vector<double> own(300 * square), expected(own.size()), alone(square);
       spread.of(copies(coded, rows), own);
       spread.of(copies(written_out, rows), expected);
@@ -126,7 +126,7 @@ TEST(SpreadOfCodes, IsThatOfNumbersAndNeverLess) {
 TEST(SpreadOfASharedPredictor, IsWhatTriangularSolvesGive) {
   const Arrangement shared(2, true);
   for (const bool coded : {false, true}) {
-    const Layout layout = coded ? Layout({"a", "b", "c", "d", "e", "f", "g"}, Precision::float64, {0, 5, 0})
+    const Layout layout = coded ? Layout({"a", "b", "c", "d", "e", "f", "g"}, NumberType::float64, {0, 5, 0})
                                 : Layout(std::vector<std::string>{"a", "b", "c", "d", "e", "f", "g"});
     StoreBuilder builder(layout);
     const RowMatrix x = problems::features(60, 6, 9);
@@ -136,7 +136,7 @@ TEST(SpreadOfASharedPredictor, IsWhatTriangularSolvesGive) {
       builder.append(cells, 0.0);
     }
     const Store store = builder.finish();
-    const Metric metric = some_metric(7, 10);
+    const Precision metric = some_metric(7, 10);
     const Spread spread(metric, shared);
     std::vector<RowId> rows(60);
     std::iota(rows.begin(), rows.end(), 0);

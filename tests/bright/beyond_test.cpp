@@ -31,7 +31,7 @@ std::vector<double> spreads(const World& world) {
           form[p * d + j] += world.store.value(row, j);
           if (k > 1) form[q * d + j] -= world.store.value(row, j);
         }
-        most = std::max(most, form.dot(world.anchor.metric.precision().ldlt().solve(form)));
+        most = std::max(most, form.dot(world.anchor.metric.matrix().ldlt().solve(form)));
       }
     out.push_back(most);
   }

@@ -95,10 +95,10 @@ RowTerms student_t_anchored(const World& world, RowId row, const Vector& theta) 
 // l + l' delta - (w + k rho) delta^2 / 2 inside the radius.
 RowTerms cubic(const World& world, RowId row, const Vector& theta) {
   const Vector offset = theta - world.anchor.theta;
-  const double rho = std::sqrt(offset.dot(world.anchor.metric.precision() * offset));
+  const double rho = std::sqrt(offset.dot(world.anchor.metric.matrix() * offset));
   Vector x(world.store.features());
   for (Index j = 0; j < x.size(); ++j) x[j] = world.store.value(row, j);
-  const double reach = std::sqrt(x.dot(world.anchor.metric.precision().ldlt().solve(x)));
+  const double reach = std::sqrt(x.dot(world.anchor.metric.matrix().ldlt().solve(x)));
   const Long side = world.store.target(row) > 0.5 ? 1 : -1;
   const Long m = side * predictors(world, row, theta)[0], m0 = side * predictors(world, row, world.anchor.theta)[0];
   const Long p = expl(log_sigmoid_exactly(-m0)), q = expl(log_sigmoid_exactly(m0)), delta = m - m0;
@@ -460,7 +460,7 @@ TEST(JointDensity, ManyRowsAreNoReasonThatRoundingWouldDecide) {
   const problems::Machine machine;
   for (const auto& [weight, computed] : {std::pair{1e6, true}, {1e11, true}, {1e13, false}}) {
     const std::vector<double> x = {1.0};
-    StoreBuilder builder({"x"}, Precision::float64, {.weight = true, .offset = false});
+    StoreBuilder builder({"x"}, NumberType::float64, {.weight = true, .offset = false});
     for (const double y : {0.0, 1.0}) builder.append(x, {y, weight, 0.0});
     const Store store = builder.finish();
     const Bound bound(store, model.shared_family(), std::make_shared<AnchoredRule>(), Vector::Zero(1),

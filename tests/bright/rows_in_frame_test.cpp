@@ -16,7 +16,7 @@ namespace {
 Store with_levels(const Model& model, RowId rows, Index levels) {
   std::vector<std::string> names = {"intercept", "x"};
   for (Index l = 0; l < levels; ++l) names.push_back("level" + std::to_string(l));
-  const Layout layout(names, Precision::float64, {0, 0, levels});
+  const Layout layout(names, NumberType::float64, {0, 0, levels});
   RowMatrix x = RowMatrix::Zero(rows, layout.features());
   const RowMatrix numbers = problems::features(rows, 3, 71);
   std::vector<std::vector<double>> cells;

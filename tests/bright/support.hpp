@@ -35,13 +35,13 @@ struct World {
   // theta at a distance from the anchor in the metric.
   Vector at_rho(double rho, std::uint64_t number = 0) const {
     const Vector offset = theta(1.0, number) - anchor.theta;
-    return anchor.theta + rho / anchor.metric.whiten(offset).norm() * offset;
+    return anchor.theta + rho / anchor.metric.length(offset) * offset;
   }
 
   // The point whose z a theta has: itself, or beyond the radius the nearest point of the zone.
   Vector zone_point(const Vector& where) const {
     const Vector offset = where - anchor.theta;
-    const double rho = std::sqrt(offset.dot(anchor.metric.precision() * offset)), radius = bound.rule().radius();
+    const double rho = std::sqrt(offset.dot(anchor.metric.matrix() * offset)), radius = bound.rule().radius();
     return rho > radius ? Vector(anchor.theta + radius / rho * offset) : where;
   }
 
@@ -68,7 +68,7 @@ struct World {
   Model model;
   Store store;
   Anchor anchor;
-  std::shared_ptr<const Metric> metric;
+  std::shared_ptr<const Precision> metric;
   Bound bound;
   JointDensity joint;
   FullDensity full;
@@ -81,7 +81,7 @@ struct World {
         model(family, prior),
         store(make(model, rows, columns, seed).store),
         anchor(find_anchor(store, model, machine.execution())),
-        metric(std::make_shared<const Metric>(anchor.metric)),
+        metric(std::make_shared<const Precision>(anchor.metric)),
         bound(store, model.shared_family(), std::move(rule), anchor.theta, machine.execution(), anchor.metric, lighting,
               model.prior_precision(anchor.theta)),
         joint(store, bound, model.shared_term()),

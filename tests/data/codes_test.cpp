@@ -22,7 +22,7 @@ std::vector<std::string> numbered(Index count) {
 // Numbers between codes of one, two and four bytes, whose wide ones do not come first.
 struct Case {
   const char* name;
-  Precision precision;
+  NumberType precision;
   std::vector<Index> levels;
   std::size_t row_bytes;
 };
@@ -64,12 +64,12 @@ struct Both {
 
 class Codes : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Layouts, Codes,
-                         testing::Values(Case{"small", Precision::float64, {0, 3, 0, 5}, 24},
-                                         Case{"mixed", Precision::float64, {0, 4, 300, 0, 2}, 24},
-                                         Case{"single", Precision::float32, {7, 0, 300, 0, 9}, 12},
-                                         Case{"codes_alone", Precision::float64, {6, 4}, 8},
-                                         Case{"slopes", Precision::float64, {0, -3, 0, 5, -300}, 40},
-                                         Case{"single_slopes", Precision::float32, {-7, 0, 300, 0, -9}, 20}),
+                         testing::Values(Case{"small", NumberType::float64, {0, 3, 0, 5}, 24},
+                                         Case{"mixed", NumberType::float64, {0, 4, 300, 0, 2}, 24},
+                                         Case{"single", NumberType::float32, {7, 0, 300, 0, 9}, 12},
+                                         Case{"codes_alone", NumberType::float64, {6, 4}, 8},
+                                         Case{"slopes", NumberType::float64, {0, -3, 0, 5, -300}, 40},
+                                         Case{"single_slopes", NumberType::float32, {-7, 0, 300, 0, -9}, 20}),
                          [](const auto& layout) { return layout.param.name; });
 
 TEST_P(Codes, GiveTheSameSumsAsNumbers) {
@@ -232,13 +232,13 @@ TEST_P(Codes, CopiesGiveTheSameProductsAsNumbers) {
 
 TEST(Codes, TakeAsManyBytesAsTheirLevelsNeed) {
   const auto bytes = [](Index levels) {
-    return Layout(numbered(4 * levels), Precision::float32, {levels, levels, levels, levels}).row_bytes();
+    return Layout(numbered(4 * levels), NumberType::float32, {levels, levels, levels, levels}).row_bytes();
   };
   EXPECT_EQ(bytes(255), 4u);
   EXPECT_EQ(bytes(256), 8u);
   EXPECT_EQ(bytes(65535), 8u);
   EXPECT_EQ(bytes(65536), 16u);
-  const Layout layout(numbered(70001), Precision::float32, {70000, 0});
+  const Layout layout(numbered(70001), NumberType::float32, {70000, 0});
   EXPECT_EQ(layout.row_bytes(), 8u);
   StoreBuilder builder(layout);
   for (const double code : {0.0, 1.0, 65536.0, 70000.0}) builder.append(std::vector{code, 2.5}, 1.0);
@@ -252,7 +252,7 @@ TEST(Codes, TakeAsManyBytesAsTheirLevelsNeed) {
 
 TEST(Codes, RefuseWhatIsNone) {
   const auto message = [](const std::vector<double>& cells) -> std::string {
-    StoreBuilder builder(Layout({"age", "b", "c", "d"}, Precision::float64, {0, 3}));
+    StoreBuilder builder(Layout({"age", "b", "c", "d"}, NumberType::float64, {0, 3}));
     try {
       builder.append(cells, 1.0);
     } catch (const InputError& error) {
@@ -267,13 +267,13 @@ TEST(Codes, RefuseWhatIsNone) {
   EXPECT_EQ(message({1.0, NAN}), "row 0, column 'b': nan is not a code from 0 to 3");
   EXPECT_EQ(message({NAN, 1.0}), "row 0, column 'age': nan is not a finite number; drop or fill such rows first");
   EXPECT_EQ(message({1.0}), "row 0 has 1 cells, expected 2");
-  EXPECT_THROW(Layout({"a", "b"}, Precision::float64, {0, 3}), InputError);
-  EXPECT_THROW(Layout({"a"}, Precision::float64, {-1, 0}), InputError);
+  EXPECT_THROW(Layout({"a", "b"}, NumberType::float64, {0, 3}), InputError);
+  EXPECT_THROW(Layout({"a"}, NumberType::float64, {-1, 0}), InputError);
 }
 
 // A damaged byte must not lead outside of the coefficients.
 TEST(Codes, BeyondTheLevelsAreTheLast) {
-  const Layout layout({"b", "c", "d"}, Precision::float64, {3});
+  const Layout layout({"b", "c", "d"}, NumberType::float64, {3});
   std::vector<std::byte> row(layout.row_bytes(), std::byte{200});
   std::int32_t feature = 0;
   double value = 0.0;
@@ -287,8 +287,8 @@ TEST(Codes, LevelsThatOverflowAreRefused) {
   constexpr Index most = std::numeric_limits<Index>::max(), least = std::numeric_limits<Index>::min();
   for (const std::vector<Index>& levels :
        {std::vector<Index>{most, most, 4}, {least, least, 2}, {least, 2}, {3}, {-3}, {1}, {0}, {1, 1, 1}, {2, 0}, {}})
-    EXPECT_THROW(Layout({"a", "b"}, Precision::float64, levels), InputError);
-  EXPECT_EQ(Layout({"a", "b"}, Precision::float64, {-2}).cells(), 1);
+    EXPECT_THROW(Layout({"a", "b"}, NumberType::float64, levels), InputError);
+  EXPECT_EQ(Layout({"a", "b"}, NumberType::float64, {-2}).cells(), 1);
 }
 
 }  // namespace

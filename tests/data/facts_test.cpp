@@ -26,7 +26,7 @@ Store some_rows(Index rows, bool weights, bool offsets) {
     w[i] = 0.5 * static_cast<double>(i % 5);
     o[i] = 0.1 * static_cast<double>(i % 7);
   }
-  return Store::from_matrix(x, y, {}, Precision::float64, weights ? w : Vector(), offsets ? o : Vector());
+  return Store::from_matrix(x, y, {}, NumberType::float64, weights ? w : Vector(), offsets ? o : Vector());
 }
 
 TEST(RowFacts, StayWithTheirRows) {
@@ -76,7 +76,7 @@ TEST(RowFacts, OffsetsAreInThePredictorAndNotInItsChange) {
 }
 
 TEST(RowFacts, ThatCannotBeAreRefused) {
-  StoreBuilder builder({"x"}, Precision::float64, {.weight = true, .offset = true});
+  StoreBuilder builder({"x"}, NumberType::float64, {.weight = true, .offset = true});
   const double x = 1.0;
   for (const double weight : {-1.0, -0.0 - 1e-300, HUGE_VAL, std::nan("")})
     EXPECT_NE(message_of<InputError>([&] {

@@ -24,12 +24,12 @@ RowMatrix some_features(Index rows, Index columns) {
   return x;
 }
 
-class StoreOfEachPrecision : public testing::TestWithParam<Precision> {};
+class StoreOfEachPrecision : public testing::TestWithParam<NumberType> {};
 
 TEST_P(StoreOfEachPrecision, GivesBackItsRowsAndSums) {
   const Index rows = 40000, columns = 7, predictors = 2;
   const RowMatrix given = some_features(rows, columns);
-  const RowMatrix x = GetParam() == Precision::float64 ? given : RowMatrix(given.cast<float>().cast<double>());
+  const RowMatrix x = GetParam() == NumberType::float64 ? given : RowMatrix(given.cast<float>().cast<double>());
   const Vector y = Vector::LinSpaced(rows, 0.0, 1.0);
   const Store store = Store::from_matrix(given, y, {}, GetParam());
   ASSERT_EQ(store.rows(), rows);
@@ -100,15 +100,15 @@ TEST_P(StoreOfEachPrecision, GivesBackItsRowsAndSums) {
   const Store few = store.select(chosen);
   ASSERT_EQ(few.rows(), static_cast<RowId>(chosen.size()));
   EXPECT_EQ(few.columns(), store.columns());
-  EXPECT_EQ(few.precision(), store.precision());
+  EXPECT_EQ(few.number_type(), store.number_type());
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     EXPECT_EQ(few.target(static_cast<RowId>(i)), y[chosen[i]]);
     for (Index j = 0; j < columns; ++j) EXPECT_EQ(few.value(static_cast<RowId>(i), j), x(chosen[i], j));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Store, StoreOfEachPrecision, testing::Values(Precision::float64, Precision::float32),
-                         [](const auto& test) { return test.param == Precision::float64 ? "float64" : "float32"; });
+INSTANTIATE_TEST_SUITE_P(Store, StoreOfEachPrecision, testing::Values(NumberType::float64, NumberType::float32),
+                         [](const auto& test) { return test.param == NumberType::float64 ? "float64" : "float32"; });
 
 TEST_P(StoreOfEachPrecision, GramsAreExplicitSumsForWeightsOfAnySign) {
   for (const Index columns : {1, 3, 8, 21, 51}) {
@@ -217,7 +217,7 @@ TEST(Store, BlocksArePowersOfTwoOfModestSize) {
 }
 
 TEST(Store, BadInputIsNamed) {
-  StoreBuilder builder({"intercept", "age"}, Precision::float32);
+  StoreBuilder builder({"intercept", "age"}, NumberType::float32);
   builder.append(std::vector<double>{1.0, 2.0}, 1.0);
   EXPECT_EQ(message_of<InputError>([&] {
               builder.append(std::vector<double>{1.0, std::nan("")}, 0.0);

@@ -43,12 +43,12 @@ struct Tiny {
     if (lights > 0) lighting.above = lights < rows ? -0.5 * (spread[lights - 1].first + spread[lights].first) : 0.0;
     for (std::size_t i = 0; i < lights; ++i) lit |= std::size_t{1} << spread[i].second;
     bound = std::make_unique<Bound>(problem.store, model.shared_family(), std::move(rule), anchor, machine.execution(),
-                                    Metric::from_precision(4.0 * Matrix::Identity(dimension, dimension)), lighting);
+                                    Precision::of(4.0 * Matrix::Identity(dimension, dimension)), lighting);
     density = std::make_unique<JointDensity>(problem.store, *bound, model.shared_term());
   }
 
   static Store with_facts(const Store& plain, bool offsets) {
-    StoreBuilder builder(plain.columns(), plain.precision(), {.weight = true, .offset = offsets});
+    StoreBuilder builder(plain.columns(), plain.number_type(), {.weight = true, .offset = offsets});
     const double weight[] = {0.4, 2.5, 1.0, 6.0, 0.7}, offset[] = {0.8, -0.5, 0.0, 0.3, -1.1};
     for (RowId i = 0; i < rows; ++i)
       builder.append(std::vector{plain.value(i, 0), plain.value(i, 1)}, {plain.target(i), weight[i], offset[i]});
@@ -57,7 +57,7 @@ struct Tiny {
 
   // The number that the rows differ in, and a code of one level.
   static Store with_codes(const Store& plain) {
-    StoreBuilder builder(Layout(plain.columns(), plain.precision(), {0, 1}));
+    StoreBuilder builder(Layout(plain.columns(), plain.number_type(), {0, 1}));
     for (RowId i = 0; i < rows; ++i)
       builder.append(std::vector{plain.value(i, 1), static_cast<double>(i % 2)}, plain.target(i));
     return builder.finish();

@@ -62,9 +62,8 @@ struct Case {
 };
 
 // A precision that is neither a multiple of the identity nor close to any posterior's.
-Metric tilted_metric(Index dimension) {
-  return *Metric::from_precision(0.7 * Matrix::Identity(dimension, dimension) +
-                                 Matrix::Constant(dimension, dimension, 0.3));
+Precision tilted_metric(Index dimension) {
+  return *Precision::of(0.7 * Matrix::Identity(dimension, dimension) + Matrix::Constant(dimension, dimension, 0.3));
 }
 
 // The functions of (theta, y, z) whose means are compared. All are bounded, so that their means over a replicate are
@@ -167,7 +166,7 @@ Kernels make_sweep(const JointDensity& density, Sweep sweep) {
   return kernels;
 }
 
-Kernels make_moves(const Density& density, const std::shared_ptr<const Metric>& metric, Move move) {
+Kernels make_moves(const Density& density, const std::shared_ptr<const Precision>& metric, Move move) {
   Kernels kernels;
   if (move == Move::random_walk) kernels.push_back(std::make_unique<RandomWalk>(density, metric, 1.2));
   if (move == Move::slice_coordinates)
@@ -197,7 +196,7 @@ Frame make_frame(const Store& store, const Bound& bound, const World& world, con
 
 Means successive_conditional(const World& world, const Case& c, std::uint64_t replicate) {
   const problems::Machine machine(1);
-  const auto metric = std::make_shared<const Metric>(tilted_metric(world.dimension()));
+  const auto metric = std::make_shared<const Precision>(tilted_metric(world.dimension()));
   Means means(statistics(world, c.with_z()).size());
   Vector theta =
       world.model.prior().simulate(world.dimension(), PhiloxRandom(c.seed(), replicate, 0, 1u << 20), Purpose::start);

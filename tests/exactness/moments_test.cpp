@@ -43,7 +43,7 @@ enum class FamilyKind {
 };
 
 // Coefficients so large that bounds are loose where the posterior is, and so few rows that it is not normal.
-problems::Problem make_problem(FamilyKind family, Precision precision = Precision::float64) {
+problems::Problem make_problem(FamilyKind family, NumberType precision = NumberType::float64) {
   const auto make = [precision](const Model& model, Index rows, const Vector& theta, std::uint64_t seed) {
     const RowMatrix x = problems::features(rows, theta.size() / model.predictors(), seed);
     return problems::Problem{model, Store::from_matrix(x, problems::targets(model, x, theta, seed), {}, precision),
@@ -340,13 +340,13 @@ TEST(Moments, AgreeForEveryExplicitSweep) {
 // Features rounded to float are other features: both samplers see the same ones. False alarms: 1e-4,
 // shared by 2 x 9 comparisons.
 TEST(Moments, AgreeForSinglePrecisionFeatures) {
-  expect_same_moments(make_problem(FamilyKind::logistic, Precision::float32), MoveKind::mala,
+  expect_same_moments(make_problem(FamilyKind::logistic, NumberType::float32), MoveKind::mala,
                       {{"float32", BoundKind::untuned, SweepKind::implicit, 5.0}}, 42, 2500);
 }
 
 // Row i of the table as often as its weight says, or once with the weight; offsets of their own, or targets less them.
 Store table_of(const RowMatrix& x, const Vector& y, const Vector& weights, const Vector& offsets, bool repeated) {
-  if (!repeated) return Store::from_matrix(x, y, {}, Precision::float64, weights, offsets);
+  if (!repeated) return Store::from_matrix(x, y, {}, NumberType::float64, weights, offsets);
   const auto rows = static_cast<Index>(std::lround(weights.sum()));
   RowMatrix all(rows, x.cols());
   Vector targets(rows), shifts(offsets.size() > 0 ? rows : 0);
@@ -357,7 +357,7 @@ Store table_of(const RowMatrix& x, const Vector& y, const Vector& weights, const
       targets[at] = y[i];
       if (offsets.size() > 0) shifts[at] = offsets[i];
     }
-  return Store::from_matrix(all, targets, {}, Precision::float64, {}, shifts);
+  return Store::from_matrix(all, targets, {}, NumberType::float64, {}, shifts);
 }
 
 // log posterior up to a constant, by all rows.
@@ -419,7 +419,7 @@ TEST(Moments, OfWholeWeightsAreThoseOfRepeatedRows) {
 TEST(Moments, AgreeForFractionalWeights) {
   for (const FamilyKind family : {FamilyKind::logistic, FamilyKind::student_t}) {
     problems::Problem problem = make_problem(family);
-    StoreBuilder builder(problem.store.columns(), Precision::float64, {.weight = true, .offset = true});
+    StoreBuilder builder(problem.store.columns(), NumberType::float64, {.weight = true, .offset = true});
     for (RowId i = 0; i < problem.store.rows(); ++i) {
       std::vector<double> x;
       for (Index j = 0; j < problem.store.features(); ++j) x.push_back(problem.store.value(i, j));
@@ -453,7 +453,7 @@ FitOptions defaults(int draws, std::uint64_t seed) {
 // rounding of x'theta + offset.
 TEST(Moments, OffsetsOfTheStudentTShiftItsTarget) {
   const problems::Problem plain = make_problem(FamilyKind::student_t);
-  StoreBuilder offset(plain.store.columns(), Precision::float64, {.weight = false, .offset = true});
+  StoreBuilder offset(plain.store.columns(), NumberType::float64, {.weight = false, .offset = true});
   StoreBuilder shifted(plain.store.columns());
   for (RowId i = 0; i < plain.store.rows(); ++i) {
     std::vector<double> x;

@@ -44,7 +44,7 @@ struct World {
   RowMatrix x;
   Vector anchor;
   std::shared_ptr<const BoundRule> rule;
-  std::optional<Metric> metric;  // of the bound
+  std::optional<Precision> metric;  // of the bound
   std::function<RowTerms(const RowView&)> terms;
   Lighting lighting = {};
   double unit = 1.0;                                                      // in which the spread of a row is measured
@@ -191,7 +191,7 @@ inline World make_world(Target target) {
     case Target::logistic_cubic:
       world.name = "LogisticCubic";
       world.rule = std::make_shared<problems::CubicRule>(cubic_radius);
-      world.metric = Metric::from_precision(Matrix{{0.8, 0.2}, {0.2, 0.5}});
+      world.metric = Precision::of(Matrix{{0.8, 0.2}, {0.2, 0.5}});
       world.terms = logistic_cubic;
       return world;
     case Target::softmax:
@@ -214,7 +214,7 @@ inline World make_world(Target target) {
       return world;
     case Target::logistic_sharp:
       world.name = "LogisticSharp";
-      world.metric = Metric::from_precision(Matrix{{0.8, 0.2}, {0.2, 0.5}});
+      world.metric = Precision::of(Matrix{{0.8, 0.2}, {0.2, 0.5}});
       sharpen(world, Logistic{}, zone, logistic_anchored);
       return world;
     case Target::softmax_sharp: {
@@ -224,7 +224,7 @@ inline World make_world(Target target) {
       world.name = "SoftmaxSharp";
       world.model = Model(Softmax{3}, Prior::student_t(nu, list(world.location), list(world.scale)));
       world.unit_median = student_t_median(nu);
-      world.metric = Metric::from_precision(0.6 * Matrix::Identity(6, 6) + Matrix::Constant(6, 6, 0.05));
+      world.metric = Precision::of(0.6 * Matrix::Identity(6, 6) + Matrix::Constant(6, 6, 0.05));
       sharpen(world, Softmax{3}, zone, softmax_anchored);
       return world;
     }
@@ -232,7 +232,7 @@ inline World make_world(Target target) {
       world = make_world(Target::student_t);
       world.name = "StudentTSharp";
       world.anchor = Vector{{-3.75, 3.75}};  // farther from the data, since the bound is so much closer
-      world.metric = Metric::from_precision(Matrix{{0.8, 0.2}, {0.2, 0.5}});
+      world.metric = Precision::of(Matrix{{0.8, 0.2}, {0.2, 0.5}});
       sharpen(world, StudentT{student_nu, student_sigma}, {1.5, 4.0}, student_t_anchored);
       return world;
     // Some of their rows are lit: which ones, the design and the metric say, and not the targets.
@@ -260,14 +260,14 @@ inline World make_world(Target target) {
       world.scale = Vector{{0.7, 0.5}};
       world.model = Model(Poisson{}, Prior::normal(list(world.location), list(world.scale)));
       world.anchor = Vector{{-0.6, 0.6}};
-      world.metric = Metric::from_precision(Matrix{{3.0, 0.6}, {0.6, 4.0}});
+      world.metric = Precision::of(Matrix{{3.0, 0.6}, {0.6, 4.0}});
       sharpen(world, Poisson{}, zone, poisson);
       return world;
     // Two rows reach so far that they have no bound, and are lit for that reason alone.
     case Target::poisson_lit:
       world = make_world(Target::poisson_sharp);
       world.name = "PoissonLit";
-      world.metric = Metric::from_precision(Matrix{{1.5, 0.3}, {0.3, 2.0}});
+      world.metric = Precision::of(Matrix{{1.5, 0.3}, {0.3, 2.0}});
       world.x(0, 1) = 9.0;
       world.x(1, 1) = -9.0;
       world.without_bound_beyond = 12.0;
@@ -294,7 +294,7 @@ inline std::vector<RowState> row_states(const World& world, const Vector& theta,
   const Index predictors = world.model.predictors();
   const Arrangement arrangement = world.model.arrangement();
   const Vector offset = theta - world.anchor;
-  const double far = world.metric ? std::sqrt(offset.dot(world.metric->precision() * offset)) : 0.0;
+  const double far = world.metric ? std::sqrt(offset.dot(world.metric->matrix() * offset)) : 0.0;
   const double rho = std::min(far, world.rule->radius());
   const Vector nearest = rho < far ? Vector(world.anchor + rho / far * offset) : theta;
   const RowMatrix eta = world.x * arrangement.columns(theta), zone = world.x * arrangement.columns(nearest);
@@ -309,7 +309,7 @@ inline std::vector<RowState> row_states(const World& world, const Vector& theta,
     if (world.metric) {
       Matrix blocks = Matrix::Zero(world.dimension(), predictors);
       for (Index p = 0; p < predictors; ++p) blocks.col(p).segment(p * x.size(), x.size()) = x;
-      spread = blocks.transpose() * world.metric->precision().ldlt().solve(blocks);
+      spread = blocks.transpose() * world.metric->matrix().ldlt().solve(blocks);
       // Of the predictor, or of the softmax's differences of two.
       widest = predictors == 1 ? spread(0, 0) / (world.unit * world.unit) : 0.0;
       for (Index p = 0; p < predictors; ++p)

@@ -8,6 +8,6 @@ FLYMC_FUZZ_TARGET(encodings) {
   const Encoding encoding = Encoding::from_json(std::string(input));
   const std::string text = encoding.to_json();
   fuzz::must(Encoding::from_json(text).to_json() == text, "an encoding survives its JSON");
-  encoding.layout(Precision::float64);
+  encoding.layout(NumberType::float64);
   make_model(fuzz::empty_run().settings(), encoding);
 }

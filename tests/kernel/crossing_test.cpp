@@ -129,7 +129,7 @@ TEST(Crossing, WithSplitHmcItHasTheSharesOfEachPlace) {
   const FourModes world;
   const Crossing crossing(world.density, world.tails, 1);
   Anchor wide = world.anchor;
-  wide.metric = Metric::from_precision(world.tails->precision()).value();
+  wide.metric = Precision::of(world.tails->precision()).value();
   const auto frame = std::make_shared<const SplitFrame>(laplace_frame(wide, world.tails->mean()));
   const SplitHmc hmc(world.density, frame, 1.5, 3, world.tails);
   expect_grid(world, 60'000, 6, [&](State& state) {
@@ -142,7 +142,7 @@ TEST(Crossing, WithSplitHmcItHasTheSharesOfEachPlace) {
 TEST(Crossing, TrajectoriesLeaveHeldCoefficientsAsTheyAreAndHoldNoOthers) {
   const FourModes world;
   Anchor wide = world.anchor;
-  wide.metric = Metric::from_precision(world.tails->precision()).value();
+  wide.metric = Precision::of(world.tails->precision()).value();
   const auto frame = std::make_shared<const SplitFrame>(laplace_frame(wide, world.tails->mean()));
   const SplitHmc hmc(world.density, frame, 1.5, 3, world.tails);
   const auto held = [&](const State& state, Index j) {
@@ -175,7 +175,7 @@ TEST(Crossing, TrajectoriesLeaveTheOthersInvariantGivenTheHeld) {
   const FourModes world;
   constexpr double of_frame = 0.2;
   Anchor wide = world.anchor;
-  wide.metric = Metric::from_precision(of_frame * world.tails->precision()).value();
+  wide.metric = Precision::of(of_frame * world.tails->precision()).value();
   const auto frame = std::make_shared<const SplitFrame>(laplace_frame(wide, world.tails->mean()));
   const SplitHmc hmc(world.density, frame, 1.5, 1, world.tails);
   State state(Vector{{0.01, -0.01, -0.4}}, 0);

@@ -241,7 +241,7 @@ TEST(Kernel, MovesRefuseSettingsThatAreNone) {
   EXPECT_THROW(SliceCoordinates(density, Vector::Ones(3)), InputError);  // wrong dimension: reads past the end
   EXPECT_THROW(SliceCoordinates(density, Vector::Constant(2, std::nan(""))), InputError);
   EXPECT_THROW(SliceDirection(density, metric, HUGE_VAL), InputError);
-  EXPECT_THROW(SliceDirection(density, std::make_shared<const Metric>(Metric::identity(3)), 1.0), InputError);
+  EXPECT_THROW(SliceDirection(density, std::make_shared<const Precision>(Precision::identity(3)), 1.0), InputError);
 }
 
 }  // namespace

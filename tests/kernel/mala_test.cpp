@@ -26,7 +26,7 @@ double log_proposal(const Matrix& precision, double step, const Vector& from, co
 
 TEST(Mala, ProposesAndDecidesAsItSays) {
   const World world(Logistic{}, Prior::normal(0.0, 2.0), 20, 3, 71, std::make_shared<CubicRule>(3.0));
-  const Matrix precision = world.metric->precision();
+  const Matrix precision = world.metric->matrix();
   const ExplicitSweep sweep(world.joint, 20, ExplicitSweep::Choice::consecutive);
   RowId bright = 0;
   int beyond = 0;
@@ -124,7 +124,7 @@ struct BadGradient final : Density {
 };
 TEST(Mala, AGradientThatIsNotANumberRejects) {
   const BadGradient density;
-  const Mala move(density, std::make_shared<const Metric>(Metric::identity(1)), 1.0);
+  const Mala move(density, std::make_shared<const Precision>(Precision::identity(1)), 1.0);
   State state(Vector::Zero(1), 0);
   density.evaluate(state.theta, state.z, true, state.at);
   for (std::uint64_t i = 0; i < 200; ++i) {

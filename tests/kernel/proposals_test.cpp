@@ -286,7 +286,7 @@ void expect_decisions(const Lighting& lighting) {
   for (std::uint64_t i = 0; i < 400; ++i) {
     const State before = world.state(world.theta(3.0, i), 3), known = world.state(world.theta(3.0, i), 1);
     const PhiloxRandom random(16, 0, i);
-    const double rho = world.anchor.metric.whiten(before.theta - world.anchor.theta).norm();
+    const double rho = world.anchor.metric.length(before.theta - world.anchor.theta);
     const double growth = std::max(1.0, std::pow(std::min(rho, 4.4) / std::sqrt(2.0), 3.0));
     grown += growth > 1.5;
     beyond += rho > 4.4;

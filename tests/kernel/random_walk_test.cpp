@@ -75,7 +75,7 @@ class HalfLine final : public Density {
 };
 
 TEST(RandomWalk, ADensityThatIsNotFiniteRejectsAndIsCounted) {
-  const auto metric = std::make_shared<const Metric>(Metric::identity(1));
+  const auto metric = std::make_shared<const Precision>(Precision::identity(1));
   for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
     const HalfLine density(bad);
     const RandomWalk move(density, metric, 1.0);

@@ -51,7 +51,7 @@ TEST(SliceCoordinates, LeavesANormalInvariantAtAnyWidth) {
 
 TEST(SliceDirection, LeavesANormalInvariantAtAnyWidth) {
   expect_invariant(3, [](const Density& density, double width) {
-    return std::make_unique<SliceDirection>(density, std::make_shared<const Metric>(Metric::identity(3)), width);
+    return std::make_unique<SliceDirection>(density, std::make_shared<const Precision>(Precision::identity(3)), width);
   });
 }
 

@@ -75,7 +75,7 @@ TEST(SplitFrame, IsTheDensityOfDarkRows) {
 TEST(SplitFrame, OfTheFullDensityIsLaplace) {
   const World world(Logistic{}, shifted_prior, 60, 3, 88);
   const SplitFrame frame = laplace_frame(world.anchor);
-  EXPECT_LT((frame.to_theta.transpose() * world.metric->precision() * frame.to_theta - Matrix::Identity(3, 3)).norm(),
+  EXPECT_LT((frame.to_theta.transpose() * world.metric->matrix() * frame.to_theta - Matrix::Identity(3, 3)).norm(),
             1e-10);
   EXPECT_LT((frame.from_theta * frame.to_theta - Matrix::Identity(3, 3)).norm(), 1e-10);
   EXPECT_EQ(frame.centre, Vector::Zero(3));

@@ -82,8 +82,8 @@ class NormalDensity final : public Density {
     return 0;
   }
   // Of the precision: the best that a move can have.
-  std::shared_ptr<const Metric> metric() const {
-    return std::make_shared<const Metric>(*Metric::from_precision(sd_.cwiseAbs2().cwiseInverse().asDiagonal()));
+  std::shared_ptr<const Precision> metric() const {
+    return std::make_shared<const Precision>(*Precision::of(sd_.cwiseAbs2().cwiseInverse().asDiagonal()));
   }
   State state(Vector theta) const {
     State state(std::move(theta), 0);
@@ -109,9 +109,8 @@ inline std::vector<NamedKernel> moves(const World& world, const Density& density
   std::vector<NamedKernel> out;
   out.push_back({"random walk", std::make_unique<RandomWalk>(density, world.metric, 0.8)});
   out.push_back({"mala", std::make_unique<Mala>(density, world.metric, 1.0)});
-  out.push_back(
-      {"slice along coordinates", std::make_unique<SliceCoordinates>(
-                                      density, Vector(2.5 * world.metric->lower().rowwise().norm().cwiseInverse()))});
+  out.push_back({"slice along coordinates",
+                 std::make_unique<SliceCoordinates>(density, Vector(2.5 * world.metric->conditional_sd()))});
   out.push_back({"slice along a direction", std::make_unique<SliceDirection>(density, world.metric, 2.5)});
   constexpr double turn = 1.5;
   for (const int steps : {1, 3})

@@ -77,7 +77,7 @@ inline Vector exact_rest(const World& world, const SplitFrame& frame, const Brig
 
 inline double rho_of(const World& world, const Vector& theta) {
   const Vector offset = theta - world.bound.anchor();
-  return std::sqrt(offset.dot(world.metric->precision() * offset));
+  return std::sqrt(offset.dot(world.metric->matrix() * offset));
 }
 
 // What is left by a density that has the frame, within the radius: bright rows and lit rows with rho exact, growth and

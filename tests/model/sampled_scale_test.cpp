@@ -162,7 +162,7 @@ void expect_posterior(const F& at_one, const std::function<double(double, double
   const ScaledTarget as{.total_weight = weights.sum(), .shift = 4.0, .unit = 2.0};
   RowMatrix extended(rows, 3);
   extended << x, (y.array() - as.shift).matrix() / as.unit;
-  const Store store = Store::from_matrix(extended, y, {"intercept", "x", "sigma"}, Precision::float64, weights);
+  const Store store = Store::from_matrix(extended, y, {"intercept", "x", "sigma"}, NumberType::float64, weights);
   const Model model(Residual<F>(at_one), scaled_prior, as);
   const FullDensity density(store, model);
   const auto less_jacobian = [&](const Vector& parameters) {

@@ -157,7 +157,7 @@ TEST(Fit, BlocksAndThreadsDoNotChangeADraw) {
   const Model model(Logistic{}, Prior::normal(0.0, 2.0));
   const RowMatrix x = problems::features(40000, 3, 114);
   const Vector y = problems::targets(model, x, Vector::Constant(3, 0.5), 114);
-  for (const Precision precision : {Precision::float64, Precision::float32}) {
+  for (const NumberType precision : {NumberType::float64, NumberType::float32}) {
     const Store store = Store::from_matrix(x, y, {}, precision);
     ASSERT_GT(store.blocks(), 2u);
     FitOptions options = few();

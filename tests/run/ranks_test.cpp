@@ -92,7 +92,7 @@ TEST_P(FitOnRanks, IsTheFitOnOne) {
     weights = Vector::NullaryExpr(c.rows, [](Index i) { return 0.25 * static_cast<double>(i % 9); });
     offsets = Vector::NullaryExpr(c.rows, [](Index i) { return 0.1 * static_cast<double>(i % 7) - 0.3; });
   }
-  const Store store = Store::from_matrix(x, y, {}, Precision::float64, weights, offsets);
+  const Store store = Store::from_matrix(x, y, {}, NumberType::float64, weights, offsets);
   if (c.level || std::isfinite(c.options.lit.above)) {
     const Threads threads(1);
     const std::size_t lit = prepare(store, c.model, c.options, {threads}).bound->lit().size();

@@ -210,7 +210,7 @@ TEST(Recipes, TheZoneIsWideWhereLitRowsKnowMost) {
   const Bound& bound = *preparation.bound;
   EXPECT_EQ(bound.lit().size(), 50u);
   EXPECT_GE(preparation.bound_queries, 2 * rows);
-  const Matrix precision = bound.metric()->precision(), anchor = preparation.anchor->metric.precision();
+  const Matrix precision = bound.metric()->matrix(), anchor = preparation.anchor->metric.matrix();
   EXPECT_NEAR(precision(1, 1), 0.01, 1e-6);  // the prior's
   EXPECT_GT(anchor(1, 1), 5.0 * precision(1, 1));
   EXPECT_NEAR(precision(0, 0), anchor(0, 0) - anchor(1, 1) + 0.01, 0.01 * anchor(0, 0));

@@ -50,7 +50,7 @@ struct Setting {
   Store store;
   Model model;
   Vector anchor;
-  Metric metric;
+  Precision metric;
   std::shared_ptr<const BoundRule> rule;
 };
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "flymc/comm/execution.hpp"
-#include "flymc/core/metric.hpp"
+#include "flymc/core/precision.hpp"
 #include "flymc/model/model.hpp"
 
 namespace flymc {
@@ -18,7 +18,7 @@ struct OtherMode {
 
 struct Anchor {
   Vector theta;
-  Metric metric;      // of the posterior precision at theta (the Laplace approximation's)
+  Precision metric;   // of the posterior precision at theta (the Laplace approximation's)
   RowId queries = 0;  // likelihoods evaluated on the way
   int steps = 0;
   double distance = 0.0;  // to the mode, about: the last Newton step in posterior standard deviations

@@ -12,10 +12,10 @@
 namespace flymc {
 
 struct BothPlaces {
-  Vector spike, rest;      // theta at the two modes
-  double log_odds;         // of the spike against the rest, by Laplace's approximation
-  double sd_at_rest;       // of the entry
-  Metric others_at_spike;  // of the posterior of all other entries, if the coefficient stays at its prior's location
+  Vector spike, rest;         // theta at the two modes
+  double log_odds;            // of the spike against the rest, by Laplace's approximation
+  double sd_at_rest;          // of the entry
+  Precision others_at_spike;  // of the posterior of all other entries, if the coefficient stays at its prior's location
   RowId queries;
 };
 

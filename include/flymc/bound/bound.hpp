@@ -14,7 +14,7 @@
 #include "flymc/bound/spread.hpp"
 #include "flymc/bound/stand_ins.hpp"
 #include "flymc/comm/execution.hpp"
-#include "flymc/core/metric.hpp"
+#include "flymc/core/precision.hpp"
 #include "flymc/core/sparse_symmetric.hpp"
 
 namespace flymc {
@@ -66,11 +66,11 @@ class Bound {
   // radius, for expected gaps and for lit rows. A bound is of the rows alone; `further_precision` is what the posterior
   // has besides them at the anchor, the prior's, by which lit rows are chosen. Empty: nothing.
   Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, std::shared_ptr<const BoundRule> rule,
-        Vector anchor, const Execution& execution, std::optional<Metric> metric = std::nullopt,
+        Vector anchor, const Execution& execution, std::optional<Precision> metric = std::nullopt,
         const Lighting& lighting = {}, SparseSymmetric further_precision = {});
   // The same bound again from its sums, without a pass. Lit rows come with row, facts and x.
   Bound(std::shared_ptr<const BatchedFamily> family, std::shared_ptr<const BoundRule> rule, Vector anchor,
-        BoundSums sums, RowId queries, std::optional<Metric> metric = std::nullopt, ExpectedGaps expected_gaps = {},
+        BoundSums sums, RowId queries, std::optional<Precision> metric = std::nullopt, ExpectedGaps expected_gaps = {},
         LitRows lit = {}, SparseSymmetric further_precision = {});
 
   const BatchedFamily& family() const { return *family_; }
@@ -80,7 +80,7 @@ class Bound {
   // For theta normal around the anchor with the metric's precision; not known if there is no metric, or if the bound
   // does not touch at the anchor.
   const ExpectedGaps& expected_gaps() const { return expected_gaps_; }
-  const std::optional<Metric>& metric() const { return metric_; }
+  const std::optional<Precision>& metric() const { return metric_; }
   // The rows that have no z.
   const LitRows& lit() const { return lit_; }
   // How far from the anchor rows have a bound: the rule's radius, or any distance where no row has a z.
@@ -89,7 +89,7 @@ class Bound {
   // known.
   const DrawCosts& costs() const { return costs_; }
   // The precision of the Laplace approximation at the anchor; nothing where the rows' own curvature was not summed.
-  std::optional<Metric> posterior_metric() const;
+  std::optional<Precision> posterior_metric() const;
   // Queries that the statistics pass took.
   RowId queries() const { return queries_; }
 
@@ -136,7 +136,7 @@ class Bound {
   void complete_as_lit(double share, BoundRows& rows) const;
   void collapse_lit();
   // Whether the stand-ins' sum is as good as the lit rows' over the posterior.
-  bool stand_ins_are_good(const Metric& posterior) const;
+  bool stand_ins_are_good(const Precision& posterior) const;
   // Lights the rows without a bound, and those of the loose ones that should be: they leave the sums of the rule's
   // curvatures, with a share of their own in its place, and are never proposed. `bright_spread` is the sum over all rows
   // of (expected gap) (spread)^2.
@@ -155,7 +155,7 @@ class Bound {
   std::shared_ptr<const BatchedFamily> family_;
   std::shared_ptr<const BoundRule> rule_;
   Vector anchor_;
-  std::optional<Metric> metric_;
+  std::optional<Precision> metric_;
   std::optional<Spread> spread_;  // if there is a metric
   RowId queries_ = 0;
   BoundSums sums_;

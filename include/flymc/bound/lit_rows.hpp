@@ -10,7 +10,7 @@
 
 #include "flymc/bound/bound_rows.hpp"
 #include "flymc/core/error.hpp"
-#include "flymc/core/metric.hpp"
+#include "flymc/core/precision.hpp"
 
 namespace flymc {
 
@@ -58,7 +58,7 @@ struct LitRows {
 };
 
 // The largest v'M v over v'A v = 1, for A = L L' and M with its lower triangle, by power iteration.
-double largest_ratio(const Matrix& m, const Metric& a);
+double largest_ratio(const Matrix& m, const Precision& a);
 
 // There are more rows without a bound than can be lit.
 class NoBound : public InputError {

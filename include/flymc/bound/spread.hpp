@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "flymc/core/arrangement.hpp"
-#include "flymc/core/metric.hpp"
 #include "flymc/core/packed_matrix.hpp"
+#include "flymc/core/precision.hpp"
 #include "flymc/data/row_copies.hpp"
 
 namespace flymc {
@@ -23,7 +23,7 @@ namespace flymc {
 // needed.
 class Spread {
  public:
-  Spread(const Metric& metric, const Arrangement& arrangement);
+  Spread(const Precision& metric, const Arrangement& arrangement);
 
   // out[i K K + p K + q] = G_pq of row i, for codes with an allowance for rounding (see spread.cpp). A row gives the
   // same bits alone as in any company.
@@ -37,7 +37,7 @@ class Spread {
     std::shared_ptr<const Panels> panels;
     std::shared_ptr<const Covariance> covariance;
   };
-  Metric metric_;
+  Precision metric_;
   Arrangement arrangement_;
   std::shared_ptr<Parts> parts_;
 };

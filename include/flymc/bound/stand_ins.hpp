@@ -2,7 +2,7 @@
 #pragma once
 
 #include "flymc/bound/bound_rows.hpp"
-#include "flymc/core/metric.hpp"
+#include "flymc/core/precision.hpp"
 #include "flymc/model/model.hpp"
 
 namespace flymc {
@@ -18,6 +18,6 @@ struct StandIns {
 // Rows are alike that have nearly the same target and linear predictor at the anchor, and whose changes from it hardly
 // differ over the posterior, the less the smaller `likeness` is. Gives nothing where that leaves more than one row in
 // eight, or where rows are few anyway.
-StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Metric& metric, double likeness);
+StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Precision& metric, double likeness);
 
 }  // namespace flymc

@@ -18,10 +18,10 @@
 namespace flymc {
 
 // How numbers are kept. Targets and all arithmetic are double either way.
-enum class Precision { float64, float32 };
+enum class NumberType { float64, float32 };
 
-constexpr std::size_t bytes_per_number(Precision precision) {
-  return precision == Precision::float64 ? sizeof(double) : sizeof(float);
+constexpr std::size_t bytes_per_number(NumberType number_type) {
+  return number_type == NumberType::float64 ? sizeof(double) : sizeof(float);
 }
 
 // A row without codes: its features, one after the other.
@@ -76,14 +76,14 @@ class Layout {
  public:
   Layout() = default;
   // A number for each feature.
-  explicit Layout(std::vector<std::string> features, Precision precision = Precision::float64);
+  explicit Layout(std::vector<std::string> features, NumberType number_type = NumberType::float64);
   // Cells in the order of their features: `levels` has for each cell the number of features that a code stands for,
   // that number less than 0 for a slope, or 0 for a number. Throws InputError if these are not all features.
-  Layout(std::vector<std::string> features, Precision precision, std::vector<Index> levels);
+  Layout(std::vector<std::string> features, NumberType number_type, std::vector<Index> levels);
 
   const std::vector<std::string>& names() const { return names_; }
   Index features() const { return static_cast<Index>(names_.size()); }
-  Precision precision() const { return precision_; }
+  NumberType number_type() const { return number_type_; }
   Index cells() const { return static_cast<Index>(levels_.size()); }
   const std::vector<Index>& levels() const { return levels_; }
   // How many numbers the cells of a row are given as: one each, and of a slope its code and then its number.
@@ -96,11 +96,11 @@ class Layout {
   // Of a row: its numbers, then its codes, the wide ones first, up to the next whole number.
   std::size_t row_bytes() const { return row_bytes_; }
   bool operator==(const Layout& other) const {
-    return names_ == other.names_ && levels_ == other.levels_ && precision_ == other.precision_;
+    return names_ == other.names_ && levels_ == other.levels_ && number_type_ == other.number_type_;
   }
 
   // Throws InputError, naming row and column, if there are not width() numbers, a number is not finite or does not fit
-  // the precision, a code is none of the levels, or a fact is not finite or a weight negative.
+  // the number type, a code is none of the levels, or a fact is not finite or a weight negative.
   void check(RowId row, std::span<const double> cells, const RowFacts& facts) const;
   // Cells that have been checked to row_bytes() bytes.
   void pack(std::span<const double> cells, std::byte* row) const;
@@ -132,7 +132,7 @@ class Layout {
   void check_finite(RowId row, double value, Index feature) const;
 
   std::vector<std::string> names_;
-  Precision precision_ = Precision::float64;
+  NumberType number_type_ = NumberType::float64;
   std::vector<Index> levels_, first_;
   std::vector<Number> numbers_;
   std::vector<Code> codes_;  // as they lie in the row

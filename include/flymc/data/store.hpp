@@ -72,7 +72,7 @@ class Store {
   Store() = default;  // no rows and no columns
   RowId rows() const { return rows_; }
   Index features() const { return layout_->features(); }
-  Precision precision() const { return layout_->precision(); }
+  NumberType number_type() const { return layout_->number_type(); }
   const std::vector<std::string>& columns() const { return layout_->names(); }
   const Layout& layout() const { return *layout_; }
 
@@ -92,12 +92,12 @@ class Store {
   // out(:, k) += sum_i weight[i K + k] x_{rows[i]}, in the order of `rows`.
   void add_weighted_rows(std::span<const RowId> rows, std::span<const double> weight, Matrix& out) const;
 
-  // A copy of these rows in memory, in their order and with the precision of this store.
+  // A copy of these rows in memory, in their order and with the number type of this store.
   Store select(std::span<const RowId> rows) const;
 
   // A matrix of one row per row and a target per row; weights and offsets too, unless they are empty.
   static Store from_matrix(const RowMatrix& features, const Vector& targets, std::vector<std::string> columns = {},
-                           Precision precision = Precision::float64, const Vector& weights = {},
+                           NumberType number_type = NumberType::float64, const Vector& weights = {},
                            const Vector& offsets = {});
 
   // Rows that live elsewhere, such as in a mapped file: one after the other as the layout has them, and a target per
@@ -155,9 +155,9 @@ Store select(const Store& store, std::span<const RowId> own, const Communicator&
 // Takes rows one by one, in order, and never holds them twice.
 class StoreBuilder {
  public:
-  explicit StoreBuilder(std::vector<std::string> columns, Precision precision = Precision::float64,
+  explicit StoreBuilder(std::vector<std::string> columns, NumberType number_type = NumberType::float64,
                         FactKinds kinds = {})
-      : StoreBuilder(Layout(std::move(columns), precision), kinds) {}
+      : StoreBuilder(Layout(std::move(columns), number_type), kinds) {}
   explicit StoreBuilder(Layout layout, FactKinds kinds = {});
   StoreBuilder(StoreBuilder&&) = default;  // and no copies: two would fill the same block
   StoreBuilder& operator=(StoreBuilder&&) = default;

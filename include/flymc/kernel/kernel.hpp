@@ -60,7 +60,7 @@ class Untuned final : public Tuner {
 };
 
 // Throws InputError unless the metric fits the density.
-void check_metric(const Density& density, const Metric& metric);
+void check_metric(const Density& density, const Precision& metric);
 
 // A mean whose weights grow as the cube of time, so that about the last quarter counts: what warm-up settles on.
 class LateMean {

@@ -14,12 +14,12 @@ namespace flymc {
 // the metric fits.
 class StepMove : public Kernel {
  public:
-  StepMove(const Density& density, std::shared_ptr<const Metric> metric, double step);
+  StepMove(const Density& density, std::shared_ptr<const Precision> metric, double step);
   double step_size() const { return step_; }
 
  protected:
   const Density* density_;
-  std::shared_ptr<const Metric> metric_;
+  std::shared_ptr<const Precision> metric_;
   double step_;
 };
 
@@ -49,7 +49,7 @@ void metropolis(const Density& density, State& state, const Vector& proposal, bo
 template <class Move>
 class StepTuner final : public Tuner {
  public:
-  StepTuner(const Density& density, std::shared_ptr<const Metric> metric, double first_step)
+  StepTuner(const Density& density, std::shared_ptr<const Precision> metric, double first_step)
       : density_(&density), metric_(std::move(metric)), log_step_(std::log(first_step)) {}
 
   Info step(State& state, const Random& random) override {
@@ -73,7 +73,7 @@ class StepTuner final : public Tuner {
 
  private:
   const Density* density_;
-  std::shared_ptr<const Metric> metric_;
+  std::shared_ptr<const Precision> metric_;
   double log_step_;
   LateMean settled_;
 };

@@ -21,12 +21,12 @@ class SliceCoordinates final : public Kernel {
 // One update along L^-T u, with u uniform on the unit sphere.
 class SliceDirection final : public Kernel {
  public:
-  SliceDirection(const Density& density, std::shared_ptr<const Metric> metric, double width);
+  SliceDirection(const Density& density, std::shared_ptr<const Precision> metric, double width);
   Info step(State& state, const Random& random) const override;
 
  private:
   const Density* density_;
-  std::shared_ptr<const Metric> metric_;
+  std::shared_ptr<const Precision> metric_;
   double width_;
 };
 
@@ -66,7 +66,7 @@ class SliceCoordinatesTuner final : public Tuner {
 
 class SliceDirectionTuner final : public Tuner {
  public:
-  SliceDirectionTuner(const Density& density, std::shared_ptr<const Metric> metric, double first_width)
+  SliceDirectionTuner(const Density& density, std::shared_ptr<const Precision> metric, double first_width)
       : density_(&density), metric_(std::move(metric)), first_width_(first_width) {}
   Info step(State& state, const Random& random) override;
   std::unique_ptr<const Kernel> freeze() const override;
@@ -76,7 +76,7 @@ class SliceDirectionTuner final : public Tuner {
  private:
   double width() const;
   const Density* density_;
-  std::shared_ptr<const Metric> metric_;
+  std::shared_ptr<const Precision> metric_;
   double first_width_;
   LateMean moved_;
 };

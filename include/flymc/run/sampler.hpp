@@ -63,7 +63,7 @@ class Sampler {
   FitOptions options_;
   Recipe recipe_;
   std::optional<Anchor> centre_;  // with a metric that is as wide as the posterior
-  std::shared_ptr<const Metric> metric_;
+  std::shared_ptr<const Precision> metric_;
   std::optional<FullDensity> full_;
   std::optional<JointDensity> joint_;
   std::shared_ptr<const Proposals> proposals_;      // of sweeps by rows

@@ -404,8 +404,8 @@ void Encoding::encode_new(const Table& table, Missing missing, const Visit& visi
   table.scan(encoder.names(), [&](const TableBatch& batch) { encoder.run(batch, missing, visit); });
 }
 
-Store read_rows(const Table& table, const Encoding& encoding, Precision precision) {
-  StoreBuilder builder(encoding.layout(precision), encoding.fact_kinds());
+Store read_rows(const Table& table, const Encoding& encoding, NumberType number_type) {
+  StoreBuilder builder(encoding.layout(number_type), encoding.fact_kinds());
   encoding.encode(
       table, [&](std::span<const double> x, const RowFacts& facts, const RowOrigin&) { builder.append(x, facts); });
   return builder.finish();

@@ -40,7 +40,7 @@ constexpr const char* codes_version = "2";    // of rows with codes
 constexpr const char* slopes_version = "3";   // of rows with slopes
 
 std::shared_ptr<arrow::Schema> schema_of(const Layout& layout, FactKinds kinds) {
-  const auto number = layout.precision() == Precision::float64 ? arrow::float64() : arrow::float32();
+  const auto number = layout.number_type() == NumberType::float64 ? arrow::float64() : arrow::float32();
   const std::shared_ptr<arrow::DataType> row =
       layout.coded()
           ? arrow::fixed_size_binary(static_cast<std::int32_t>(layout.row_bytes()))
@@ -94,7 +94,7 @@ void StoreWriter::State::write_block() {
   const auto type = schema->field(0)->type();
   const auto numbers = [&]() -> std::shared_ptr<arrow::Array> {
     const auto size = count * static_cast<std::int64_t>(layout.cells());
-    if (layout.precision() == Precision::float64) return std::make_shared<arrow::DoubleArray>(size, buffer);
+    if (layout.number_type() == NumberType::float64) return std::make_shared<arrow::DoubleArray>(size, buffer);
     return std::make_shared<arrow::FloatArray>(size, buffer);
   };
   arrow::ArrayVector arrays;
@@ -126,7 +126,7 @@ StoreWriter::StoreWriter(std::string path, Layout layout, const std::map<std::st
                                                 {columns_key, nlohmann::json(layout.names()).dump()}};
   if (layout.coded()) {
     entries.emplace(levels_key, nlohmann::json(layout.levels()).dump());
-    entries.emplace(precision_key, layout.precision() == Precision::float64 ? "float64" : "float32");
+    entries.emplace(precision_key, layout.number_type() == NumberType::float64 ? "float64" : "float32");
   }
   if (!files.empty()) entries.emplace(files_key, nlohmann::json(files).dump());
   for (const auto& [key, value] : metadata) {
@@ -215,12 +215,12 @@ Layout read_metadata(const arrow::Schema& schema, const std::string& path, std::
     const auto features = schema.GetFieldByName("features");
     const bool floats = features != nullptr && features->type()->num_fields() == 1 &&
                         features->type()->field(0)->type()->Equals(arrow::float32());
-    return Layout(std::move(names), floats ? Precision::float32 : Precision::float64);
+    return Layout(std::move(names), floats ? NumberType::float32 : NumberType::float64);
   }
   try {
     const std::string& precision = own[precision_key];
     if (precision != "float64" && precision != "float32") throw InputError("its precision is unknown");
-    return {std::move(names), precision == "float64" ? Precision::float64 : Precision::float32,
+    return {std::move(names), precision == "float64" ? NumberType::float64 : NumberType::float32,
             nlohmann::json::parse(own[levels_key]).get<std::vector<Index>>()};
   } catch (const std::bad_alloc&) {
     throw;
@@ -259,7 +259,7 @@ Store::ForeignBlock block_of(const arrow::RecordBatch& batch, const arrow::Buffe
     if (reinterpret_cast<std::uintptr_t>(first) % width != 0) foreign(path, "its numbers are not aligned");
     return reinterpret_cast<const std::byte*>(first);
   };
-  const std::size_t number = bytes_per_number(layout.precision());
+  const std::size_t number = bytes_per_number(layout.number_type());
   block.values = bytes(values, layout.coded() ? layout.row_bytes() : number, number);
   const auto facts = [&](const char* name) {
     const auto column = batch.GetColumnByName(name);

@@ -47,7 +47,7 @@ void write_part(const Job& job, const Table& table, const Encoding& encoding, Ro
   const Communicator& communicator = execution.communicator;
   const int rank = communicator.rank(), ranks = communicator.size();
   const Settings& settings = directory.settings();
-  const Layout layout = encoding.layout(settings.float32 ? Precision::float32 : Precision::float64);
+  const Layout layout = encoding.layout(settings.float32 ? NumberType::float32 : NumberType::float64);
   const std::size_t cells = layout.width();
   const auto block = static_cast<RowId>(StoreBuilder::rows_per_block(layout));
   RowId to_give = (block - before % block) % block;

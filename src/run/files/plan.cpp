@@ -89,7 +89,7 @@ SampleTrial try_sample(const Table& sample, const Encoding& encoding, double row
   const double stands_for = rows / static_cast<double>(facts.size());
   FactKinds kinds = encoding.fact_kinds();
   kinds.weight = true;
-  const Layout layout = encoding.layout(settings.float32 ? Precision::float32 : Precision::float64);
+  const Layout layout = encoding.layout(settings.float32 ? NumberType::float32 : NumberType::float64);
   const std::size_t width = layout.width();
   StoreBuilder builder(layout, kinds);
   double total_weight = 0.0;
@@ -168,7 +168,7 @@ Plan make_plan(const Settings& settings) {
   plan.features = static_cast<Index>(encoding.feature_names().size());
   plan.coefficients = plan.features * predictors;
 
-  const Layout layout = encoding.layout(settings.float32 ? Precision::float32 : Precision::float64);
+  const Layout layout = encoding.layout(settings.float32 ? NumberType::float32 : NumberType::float64);
   const TableShape shape = shape_of(static_cast<RowId>(rows), layout, predictors);
   const Trial guess = guess_fit(shape, settings.fit);
   Trial trial = guess;

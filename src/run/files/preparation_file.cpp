@@ -48,7 +48,7 @@ Recipe recipe_from(const json& value) {
 }
 
 Anchor anchor_from(const json& value, Index size) {
-  Anchor out{unpack_vector(value.at("theta")), Metric::from_lower(unpack_square(value.at("metric"), size)),
+  Anchor out{unpack_vector(value.at("theta")), Precision::from_lower(unpack_square(value.at("metric"), size)),
              count_of(value.at("queries")),
              static_cast<int>(count_of(value.at("steps"), std::numeric_limits<int>::max())),
              value.at("distance").get<double>()};
@@ -89,8 +89,8 @@ Bound bound_from(const json& value, const RunDirectory& run, const Model& model,
   const Vector anchor = unpack_vector(value.at("anchor"));
   if (anchor.size() != size) throw RecordError(fmt::format("the bound's anchor should have {} numbers", size));
   const auto rule = make_rule(model, anchor.size(), known.recipe.bound);
-  std::optional<Metric> metric;
-  if (value.contains("metric")) metric = Metric::from_lower(unpack_square(value.at("metric"), size));
+  std::optional<Precision> metric;
+  if (value.contains("metric")) metric = Precision::from_lower(unpack_square(value.at("metric"), size));
   ExpectedGaps expected;
   if (value.contains("gaps")) expected = gaps_from(value.at("gaps"), run.gaps(), store, communicator);
   if (rule->name() != value.at("rule").get<std::string>())

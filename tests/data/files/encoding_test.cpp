@@ -62,7 +62,7 @@ TEST(Encoding, ManyLevelsAreCodes) {
   for (const bool intercept : {true, false}) {
     options.intercept = intercept;
     const Encoding encoding = Encoding::learn(wide, options);
-    const Layout layout = encoding.layout(Precision::float32);
+    const Layout layout = encoding.layout(NumberType::float32);
     const std::vector<Index> levels = intercept ? std::vector<Index>{0, 0, 7, 0} : std::vector<Index>{0, 7, 0};
     EXPECT_EQ(layout.levels(), levels);
     EXPECT_EQ(layout.names(), encoding.feature_names());

@@ -23,7 +23,7 @@ RowMatrix some_features(Index rows, Index columns) {
   return x;
 }
 
-void write_store(const std::string& path, const RowMatrix& x, Precision precision) {
+void write_store(const std::string& path, const RowMatrix& x, NumberType precision) {
   std::vector<std::string> columns;
   for (Index j = 0; j < x.cols(); ++j) columns.push_back(fmt::format("x{}", j));
   StoreWriter writer(path, columns, precision, {{"encoding", "{\"a\": 1}"}, {"made by", "a test"}});
@@ -33,7 +33,7 @@ void write_store(const std::string& path, const RowMatrix& x, Precision precisio
   writer.finish();
 }
 
-class StoreFileOfEachPrecision : public testing::TestWithParam<Precision> {};
+class StoreFileOfEachPrecision : public testing::TestWithParam<NumberType> {};
 
 TEST_P(StoreFileOfEachPrecision, GivesTheBitsOfMemory) {
   const Folder folder;
@@ -49,7 +49,7 @@ TEST_P(StoreFileOfEachPrecision, GivesTheBitsOfMemory) {
       EXPECT_EQ(file.metadata, (std::map<std::string, std::string>{{"encoding", "{\"a\": 1}"}, {"made by", "a test"}}));
       ASSERT_EQ(disk.rows(), memory.rows());
       ASSERT_EQ(disk.columns(), memory.columns());
-      ASSERT_EQ(disk.precision(), GetParam());
+      ASSERT_EQ(disk.number_type(), GetParam());
       ASSERT_EQ(disk.blocks(), memory.blocks());
       const Matrix theta = some_features(columns, 2);
       RowMatrix eta_memory, eta_disk;
@@ -73,8 +73,8 @@ TEST_P(StoreFileOfEachPrecision, GivesTheBitsOfMemory) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(StoreFile, StoreFileOfEachPrecision, testing::Values(Precision::float64, Precision::float32),
-                         [](const auto& test) { return test.param == Precision::float64 ? "float64" : "float32"; });
+INSTANTIATE_TEST_SUITE_P(StoreFile, StoreFileOfEachPrecision, testing::Values(NumberType::float64, NumberType::float32),
+                         [](const auto& test) { return test.param == NumberType::float64 ? "float64" : "float32"; });
 
 // Rows with codes: the bits of memory, and a flipped bit or another layout is noticed.
 TEST_P(StoreFileOfEachPrecision, GivesTheCodesOfMemory) {
@@ -131,7 +131,7 @@ TEST(StoreFile, PartsFollowEachOther) {
   const Index block = StoreBuilder::rows_per_block(7);
   const RowMatrix x = some_features(2 * block + 5, 7);
   const auto write_part = [&](int part, Index first, Index last) {
-    StoreWriter writer(folder(fmt::format("{}", part)), {"a", "b", "c", "d", "e", "f", "g"}, Precision::float64,
+    StoreWriter writer(folder(fmt::format("{}", part)), {"a", "b", "c", "d", "e", "f", "g"}, NumberType::float64,
                        {{"part", fmt::format("{} of 2", part)}});
     for (Index i = first; i < last; ++i) writer.append({x.row(i).data(), 7}, std::cos(static_cast<double>(i)));
     writer.finish();
@@ -156,7 +156,7 @@ TEST(StoreFile, PartsFollowEachOther) {
 
 TEST(StoreFile, OutlivesTheNameOfItsFile) {
   const Folder folder;
-  write_store(folder("a.store"), some_features(1000, 3), Precision::float64);
+  write_store(folder("a.store"), some_features(1000, 3), NumberType::float64);
   const Store store = open_store(folder("a.store")).store;
   std::filesystem::remove(folder("a.store"));
   EXPECT_EQ(store.value(999, 2), std::sin(3000.0));
@@ -164,7 +164,7 @@ TEST(StoreFile, OutlivesTheNameOfItsFile) {
 
 TEST(StoreFile, DamagedAndForeignFilesAreNamed) {
   const Folder folder;
-  write_store(folder("a.store"), some_features(3000, 20), Precision::float64);
+  write_store(folder("a.store"), some_features(3000, 20), NumberType::float64);
   const std::string whole = read_whole(folder("a.store"));
   for (const double part : {0.0, 0.001, 0.3, 0.9, 0.9999}) {
     const auto path = folder.write("cut", whole.substr(0, static_cast<std::size_t>(part * double(whole.size()))));
@@ -195,7 +195,7 @@ TEST(StoreFile, DamagedAndForeignFilesAreNamed) {
 // Any number, any name: one flipped bit would make another posterior.
 TEST(StoreFile, FlippedBitsAreNoticed) {
   const Folder folder;
-  for (const auto precision : {Precision::float64, Precision::float32}) {
+  for (const auto precision : {NumberType::float64, NumberType::float32}) {
     write_store(folder("a.store"), some_features(3000, 20), precision);
     const std::string whole = read_whole(folder("a.store"));
     int noticed = 0, tried = 0;
@@ -219,7 +219,7 @@ TEST(StoreFile, FlippedBitsAreNoticed) {
 
 TEST(StoreFile, BadRowsAreRefusedAsInMemory) {
   const Folder folder;
-  StoreWriter writer(folder("a"), {"intercept", "age"}, Precision::float32);
+  StoreWriter writer(folder("a"), {"intercept", "age"}, NumberType::float32);
   EXPECT_EQ(message_of<InputError>([&] { writer.finish(); }), "the table has no rows");
   writer.append(std::vector<double>{1.0, 2.0}, 1.0);
   EXPECT_EQ(message_of<InputError>([&] {
@@ -234,7 +234,7 @@ TEST(StoreFile, BadRowsAreRefusedAsInMemory) {
   EXPECT_EQ(open_store(folder("a")).store.rows(), 1);
   EXPECT_TRUE(says(message_of<InputError>([&] { writer.append(std::vector<double>{1.0, 1.0}, 0.0); }), {"finished"}));
   EXPECT_TRUE(says(message_of<InputError>([&] {
-                     StoreWriter(folder("b"), {"a"}, Precision::float64, {{"flymc.x", ""}});
+                     StoreWriter(folder("b"), {"a"}, NumberType::float64, {{"flymc.x", ""}});
                    }),
                    {"flymc.x"}));
 }
@@ -274,7 +274,7 @@ TEST(StoreFile, KnowsWhereRowsCameFrom) {
   std::int64_t file = 0;
   for (int part = 0; part < 2; ++part) {
     parts.push_back(folder(fmt::format("rows-{}.arrow", part)));
-    StoreWriter writer(parts.back(), {"x", "y"}, Precision::float64, {{"part", fmt::format("{} of 2", part + 1)}}, {},
+    StoreWriter writer(parts.back(), {"x", "y"}, NumberType::float64, {{"part", fmt::format("{} of 2", part + 1)}}, {},
                        files);
     for (Index i = 0; i < (part == 0 ? 2 * block : block + 7); ++i) {
       ++in_file;

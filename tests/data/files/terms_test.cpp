@@ -202,7 +202,7 @@ TEST(Terms, OfManyLevelsAreCodesWithNumbers) {
   const Table table = Table::open({folder.write("t.csv", csv)}, {{"h"}, {}});
   EncodingOptions options = options_of("y ~ g*x + g:h + h", {"h"});
   const Encoding encoding = Encoding::learn(table, options);
-  const Layout layout = encoding.layout(Precision::float32);
+  const Layout layout = encoding.layout(NumberType::float32);
   EXPECT_EQ(layout.levels(), (std::vector<Index>{0, 19, 0, 0, -19, 19}));
   EXPECT_EQ(layout.width(), 7u);
   EXPECT_EQ(layout.row_bytes(), 20u);

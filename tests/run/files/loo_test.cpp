@@ -42,7 +42,7 @@ struct Kept {
         }
     const auto n = static_cast<Index>(places.size());
     store.files = {"a", "b", "c"};
-    store.store = Store::from_matrix(RowMatrix::Ones(n, 1), Vector::Zero(n), {"x"}, Precision::float64,
+    store.store = Store::from_matrix(RowMatrix::Ones(n, 1), Vector::Zero(n), {"x"}, NumberType::float64,
                                      weighted ? Vector(Eigen::Map<Vector>(weights.data(), n)) : Vector());
     of_store.emplace(store, 0, Threads(1));
   }

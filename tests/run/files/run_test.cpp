@@ -237,7 +237,7 @@ TEST_F(RunOnDisk, WeightsAndOffsetsAreColumns) {
   const StoreFile rows = open_store(whole.rows().string());
   const Encoding encoding = Encoding::from_json(rows.metadata.at("encoding"));
   for (Index i = 0; i < x.rows(); ++i) x(i, 1) = (x(i, 1) - encoding.shift()[1]) / encoding.scale()[1];
-  const Store memory = Store::from_matrix(x, y, {"intercept", "x"}, Precision::float64, weights, offsets);
+  const Store memory = Store::from_matrix(x, y, {"intercept", "x"}, NumberType::float64, weights, offsets);
   const Fit fit = flymc::fit(memory, model, whole.settings().fit);
   expect_draws_of(fit, rows, 1, draws);
 

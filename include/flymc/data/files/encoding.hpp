@@ -151,7 +151,9 @@ class Encoding {
   const std::vector<std::string>& terms_of_features() const { return terms_of_features_; }
   const std::vector<EncodedTerm>& terms() const { return terms_; }
   // What a row looks like.
-  Layout layout(Precision precision = Precision::float64) const { return {feature_names_, precision, cell_levels_}; }
+  Layout layout(NumberType number_type = NumberType::float64) const {
+    return {feature_names_, number_type, cell_levels_};
+  }
   const std::vector<EncodedColumn>& columns() const { return columns_; }
   const std::string& target() const { return target_; }
   TargetKind target_kind() const { return target_kind_; }
@@ -279,6 +281,6 @@ class Encoding {
 };
 
 // All rows of the table that the encoding was learnt from, in memory.
-Store read_rows(const Table& table, const Encoding& encoding, Precision precision = Precision::float64);
+Store read_rows(const Table& table, const Encoding& encoding, NumberType number_type = NumberType::float64);
 
 }  // namespace flymc

@@ -27,10 +27,10 @@ class StoreWriter {
   StoreWriter(std::string path, Layout layout, const std::map<std::string, std::string>& metadata = {},
               FactKinds kinds = {}, const std::vector<std::string>& files = {});
   // Of a number for each column.
-  StoreWriter(std::string path, std::vector<std::string> columns, Precision precision = Precision::float64,
+  StoreWriter(std::string path, std::vector<std::string> columns, NumberType number_type = NumberType::float64,
               const std::map<std::string, std::string>& metadata = {}, FactKinds kinds = {},
               const std::vector<std::string>& files = {})
-      : StoreWriter(std::move(path), Layout(std::move(columns), precision), metadata, kinds, files) {}
+      : StoreWriter(std::move(path), Layout(std::move(columns), number_type), metadata, kinds, files) {}
   ~StoreWriter();
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
