@@ -25,27 +25,31 @@ enum class Rows {
   categories  // five, in an order, by cut points
 };
 
+// What a model has to know of the targets.
+struct Targets {
+  double weight;                   // in all
+  std::vector<double> categories;  // the weight of each
+  ShapedTarget shaped = {};
+};
+
 struct SyntheticFamily {
   Rows rows;
-  // For targets of so much weight, or categories of so much each.
-  Model (*make)(Prior prior, double weight, const std::vector<double>& categories);
+  Model (*make)(Prior prior, const Targets& targets);
 };
 
 constexpr std::array<double, 4> cut_points = {-2.0, -0.7, 0.7, 2.0};
 
 template <class F>
 SyntheticFamily plain(Rows rows = Rows::plain) {
-  return {rows, [](Prior prior, double, const std::vector<double>&) { return Model(F{}, std::move(prior)); }};
+  return {rows, [](Prior prior, const Targets&) { return Model(F{}, std::move(prior)); }};
 }
 
 template <class F>
 SyntheticFamily shaped() {
-  return {Rows::shaped,
-          [](Prior prior, double, const std::vector<double>&) { return Model(F{}, std::move(prior), ShapedTarget{}); }};
+  return {Rows::shaped, [](Prior prior, const Targets& t) { return Model(F{}, std::move(prior), t.shaped); }};
 }
 
 const std::map<std::string, SyntheticFamily>& families() {
-  using Weights = std::vector<double>;
   static const std::map<std::string, SyntheticFamily> all = {
       {"logistic", plain<Logistic>()},
       {"probit", plain<Probit>()},
@@ -55,39 +59,39 @@ const std::map<std::string, SyntheticFamily>& families() {
       {"negative_binomial", shaped<NegativeBinomial>()},
       {"gamma", shaped<Gamma>()},
       {"binomial", plain<Binomial>(Rows::trials)},
-      {"softmax", {Rows::plain, [](Prior p, double, const Weights&) { return Model(Softmax{3}, std::move(p)); }}},
+      {"softmax", {Rows::plain, [](Prior p, const Targets&) { return Model(Softmax{3}, std::move(p)); }}},
       {"ordinal",
        {Rows::categories,
-        [](Prior p, double, const Weights& each) { return Model(Ordinal{}, std::move(p), OrderedTarget{each}); }}},
+        [](Prior p, const Targets& t) { return Model(Ordinal{}, std::move(p), OrderedTarget{t.categories}); }}},
       {"student_t",
        {Rows::plain,
-        [](Prior p, double, const Weights&) {
+        [](Prior p, const Targets&) {
           return Model(StudentT{4.0, 1.0}, std::move(p));
         }}},
       {"gaussian+sigma",
        {Rows::scaled,
-        [](Prior p, double w, const Weights&) {
-          return Model(Residual(Gaussian{1.0}), std::move(p), {.total_weight = w});
+        [](Prior p, const Targets& t) {
+          return Model(Residual(Gaussian{1.0}), std::move(p), {.total_weight = t.weight});
         }}},
       {"student_t+sigma",
        {Rows::scaled,
-        [](Prior p, double w, const Weights&) {
-          return Model(Residual(StudentT{4.0, 1.0}), std::move(p), {.total_weight = w});
+        [](Prior p, const Targets& t) {
+          return Model(Residual(StudentT{4.0, 1.0}), std::move(p), {.total_weight = t.weight});
         }}},
       {"weibull",
        {Rows::times,
-        [](Prior p, double w, const Weights&) {
-          return Model(weibull(), std::move(p), {.total_weight = w, .censored = true});
+        [](Prior p, const Targets& t) {
+          return Model(weibull(), std::move(p), {.total_weight = t.weight, .censored = true});
         }}},
       {"lognormal",
        {Rows::times,
-        [](Prior p, double w, const Weights&) {
-          return Model(lognormal(), std::move(p), {.total_weight = w, .censored = true});
+        [](Prior p, const Targets& t) {
+          return Model(lognormal(), std::move(p), {.total_weight = t.weight, .censored = true});
         }}},
       {"loglogistic",
        {Rows::times,
-        [](Prior p, double w, const Weights&) {
-          return Model(loglogistic(), std::move(p), {.total_weight = w, .censored = true});
+        [](Prior p, const Targets& t) {
+          return Model(loglogistic(), std::move(p), {.total_weight = t.weight, .censored = true});
         }}},
   };
   return all;
@@ -98,7 +102,7 @@ class SyntheticRows {
  public:
   SyntheticRows(const SyntheticFamily& family, std::vector<std::string> names, std::uint64_t seed)
       : family_(family),
-        simulated_(family.make(Prior::flat(), 1e9, std::vector<double>(cut_points.size() + 1, 1.0))),
+        simulated_(family.make(Prior::flat(), {1e9, std::vector<double>(cut_points.size() + 1, 1.0)})),
         targets_(seed, 3, 0),
         builder_(Layout(columns(std::move(names))), {family.rows == Rows::trials, false}),
         categories_(cut_points.size() + 1, 0.0) {}
@@ -149,13 +153,9 @@ class SyntheticRows {
 
   Index predictors() const { return simulated_.arrangement().blocks(); }
   Case finish(const std::string& name, const Prior& prior) {
-    Model model = family_.make(prior, weight_, categories_);
-    if (model.draws_shape()) {
-      ShapedTarget target;
-      for (const auto& [value, weight] : shaped_) target.targets.push_back({value, weight});
-      model = model.with_targets(std::move(target));
-    }
-    return {name, builder_.finish(), std::move(model)};
+    ShapedTarget shaped;
+    for (const auto& [value, weight] : shaped_) shaped.targets.push_back({value, weight});
+    return {name, builder_.finish(), family_.make(prior, {weight_, categories_, std::move(shaped)})};
   }
 
  private:

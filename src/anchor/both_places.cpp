@@ -25,7 +25,7 @@ class Held {
   }
   // By how much the entry moves with the last one. A drawn scale is there, and no other entry matters to it.
   double per_last(const Vector& theta) const {
-    if (!model_.draws_scale()) return 0.0;
+    if (!model_.scales_coefficients()) return 0.0;
     constexpr double step = 1e-5;
     Vector up = theta, down = theta;
     up[theta.size() - 1] += step;

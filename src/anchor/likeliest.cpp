@@ -25,7 +25,7 @@ std::optional<Model> without_narrow_priors(const Model& model, const RowsQuadrat
   std::vector<std::pair<Index, Prior>> flat;
   for (Index j = 0; j < rows.at.size(); ++j) {
     const auto prior = model.prior().student_t_of(j);
-    if (!prior || !is_coefficient(model, j, rows.at.size())) continue;
+    if (!prior || !model.is_coefficient(j, rows.at.size())) continue;
     const double per_entry = model.parameter_change(rows.at, Vector::Unit(rows.at.size(), j))[j];
     const double scale = prior->scale / std::abs(per_entry);
     if (scale * std::sqrt(std::max(0.0, rows.curvature(j, j))) < narrow_share) flat.emplace_back(j, Prior::flat());

@@ -19,7 +19,7 @@ constexpr double wide = 30.0;  // a normal prior of so many standard deviations 
 std::vector<Index> student_t_coefficients(const Model& model, Index size) {
   std::vector<Index> out;
   for (Index j = 0; j < size; ++j)
-    if (is_coefficient(model, j, size) && model.prior().student_t_of(j)) out.push_back(j);
+    if (model.is_coefficient(j, size) && model.prior().student_t_of(j)) out.push_back(j);
   return out;
 }
 
@@ -28,11 +28,6 @@ double log_normal(double x, double mean, double variance) {
 }
 
 }  // namespace
-
-bool is_coefficient(const Model& model, Index entry, Index size) {
-  if (const auto* cuts = dynamic_cast<const OrderedCuts*>(&model.term()); cuts && entry < cuts->cuts()) return false;
-  return !((model.draws_scale() || model.draws_shape()) && entry == size - 1);
-}
 
 void leave_out(std::span<const Index> entries, SparseSymmetric& curvature) {
   const auto is_one = [&](Index j) { return std::ranges::find(entries, j) != entries.end(); };

@@ -94,7 +94,7 @@ static Mode climb_from(Vector theta, WeightedPosterior& posterior, const AnchorO
       if (std::isfinite(there.value) && there.value >= here.value + promised) {
         theta += fraction * step;
         here = std::move(there);
-        posterior.model().check_scale(theta);
+        posterior.model().check_limits(theta);
         break;
       }
       if (fraction < 1e-12) throw InputError("no step improves the log posterior; rescale the columns");

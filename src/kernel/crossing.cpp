@@ -104,7 +104,7 @@ Crossing::Crossing(const Density& density, std::shared_ptr<const LongTails> tail
     throw InputError("the coefficients to move are those of another density");
   const Index d = density.dimension();
   kept_ = tails_->entries();
-  if (tails_->model().draws_scale()) kept_.push_back(d - 1);
+  if (tails_->model().scales_coefficients()) kept_.push_back(d - 1);
   const auto n = static_cast<Index>(kept_.size());
   const Precision metric = Precision::of(tails_->precision()).value();
   Matrix columns(d, n);

@@ -46,44 +46,26 @@ void BatchedFamily::check(const Store& store, const Execution& execution) const 
   });
 }
 
-Model Model::with_prior(Prior prior) const {
-  Model out = *this;
-  out.prior_ = std::make_shared<const Prior>(std::move(prior));
-  if (scale_) {
-    out.scale_ = std::make_shared<const SampledScale>(scale_->with_prior(*out.prior_));
-    out.by_parameters_ = out.scale_;
-  } else if (shape_) {
-    out.shape_ = std::make_shared<const SampledShape>(shape_->with_prior(*out.prior_));
-    out.by_parameters_ = out.shape_;
-  } else if (const auto* cuts = dynamic_cast<const OrderedCuts*>(by_parameters_.get())) {
-    out.by_parameters_ = std::make_shared<const OrderedCuts>(cuts->with_prior(*out.prior_));
-  }
-  out.term_ = out.by_parameters_ ? std::static_pointer_cast<const Term>(out.by_parameters_) : out.prior_;
-  return out;
-}
+Model::Model(std::shared_ptr<const BatchedFamily> family, Prior prior, std::shared_ptr<const ParameterBlock> block)
+    : family_(std::move(family)),
+      prior_(std::make_shared<const Prior>(std::move(prior))),
+      block_(std::move(block)),
+      term_(block_ ? std::static_pointer_cast<const Term>(block_) : prior_) {}
 
-Model Model::with_targets(ShapedTarget target) const {
-  Model out = *this;
-  out.shape_ = std::make_shared<const SampledShape>(shape_->with_targets(std::move(target)));
-  out.by_parameters_ = out.shape_;
-  out.term_ = out.shape_;
-  return out;
+Model Model::with_prior(Prior prior) const {
+  auto block = block_ ? block_->with_prior(prior) : nullptr;
+  return {family_, std::move(prior), std::move(block)};
 }
 
 Model Model::with_targets_of(const Store& store, std::span<const double> weights) const {
-  if (!shape_) return *this;
-  ShapedTarget target;
-  for (RowId i = 0; i < store.rows(); ++i) {
-    const RowFacts facts = store.facts(i);
-    target.targets.push_back(
-        {facts.target, facts.weight * (weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)])});
-  }
-  return with_targets(std::move(target));
+  auto block = block_ ? block_->with_targets_of(store, weights) : nullptr;
+  if (!block) return *this;
+  return {family_, *prior_, std::move(block)};
 }
 
 void Model::check(const Store& store, const Execution& execution) const {
   prior_->check(coefficients(store));
-  if (by_parameters_) by_parameters_->check(coefficients(store));
+  if (block_) block_->check(coefficients(store));
   if (family_->only_differences() && !prior_->proper())
     throw InputError(
         fmt::format("the {} likelihood depends on differences between its predictors alone, so a flat prior has "

@@ -25,7 +25,7 @@ void SampledScale::check(Index parameters) const {
         target_.censored ? "" : fmt::format("give the scale ({}), ", mention("sigma"))));
 }
 
-void SampledScale::check_scale(const Vector& theta) const {
+void SampledScale::check_limits(const Vector& theta) const {
   constexpr double least = 1e-6;  // of the target's standard deviation: sums of squares know hardly less
   if (theta[theta.size() - 1] * least < 1.0) return;
   throw InputError(
@@ -35,6 +35,10 @@ void SampledScale::check_scale(const Vector& theta) const {
                   "all others that "
                   "they alone make that deviation (find them, or leave them out)",
                   least));
+}
+
+double SampledScale::log_likelihood_besides(const Vector& parameters, double target) const {
+  return -std::log(parameters[parameters.size() - 1]) * (target_.censored ? target : 1.0);
 }
 
 double SampledScale::powers(Index parameters) const {

@@ -7,6 +7,7 @@
 
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
+#include "flymc/data/store.hpp"
 
 namespace flymc {
 
@@ -21,7 +22,7 @@ void SampledShape::check(Index parameters) const {
         "proper prior, such as student_t(3, 0, 10)");
 }
 
-void SampledShape::check_shape(const Vector& theta) const {
+void SampledShape::check_limits(const Vector& theta) const {
   constexpr double least = 1e-6;  // of a target's deviation, relative to its mean: sums of squares hardly resolve less
   if (parts_.may_be_endless || theta[theta.size() - 1] < -2.0 * std::log(least)) return;
   throw InputError(fmt::format(
@@ -31,7 +32,20 @@ void SampledShape::check_shape(const Vector& theta) const {
       least, mention("exclude")));
 }
 
-double SampledShape::part(double target, double kappa) const { return parts_.one(target, std::log(kappa)).value; }
+std::shared_ptr<const ParameterBlock> SampledShape::with_targets_of(const Store& store,
+                                                                    std::span<const double> weights) const {
+  ShapedTarget target;
+  for (RowId i = 0; i < store.rows(); ++i) {
+    const RowFacts facts = store.facts(i);
+    target.targets.push_back(
+        {facts.target, facts.weight * (weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)])});
+  }
+  return std::make_shared<const SampledShape>(prior_, std::move(target), parts_);
+}
+
+double SampledShape::log_likelihood_besides(const Vector& parameters, double target) const {
+  return parts_.one(target, std::log(parameters[parameters.size() - 1])).value;
+}
 
 Vector SampledShape::parameters(const Vector& theta) const {
   Vector out = theta;

@@ -118,9 +118,11 @@ using Seen = std::vector<InClass>;  // by class; of an ordered target by cut poi
 class Classes {
  public:
   Classes(const Model& model, const Vector& mode, const std::vector<std::string>& names)
-      : family_(model.family()), names_(names), shape_(mode[mode.size() - 1]), scaled_(model.draws_scale()) {
-    if (const auto* term = dynamic_cast<const OrderedCuts*>(&model.term())) cuts_ = term->cuts();
-  }
+      : family_(model.family()),
+        names_(names),
+        shape_(mode[mode.size() - 1]),
+        scaled_(model.scales_coefficients()),
+        cuts_(model.cuts()) {}
 
   Index cuts() const { return cuts_; }
   // 0: targets of this family do not separate.
@@ -229,7 +231,7 @@ class Classes {
   const std::vector<std::string>& names_;
   double shape_;  // the last of the mode, of a family that has one
   bool scaled_;
-  Index cuts_ = 0;
+  Index cuts_;
   double smallest_ = HUGE_VAL;
 };
 
@@ -259,8 +261,7 @@ std::vector<std::string> separated_classes(const Store& store, const Model& mode
   constexpr RowId at_once = 1024;
   Classes classes(model, laplace.mean, names);
   if (classes.count() == 0 || laplace.rows.size() == 0) return {};
-  // The last feature of a row may be its target, or the 1 of a shape.
-  const Index features = store.features(), last = features - (model.draws_scale() || model.draws_shape() ? 1 : 0);
+  const Index features = store.features(), last = model.before_block(features);
   Vector pull = Vector::Zero(laplace.mean.size());
   model.term().surrogate(laplace.mean, pull);
   struct Candidate {
@@ -332,10 +333,11 @@ std::vector<Index> without_moments(const Store& store, const Model& model, const
   };
   std::vector<Index> out;
   for (const Index column : separating)
-    for (Index k = 0; k < (model.draws_shape() ? 1 : model.predictors()); ++k)
+    for (Index k = 0; k < model.arrangement().blocks(); ++k)
       if (const Index entry = column + k * store.features(); has_long_tail(entry)) out.push_back(entry);
-  if (const Index last = mode.size() - 1; model.draws_shape() && has_long_tail(last) && has_no_end(store, model, mode))
-    out.push_back(last);
+  const Index last = mode.size() - 1;
+  const bool shape = model.positive(last, mode.size()) && !model.scales_coefficients();
+  if (shape && has_long_tail(last) && has_no_end(store, model, mode)) out.push_back(last);
   return out;
 }
 

@@ -98,7 +98,7 @@ std::vector<std::string> moment_warnings(std::vector<std::string> names) {
 // What a target of 0 or 1 means where rows are compared with cut points: no row of the first class is above one, and none
 // of the last below.
 std::vector<std::string> sides_of(const Model& model, const std::vector<std::string>& classes) {
-  if (!model.ordered()) return classes;
+  if (model.cuts() == 0) return classes;
   if (classes.empty()) return {"below the highest", "above the lowest"};
   return {"below " + classes.back(), "above " + classes.front()};
 }
@@ -109,7 +109,7 @@ std::vector<std::string> prior_warnings(const Model& model, const std::vector<st
   constexpr double limit = 4.0;
   const Prior& prior = model.prior();
   // A shape is large where targets vary little, and nothing else follows from it.
-  const Index looked_at = mean.size() - (model.draws_shape() ? 1 : 0);
+  const Index looked_at = model.scales_coefficients() ? mean.size() : model.before_block(mean.size());
   std::size_t strained = 0;
   Index worst = 0;
   for (Index j = 0; j < looked_at; ++j) {
@@ -231,13 +231,13 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
       column[j] = std::min(model.prior().deviation(j), 1e150);  // none is wider than any posterior
       prior.col(j) = shown.original(column);
     }
-    const Index further = model.draws_scale() || model.draws_shape() ? 1 : 0;
     const std::vector<std::string>& names = reported.names();
     const Vector centre = reported.at(shown.original(model.prior().centre(laplace->mean.size())));
     if (unreached.modes.empty())
       warn(unknown_parameters(names, {as_vector(report.laplace_mean), reported.sd(factor)},
-                              {centre, reported.sd(prior)}, names.size() - static_cast<std::size_t>(further)));
-    const Index features = store.features() - further;  // the last one is the target, or the 1 of a shape
+                              {centre, reported.sd(prior)},
+                              static_cast<std::size_t>(model.before_block(static_cast<Index>(names.size())))));
+    const Index features = model.before_block(store.features());
     warn(dependent_columns(store.columns(), laplace->rows.topLeftCorner(features, features)));
     // A prior also strains where classes are separated, and a wider one would do no good there.
     std::vector<Index> separating;

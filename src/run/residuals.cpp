@@ -108,7 +108,7 @@ std::vector<std::string> residual_warnings(const Model& model, const Store& stor
   constexpr double limit = 1.5;
   const BatchedFamily& family = model.family();
   const auto coefficients = static_cast<RowId>(theta.size());
-  if (model.draws_shape()) return {};  // which is as large as the residuals say
+  if (model.arrangement().last_is_shared()) return {};  // which is as large as the residuals say
   if (family.target_classes() > 0 || store.rows() < std::max(fewest_rows, rows_per_coefficient * coefficients))
     return {};
   const double origin = 0.0;
@@ -120,7 +120,7 @@ std::vector<std::string> residual_warnings(const Model& model, const Store& stor
   std::vector<Sized> found, expected;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     auto [facts, eta, mean] = fitted(family, store, theta, rows[i]);
-    if (model.draws_scale()) facts.target = std::exchange(eta, mean = 0.0);
+    if (model.scales_coefficients()) facts.target = std::exchange(eta, mean = 0.0);
     const double drawn = family.simulate({&eta, 1}, PhiloxRandom(1, 0, static_cast<std::uint64_t>(i)), 0);
     found.push_back({std::abs(facts.target - mean), facts.weight});
     expected.push_back({std::abs(drawn - mean), facts.weight});
@@ -132,7 +132,7 @@ std::vector<std::string> residual_warnings(const Model& model, const Store& stor
   const double shrinkage = std::sqrt(1.0 - static_cast<double>(coefficients) / static_cast<double>(store.rows()));
   const double size = median_size(std::move(found)), usual = shrinkage * median_size(std::move(expected)),
                ratio = size / usual;
-  if (model.draws_scale()) return shape_warnings(family, size, usual);
+  if (model.scales_coefficients()) return shape_warnings(family, size, usual);
   if (ratio < limit && ratio > 1.0 / limit) return {};
   return {
       fmt::format("the scale of the residuals does not fit: half of them are larger than {:.3g}, where {:.3g} is to be "

@@ -233,12 +233,12 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   constexpr double shown = 0.01, shown_of_endless = 1e-8;
   SparseSymmetric of_prior = model.prior_precision(out.anchor->theta);
   of_prior -= model.term().curvature(Term::Of::corner, out.anchor->theta);
-  const bool of_coefficients = !model.draws_scale() && !model.ordered();
+  const bool on_its_own = of_prior.couplings.empty();  // each entry
   const LongTails tails(model, rows_at(model, *out.anchor));
   for (const SliceSome::Coordinate& tail : long_tailed(model, *out.anchor, &*out.bound)) {
     const Index j = tail.entry;
-    if (of_coefficients && std::ranges::find(tails.entries(), j) == tails.entries().end() &&
-        !(model.draws_shape() && j == coefficients - 1))
+    if (on_its_own && std::ranges::find(tails.entries(), j) == tails.entries().end() &&
+        model.is_coefficient(j, coefficients))
       precision(j, j) -= (1.0 - (has_endless_tail(model, j) ? shown_of_endless : shown)) * of_prior.diagonal[j];
   }
   const auto wider = Precision::of(precision);

@@ -24,9 +24,8 @@ struct InTheta {
 std::optional<InTheta> prior_in_theta(const Model& model, const Vector& at, Index entry) {
   const auto prior = model.prior().student_t_of(entry);
   if (!prior) return std::nullopt;
-  const bool positive = (model.draws_scale() || model.draws_shape()) && entry == at.size() - 1;
   constexpr double wide = 0.5;  // of its location
-  if (positive && !(prior->scale < wide * prior->location)) return std::nullopt;
+  if (model.positive(entry, at.size()) && !(prior->scale < wide * prior->location)) return std::nullopt;
   Vector parameters = model.parameters(at);
   const auto entry_at = [&](double value) {
     parameters[entry] = value;
@@ -122,10 +121,10 @@ Seen seen_by(const LongTails& tails, std::size_t i) {
 
 // How far the spike is from where chains look for it, in standard deviations of the other entries there. Chains look for
 // it at the scale that they are at, or at any if they regress it on the coefficient.
-double missed_by(const BothPlaces& places, const Seen& seen, Index entry, bool draws_scale) {
+double missed_by(const BothPlaces& places, const Seen& seen, Index entry, bool scaled) {
   Vector expected = seen.spike;
   const Index last = expected.size() - 1;
-  if (draws_scale) expected[last] = places.rest[last];
+  if (scaled) expected[last] = places.rest[last];
   Vector change(last);
   for (Index j = 0, k = 0; j <= last; ++j)
     if (j != entry) change[k++] = places.spike[j] - expected[j];
@@ -157,7 +156,7 @@ UnreachedModes find_unreached_modes(const Store& store, const Model& model, cons
     const auto is_misjudged = [&](double log_odds) { return std::abs(seen->log_odds - log_odds) > misjudged; };
     const auto alone = without_prior(model, anchor, entry, *prior);
     const bool may_be_narrow = can_cross || !alone || prior->scale < narrow_share * alone->sd;
-    if (is_coefficient(model, entry, from.size()) && may_be_narrow)
+    if (model.is_coefficient(entry, from.size()) && may_be_narrow)
       if (const auto places = refit_both_places(store, model, Execution{one}, entry, from)) {
         out.queries += places->queries;
         const double share = 1.0 / (1.0 + std::exp(-places->log_odds));
@@ -167,7 +166,7 @@ UnreachedModes find_unreached_modes(const Store& store, const Model& model, cons
             prior->scale < narrow_share * places->sd_at_rest && std::abs(rest - spike) > far * places->sd_at_rest;
         if (two) out.shares.emplace_back(entry, share);
         const bool reached = can_cross && !is_misjudged(places->log_odds) &&
-                             missed_by(*places, *seen, entry, model.draws_scale()) < missed;
+                             missed_by(*places, *seen, entry, model.scales_coefficients()) < missed;
         if (two && !reached && (anchor_in_spike ? 1.0 - share : share) > some) {
           out.modes.push_back({entry, share, places->spike, places->rest});
           continue;

@@ -26,15 +26,16 @@ constexpr int simulations = 1500;
 // over all simulations has a standard error of 2.3 %. With r = 0.05 the draws are worth 57 independent ones.
 constexpr double most_autocorrelation = 0.05;
 
+inline bool has_shape(const Model& model) { return model.arrangement().last_is_shared(); }
+
 inline double log_likelihood(const Model& model, const Store& store, const Vector& parameters) {
   const FullDensity density(store, model);
   const Vector theta = model.theta(parameters);
   Evaluation at;
   density.evaluate(theta, BrightRows(0), false, at);
   double sum = at.log_density - model.term().log_density(theta);
-  if (model.draws_scale() || model.draws_shape())
-    for (RowId i = 0; i < store.rows(); ++i)
-      sum += model.log_likelihood_besides(parameters, model.draws_shape() ? store.target(i) : 1.0);
+  for (RowId i = 0; i < store.rows(); ++i)
+    sum += model.log_likelihood_besides(parameters, has_shape(model) ? store.target(i) : 1.0);
   return sum;
 }
 
@@ -112,8 +113,8 @@ inline problems::Problem simulate(const Model& model, const RowMatrix& x, Index 
       if (auto made = problems::ordered_problem(model.prior(), x, cuts, theta, own)) return *std::move(made);
       continue;
     }
-    if (model.draws_shape()) return problems::shaped_problem(model, x, theta, own);
-    if (model.draws_scale()) return {model, problems::rows_with_targets(model, x, theta, own), theta};
+    if (has_shape(model)) return problems::shaped_problem(model, x, theta, own);
+    if (model.scales_coefficients()) return {model, problems::rows_with_targets(model, x, theta, own), theta};
     return {model, Store::from_matrix(x, problems::targets(model, x, theta, own)), theta};
   }
 }
@@ -123,7 +124,7 @@ inline problems::Problem simulate(const Model& model, const RowMatrix& x, Index 
 // false_alarm_per_case (1e-4), shared by three statistics per coefficient and three of the log-likelihood.
 inline Seen calibrate(const Model& prior_of, const RowMatrix& x, FitOptions options, std::uint64_t seed,
                       Index cuts = 0) {
-  const bool one_more = prior_of.draws_scale() || prior_of.draws_shape();
+  const bool one_more = prior_of.scales_coefficients() || has_shape(prior_of);
   const Index dimension = cuts + x.cols() * prior_of.arrangement().blocks() + (one_more ? 1 : 0);
   const auto quantities = static_cast<std::size_t>(dimension) + 1;
   std::vector<Ranks> ranks(quantities);

@@ -97,7 +97,7 @@ Model make_model(FamilyKind family) {
       return Model(Ordinal{},
                    Prior::each({Prior::student_t(5.0, 0.0, 1.5), Prior::student_t(5.0, 0.0, 1.5),
                                 Prior::student_t(5.0, 0.0, 1.5), Prior::normal(0.3, 1.0)}),
-                   {{1.0, 1.0, 1.0, 1.0}});
+                   OrderedTarget{{1.0, 1.0, 1.0, 1.0}});
     case FamilyKind::student_t:
       break;
   }

@@ -7,18 +7,14 @@
 
 namespace flymc::problems {
 
-inline ShapedTarget shaped_target(const Vector& y) {
-  ShapedTarget out;
-  for (const double target : y) out.targets.push_back({target, 1.0});
-  return out;
-}
-
 // Targets drawn at parameters, the last of which is the shape, and a model that knows them. Rows end with a 1.
 inline Problem shaped_problem(const Model& model, const RowMatrix& x, const Vector& parameters, std::uint64_t seed) {
   RowMatrix extended(x.rows(), x.cols() + 1);
   extended << x, Vector::Ones(x.rows());
   const Vector y = targets(model, extended, model.theta(parameters), seed);
-  return {model.with_targets(shaped_target(y)), Store::from_matrix(extended, y), parameters};
+  Store store = Store::from_matrix(extended, y);
+  Model knowing = model.with_targets_of(store);
+  return {std::move(knowing), std::move(store), parameters};
 }
 
 }  // namespace flymc::problems

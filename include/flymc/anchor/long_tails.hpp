@@ -36,9 +36,6 @@ struct StudentTOfEntry {
 // posterior has one mode. Two modes need less than 0.36 with 3 degrees of freedom, and less than 0.35 with 1.
 inline constexpr double narrow_share = 0.6;
 
-// Whether an entry of theta is a coefficient, not a cut point, a scale or a shape.
-bool is_coefficient(const Model& model, Index entry, Index size);
-
 // For each of some coefficients, whether it is in the spike at its prior; if not, it is in the likelihood's mode.
 using AtPrior = std::vector<bool>;
 

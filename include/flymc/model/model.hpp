@@ -16,6 +16,7 @@
 #include "flymc/model/family.hpp"
 #include "flymc/model/ordered_cuts.hpp"
 #include "flymc/model/ordinal.hpp"
+#include "flymc/model/parameter_block.hpp"
 #include "flymc/model/prior.hpp"
 #include "flymc/model/sampled_scale.hpp"
 #include "flymc/model/sampled_shape.hpp"
@@ -248,51 +249,29 @@ class BatchedAdapter final : public BatchedFamily {
 std::vector<std::string> coefficient_names(const std::vector<std::string>& columns, Index predictors,
                                            const std::vector<std::string>& classes = {});
 
+// A family, a prior of the parameters, and a block of parameters beside the coefficients of columns if the family has one.
 class Model {
  public:
   template <Family F>
   Model(F family, Prior prior)
-      : family_(std::make_shared<const BatchedAdapter<F>>(std::move(family))),
-        prior_(std::make_shared<const Prior>(std::move(prior))),
-        term_(prior_) {}
-  // With a residual scale that is drawn: the family is one of standardised residuals (model/residual.hpp), the last
-  // number of a row is its target, and the last parameter, of which the prior speaks as well, is sigma.
-  template <Family F>
-  Model(F of_residuals, Prior prior, const ScaledTarget& target)
-      : family_(std::make_shared<const BatchedAdapter<F>>(std::move(of_residuals))),
-        prior_(std::make_shared<const Prior>(std::move(prior))),
-        scale_(std::make_shared<const SampledScale>(*prior_, target)),
-        by_parameters_(scale_),
-        term_(scale_) {}
-  // Of ordered categories: rows have their cut point among their features, and the first parameters, of which the prior
-  // speaks as well, are the cut points.
-  Model(Ordinal family, Prior prior, OrderedTarget target)
-      : family_(std::make_shared<const BatchedAdapter<Ordinal>>(std::move(family))),
-        prior_(std::make_shared<const Prior>(std::move(prior))),
-        by_parameters_(std::make_shared<const OrderedCuts>(*prior_, std::move(target))),
-        ordered_(true),
-        term_(by_parameters_) {}
-  // With a shape that is drawn: the family has two predictors, of which the second is its logarithm, the last number of
-  // a row is 1, and the last parameter, of which the prior speaks as well, is the shape.
-  template <Family F>
-  Model(F with_shape, Prior prior, ShapedTarget target)
-      : family_(std::make_shared<const BatchedAdapter<F>>(with_shape)),
-        prior_(std::make_shared<const Prior>(std::move(prior))),
-        shape_(std::make_shared<const SampledShape>(*prior_, std::move(target), parts_of(with_shape))),
-        by_parameters_(shape_),
-        term_(shape_) {}
+      : Model(std::make_shared<const BatchedAdapter<F>>(std::move(family)), std::move(prior)) {}
+  // With the block that the family has for this target: a ScaledTarget, an OrderedTarget, a ShapedTarget.
+  template <Family F, class Target = ScaledTarget>
+  Model(const F& family, const Prior& prior, Target target)
+      : Model(std::make_shared<const BatchedAdapter<F>>(family), prior, make_block(family, prior, std::move(target))) {}
+  // A likelihood that is known only at run time.
+  Model(std::shared_ptr<const BatchedFamily> family, Prior prior,
+        std::shared_ptr<const ParameterBlock> block = nullptr);
 
   // The same model with another prior of the parameters.
   Model with_prior(Prior prior) const;
-  // The same for other targets, where a shape is drawn.
-  Model with_targets(ShapedTarget target) const;
-  // For those of a store, whose rows count with these weights besides their own; the same model where no shape is drawn.
+  // The same for the targets of a store, whose rows count with these weights besides their own.
   Model with_targets_of(const Store& store, std::span<const double> weights = {}) const;
 
   const BatchedFamily& family() const { return *family_; }
   // Of the parameters.
   const Prior& prior() const { return *prior_; }
-  // What the log density of theta has besides the rows: the prior, and more where a scale, a shape or cut points are drawn.
+  // What the log density of theta has besides the rows: the prior, and more where there is a block.
   const Term& term() const { return *term_; }
   // For those that keep one of the two and not the model: a bound, a density.
   const std::shared_ptr<const BatchedFamily>& shared_family() const { return family_; }
@@ -300,30 +279,31 @@ class Model {
   Index predictors() const { return family_->predictors(); }
   Arrangement arrangement() const { return family_->arrangement(); }
 
-  // Chains move in theta, which rows multiply. What people speak of are the parameters: theta itself, unless a scale, a
-  // shape or cut points are drawn. Here is one from the other, and how parameters change with theta, to first order.
-  bool draws_scale() const { return scale_ != nullptr; }
-  // Whether rows compare an ordered target with cut points.
-  bool ordered() const { return ordered_; }
-  bool draws_shape() const { return shape_ != nullptr; }
-  // Whether a target of 0 stands for a longer time than the row's.
-  bool censored() const { return scale_ && scale_->densities(0.0) == 0.0; }
-  Vector parameters(const Vector& theta) const { return by_parameters_ ? by_parameters_->parameters(theta) : theta; }
-  Vector theta(const Vector& parameters) const {
-    return by_parameters_ ? by_parameters_->theta(parameters) : parameters;
-  }
+  // Chains move in theta, which rows multiply. What people speak of are the parameters: theta itself, unless there is a
+  // block. Here is one from the other, and how parameters change with theta, to first order.
+  Vector parameters(const Vector& theta) const { return block_ ? block_->parameters(theta) : theta; }
+  Vector theta(const Vector& parameters) const { return block_ ? block_->theta(parameters) : parameters; }
   Vector parameter_change(const Vector& theta, const Vector& direction) const {
-    return by_parameters_ ? by_parameters_->change(theta, direction) : direction;
+    return block_ ? block_->change(theta, direction) : direction;
   }
-  // Throws InputError if theta moves towards a scale of 0 or an infinite shape.
-  void check_scale(const Vector& theta) const {
-    if (scale_) scale_->check_scale(theta);
-    if (shape_) shape_->check_shape(theta);
+
+  // What the block says of itself (model/parameter_block.hpp); without one, what is so of coefficients alone. Theta and the
+  // features of rows have the same entries, but for several predictors, of which no family with a block has more.
+  bool is_coefficient(Index entry, Index size) const { return !block_ || !block_->own(size).contain(entry); }
+  // How many of the entries, or features, lie before a block that is at the end.
+  Index before_block(Index size) const {
+    return block_ && block_->own(size).first > 0 ? block_->own(size).first : size;
   }
-  // What the log-likelihood of a row of this target has, times its weight, besides that of the family.
+  bool positive(Index entry, Index size) const { return !is_coefficient(entry, size) && block_->positive(); }
+  bool scales_coefficients() const { return block_ && block_->scales_coefficients(); }
+  bool censored() const { return block_ && block_->censored(); }
+  Index cuts() const { return block_ ? block_->cuts() : 0; }
   double log_likelihood_besides(const Vector& parameters, double target) const {
-    if (shape_) return shape_->part(target, parameters[parameters.size() - 1]);
-    return scale_ ? -std::log(parameters[parameters.size() - 1]) * scale_->densities(target) : 0.0;
+    return block_ ? block_->log_likelihood_besides(parameters, target) : 0.0;
+  }
+  // Throws InputError if theta is on its way to where the likelihood has no bound.
+  void check_limits(const Vector& theta) const {
+    if (block_) block_->check_limits(theta);
   }
 
   // Of the quadratic that stands for the term at theta.
@@ -337,19 +317,9 @@ class Model {
   void check(const Store& store, const Execution& execution) const;
 
  private:
-  template <Family F>
-  static ShapeParts parts_of(const F& family) {
-    ShapeParts out{[family](double y, double s) { return family.shape_part(y, s); },
-                   [family](std::span<const WeighedTarget> all, double s) { return family.shape_parts(all, s); }};
-    if constexpr (requires { family.shape_may_be_endless(); }) out.may_be_endless = family.shape_may_be_endless();
-    return out;
-  }
   std::shared_ptr<const BatchedFamily> family_;
   std::shared_ptr<const Prior> prior_;
-  std::shared_ptr<const SampledScale> scale_;           // none: it is not drawn
-  std::shared_ptr<const SampledShape> shape_;           // the same
-  std::shared_ptr<const ParameterTerm> by_parameters_;  // none: theta is what people speak of
-  bool ordered_ = false;
+  std::shared_ptr<const ParameterBlock> block_;  // none: theta is what people speak of
   std::shared_ptr<const Term> term_;
 };
 

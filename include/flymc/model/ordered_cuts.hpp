@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "flymc/model/ordinal.hpp"
+#include "flymc/model/parameter_block.hpp"
 #include "flymc/model/prior.hpp"
 
 namespace flymc {
@@ -17,7 +19,7 @@ struct OrderedTarget {
 // the weight of category k, the density has besides the rows
 //   p(cuts, beta) prod_k (1 - exp(cut_(k-1) - cut_k))^W_k   over the categories between the first and the last,
 // where cut points rise, and nothing elsewhere. The logarithm is concave in the cut points.
-class OrderedCuts final : public ParameterTerm {
+class OrderedCuts final : public ParameterBlock {
  public:
   // The prior is of (cut points, beta); that of cut points in any other order does not count. Throws InputError if there
   // are fewer than three categories, or one has no weight.
@@ -25,8 +27,13 @@ class OrderedCuts final : public ParameterTerm {
   // Throws InputError also if a category between the others weighs less than a row. Near where its cut points meet the
   // density is then W log(distance) with W < 1: the mode lies there, and the posterior does not.
   void check(Index parameters) const override;
-  OrderedCuts with_prior(Prior prior) const { return {std::move(prior), target_}; }
-  Index cuts() const { return static_cast<Index>(target_.category_weights.size()) - 1; }
+  std::shared_ptr<const ParameterBlock> with_prior(const Prior& prior) const override {
+    return std::make_shared<const OrderedCuts>(prior, target_);
+  }
+
+  // The first entries.
+  Range own(Index) const override { return {0, cuts()}; }
+  Index cuts() const override { return static_cast<Index>(target_.category_weights.size()) - 1; }
 
   Vector parameters(const Vector& theta) const override;
   Vector theta(const Vector& parameters) const override { return this->parameters(parameters); }
@@ -51,5 +58,10 @@ class OrderedCuts final : public ParameterTerm {
   Prior prior_;
   OrderedTarget target_;
 };
+
+// Rows have their cut point among their features. The first parameters are the cut points.
+inline std::shared_ptr<const ParameterBlock> make_block(const Ordinal&, const Prior& prior, OrderedTarget target) {
+  return std::make_shared<const OrderedCuts>(prior, std::move(target));
+}
 
 }  // namespace flymc

@@ -1,6 +1,7 @@
 // A residual scale that is drawn with the coefficients: what the log density has for it besides the rows.
 #pragma once
 
+#include "flymc/model/parameter_block.hpp"
 #include "flymc/model/prior.hpp"
 
 namespace flymc {
@@ -18,18 +19,25 @@ struct ScaledTarget {
 // With D coefficients, total weight W, and the prior p(beta) p(sigma), sigma > 0, the density of theta has besides the
 // rows' f the factor
 //   p(beta) p(sigma) tau^W |d(beta, sigma) / d(psi, tau)|  ~  p(beta) p(sigma) tau^(W - D - 2).
-class SampledScale final : public ParameterTerm {
+class SampledScale final : public ParameterBlock {
  public:
   // The prior is of (beta, sigma); what it says of negative sigma does not count. Throws InputError if there is no more
   // weight than D + 2: theta would have no mode.
   SampledScale(Prior prior, const ScaledTarget& target);
   void check(Index parameters) const override;
-  SampledScale with_prior(Prior prior) const { return {std::move(prior), target_}; }
-  // How many factors tau the likelihood of a row with this fact as target has: 1, or 0.
-  double densities(double target) const { return target_.censored ? target : 1.0; }
-  // Throws InputError if theta is on its way to a scale of 0, where the likelihood has no bound: a target that the
-  // columns explain exactly.
-  void check_scale(const Vector& theta) const;
+  // A scale of 0 is that of a target which the columns explain exactly.
+  void check_limits(const Vector& theta) const override;
+  std::shared_ptr<const ParameterBlock> with_prior(const Prior& prior) const override {
+    return std::make_shared<const SampledScale>(prior, target_);
+  }
+
+  // The last entry, of the column of targets.
+  Range own(Index size) const override { return {size - 1, 1}; }
+  // The likelihood of a row has a factor tau if it is a density.
+  double log_likelihood_besides(const Vector& parameters, double target) const override;
+  bool positive() const override { return true; }
+  bool scales_coefficients() const override { return true; }
+  bool censored() const override { return target_.censored; }
 
   // (beta, sigma) of theta, and back.
   Vector parameters(const Vector& theta) const override;
@@ -58,5 +66,12 @@ class SampledScale final : public ParameterTerm {
   Prior prior_;
   ScaledTarget target_;
 };
+
+// For a family of standardised residuals (model/residual.hpp), whose rows end with their target. The last parameter is
+// sigma.
+template <class F>
+std::shared_ptr<const ParameterBlock> make_block(const F&, const Prior& prior, const ScaledTarget& target) {
+  return std::make_shared<const SampledScale>(prior, target);
+}
 
 }  // namespace flymc

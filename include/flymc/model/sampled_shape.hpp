@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "flymc/model/parameter_block.hpp"
 #include "flymc/model/prior.hpp"
 #include "flymc/model/shape_part.hpp"
 
@@ -26,18 +27,24 @@ struct ShapeParts {
 // the part of each target that depends on the shape alone (model/shape_part.hpp), the density of theta has besides the
 // rows
 //   p(beta) p(kappa) kappa exp(sum over targets of weight part(target, s)).
-class SampledShape final : public ParameterTerm {
+class SampledShape final : public ParameterBlock {
  public:
   // The prior is of (beta, kappa); what it says of negative kappa does not count.
   SampledShape(Prior prior, ShapedTarget target, ShapeParts parts);
   // Throws InputError also if the prior of a shape that may be endless is not proper.
   void check(Index parameters) const override;
-  // Throws InputError if theta moves towards an infinite shape, at which targets would equal their means.
-  void check_shape(const Vector& theta) const;
-  SampledShape with_prior(Prior prior) const { return {std::move(prior), target_, parts_}; }
-  SampledShape with_targets(ShapedTarget target) const { return {prior_, std::move(target), parts_}; }
-  // Of one target.
-  double part(double target, double kappa) const;
+  // At an infinite shape targets would equal their means.
+  void check_limits(const Vector& theta) const override;
+  std::shared_ptr<const ParameterBlock> with_prior(const Prior& prior) const override {
+    return std::make_shared<const SampledShape>(prior, target_, parts_);
+  }
+  std::shared_ptr<const ParameterBlock> with_targets_of(const Store& store,
+                                                        std::span<const double> weights) const override;
+
+  // The last entry, of a column that is 1 in every row.
+  Range own(Index size) const override { return {size - 1, 1}; }
+  double log_likelihood_besides(const Vector& parameters, double target) const override;
+  bool positive() const override { return true; }
 
   Vector parameters(const Vector& theta) const override;
   Vector theta(const Vector& parameters) const override;
@@ -63,5 +70,15 @@ class SampledShape final : public ParameterTerm {
   ShapedTarget target_;
   ShapeParts parts_;
 };
+
+// For a family of two predictors, of which the second is the logarithm of the shape. Rows end with a 1, and the last
+// parameter is the shape.
+template <class F>
+std::shared_ptr<const ParameterBlock> make_block(const F& family, const Prior& prior, ShapedTarget target) {
+  ShapeParts parts{[family](double y, double s) { return family.shape_part(y, s); },
+                   [family](std::span<const WeighedTarget> all, double s) { return family.shape_parts(all, s); }};
+  if constexpr (requires { family.shape_may_be_endless(); }) parts.may_be_endless = family.shape_may_be_endless();
+  return std::make_shared<const SampledShape>(prior, std::move(target), std::move(parts));
+}
 
 }  // namespace flymc

@@ -34,16 +34,4 @@ class Term {
   virtual Vector simulate(Index parameters, const Random& random, Purpose purpose) const = 0;
 };
 
-// A term of a model whose chains move in other numbers than people speak of: theta, which rows multiply, and the
-// parameters.
-class ParameterTerm : public Term {
- public:
-  virtual Vector parameters(const Vector& theta) const = 0;
-  virtual Vector theta(const Vector& parameters) const = 0;
-  // How the parameters change along a direction of theta, to first order.
-  virtual Vector change(const Vector& theta, const Vector& direction) const = 0;
-  // Throws InputError if there are not so many parameters, or no posterior of them.
-  virtual void check(Index parameters) const = 0;
-};
-
 }  // namespace flymc

@@ -76,11 +76,11 @@ class Batch {
     const Vector theta = parts_.theta(shown);
     std::vector<double> eta(rows_.size() * k);
     fixed_.predict(model.arrangement().columns(theta), eta);
-    if (model.draws_shape()) {
+    if (model.arrangement().last_is_shared()) {
       std::vector<double> with_shape(eta.size());
       model.family().mean(eta, with_shape);
       for (std::size_t i = 0; i < rows_.size(); ++i) means[i] = with_shape[i * k];
-    } else if (cut_.empty() && !model.draws_scale()) {
+    } else if (cut_.empty() && !parts_.encoding.target_is_feature()) {
       model.family().mean(eta, means);
     }
     for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -89,7 +89,7 @@ class Batch {
         const Index cut = cut_[i];
         targets[i] = ordered(theta, eta[i] - theta[cut], random.uniform(Purpose::simulate, 2 * s),
                              means.subspan(i * parts_.encoding.classes().size(), parts_.encoding.classes().size()));
-      } else if (model.draws_scale()) {
+      } else if (parts_.encoding.target_is_feature()) {
         // The predictor is the residual of the row's own target, in units of sigma.
         const double sigma = shown[shown.size() - 1], at_zero = 0.0;
         means[i] = observed[i] - sigma * eta[i];

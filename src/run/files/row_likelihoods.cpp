@@ -34,7 +34,6 @@ RowMatrix RowLikelihoods::of(std::span<const RowId> rows) const {
     facts.push_back(table_.facts(of.stored[of.first[r]]));
     constant.push_back(likelihood_constant(parts_, of.stored[of.first[r]], facts.back()));
   }
-  const bool besides = model.draws_scale() || model.draws_shape();
   for (Index at = 0; at < draws(); ++at) {
     const Vector shown = shown_.row(at).transpose();
     fixed.predict(model.arrangement().columns(parts_.theta(shown)), eta);
@@ -44,7 +43,7 @@ RowMatrix RowLikelihoods::of(std::span<const RowId> rows) const {
       if (of.two(r))
         value +=
             pieces[of.first[r] + 1] + facts[r].weight * BetweenCuts(shown, static_cast<Index>(facts[r].target)).value;
-      if (besides) value += facts[r].weight * model.log_likelihood_besides(shown, facts[r].target);
+      value += facts[r].weight * model.log_likelihood_besides(shown, facts[r].target);
       out(at, static_cast<Index>(r)) = value;
     }
   }

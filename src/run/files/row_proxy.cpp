@@ -94,7 +94,6 @@ std::vector<double> RowProxy::of(std::span<const RowId> rows) const {
     for (std::size_t p = 0; p < k; ++p)
       eta[i * k + p] = products[i * width + p] + (facts.kinds.offset && p == 0 ? facts.offset[i] : 0.0);
   model_.family().likelihood(facts.spans(), eta, value, slope, curvature);
-  const bool besides = model_.draws_scale() || model_.draws_shape();
   std::vector<double> out;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const std::size_t i = of.first[r];
@@ -109,7 +108,7 @@ std::vector<double> RowProxy::of(std::span<const RowId> rows) const {
     out.push_back(value[i] -
                   0.5 * loss(products.data() + i * width, slope.data() + i * k, curvature.data() + i * k * k));
     out.back() += likelihood_constant(parts_, of.stored[i], of_row);
-    if (besides) out.back() += of_row.weight * model_.log_likelihood_besides(mean_, of_row.target);
+    out.back() += of_row.weight * model_.log_likelihood_besides(mean_, of_row.target);
   }
   return out;
 }

@@ -44,13 +44,13 @@ TEST(Families, CardsMakeTheModelsThatTheySpeakOf) {
                                                      ? 2  // of an ordered one: below or above a cut point
                                                      : classes);
     }
-    EXPECT_EQ(make_model(settings, 2).draws_scale(), card.scale);
-    EXPECT_EQ(make_model(settings, 2).draws_shape(), card.shape);
+    EXPECT_EQ(make_model(settings, 2).scales_coefficients(), card.scale);
+    EXPECT_EQ(make_model(settings, 2).arrangement().last_is_shared(), card.shape);
     if (card.scale && !card.times) {
       Settings given = settings;
       given.sigma = 1.5;
       EXPECT_EQ(refusal(given), accepted);
-      EXPECT_FALSE(make_model(given, 2).draws_scale());
+      EXPECT_FALSE(make_model(given, 2).scales_coefficients());
       EXPECT_EQ(make_model(given, 2).family().name(), card.name);
     }
     if (card.target != TargetKind::classes) continue;
