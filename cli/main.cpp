@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -203,11 +204,21 @@ int run(const Runs& runs, const Output& output, const Communicator& ranks) {
   return finish(runs, output);
 }
 
+// Thrown on the other ranks where the first rank has failed and says why.
+struct FirstRankFailed : std::exception {};
+
 // Made by the first rank, then opened by the others.
 Runs made_by_first(const Communicator& ranks, const std::filesystem::path& path, const std::function<Runs()>& make) {
   std::optional<Runs> made;
-  if (ranks.rank() == 0) made.emplace(make());
-  any(ranks, false);  // the others wait here
+  std::exception_ptr fault;
+  if (ranks.rank() == 0) try {
+      made.emplace(make());
+    } catch (...) {
+      fault = std::current_exception();
+    }
+  const bool failed = any(ranks, fault != nullptr);  // the others wait here
+  if (fault) std::rethrow_exception(fault);
+  if (failed) throw FirstRankFailed();
   return made ? *std::move(made) : Runs::in(path);
 }
 
@@ -262,6 +273,8 @@ int explain(const std::filesystem::path& run, bool makes) {
         "{}; `flymc plan` says how much a fit takes; {} halves the memory of the rows, and {} leaves columns out",
         known ? known->what() : "there is not enough memory", mention("float32"), mention("exclude")));
     return Exit::file_trouble;
+  } catch (const FirstRankFailed&) {
+    return Exit::bad_input;
   } catch (const std::exception& error) {
     say(fmt::format("{}\nThis is a defect of flymc, not of your data: please report it.", error.what()));
     return Exit::internal;
@@ -287,12 +300,19 @@ int guarded(const std::function<int()>& command, const std::filesystem::path& ru
   } catch (const CLI::Error&) {
     throw;
   } catch (...) {
-    // As a rule all ranks find the same fault, and the first one says so; another speaks up if that one has not.
-    if (ranks.all().rank() != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
-    const int code = explain(run, makes);
+    // As a rule all ranks find the same fault, such as a column that the table lacks: the first one says so, and all
+    // return. Ranks that have not failed would wait for this one for ever, so it ends them; and if the first rank is one
+    // of them, this one says what is wrong. After a lack of memory nothing is asked of MPI but the end.
+    const bool first = ranks.all().rank() == 0, out_of_memory = short_of_memory();
+    int code = first ? explain(run, makes) : static_cast<int>(Exit::success);
+    if (!out_of_memory && ranks.all_failed()) return code;
+    if (!first) {
+      if (out_of_memory) std::this_thread::sleep_for(std::chrono::seconds(2));  // the first may be ending all
+      code = explain(run, makes);
+    }
     ranks.abort(code);
     // The destructors of a library whose threads could not start may crash.
-    if (short_of_memory()) std::_Exit(code);
+    if (out_of_memory) std::_Exit(code);
     return code;
   }
 }

@@ -1,4 +1,4 @@
-// The plugin: an MPI job behind three functions.
+// The plugin: an MPI job behind four functions.
 #include "mpi_plugin.hpp"
 
 #include <optional>
@@ -15,5 +15,6 @@ extern "C" const flymc::MpiPlugin flymc_mpi_plugin;
 const flymc::MpiPlugin flymc_mpi_plugin = {
     []() -> const flymc::Communicator& { return job.emplace().ranks(); },
     [](int code) { job->abort(code); },
+    [](std::chrono::milliseconds patience) { return job->all_failed(patience); },
     [] { job.reset(); },
 };

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <vector>
 
 #include "flymc/comm/launcher.hpp"
@@ -50,6 +51,8 @@ Ranks::~Ranks() {
 void Ranks::abort(int code) const {
   if (all_->size() > 1) mpi_->abort(code);
 }
+
+bool Ranks::all_failed() const { return all_->size() == 1 || mpi_->all_failed(std::chrono::seconds(2)); }
 
 void Ranks::check(int expected) const {
   const int ranks = all_->size();

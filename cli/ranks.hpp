@@ -23,6 +23,10 @@ class Ranks {
   // Ends the ranks that wait for this one, which has failed.
   void abort(int code) const;
 
+  // For a rank that has failed: whether all others do so as well within two seconds. Then none waits for another, and
+  // each may return.
+  bool all_failed() const;
+
  private:
   const MpiPlugin* mpi_ = nullptr;
   const Communicator* all_ = &Communicator::alone();

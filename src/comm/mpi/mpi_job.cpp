@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 namespace flymc {
 namespace {
@@ -78,17 +79,42 @@ class MpiCommunicator final : public Communicator {
 
 }  // namespace
 
+struct MpiJob::Failed {
+  Failed() { MPI_Comm_dup(MPI_COMM_WORLD, &channel); }
+  ~Failed() { MPI_Comm_free(&channel); }
+  Failed(const Failed&) = delete;
+  Failed& operator=(const Failed&) = delete;
+  MPI_Comm channel = MPI_COMM_NULL;
+};
+
 MpiJob::MpiJob() {
   int given = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given);
   ranks_ = std::make_unique<MpiCommunicator>();
+  failed_ = std::make_unique<Failed>();
 }
 
-MpiJob::~MpiJob() { MPI_Finalize(); }
+MpiJob::~MpiJob() {
+  failed_.reset();
+  MPI_Finalize();
+}
 
 void MpiJob::abort(int code) const {
   MPI_Abort(MPI_COMM_WORLD, code);
   std::abort();
+}
+
+bool MpiJob::all_failed(std::chrono::milliseconds patience) const {
+  const auto last = std::chrono::steady_clock::now() + patience;
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  MPI_Ibarrier(failed_->channel, &barrier);
+  for (;;) {
+    int done = 0;
+    MPI_Test(&barrier, &done, MPI_STATUS_IGNORE);
+    if (done != 0) return true;
+    if (std::chrono::steady_clock::now() > last) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 }  // namespace flymc
