@@ -16,6 +16,7 @@ from .columns import did_you_mean
 from .fits import Fit, conclude_or_raise
 from .formulas import Design, by_terms, streamed
 from .hurdles import HurdleFit
+from .launchers import warn_of_lone_fits
 from .priors import Priors, prior_text
 from .settings import words
 from .watching import watch
@@ -123,6 +124,7 @@ def fit(
     given = {
         name: value for name, value in locals().items() if name not in ("formula", "data", "prior", "out", "overwrite", "progress")
     }
+    warn_of_lone_fits()
     path, temporary = folders.place(out)
     with ExitStack() as stack:
         # Beside the run: that is the disk that has room for its rows.
