@@ -29,7 +29,7 @@ json to_json(const Place& place) {
 
 Place place_from_json(const json& value) {
   std::vector<RowId> bright;
-  for (const json& row : list_of(value.at("bright"))) bright.push_back(count_of(row));
+  for (const json& row : list_in(value, "bright")) bright.push_back(count_of(row));
   return {static_cast<std::uint64_t>(count_of(value.at("iteration"))), unpack_vector(value.at("theta")),
           std::move(bright), value.at("with_gradient").get<bool>()};
 }
@@ -58,7 +58,7 @@ std::optional<Checkpoint> load_checkpoint(const RunDirectory& run, std::uint64_t
     Checkpoint out;
     out.place = place_from_json(value.at("place"));
     out.draws = count_of(value.at("draws"));
-    for (const json& numbers : list_of(value.at("memory"))) {
+    for (const json& numbers : list_in(value, "memory")) {
       const Vector m = unpack_vector(numbers);
       if (!m.allFinite()) throw RecordError("the memory of a kernel is not finite");
       out.memory.emplace_back(m.begin(), m.end());

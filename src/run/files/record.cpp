@@ -123,7 +123,8 @@ Matrix unpack_square(const nlohmann::json& value, Index size) {
   return matrix;
 }
 
-const nlohmann::json& list_of(const nlohmann::json& value) {
+const nlohmann::json& list_in(const nlohmann::json& record, const char* name) {
+  const nlohmann::json& value = record.at(name);
   if (!value.is_array()) throw RecordError("something is where a list should be");  // which JSON takes for one of one
   return value;
 }

@@ -57,7 +57,8 @@ Vector unpack_vector(const nlohmann::json& value);
 // Of `size` rows and columns.
 Matrix unpack_square(const nlohmann::json& value, Index size);
 
-const nlohmann::json& list_of(const nlohmann::json& value);
+// The list of that name in a record.
+const nlohmann::json& list_in(const nlohmann::json& record, const char* name);
 // Large enough for all that is counted, small enough to be added up.
 constexpr std::int64_t largest_count = std::int64_t{1} << 53;
 // From 0 to `most`.

@@ -37,7 +37,7 @@ std::vector<Place> load_starts(const RunDirectory& run) {
     if (all.at("preparation") != record_checksum(run.preparation())) return places;  // it was made anew
     // What the rows do not know may be far out under another prior.
     if (all.at("prior") != described_prior(run.settings())) return places;
-    for (const json& value : list_of(all.at("places"))) {
+    for (const json& value : list_in(all, "places")) {
       places.push_back(place_from_json(value));
       places.back().iteration = 0;
     }
