@@ -35,7 +35,7 @@ std::string stray(const CLI::App& command, const std::string& name) {
 
 std::string problem(const CLI::App& command, const std::string& name, const CLI::ParseError& error) {
   if (const std::string found = stray(command, name); !found.empty()) return found;
-  const std::string text = error.what(), kind = error.get_name();
+  std::string text = error.what(), kind = error.get_name();
   const std::string option = text.substr(0, text.find(": "));
   if (kind == "ArgumentMismatch" && text.find("At Most") != std::string::npos)
     return fmt::format("{} is given more than once; give it once (a list has commas between its names)", option);
