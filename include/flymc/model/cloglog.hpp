@@ -20,26 +20,26 @@ struct Cloglog {
   std::string target_problem(double y) const { return y == 0.0 || y == 1.0 ? "" : "0 or 1"; }
 
   double log_likelihood(double y, Predictor eta) const {
-    if (y < 0.5) return none.log_likelihood(0.0, eta);
+    if (y < 0.5) return none_.log_likelihood(0.0, eta);
     return log_of_one(eta[0]);
   }
   void slope(double y, Predictor eta, std::span<double> out) const {
-    if (y < 0.5) return none.slope(0.0, eta, out);
+    if (y < 0.5) return none_.slope(0.0, eta, out);
     out[0] = share(std::exp(eta[0]));
   }
   void curvature(double y, Predictor eta, std::span<double> out) const {
-    if (y < 0.5) return none.curvature(0.0, eta, out);
+    if (y < 0.5) return none_.curvature(0.0, eta, out);
     out[0] = bend(eta[0]);
   }
   double remainder(double y, Predictor eta, Predictor delta) const {
-    if (y < 0.5) return none.remainder(0.0, eta, delta);
+    if (y < 0.5) return none_.remainder(0.0, eta, delta);
     // From r = 3 on w falls so fast that the rule misses it, but there the terms of the plain difference do not cancel.
     const double d = std::abs(delta[0]), r = std::exp(std::max(eta[0], eta[0] + delta[0]));
     if (d <= longest_remainder && (r < 3.0 || d * r < 0.5)) return remainder_by_curvature(eta[0], delta[0], bend);
     return log_of_one(eta[0] + delta[0]) - log_of_one(eta[0]) - share(std::exp(eta[0])) * delta[0];
   }
   void remainder_slope(double y, Predictor eta, Predictor delta, std::span<double> out) const {
-    if (y < 0.5) return none.remainder_slope(0.0, eta, delta, out);
+    if (y < 0.5) return none_.remainder_slope(0.0, eta, delta, out);
     out[0] = share(std::exp(eta[0] + delta[0])) - share(std::exp(eta[0]));
   }
 
@@ -47,7 +47,7 @@ struct Cloglog {
   // or the first.
   void sharp(double y, Predictor eta, std::span<const double> spread, const Zone& zone, std::span<double> c,
              std::span<double> k) const {
-    if (y < 0.5) return none.sharp(0.0, eta, spread, zone, c, k);
+    if (y < 0.5) return none_.sharp(0.0, eta, spread, zone, c, k);
     constexpr double most = 0.41254, third = 0.42606;
     c[0] = bend(eta[0]);
     k[0] = reach_of(spread[0]) * third / 3.0;
@@ -79,7 +79,7 @@ struct Cloglog {
     if (h == 0.0) return 0.0;
     return h * (r < 0.1 ? r * (0.5 + r / 12.0 * (1.0 - r * r / 60.0 * (1.0 - r * r / 42.0))) : r + h - 1.0);
   }
-  Poisson none;
+  Poisson none_;
 };
 
 static_assert(Family<Cloglog>);

@@ -47,7 +47,7 @@ arrow::Result<std::shared_ptr<arrow::io::InputStream>> open_stream(const std::st
   if (!is_compressed(path)) return stream;
   ARROW_ASSIGN_OR_RAISE(const auto codec, arrow::util::Codec::Create(arrow::Compression::GZIP));
   // The stream keeps what it needs of the codec.
-  ARROW_ASSIGN_OR_RAISE(const auto inflated, arrow::io::CompressedInputStream::Make(codec.get(), stream));
+  ARROW_ASSIGN_OR_RAISE(auto inflated, arrow::io::CompressedInputStream::Make(codec.get(), stream));
   return inflated;
 }
 
