@@ -168,6 +168,28 @@ Opened place_of(const Address& address, const std::string& text) {
   return *std::move(opened);
 }
 
+// What the store has said of objects that are not yet opened, by address. One that is opened again is asked for again,
+// because it may have been replaced since.
+class Listed {
+ public:
+  void add(const std::string& address, const fs::FileInfo& info) {
+    const std::lock_guard lock(mutex_);
+    all_.insert_or_assign(address, info);
+  }
+  std::optional<fs::FileInfo> find(const std::string& address, bool remove) {
+    const std::lock_guard lock(mutex_);
+    const auto found = all_.find(address);
+    if (found == all_.end()) return std::nullopt;
+    const fs::FileInfo info = found->second;
+    if (remove) all_.erase(found);
+    return info;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, fs::FileInfo> all_;
+} listed;
+
 bool is_pattern(std::string_view key) { return key.find_first_of("*?[") != std::string_view::npos; }
 
 // The part of a key up to the last '/' before the first letter of a pattern.
@@ -186,29 +208,31 @@ std::vector<fs::FileInfo> list(const Opened& opened, const std::string& folder, 
   return *std::move(found);
 }
 
-std::vector<std::string> matches(const Address& address, const Opened& opened, const std::string& text) {
-  std::vector<std::string> out;
+using Objects = std::map<std::string, fs::FileInfo>;  // by key
+
+Objects matches(const Address& address, const Opened& opened, const std::string& text) {
+  Objects out;
   const std::string folder = folder_of_pattern(address.key);
   const bool deeper = address.key.find('/', folder.empty() ? 0 : folder.size() + 1) != std::string::npos;
   for (const fs::FileInfo& one : list(opened, folder, deeper, text)) {
     const std::string key = one.path().substr(opened.before.size());
     if (!one.IsFile() || ::fnmatch(address.key.c_str(), key.c_str(), FNM_PATHNAME | FNM_PERIOD) != 0) continue;
     require_format(address.with(key));
-    out.push_back(key);
+    out.emplace(key, one);
   }
   if (out.empty())
     throw InputError(fmt::format("{}: no object matches this pattern; check the bucket and the spelling", text));
   return out;
 }
 
-std::vector<std::string> in_folder(const Address& address, const Opened& opened, const std::string& text) {
-  std::vector<std::string> out;
+Objects in_folder(const Address& address, const Opened& opened, const std::string& text) {
+  Objects out;
   for (const fs::FileInfo& one : list(opened, address.key, false, text)) {
     if (is_hidden(one.base_name())) continue;
     if (one.IsDirectory())
       throw InputError(fmt::format("{}: holds the folder '{}'; name the objects with a pattern such as '{}/*.parquet'",
                                    text, one.base_name(), address.with(one.path().substr(opened.before.size()))));
-    if (format_of(one.path()) != TableFormat::none) out.push_back(one.path().substr(opened.before.size()));
+    if (format_of(one.path()) != TableFormat::none) out.emplace(one.path().substr(opened.before.size()), one);
   }
   if (out.empty()) throw InputError(fmt::format("{}: the folder holds no object that is {}", text, table_formats));
   return out;
@@ -223,7 +247,13 @@ arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> open_source(const st
   }
   const Address address = parse(path);
   ARROW_ASSIGN_OR_RAISE(const Opened opened, open_place(address));
-  return opened.system->OpenInputFile(opened.path(address.key));
+  const auto info = listed.find(path, true);
+  return info ? opened.system->OpenInputFile(*info) : opened.system->OpenInputFile(opened.path(address.key));
+}
+
+std::uint64_t bytes_of_source(const std::string& path) {
+  if (const auto info = listed.find(path, false)) return static_cast<std::uint64_t>(info->size());
+  return Source(path).bytes();
 }
 
 std::vector<std::string> list_objects(const std::string& text) {
@@ -233,14 +263,17 @@ std::vector<std::string> list_objects(const std::string& text) {
   if (!info.ok()) throw InputError(why_not_read(text, info.status()));
   if (info->IsFile()) {
     require_format(text);
+    listed.add(text, *info);
     return {text};
   }
   if (!info->IsDirectory() && !is_pattern(address.key))
     throw InputError(fmt::format("{}: there is no such object, or no such bucket; check both names", text));
-  std::vector<std::string> out =
-      info->IsDirectory() ? in_folder(address, opened, text) : matches(address, opened, text);
-  std::ranges::sort(out);
-  for (std::string& key : out) key = address.with(key);
+  std::vector<std::string> out;
+  for (const auto& [key, object] :
+       info->IsDirectory() ? in_folder(address, opened, text) : matches(address, opened, text)) {
+    out.push_back(address.with(key));
+    listed.add(out.back(), object);
+  }
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <arrow/io/interfaces.h>
 #include <arrow/result.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@ namespace flymc {
 
 // A file or an object, for reading.
 arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> open_source(const std::string& path);
+
+// Of an object that was listed, what the list says. Throws InputError if it cannot be read.
+std::uint64_t bytes_of_source(const std::string& path);
 
 // The addresses of an object, of those that match a pattern, or of those in a folder, sorted. In a folder, names that
 // begin with '.' or '_' and other formats are passed over, as of folders of files. Throws InputError if there are none.

@@ -13,7 +13,7 @@
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 #include "flymc/core/nesting.hpp"
-#include "flymc/data/files/source.hpp"
+#include "object_store.hpp"
 #include "paths.hpp"
 #include "table_file.hpp"
 
@@ -119,11 +119,11 @@ Table Table::open(const std::vector<std::string>& paths, const TableOptions& opt
   Table table;
   table.rows_ = 0;
   for (const auto& path : expand_paths(paths)) {
+    table.bytes_ += bytes_of_source(path);
     const auto file = open_file(path, options);
     check_names(*file);
     if (!table.files_.empty()) check_same_columns(*table.files_.front(), *file);
     table.rows_ = table.rows_ && file->rows() ? std::optional(*table.rows_ + *file->rows()) : std::nullopt;
-    table.bytes_ += Source(path).bytes();
     table.files_.push_back(file);
   }
   // A column takes its kind from the first file that knows it, and the others must agree.
