@@ -44,7 +44,7 @@ std::string why_not_read(const std::string& address, const arrow::Status& status
 inline void must_read(const arrow::Status& status, const std::string& path, const char* what) {
   if (status.ok()) return;
   check_memory(status, path);
-  if (status.IsIOError() && is_address(path)) throw InputError(why_not_read(path, status));
+  if ((status.IsIOError() || status.IsUnknownError()) && is_address(path)) throw InputError(why_not_read(path, status));
   throw InputError(fmt::format("{}: {} ({}); the file may be cut short, damaged or of another format; write it again",
                                path, what, arrow_message(status)));
 }

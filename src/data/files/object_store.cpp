@@ -203,7 +203,7 @@ std::vector<fs::FileInfo> list(const Opened& opened, const std::string& folder, 
   fs::FileSelector all;
   all.base_dir = opened.path(folder);
   all.recursive = recursive;
-  auto found = opened.system->GetFileInfo(all);
+  auto found = without_throwing([&] { return opened.system->GetFileInfo(all); });
   if (!found.ok()) throw InputError(why_not_read(text, found.status()));
   return *std::move(found);
 }
@@ -247,8 +247,10 @@ arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> open_source(const st
   }
   const Address address = parse(path);
   ARROW_ASSIGN_OR_RAISE(const Opened opened, open_place(address));
-  const auto info = listed.find(path, true);
-  return info ? opened.system->OpenInputFile(*info) : opened.system->OpenInputFile(opened.path(address.key));
+  return without_throwing([&] {
+    const auto info = listed.find(path, true);
+    return info ? opened.system->OpenInputFile(*info) : opened.system->OpenInputFile(opened.path(address.key));
+  });
 }
 
 std::uint64_t bytes_of_source(const std::string& path) {
@@ -259,7 +261,7 @@ std::uint64_t bytes_of_source(const std::string& path) {
 std::vector<std::string> list_objects(const std::string& text) {
   const Address address = parse(text);
   const Opened opened = place_of(address, text);
-  const auto info = opened.system->GetFileInfo(opened.path(address.key));
+  const auto info = without_throwing([&] { return opened.system->GetFileInfo(opened.path(address.key)); });
   if (!info.ok()) throw InputError(why_not_read(text, info.status()));
   if (info->IsFile()) {
     require_format(text);
@@ -278,17 +280,23 @@ std::vector<std::string> list_objects(const std::string& text) {
 }
 
 std::string why_not_read(const std::string& address, const arrow::Status& status) {
-  const std::string why = arrow_message(status);
+  std::string why = arrow_message(status);
+  // Azure's, behind what it was asked for and the name of a type.
+  if (const std::size_t at = why.find("Failed to get token"); at != std::string::npos) why.erase(0, at);
+  why = why.substr(0, why.find(" error_info={"));  // Google's, which says it all again
   const auto says = [&](std::initializer_list<const char*> words) {
     return std::ranges::any_of(words, [&](const char* word) { return why.find(word) != std::string::npos; });
   };
   const char* advice = "check the name and the connection";
   if (says({"ACCESS_DENIED", "Forbidden", "INVALID_ACCESS_KEY", "SIGNATURE_DOES_NOT_MATCH", "HTTP status 403",
-            "PERMISSION_DENIED", "UNAUTHENTICATED", "AuthenticationFailed"}))
+            "PERMISSION_DENIED", "UNAUTHENTICATED", "AuthenticationFailed", "OAuth2 access token",
+            "Failed to get token", "] 401 ", "] 403 "}))
     advice = "these rights do not suffice; set them in the environment, as for the store's own tools";
-  else if (says({"NO_SUCH_BUCKET", "bucket does not exist", "ContainerNotFound", "bucket not found"}))
-    advice = "there is no such bucket; check its name";
-  else if (says({"NETWORK_CONNECTION", "curlCode", "Could not connect", "timed out", "UNAVAILABLE"}))
+  else if (says({"NO_SUCH_BUCKET", "bucket does not exist", "ContainerNotFound", "bucket not found",
+                 "No such file or directory"}))
+    advice = "there is no such bucket, or no such object; check both names";
+  else if (says({"NETWORK_CONNECTION", "curlCode", "Could not connect", "Fail to get a new connection", "timed out",
+                 "UNAVAILABLE"}))
     advice = "the store was not reached, or the connection ended; check them, and try again";
   return fmt::format("{}: cannot be read ({}); {}", address, why, advice);
 }

@@ -8,11 +8,25 @@
 #include <arrow/result.h>
 
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
 namespace flymc {
+
+// What a step returns. Azure's library throws if it gets no token, and Arrow lets some of that through.
+template <class Step>
+auto without_throwing(const Step& step) -> decltype(step()) {
+  try {
+    return step();
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    return arrow::Status::IOError(error.what());
+  }
+}
 
 // A file or an object, for reading.
 arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> open_source(const std::string& path);
