@@ -499,7 +499,9 @@ int main(int argc, char** argv) {
   CLI::App& predict_command = *app.add_subcommand("predict", "posterior mean and interval for each row of a new table");
   predict_command.add_option("run", run_path, "the run")->type_name("RUN")->required();
   predict_command.add_option("table", predict_options.table, "the new rows")->type_name("TABLE")->required();
-  predict_command.add_option("--out", out, "a .parquet or .csv file")->type_name("FILE")->required();
+  predict_command.add_option("--out", out, "a .parquet or .csv file, or such an object in s3://, gs:// or abfs://")
+      ->type_name("FILE")
+      ->required();
   predict_command.add_option("--interval", predict_options.interval, "probability inside the interval")
       ->type_name("P")
       ->capture_default_str();
@@ -544,7 +546,9 @@ int main(int argc, char** argv) {
       ->type_name("FILE")
       ->required();
   add_reference_class(export_command);
-  export_command.footer("Example:\n  flymc export run --out draws.nc        # arviz.from_netcdf('draws.nc')");
+  export_command.footer(
+      "Examples:\n  flymc export run --out draws.nc        # arviz.from_netcdf('draws.nc')\n"
+      "  flymc export run --out s3://bucket/draws.parquet");
   export_command.callback([&] {
     command = [&] {
       for (const auto& path : export_draws(RunDirectory(run_path), out, reference_class)) print("{}\n", path.string());

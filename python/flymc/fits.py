@@ -519,6 +519,7 @@ class Fit(Plots):
     def export(self, out: str | os.PathLike[str], *, reference_class: Any = None) -> list[str]:
         """Writes the draws as NetCDF (.nc), Stan CSV (.csv) or Parquet, by the file's name; returns the files.
 
+        `out` may also be an object in a store, such as `"s3://bucket/draws.parquet"`, but not of Stan CSV.
         Of a softmax they are differences from `reference_class`, which is the first class unless you name another.
         """
         from ._command import PROGRAM

@@ -76,6 +76,18 @@ def test_what_is_not_there(bucket):
         flymc.fit(FORMULA, "s3://someone:secret@loans/loans.csv", **SETTINGS)
 
 
+def test_exports(bucket, expected):
+    out = f"{bucket}/exports/draws.parquet"
+    assert expected.export(out) == [out]
+    place = pyarrow.fs.S3FileSystem(
+        region="eu-west-1", scheme="http", endpoint_override=os.environ["AWS_ENDPOINT_URL"].removeprefix("http://")
+    )
+    found = pyarrow.parquet.read_table("loans/exports/draws.parquet", filesystem=place)
+    assert found.num_rows == SETTINGS["chains"] * SETTINGS["draws"]
+    with pytest.raises(flymc.InputError, match="a file for each chain"):
+        expected.export(f"{bucket}/exports/draws.csv")
+
+
 def test_delta_lake(expected, tmp_path):
     deltalake = pytest.importorskip("deltalake")
     table = pyarrow.csv.read_csv(LOANS)

@@ -94,8 +94,8 @@ bool is_address(std::string_view name) {
 
 void refuse_address(const std::filesystem::path& path) {
   if (is_address(path.string()))
-    throw FileError(fmt::format("{}: is an address, and output goes to files and folders; name one, and copy it there",
-                                path.string()));
+    throw FileError(fmt::format(
+        "{}: is an address, and runs and reports go to folders and files; name one, and copy it there", path.string()));
 }
 
 std::string no_file_but(const std::filesystem::path& path) {

@@ -1,14 +1,16 @@
-"""Tables in an object store: a server on loopback that speaks S3, and connections to it that end too early.
+"""Tables and outputs in an object store: a server on loopback that speaks S3, and connections to it that end too early.
 
     FLYMC=path/to/flymc python -m pytest stores_test.py
 """
 import gzip
+import http.client
 import http.server
 import os
 import shutil
 import socket
 import subprocess
 import threading
+import urllib.request
 
 import pyarrow.fs
 import pyarrow.parquet
@@ -135,27 +137,138 @@ class Forbidding(http.server.BaseHTTPRequestHandler):
         self.send_response(403)
         self.end_headers()
 
-    do_HEAD = do_GET
+    do_HEAD = do_POST = do_PUT = do_GET
 
     def log_message(self, *_):
         pass
 
 
-def test_no_rights(store, folder):
+def test_no_rights(store, folder, expected):
     forbidding = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Forbidding)
     threading.Thread(target=forbidding.serve_forever, daemon=True).start()
-    done = run(store, folder, "fit", "s3://people/all.parquet", *FIT, "--out", "refused", port=forbidding.server_port)
+    for words in (["fit", "s3://people/all.parquet", *FIT, "--out", "refused"],
+                  ["predict", "local", "all.parquet", "--out", "s3://people/p.csv"]):
+        done = run(store, folder, *words, port=forbidding.server_port)
+        assert done.returncode == 1 and "ACCESS_DENIED" in done.stderr and "these rights do not suffice" in done.stderr
     forbidding.shutdown()
     forbidding.server_close()
-    assert done.returncode == 1 and "ACCESS_DENIED" in done.stderr and "these rights do not suffice" in done.stderr
 
 
-def test_output_goes_to_files(store, folder, expected):
-    done = run(store, folder, "fit", "all.parquet", *FIT, "--out", "s3://people/run")
-    assert done.returncode == 3 and "output goes to files and folders" in done.stderr
-    done = run(store, folder, "predict", "local", "all.parquet", "--out", "s3://people/p.csv")
-    assert done.returncode == 3 and "output goes to files and folders" in done.stderr
+def test_runs_and_reports_go_to_files(store, folder, expected):
+    for words in (["fit", "all.parquet", *FIT, "--out", "s3://people/run"],
+                  ["report", "local", "--out", "s3://people/report.html"]):
+        done = run(store, folder, *words)
+        assert done.returncode == 3 and "runs and reports go to folders and files" in done.stderr, done.stderr
     assert not (folder / "s3:").exists()
+
+
+def contents(store, name):
+    with store[0].open_input_stream(f"people/{name}", compression=None) as file:
+        return file.read()
+
+
+def left_in(store, folder="written"):
+    """Names of objects in a folder of the bucket, and how many uploads there are that were begun and not ended."""
+    names = [one.base_name for one in store[0].get_file_info(pyarrow.fs.FileSelector(f"people/{folder}", allow_not_found=True))]
+    with urllib.request.urlopen(f"http://127.0.0.1:{store[1]}/people?uploads") as answer:
+        return sorted(names), answer.read().count(b"<UploadId>")
+
+
+@pytest.mark.parametrize("name, address", [("p.csv", "p.csv"), ("p.parquet", "a name%20.parquet?region=eu-west-1")])
+def test_predictions_replace_an_object(store, folder, expected, name, address):
+    key = address.split("?")[0]
+    with store[0].open_output_stream(f"people/predicted/{key}", compression=None) as out:
+        out.write(b"an earlier object")
+    for out in (name, f"s3://people/predicted/{address}"):
+        done = run(store, folder, "predict", "local", "all.parquet", "--out", out)
+        assert done.returncode == 0 and f"{ROWS} rows are in {out}" in done.stderr, done.stderr
+    assert contents(store, f"predicted/{key}") == (folder / name).read_bytes()
+    assert left_in(store)[1] == 0
+
+
+def test_exports(store, folder, expected):
+    done = run(store, folder, "export", "local", "--out", "s3://people/exports/draws.parquet")
+    assert done.returncode == 0 and done.stdout == "s3://people/exports/draws.parquet\n", done.stderr
+    assert pyarrow.parquet.read_table("people/exports/draws.parquet", filesystem=store[0]).equals(expected)
+    done = run(store, folder, "export", "local", "--out", "s3://people/exports/draws.nc")
+    assert done.returncode == 0 and contents(store, "exports/draws.nc").startswith(b"\x89HDF"), done.stderr
+    done = run(store, folder, "export", "local", "--out", "s3://people/exports/draws.csv")
+    assert done.returncode == 1 and "a file for each chain" in done.stderr, done.stderr
+    assert left_in(store, "exports") == (["draws.nc", "draws.parquet"], 0)
+
+
+@pytest.mark.parametrize("address, words", [
+    ("s3://nobody/written/p.csv", "there is no such bucket, or no such object"),
+    ("s3://people/parts", "predictions are written as .parquet or .csv"),
+    ("s3://people/folder.csv", "is a folder, and output goes to an object"),
+    ("hdfs://people/written/p.csv", "output goes to files and to s3://, gs:// and abfs://"),
+    ("s3://someone:s3cret@people/written/p.csv", "the address contains a password or a key"),
+    ("s3://people/written/p.csv?access_key=s3cret", "'access_key' cannot be set in an address"),
+])
+def test_where_nothing_can_be_written(store, folder, expected, address, words):
+    with store[0].open_output_stream("people/folder.csv/part", compression=None) as out:
+        out.write(b"something")
+    done = run(store, folder, "predict", "local", "all.parquet", "--out", address)
+    assert done.returncode == 1 and words in done.stderr and "s3cret" not in done.stderr, done.stderr
+    assert left_in(store) == ([], 0)
+
+
+def test_an_output_that_fails_leaves_nothing(store, folder, expected):
+    """Of a table whose last row cannot be predicted: neither is a new object there, nor is an old one changed."""
+    lines = (folder / "all.csv").read_text().splitlines()
+    (folder / "gap.csv").write_text("\n".join([*lines[:-1], "," + lines[-1].split(",", 1)[1], ""]))
+    with store[0].open_output_stream("people/kept.csv", compression=None) as out:
+        out.write(b"an earlier object")
+    for name in ("written/p.csv", "kept.csv"):
+        done = run(store, folder, "predict", "local", "gap.csv", "--out", f"s3://people/{name}")
+        assert done.returncode == 1 and "missing" in done.stderr, done.stderr
+    assert contents(store, "kept.csv") == b"an earlier object"
+    assert left_in(store) == ([], 0)
+
+
+class Losing(http.server.BaseHTTPRequestHandler):
+    """Passes requests on to a port, and ends the connection of those by a method that is lost."""
+
+    protocol_version = "HTTP/1.1"
+
+    def pass_on(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.command in self.server.lost:
+            self.close_connection = True
+            return
+        upstream = http.client.HTTPConnection("127.0.0.1", self.server.upstream)
+        upstream.request(self.command, self.path, body, dict(self.headers))
+        answer = upstream.getresponse()
+        body = answer.read()
+        self.send_response(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() not in ("content-length", "transfer-encoding", "connection"):
+                self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = pass_on
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.mark.parametrize("rows, words, left", [(200_000, "try again; nothing was changed\n", 0),
+                                               (ROWS, "nothing was changed, but the upload could not be ended", 1)])
+def test_a_store_that_is_gone_in_mid_upload(store, folder, expected, rows, words, left):
+    """In one of the first parts, which is noticed before the last one; and in the last one, which Arrow cannot take back."""
+    write(people(rows), folder / "rows.parquet")
+    losing = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Losing)
+    losing.lost, losing.upstream = ["PUT"], store[1]
+    threading.Thread(target=losing.serve_forever, daemon=True).start()
+    done = run(store, folder, "predict", "local", "rows.parquet", "--draws", "10", "--out", "s3://people/written/p.csv",
+               port=losing.server_port)
+    losing.shutdown()
+    losing.server_close()
+    assert done.returncode == 1 and words in done.stderr, done.stderr
+    assert "the store was not reached, or the connection ended" in done.stderr
+    assert left_in(store) == ([], left)
 
 
 class Cutter:

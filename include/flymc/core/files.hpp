@@ -24,7 +24,7 @@ class FileError : public std::runtime_error {
 
 // Whether a name is an address, such as s3://bucket/part.parquet, and not the path of a file.
 bool is_address(std::string_view name);
-// Throws FileError if it is: output goes to files.
+// Throws FileError if it is: runs and reports go to folders and files.
 void refuse_address(const std::filesystem::path& path);
 
 // Says what is at a path if it is no file: "a folder", "a pipe", "a device" or "a socket". Empty for a file, for a link

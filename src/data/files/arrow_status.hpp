@@ -37,14 +37,15 @@ inline void check_memory(const arrow::Status& status, const std::string& path) {
     throw MemoryError(fmt::format("{}: there is not enough memory for it ({})", path, why));
 }
 
-// Why an object of a store could not be read, and what to do.
-std::string why_not_read(const std::string& address, const arrow::Status& status);
+// What could not be done with an object of a store, why, and what to do.
+std::string store_trouble(const std::string& address, const char* what, const arrow::Status& status);
 
 // What is read is input: throws InputError with the path and what could not be done.
 inline void must_read(const arrow::Status& status, const std::string& path, const char* what) {
   if (status.ok()) return;
   check_memory(status, path);
-  if ((status.IsIOError() || status.IsUnknownError()) && is_address(path)) throw InputError(why_not_read(path, status));
+  if ((status.IsIOError() || status.IsUnknownError()) && is_address(path))
+    throw InputError(store_trouble(path, "cannot be read", status));
   throw InputError(fmt::format("{}: {} ({}); the file may be cut short, damaged or of another format; write it again",
                                path, what, arrow_message(status)));
 }

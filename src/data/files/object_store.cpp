@@ -162,9 +162,9 @@ arrow::Result<Opened> open_place(const Address& address) {
   return open_places().emplace(name, std::move(out)).first->second;
 }
 
-Opened place_of(const Address& address, const std::string& text) {
+Opened place_of(const Address& address, const std::string& text, const char* what = "cannot be read") {
   auto opened = open_place(address);
-  if (!opened.ok()) throw InputError(why_not_read(text, opened.status()));
+  if (!opened.ok()) throw InputError(store_trouble(text, what, opened.status()));
   return *std::move(opened);
 }
 
@@ -204,7 +204,7 @@ std::vector<fs::FileInfo> list(const Opened& opened, const std::string& folder, 
   all.base_dir = opened.path(folder);
   all.recursive = recursive;
   auto found = without_throwing([&] { return opened.system->GetFileInfo(all); });
-  if (!found.ok()) throw InputError(why_not_read(text, found.status()));
+  if (!found.ok()) throw InputError(store_trouble(text, "cannot be read", found.status()));
   return *std::move(found);
 }
 
@@ -262,7 +262,7 @@ std::vector<std::string> list_objects(const std::string& text) {
   const Address address = parse(text);
   const Opened opened = place_of(address, text);
   const auto info = without_throwing([&] { return opened.system->GetFileInfo(opened.path(address.key)); });
-  if (!info.ok()) throw InputError(why_not_read(text, info.status()));
+  if (!info.ok()) throw InputError(store_trouble(text, "cannot be read", info.status()));
   if (info->IsFile()) {
     require_format(text);
     listed.add(text, *info);
@@ -279,7 +279,24 @@ std::vector<std::string> list_objects(const std::string& text) {
   return out;
 }
 
-std::string why_not_read(const std::string& address, const arrow::Status& status) {
+OutputPlace output_place(const std::string& text) {
+  constexpr std::array stores = {"s3", "gs", "gcs", "abfs", "abfss"};
+  if (std::ranges::find(stores, text.substr(0, text.find("://"))) == stores.end())
+    throw InputError(
+        fmt::format("{}: output goes to files and to s3://, gs:// and abfs://; name a file, and copy it there", text));
+  const Address address = parse(text);
+  if (address.key.empty() || address.key.ends_with('/'))
+    throw InputError(fmt::format("{}: names no object; add its name", text));
+  const Opened opened = place_of(address, text, "cannot be written");
+  const std::string path = opened.path(address.key);
+  // Who may write need not be allowed to look.
+  const auto info = without_throwing([&] { return opened.system->GetFileInfo(path); });
+  if (info.ok() && info->IsDirectory())
+    throw InputError(fmt::format("{}: is a folder, and output goes to an object; name one", text));
+  return {opened.system, path, address.scheme == "s3"};
+}
+
+std::string store_trouble(const std::string& address, const char* what, const arrow::Status& status) {
   std::string why = arrow_message(status);
   // Azure's, behind what it was asked for and the name of a type.
   if (const std::size_t at = why.find("Failed to get token"); at != std::string::npos) why.erase(0, at);
@@ -298,7 +315,7 @@ std::string why_not_read(const std::string& address, const arrow::Status& status
   else if (says({"NETWORK_CONNECTION", "curlCode", "Could not connect", "Fail to get a new connection", "timed out",
                  "UNAVAILABLE"}))
     advice = "the store was not reached, or the connection ended; check them, and try again";
-  return fmt::format("{}: cannot be read ({}); {}", address, why, advice);
+  return fmt::format("{}: {} ({}); {}", address, what, why, advice);
 }
 
 std::optional<std::pair<std::string, std::string>> place_and_key(const std::string& path) {

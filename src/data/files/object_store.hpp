@@ -4,6 +4,7 @@
 // nothing in it is decoded. Rights come from where the store's own tools take them, above all the environment.
 #pragma once
 
+#include <arrow/filesystem/type_fwd.h>
 #include <arrow/io/interfaces.h>
 #include <arrow/result.h>
 
@@ -37,5 +38,14 @@ std::uint64_t bytes_of_source(const std::string& path);
 // The addresses of an object, of those that match a pattern, or of those in a folder, sorted. In a folder, names that
 // begin with '.' or '_' and other formats are passed over, as of folders of files. Throws InputError if there are none.
 std::vector<std::string> list_objects(const std::string& address);
+
+// Where an object is written: the store, and the key in the store's own paths.
+struct OutputPlace {
+  std::shared_ptr<arrow::fs::FileSystem> system;
+  std::string path;
+  bool aborts = false;  // whether a stream that is aborted leaves the object as it was
+};
+// Throws InputError if the address has no key, is a folder's, or is in no store that is written to.
+OutputPlace output_place(const std::string& address);
 
 }  // namespace flymc

@@ -5,6 +5,7 @@
 
 #include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
+#include "flymc/data/files/output.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/draws/files/netcdf.hpp"
 #include "flymc/draws/files/stan_csv.hpp"
@@ -54,12 +55,22 @@ void write_netcdf(const RunDirectory& directory, const RunReport& report, const 
 
 std::vector<std::filesystem::path> export_draws(const RunDirectory& directory, const std::filesystem::path& out,
                                                 const std::string& reference_class) {
-  const std::string extension = out.extension().string();
+  const std::string extension = extension_of(out.string());
   if (extension != ".nc" && extension != ".csv" && extension != ".parquet")
     throw InputError(
         fmt::format("{}: draws are exported as .nc (NetCDF), .csv (Stan CSV) or .parquet; name such a file "
                     "with {}",
                     out.string(), mention("out")));
+  if (is_address(out.string())) {
+    if (extension == ".csv")
+      throw InputError(fmt::format(
+          "{}: Stan CSV has a file for each chain, and is written to a folder; name a .parquet or .nc object, "
+          "or a file, with {}",
+          out.string(), mention("out")));
+    write_object(out.string(),
+                 [&](const std::filesystem::path& file) { export_draws(directory, file, reference_class); });
+    return {out};
+  }
   if (std::error_code none; std::filesystem::equivalent(out, directory.draws(), none))
     throw InputError(fmt::format("{}: is the run's own file; name another file with {}", out.string(), mention("out")));
   const RunReport report = read_report(directory);
