@@ -54,7 +54,8 @@ std::vector<std::byte> to_bytes(Tally& tally) {
 
 void from_bytes(std::span<const std::byte> bytes, Tally& tally) {
   using nlohmann::json;
-  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  // As char: libc++ has no traits of other characters, which older versions of the JSON library ask for.
+  const auto* first = reinterpret_cast<const char*>(bytes.data());
   const json value = json::from_cbor(first, first + bytes.size());
   const auto sum_of = [](const json& parts, const json& finite) {
     return ExactSum::of_parts(parts.get<std::array<std::int64_t, ExactSum::limbs>>(), finite.get<bool>());

@@ -27,11 +27,25 @@ namespace {
 
 using Attributes = std::map<std::string, std::string>;
 
+// Reserves so many bytes for a new file. Returns 0, or an error of errno.
+int reserve(int file, std::int64_t bytes) {
+#ifdef __APPLE__
+  fstore_t wanted{.fst_flags = F_ALLOCATEALL,
+                  .fst_posmode = F_PEOFPOSMODE,
+                  .fst_offset = 0,
+                  .fst_length = bytes,
+                  .fst_bytesalloc = 0};
+  return ::fcntl(file, F_PREALLOCATE, &wanted) == 0 ? 0 : errno;
+#else
+  return ::posix_fallocate(file, 0, bytes);
+#endif
+}
+
 // Throws unless the disk has so many bytes for this file.
 void require_space(const std::filesystem::path& path, const std::filesystem::path& target, std::int64_t bytes) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) cannot_write(target, std::strerror(errno));
-  const int error = ::posix_fallocate(file, 0, bytes);
+  const int error = reserve(file, bytes);
   ::close(file);
   if (error == ENOSPC || error == EFBIG || error == EDQUOT) cannot_write(target, std::strerror(error));
 }
