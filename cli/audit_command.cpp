@@ -26,7 +26,7 @@ Audit audited(const RunDirectory& run, const AuditOptions& options, bool quiet) 
 
 }  // namespace
 
-void add_audit_command(CLI::App& app, Asked asked) {
+void add_audit_command(CLI::App& app, Asked& asked) {
   CLI::App& audit_command =
       *app.add_subcommand("audit", "are the draws right? regular MCMC on all rows moves some of them");
   const auto options = std::make_shared<AuditOptions>();
@@ -43,8 +43,8 @@ void add_audit_command(CLI::App& app, Asked asked) {
   audit_command.footer(
       "A step of a draw takes about 5 passes over the rows. Right draws fail with probability 0.1 %.\n"
       "Example:\n  flymc audit run\n  flymc audit run --draws 400");
-  audit_command.callback([asked, options, json, quiet] {
-    asked.command = [asked, options, json, quiet] {
+  audit_command.callback([&asked, options, json, quiet] {
+    asked.command = [&asked, options, json, quiet] {
       check_usage(*options);
       if (!HurdleRun::is_in(asked.run)) {
         const Audit found = audited(RunDirectory(asked.run), *options, *quiet);

@@ -8,7 +8,7 @@
 
 namespace flymc {
 
-void add_check_command(CLI::App& app, Asked asked) {
+void add_check_command(CLI::App& app, Asked& asked) {
   CLI::App& check_command =
       *app.add_subcommand("check", "whether the rows look like those that the model draws: predictive checks");
   const auto options = std::make_shared<CheckOptions>();
@@ -27,8 +27,8 @@ void add_check_command(CLI::App& app, Asked asked) {
   check_command.footer(
       "If the model is right, all bands hold at once with probability 95 % or more.\n"
       "Example:\n  flymc check run\n  flymc check run --rows 100000 --draws 200");
-  check_command.callback([asked, options, json] {
-    asked.command = [asked, options, json] {
+  check_command.callback([&asked, options, json] {
+    asked.command = [&asked, options, json] {
       check_usage(*options);
       const RunCheck found = check_run(RunDirectory(asked.run), *options);
       print("{}", *json ? to_json(found) : found.text());

@@ -22,13 +22,13 @@ const std::vector<std::pair<int, std::string>> exit_codes = {
 
 }  // namespace
 
-void add_description_commands(CLI::App& app, Asked asked) {
+void add_description_commands(CLI::App& app, Asked& asked) {
   const auto description = [&app] {
     return described(app, {{"--family", CLI::detail::split(family_names(","), ',')}});
   };
   CLI::App& page = *app.add_subcommand("manual", "this page, for man: flymc manual > flymc.1")->group("");
   page.footer("Example:\n  flymc manual | man -l -");
-  page.callback([asked, description] {
+  page.callback([&asked, description] {
     asked.command = [description] {
       print("{}", manual(description(), FLYMC_VERSION, exit_codes));
       return static_cast<int>(Exit::success);
@@ -40,7 +40,7 @@ void add_description_commands(CLI::App& app, Asked asked) {
   const auto shell = std::make_shared<std::string>();
   script.add_option("shell", *shell, "the shell")->type_name("bash|zsh|fish")->required();
   script.footer("Example, in ~/.bashrc:\n  source <(flymc completions bash)");
-  script.callback([asked, description, shell] {
+  script.callback([&asked, description, shell] {
     asked.command = [description, shell] {
       print("{}", completions(description(), *shell));
       return static_cast<int>(Exit::success);

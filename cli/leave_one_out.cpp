@@ -58,7 +58,7 @@ LeaveOneOut computed(const std::vector<std::string>& paths, const LooOptions& op
 
 }  // namespace
 
-void add_leave_one_out_commands(CLI::App& app, Asked asked) {
+void add_leave_one_out_commands(CLI::App& app, Asked& asked) {
   const auto flags = std::make_shared<LooFlags>();  // lives as long as the callbacks
 
   CLI::App& loo = *app.add_subcommand("loo", "how well a run predicts new rows: leave-one-out cross-validation");
@@ -67,8 +67,8 @@ void add_leave_one_out_commands(CLI::App& app, Asked asked) {
   loo.footer(
       "elpd_loo is the sum over the table of log p(row | all other rows): the larger, the better.\n"
       "Example:\n  flymc loo run");
-  loo.callback([asked, flags] {
-    asked.command = [asked, flags] {
+  loo.callback([&asked, flags] {
+    asked.command = [&asked, flags] {
       const LeaveOneOut of = computed({asked.run}, flags->options);
       print("{}", flags->json ? loo_json(of) : loo_text(of));
       return 0;
@@ -82,7 +82,7 @@ void add_leave_one_out_commands(CLI::App& app, Asked asked) {
   compare.footer(
       "A difference elpd_diff below 4, or below two of its standard errors se_diff, is no reason to prefer a run.\n"
       "Example:\n  flymc compare run with-income with-region");
-  compare.callback([asked, flags] {
+  compare.callback([&asked, flags] {
     asked.command = [flags] {
       if (flags->runs.size() < 2)
         throw CLI::ValidationError(

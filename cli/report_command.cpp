@@ -10,7 +10,7 @@
 
 namespace flymc {
 
-void add_report_command(CLI::App& app, Asked asked) {
+void add_report_command(CLI::App& app, Asked& asked) {
   CLI::App& report =
       *app.add_subcommand("report", "a finished run as one HTML file: coefficients, checks, chains, cost");
   struct Given {
@@ -24,8 +24,8 @@ void add_report_command(CLI::App& app, Asked asked) {
       ->type_name("P")
       ->capture_default_str();
   report.footer("The file needs no network.\nExample:\n  flymc report run --out loans.html");
-  report.callback([asked, given] {
-    asked.command = [asked, given] {
+  report.callback([&asked, given] {
+    asked.command = [&asked, given] {
       check_usage(SummaryOptions{given->interval});
       ReportPageOptions options;
       options.interval = given->interval;

@@ -1,22 +1,54 @@
-// Commands that look at a finished run or at the command itself, each in a file of its own.
+// The commands, each in a file of its own, and the options that several of them have.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 
+#include "flymc/comm/communicator.hpp"
+#include "runs.hpp"
+
 namespace flymc {
 
-// What a command line asks for: the run that it names, and what to do, which returns the exit code.
+// What a command line asks for. CLI11 fills it while it parses.
 struct Asked {
-  std::string& run;
-  std::function<int()>& command;
+  const Communicator& ranks;
+  std::string run = {};               // the run that it reads
+  std::string makes = {};             // the folder of the run that it makes; empty if it makes none
+  std::function<int()> command = {};  // does it, and returns the exit code
+  bool on_all_ranks = false;          // else the first rank does it alone
+  int expected_ranks = 0;             // 0: any number
 };
 
-void add_audit_command(CLI::App& app, Asked asked);
-void add_check_command(CLI::App& app, Asked asked);
-void add_description_commands(CLI::App& app, Asked asked);
-void add_report_command(CLI::App& app, Asked asked);
-void add_leave_one_out_commands(CLI::App& app, Asked asked);
+void add_audit_command(CLI::App& app, Asked& asked);
+void add_check_command(CLI::App& app, Asked& asked);
+void add_description_commands(CLI::App& app, Asked& asked);
+void add_export_command(CLI::App& app, Asked& asked);
+void add_fit_commands(CLI::App& app, Asked& asked);
+void add_leave_one_out_commands(CLI::App& app, Asked& asked);
+void add_plan_command(CLI::App& app, Asked& asked);
+void add_predict_command(CLI::App& app, Asked& asked);
+void add_report_command(CLI::App& app, Asked& asked);
+void add_run_again_commands(CLI::App& app, Asked& asked);
+void add_summary_command(CLI::App& app, Asked& asked);
+
+inline void add_json(CLI::App& to, Output& output) { to.add_flag("--json", output.json, "print one JSON object"); }
+inline void add_quiet(CLI::App& to, Output& output) { to.add_flag("--quiet", output.quiet, "print no progress"); }
+inline void add_output(CLI::App& to, Output& output) {
+  add_json(to, output);
+  add_quiet(to, output);
+}
+inline void add_overwrite(CLI::App& to, bool& overwrite) {
+  to.add_flag("--overwrite", overwrite, "replace the run that is in the folder");
+}
+inline void add_reference_class(CLI::App& to, std::string& reference_class) {
+  to.add_option("--reference-class", reference_class, "softmax: differences are from this class [the first]")
+      ->type_name("CLASS");
+}
+inline CLI::Option* add_expected_ranks(CLI::App& to, Asked& asked) {
+  return to.add_option("--expect-ranks", asked.expected_ranks, "refuse another number of MPI processes")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+}
 
 }  // namespace flymc

@@ -1,0 +1,35 @@
+// flymc export: draws in the files of other tools.
+#include <memory>
+
+#include "flymc/run/files/export.hpp"
+#include "run_commands.hpp"
+#include "speech.hpp"
+#include "usage.hpp"
+
+namespace flymc {
+
+void add_export_command(CLI::App& app, Asked& asked) {
+  CLI::App& command = *app.add_subcommand("export", "draws for ArviZ, R, Stan's tools and data frames");
+  struct Given {
+    std::string out, reference_class;
+  };
+  const auto given = std::make_shared<Given>();
+  command.add_option("run", asked.run, "the run")->type_name("RUN")->required();
+  command
+      .add_option("--out", given->out, "draws.nc for NetCDF, draws.parquet, or draws.csv for Stan CSV: draws_1.csv ...")
+      ->type_name("FILE")
+      ->required();
+  add_reference_class(command, given->reference_class);
+  command.footer(
+      "Examples:\n  flymc export run --out draws.nc        # arviz.from_netcdf('draws.nc')\n"
+      "  flymc export run --out s3://bucket/draws.parquet");
+  command.callback([&asked, given] {
+    asked.command = [&asked, given] {
+      for (const auto& path : export_draws(RunDirectory(asked.run), given->out, given->reference_class))
+        print("{}\n", path.string());
+      return static_cast<int>(Exit::success);
+    };
+  });
+}
+
+}  // namespace flymc
