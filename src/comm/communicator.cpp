@@ -1,4 +1,4 @@
-// Shares of ranks, and a rank without others.
+// Shares of ranks, and the communicator of a single process.
 #include "flymc/comm/communicator.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What Open MPI, MPICH and its kin, and Slurm leave in the environment of those they start.
+// Reads the variables that Open MPI, MPICH and its kin, and Slurm set in the environment of their processes.
 #include "flymc/comm/launcher.hpp"
 
 #include <algorithm>

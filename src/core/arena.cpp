@@ -20,15 +20,14 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) { return (by
 void* Arena::allocate(std::size_t bytes) {
   bytes = round_up(std::max<std::size_t>(bytes, 1), line);
   if (bytes > left_) {
-    // The first chunk is what was asked for and no more, in pages of the usual size: most tables in tests, and many of
-    // users, are small.
+    // The first chunk is exactly as large as requested, in pages of the usual size, because many tables are small.
     const bool first = chunks_.empty();
     const std::size_t size = first ? bytes : std::max(chunk_size, round_up(bytes, large_page));
     void* chunk = std::aligned_alloc(first ? line : large_page, size);
     if (!chunk) throw std::bad_alloc();
     chunks_.emplace_back(chunk);
 #ifdef MADV_HUGEPAGE
-    if (!first) ::madvise(chunk, size, MADV_HUGEPAGE);  // a wish: without it everything works, more slowly
+    if (!first) ::madvise(chunk, size, MADV_HUGEPAGE);  // a hint; without it memory is only slower
 #endif
     next_ = static_cast<std::byte*>(chunk);
     left_ = size;

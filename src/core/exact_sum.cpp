@@ -13,11 +13,11 @@ __extension__ using Int128 = __int128;
 
 }  // namespace
 
-// For many numbers in turn, by sign and exponent, so that a number costs two sums: of the lower 32 bits of the fraction,
-// and of the upper 20 bits together with 2^40 for each number.
+// Adds many numbers with two integer additions each. Numbers of the same sign and exponent share a bin: one of its sums
+// has the lower 32 bits of the fractions, the other the upper 20 bits plus 2^40 for each number.
 class ExactSum::Bins {
  public:
-  static constexpr std::size_t most = std::size_t{1} << 20;  // numbers, before a sum of upper bits is 2^40
+  static constexpr std::size_t most = std::size_t{1} << 20;  // numbers; a sum of their upper bits stays below 2^40
 
   void add(double x) {
     const auto bits = std::bit_cast<std::uint64_t>(x);
@@ -26,7 +26,7 @@ class ExactSum::Bins {
     bin.upper += (bits >> 32 & 0xfffffu) + (std::uint64_t{1} << 40);
   }
 
-  // The sum, less those that are not finite, which make it false.
+  // Adds the finite numbers to `limb`. Returns false if any number was not finite.
   bool add_to(std::array<std::int64_t, limbs>& limb) const {
     bool finite = true;
     for (std::size_t i = 0; i < bins_.size(); ++i) {
@@ -60,8 +60,8 @@ class ExactSum::Bins {
 // A limb gets at most 4 x 4096 parts of less than 2^32.
 template <class Add>
 void ExactSum::add_by_bins(std::span<const double> all, const Add& add) {
-  constexpr std::size_t few = 2048;             // for which bins would take longer to clear than they save
-  constexpr std::size_t most = Bins::most / 2;  // each of which may be two
+  constexpr std::size_t few = 2048;             // below this, clearing the bins takes longer than they save
+  constexpr std::size_t most = Bins::most / 2;  // a product adds two numbers
   if (all.size() < few)
     for (const double x : all) add(*this, x);
   else
@@ -86,7 +86,7 @@ void ExactSum::add_squares(std::span<const double> all) {
   });
 }
 
-// Every limb but the last to 0 ... 2^32 - 1: the one way to write the sum.
+// Brings every limb but the last to 0 ... 2^32 - 1, which makes the representation of a sum unique.
 void ExactSum::carry() {
   for (std::size_t i = 0; i + 1 < limbs; ++i) {
     const std::int64_t rest = limb_[i] & static_cast<std::int64_t>(low_half);
@@ -116,7 +116,7 @@ double ExactSum::value() const {
     sum.carry();
   }
   double out = 0.0;
-  int left = 4;  // limbs from the first that is not zero: more than a double holds
+  int left = 4;  // limbs from the first that is not zero: together more digits than a double holds
   for (std::size_t i = limbs; i-- > 0 && left > 0;)
     if (sum.limb_[i] != 0 || left < 4) {
       out += std::ldexp(static_cast<double>(sum.limb_[i]), 32 * static_cast<int>(i) - 1074);

@@ -72,7 +72,7 @@ Descriptor Descriptor::of_file(const std::filesystem::path& path) {
 void flush(const std::filesystem::path& path, int flags) {
   Descriptor file(path, flags);
   if (!file.open()) fail("cannot be opened to flush it", path, errno);
-  // Some file systems cannot flush folders; a rename is all they offer.
+  // Some file systems cannot flush folders; there the rename has to do.
   if (::fsync(file.number()) != 0 && !((flags & O_DIRECTORY) != 0 && errno == EINVAL))
     fail("cannot be flushed to the disk", path, errno);
 }
@@ -154,7 +154,7 @@ PendingFile::PendingFile(std::filesystem::path target) : target_(std::move(targe
     descriptor_ = ::open(partial_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno == EEXIST) continue;
     if (descriptor_ < 0) cannot_write(target_, std::strerror(errno));
-    // Before it is locked, another process may remove it as left behind. The loop then makes another one.
+    // Before the lock is taken, another process may remove the file as left behind. The loop then makes another one.
     while (::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
     }
     struct stat at {};

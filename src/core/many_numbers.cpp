@@ -1,4 +1,4 @@
-// 32 numbers at a time, in as many vectors as that takes: enough sums side by side to hide how long an addition takes.
+// 32 numbers at a time: their vectors are enough independent sums to hide the latency of an addition.
 #include "flymc/core/many_numbers.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t lanes = 32;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// As many numbers.
+// 32 numbers, in as many vectors as they need.
 template <int width>
 struct Group {
   using Vector = typename Vectors<width>::Type;
@@ -37,7 +37,7 @@ struct Group {
   }
 };
 
-// Calls visit(group) for one group after the other; what is missing of the last group is `filling`.
+// Calls visit(group) for one group after the other; the last group is filled up with `filling`.
 template <int width, class Visit>
 FLYMC_INLINE void each_group(const double* numbers, std::size_t count, double filling, const Visit& visit) {
   std::size_t i = 0;
@@ -49,7 +49,7 @@ FLYMC_INLINE void each_group(const double* numbers, std::size_t count, double fi
   visit(Group<width>::load(rest));
 }
 
-// One number of a group: halves are joined until one is left.
+// Joins the numbers of a group into one, by halves.
 template <int width, class Join>
 FLYMC_INLINE double folded(const Group<width>& group, const Join& join) {
   double each[lanes];
@@ -62,7 +62,7 @@ constexpr auto plus = [](double a, double b) { return a + b; };
 constexpr auto larger = [](double a, double b) { return a > b ? a : b; };
 constexpr auto smaller = [](double a, double b) { return a < b ? a : b; };
 
-// Sums are taken from the first number on: little is lost of a deviation that is small beside the mean.
+// Sums are of differences from the first number, which keeps the digits of a deviation that is small beside the mean.
 struct Locate {
   template <int width>
   FLYMC_INLINE static void run(const double* numbers, std::size_t count, Location* out) {
@@ -88,7 +88,7 @@ struct Locate {
   }
 };
 
-// How many numbers lie up to a threshold. (Counted in doubles, which masked additions do in one go.)
+// How many numbers are at most a threshold. (Counted in doubles, because a masked addition is one instruction.)
 struct CountUpTo {
   template <int width>
   FLYMC_INLINE static void run(const double* numbers, std::size_t count, double threshold, double* out) {
@@ -103,7 +103,7 @@ struct CountUpTo {
   }
 };
 
-// The largest number up to a threshold, and the smallest beyond it.
+// The largest number that is at most a threshold, and the smallest above it.
 struct SidesOf {
   template <int width>
   FLYMC_INLINE static void run(const double* numbers, std::size_t count, double threshold, Neighbours* out) {
@@ -138,7 +138,7 @@ struct PolynomialMean {
           for (int v = 0; v < Numbers::vectors; ++v) u.part[v] = (group.part[v] - centre) * scale;
           for (std::size_t k = terms - 1; k-- > 0;)
             for (int v = 0; v < Numbers::vectors; ++v) value.part[v] = value.part[v] * u.part[v] + coefficients[k];
-          if (count - seen < lanes) {  // what only fills the last group counts for nothing
+          if (count - seen < lanes) {  // numbers that only fill the last group do not count
             double each[lanes];
             value.store(each);
             std::fill(each + (count - seen), each + lanes, 0.0);
@@ -151,7 +151,7 @@ struct PolynomialMean {
   }
 };
 
-// In a copy, by a partial sort.
+// By a partial sort of a copy.
 Neighbours sorted_out(std::span<const double> numbers, std::size_t rank) {
   std::vector<double> copy(numbers.begin(), numbers.end());
   const auto at = copy.begin() + static_cast<std::ptrdiff_t>(rank);
@@ -167,10 +167,10 @@ Location locate(VectorWidth width, std::span<const double> numbers) {
   return out;
 }
 
-// A threshold with rank + 1 numbers up to it has the wanted ones on its two sides. It moves by the secant through the
-// last two looks, which says how far apart numbers lie here, and inside of what is known to hold it; where that leads
-// nowhere the interval is halved. If it does not arrive soon it goes from number to number, which takes longer but sees
-// ties: then it passes the rank in one step.
+// Searches for a threshold with rank + 1 numbers up to it; the wanted numbers are then the nearest on its two sides.
+// The threshold moves by the secant through the last two counts, and by bisection if the secant leaves the known
+// interval or takes too many steps. After a few steps it moves from number to number once the count is close, which
+// takes longer but detects ties: at a tie the count passes the rank in one step.
 Neighbours neighbours(VectorWidth width, std::span<const double> numbers, const Location& location, std::size_t rank,
                       double guess, double step) {
   if (rank + 1 >= numbers.size()) return {location.largest, location.largest};
@@ -183,7 +183,7 @@ Neighbours neighbours(VectorWidth width, std::span<const double> numbers, const 
     dispatch<CountUpTo>(width, numbers.data(), numbers.size(), threshold, &count);
     return count;
   };
-  double low = std::nextafter(location.smallest, -infinity), high = location.largest;  // too few up to it; too many
+  double low = std::nextafter(location.smallest, -infinity), high = location.largest;  // up to it: too few; enough
   double threshold = guess, last = 0.0, last_count = 0.0;
   for (int look = 0; look < most_looks; ++look) {
     if (!(threshold > low && threshold < high) || look >= patience) threshold = low + 0.5 * (high - low);

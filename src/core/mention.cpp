@@ -1,4 +1,4 @@
-// Mentions stand between single angle quotation marks, which a reader of the bare text can live with.
+// Mentions stand between single angle quotation marks, which are readable even where no door replaces them.
 #include "flymc/core/mention.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view open = "‹", close = "›", equals = " = ", program = "flymc ";
 
-// What stands between the marks; nothing if it is no mention but part of somebody's text.
+// Parses the text between the marks. Empty if it is not a mention but part of somebody's text.
 std::optional<Mention> parse(std::string_view text) {
   Mention out;
   out.action = text.starts_with(program);
@@ -48,7 +48,7 @@ std::string spelled(std::string_view text, const std::function<std::string(const
   for (;;) {
     const std::size_t end = text.find(close), begin = end == text.npos ? end : text.rfind(open, end);
     if (end == text.npos) return out += text;
-    if (begin == text.npos) {  // somebody's own mark
+    if (begin == text.npos) {  // a mark in somebody's text
       out += text.substr(0, end + close.size());
       text.remove_prefix(end + close.size());
       continue;

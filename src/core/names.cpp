@@ -1,4 +1,4 @@
-// Closeness is the number of letters to insert, delete or replace, letters of either case being the same.
+// The distance of two names is the number of letters to insert, delete or replace, ignoring case.
 #include "flymc/core/names.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ std::size_t edits(std::string_view from, std::string_view to) {
 }  // namespace
 
 std::string closest(std::string_view name, const std::vector<std::string>& known) {
-  std::size_t least = name.size() < 3 ? 1 : std::max<std::size_t>(2, name.size() / 3);  // two letters swapped are 2
+  std::size_t least = name.size() < 3 ? 1 : std::max<std::size_t>(2, name.size() / 3);  // swapping two letters counts 2
   std::vector<std::string> close;
   for (const auto& other : known) {
     const std::size_t distance = edits(name, other);

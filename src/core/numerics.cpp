@@ -12,8 +12,8 @@ namespace flymc {
 
 double expm1_minus(double x) {
   if (std::abs(x) > 0.5) return std::expm1(x) - x;
-  // x^2 (1/2! + x/3! + x^2/4! + ...): what comes after 16! is below 0.5^15 / 17!, far below rounding. Even and odd
-  // powers apart are two chains of half the length.
+  // x^2 (1/2! + x/3! + x^2/4! + ...): the terms after 16! are below 0.5^15 / 17!, far below rounding. Even and odd
+  // powers are summed apart, in two chains of half the length.
   constexpr auto factorials = [] {
     std::array<double, 17> out{1.0};
     for (std::size_t n = 1; n < out.size(); ++n) out[n] = out[n - 1] * static_cast<double>(n);
@@ -70,7 +70,7 @@ double gamma_quantile(double shape, double p) {
   using namespace boost::math::policies;
   using Policy = policy<promote_double<false>, overflow_error<ignore_error>, underflow_error<ignore_error>,
                         evaluation_error<ignore_error>>;
-  // Of a large shape its cube root is as good as normal (Wilson and Hilferty), and the search for the quantile is slow.
+  // For a large shape the cube root of the variable is nearly normal (Wilson and Hilferty), and the search is slow.
   if (shape > 1e6) {
     const double z = -std::numbers::sqrt2 * boost::math::erfc_inv(2.0 * p, Policy());
     const double root = 1.0 - 1.0 / (9.0 * shape) + z / (3.0 * std::sqrt(shape));

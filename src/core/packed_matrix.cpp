@@ -9,7 +9,7 @@
 namespace flymc {
 namespace {
 
-constexpr Index vectors = 8;  // enough to hide how long an addition takes, and they fit every processor's registers
+constexpr Index vectors = 8;  // enough to hide the latency of an addition, and they fit every processor's registers
 constexpr Index padding = 8;  // doubles: rows are padded to a multiple of it
 
 // out[i] = sum_j values[j stride + i] x[j] for `count` vectors of rows.
@@ -41,7 +41,7 @@ struct PackedProduct {
     Index first = 0;
     for (; first + tile <= rows; first += tile)
       product_of<width, vectors>(values + first, stride, columns, x, out + first);
-    // Whole vectors, of which the last may have more rows than there are.
+    // Computes whole vectors; the last may extend into the padding.
     double rest[tile];
     product_of_rest<width, vectors>((rows - first + width - 1) / width, values + first, stride, columns, x, rest);
     std::copy_n(rest, rows - first, out + first);

@@ -11,8 +11,8 @@ namespace {
 template <int width>
 constexpr int vectors_per_row = static_cast<int>(panel_width) / width;  // of a panel
 
-// Sums of 8 x `columns` entries fit the registers of every processor if there are as many columns as doubles to a
-// vector: that makes eight vectors, also enough to hide how long an addition takes.
+// With as many columns as doubles in a vector, the 8 x `columns` sums are eight vectors. They fit the registers of
+// every processor, and are enough to hide the latency of an addition.
 template <int width, int columns>
 struct Tile {
   using Vector = typename Vectors<width>::Type;
@@ -62,7 +62,7 @@ FLYMC_INLINE void gram_tile(const double* left, const double* right, std::span<c
   for (int c = 0; c < columns; ++c) tile.store_added(c, out + c * panel_width);
 }
 
-// Calls f with the number of columns as a constant; what is left of them is less than a vector's width.
+// Calls f with the smaller of `left` and `columns` as a compile-time constant.
 template <int columns, class F>
 FLYMC_INLINE void with_columns(Index left, const F& f) {
   if (left >= columns)

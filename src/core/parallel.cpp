@@ -1,4 +1,4 @@
-// Fork and join on oneTBB, the only place that knows it.
+// Fork and join on oneTBB. No other file includes it.
 #include "flymc/core/parallel.hpp"
 
 #include <tbb/info.h>
@@ -19,8 +19,8 @@ namespace flymc {
 namespace {
 
 // The thread sanitizer does not see inside oneTBB, so it cannot know that a fork comes before its branches and that the
-// branches come before their join. These two say so, and nothing more: branches stay unordered among themselves, so a
-// race between them is still found.
+// branches come before their join. These two functions declare only that; branches stay unordered among themselves, so
+// a race between them is still found.
 void passed([[maybe_unused]] char& milestone) {
 #ifdef FLYMC_TELL_TSAN
   __tsan_release(&milestone);
@@ -35,7 +35,7 @@ void after([[maybe_unused]] char& milestone) {
 }  // namespace
 
 struct Threads::Arena {
-  // oneTBB gives no more workers than there are cores, and says so on the terminal if more are asked for.
+  // oneTBB gives no more workers than there are cores, and prints a warning if more are requested.
   explicit Arena(int count)
       : tbb(count > 0 ? std::min(count, tbb::info::default_concurrency()) : tbb::task_arena::automatic) {
     tbb.initialize();
@@ -58,7 +58,8 @@ void Threads::both(const std::function<void()>& one, const std::function<void()>
   std::exception_ptr errors[2];
   const auto branch = [&](const std::function<void()>& task, std::exception_ptr& error) {
     after(fork);
-    // Caught here and not in oneTBB, which would cancel the sibling: which error is reported must not depend on timing.
+    // Errors are caught here because oneTBB would cancel the sibling: which error is reported must not depend on
+    // timing.
     try {
       task();
     } catch (...) {

@@ -7,7 +7,7 @@
 namespace flymc {
 namespace {
 
-// Whether a factor's pivots are more than what rounding leaves of the diagonal that they come from.
+// Whether every pivot exceeds the rounding error of the diagonal entry that it comes from.
 bool beyond_rounding(const Matrix& lower, const Vector& diagonal) {
   for (Index j = 0; j < lower.rows(); ++j)
     if (lower(j, j) * lower(j, j) < 1e-13 * diagonal[j]) return false;
@@ -43,7 +43,7 @@ std::optional<Precision> Precision::of(BorderedMatrix matrix) {
   return Precision(*std::move(lower), std::move(groups));
 }
 
-// Leaves the Schur complement B - sum of W'W in the border, from several groups at a time: one product of large
+// Leaves the Schur complement B - sum of W'W in the border. Several groups are taken at a time: one product of large
 // matrices is faster than many of small ones.
 std::shared_ptr<const Precision::Groups> Precision::eliminate_groups(BorderedMatrix& matrix) {
   Groups out{std::move(matrix.blocks), std::move(matrix.couplings)};

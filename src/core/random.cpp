@@ -10,7 +10,7 @@
 namespace flymc {
 namespace {
 
-// (0, 1): the midpoints of 2^52 cells, so neither end is reached. (Of 2^53 cells the last midpoint would round to 1.)
+// (0, 1): the midpoints of 2^52 cells, so neither end is reached. (With 2^53 cells the last midpoint would round to 1.)
 double to_unit(std::uint64_t bits) { return (static_cast<double>(bits >> 12) + 0.5) * 0x1.0p-52; }
 
 }  // namespace

@@ -10,12 +10,12 @@ namespace flymc {
 template <int width>
 struct Vectors {
   typedef double Type __attribute__((vector_size(8 * width)));
-  typedef double InMemory __attribute__((vector_size(8 * width), aligned(8), may_alias));  // at any address
+  typedef double InMemory __attribute__((vector_size(8 * width), aligned(8), may_alias));  // need not be aligned
 };
 
-// The same source for each width: `Function` has a static run<width>, to be inlined. (GCC's target_clones would compile
-// one width for all processors: eight doubles are slow where vectors hold four, and its dispatch does not go with the
-// thread sanitizer.)
+// Compiles the same source for each width: `Function` has a static run<width>, to be inlined. (GCC's target_clones
+// would compile one width for all processors: eight doubles are slow where vectors hold four, and its dispatch does not
+// work with the thread sanitizer.)
 template <class Function, class... Arguments>
 void with_two(Arguments... arguments) {
   Function::template run<2>(arguments...);

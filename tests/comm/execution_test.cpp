@@ -1,4 +1,4 @@
-// Sums over ranks have the bits of the sum over one; shares cover everything once.
+// Sums over several ranks have the bits of the sum over one; shares cover everything once.
 #include "flymc/comm/execution.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(GatherAll, IsInTheOrderOfTheRanks) {
   EXPECT_TRUE(any(Communicator::alone(), true));
 }
 
-// Numbers whose sum depends on the order of addition, and a second part of another size.
+// A number whose sum depends on the order of addition, and a second part of another size.
 struct Sum {
   double one = 0.0;
   std::vector<double> more;
@@ -84,7 +84,7 @@ TEST(Reduce, HasTheSameBitsOnAnyNumberOfRanksAndThreads) {
         const Share own = own_share(blocks, communicator);
         EXPECT_EQ(added, own.last - own.first);
       });
-    // A sum from left to right is another one, so the tree is to be seen.
+    // A sum from left to right has other bits, so the test would notice another tree.
     Sum in_order = zero;
     for (std::size_t b = 0; b < blocks; ++b) add(in_order, b);
     if (blocks > 50) {

@@ -1,4 +1,4 @@
-// Pieces of an arena are whole, apart from each other, and keep what is written to them.
+// Pieces of an arena do not overlap, and keep what is written to them.
 #include "flymc/core/arena.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ TEST(Arena, HandsOutPiecesThatDoNotOverlap) {
   constexpr std::size_t mib = std::size_t{1} << 20;
   Arena arena;
   std::vector<std::span<unsigned char>> pieces;
-  // Small ones, some that end a chunk early, and one larger than a chunk.
+  // Small pieces, pieces that end a chunk early, and one larger than a chunk.
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{0}, 3 * mib + 5, 40 * mib, 40 * mib, 100 * mib + 1,
                                   std::size_t{64}, std::size_t{65}, 20 * mib})
     pieces.emplace_back(static_cast<unsigned char*>(arena.allocate(bytes)), bytes);

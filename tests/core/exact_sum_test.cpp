@@ -37,7 +37,7 @@ TEST(ExactSum, DoesNotDependOnOrderOrGrouping) {
     one += ExactSum::of_parts(other.parts(), other.finite());
     EXPECT_EQ(one.value(), expected);
   }
-  // And it is the sum: what is left when it is taken away is nothing beside its last bit.
+  // The sum is right: after subtracting it, the rest is below its last bit.
   all.add(-expected);
   EXPECT_LE(std::abs(all.value()), std::abs(expected) * std::numeric_limits<double>::epsilon());
   double in_order = 0.0;
@@ -55,7 +55,7 @@ TEST(ExactSum, ProductsAreExact) {
 TEST(ExactSum, ManyAtOnceAreOneAfterAnother) {
   std::mt19937_64 random(2);
   std::normal_distribution<double> normal;
-  for (const int count : {10, 3000, 600000}) {  // one by one, in bins, and in bins that are full
+  for (const int count : {10, 3000, 600000}) {  // one by one, in bins, and in full bins
     std::vector<double> values = {0.0,        -0.0,     std::numeric_limits<double>::denorm_min(),
                                   -0x1p-1060, 0x1p1000, -0x1p1000};
     for (int i = 0; i < count; ++i) values.push_back(normal(random) * std::exp(30.0 * normal(random)));
@@ -64,7 +64,7 @@ TEST(ExactSum, ManyAtOnceAreOneAfterAnother) {
     for (const double x : values) one.add(x);
     all.add_all(values);
     EXPECT_EQ(all.parts(), one.parts());
-    values.resize(4);  // squares of others leave the range of double
+    values.resize(4);  // squares of the others leave the range of double
     for (int i = 0; i < count; ++i) values.push_back(normal(random) * std::exp(5.0 * normal(random)));
     for (const double x : values) one.add_product(x, x);
     all.add_squares(values);

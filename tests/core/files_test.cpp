@@ -74,7 +74,7 @@ TEST_F(Files, AFullDiskIsAnErrorAndKeepsTheOldFile) {
   EXPECT_EQ(files().size(), 1u);
 }
 
-// A stranger has put links where the program is about to write.
+// A stranger has put links at the paths that the program is about to write.
 TEST_F(Files, LinksInTheWayOfAPartialFileAreNotFollowed) {
   const auto path = folder_ / "a", precious = folder_ / "precious";
   write_whole(precious, "precious");

@@ -1,4 +1,4 @@
-// Order statistics against a sort, means against sums of more digits, at every width of vectors with the same bits.
+// Order statistics against a sort, means against sums of more digits, and the same bits at every width of vectors.
 #include "flymc/core/many_numbers.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ std::vector<double> draw(std::size_t count, const std::function<double(double, d
   return out;
 }
 
-// Normal and far from it: skewed, without moments, with ties, with two humps, in one place.
+// Normal numbers and others: skewed, without moments, with ties, with two humps, all equal.
 const std::map<std::string, std::function<double(double, double)>> shapes = {
     {"normal", [](double a, double) { return 7.0 + 0.01 * a; }},
     {"skewed", [](double a, double) { return std::exp(3.0 * a); }},

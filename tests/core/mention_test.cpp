@@ -1,4 +1,4 @@
-// What messages say of settings, and how it is spelled.
+// Settings in messages, and how they are spelled.
 #include "flymc/core/mention.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(Mention, KeepsMarksOfOthersApart) {
 
 TEST(Mention, IsReadableAsItIs) { EXPECT_EQ(mention("missing", "drop"), "‹missing = drop›"); }
 
-// Names of columns are anybody's.
+// Names of columns may contain the marks.
 TEST(Mention, LeavesOtherTextAlone) {
   for (const std::string text : {"column '‹Äpfel›'", "column '‹a", "‹›", "‹ = 3›", "›‹", "‹ a›"})
     EXPECT_EQ(spelled(text, as_flag), text);

@@ -24,7 +24,7 @@ TEST(Names, StayOnOneLine) {
   EXPECT_EQ(on_one_line("a\nb\tc\x01"), "a\\nb\\tc\\u0001");
   EXPECT_EQ(on_one_line("abcdef", 3), "abc...");
   EXPECT_EQ(on_one_line("abc", 3), "abc");
-  EXPECT_EQ(on_one_line("gr\xc3\xb6\xc3\x9f", 3), "gr\xc3\xb6...");  // no half of a letter
+  EXPECT_EQ(on_one_line("gr\xc3\xb6\xc3\x9f", 3), "gr\xc3\xb6...");  // not cut inside of a letter
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ void expect_close(double actual, long double expected, double at) {
 TEST(Numerics, SecondOrderFormsKeepRelativeAccuracy) {
   for (double magnitude = 1e-8; magnitude < 50.0; magnitude *= 1.37)
     for (const double x : {magnitude, -magnitude}) {
-      // Long double loses as many digits here as it has more than double, hence the series below 1e-3.
+      // Below 1e-3 the difference would lose the extra digits of long double, so a series is used.
       const long double l = x;
       const long double e = std::abs(x) < 1e-3
                                 ? l * l / 2 * (1 + l / 3 * (1 + l / 4 * (1 + l / 5 * (1 + l / 6 * (1 + l / 7)))))

@@ -1,4 +1,4 @@
-// Products against Eigen's, at sizes around the borders of vectors and of tiles.
+// Products against Eigen's, at sizes around multiples of vectors and tiles.
 #include "flymc/core/packed_matrix.hpp"
 
 #include <gtest/gtest.h>

@@ -79,7 +79,7 @@ TEST(Stream, TakesUpEveryPieceInOrder) {
   }
 }
 
-// Whichever fails first in time, and whether it fails at work or when it is taken up.
+// It does not matter which piece fails first in time, and whether it fails in `work` or in `then`.
 TEST(Stream, ReportsTheFirstErrorInOrderAndTakesUpNothingAfterIt) {
   for (const int count : {1, 4})
     for (int repeat = 0; repeat < 20; ++repeat)
@@ -111,7 +111,7 @@ TEST(Stream, ReportsTheFirstErrorInOrderAndTakesUpNothingAfterIt) {
       }
 }
 
-// Those that were started end before what they work on is gone.
+// The destructor waits for the started work, whose data is destroyed after it.
 TEST(Stream, WaitsForWhatWasStarted) {
   const Threads threads(2);
   std::vector<int> done(4);

@@ -1,4 +1,4 @@
-// Bordered precisions beside dense ones of the same numbers, and one of a million groups.
+// Bordered precisions against dense ones of the same numbers, and one of a million groups.
 #include "flymc/core/precision.hpp"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ class BorderedPrecision : public testing::TestWithParam<Shape> {
   const BorderedMatrix matrix = some_matrix(GetParam().border, GetParam().groups, GetParam().width, 3);
   const Matrix dense = matrix.dense();
   const Precision precision = Precision::of(matrix).value();
-  // Beside the largest number of a result of this size.
+  // The norm of the difference relative to that of b.
   static double far(const Vector& a, const Vector& b) { return (a - b).norm() / b.norm(); }
 };
 
@@ -103,7 +103,7 @@ TEST_P(BorderedPrecision, TurnsStandardNormalsIntoDraws) {
   const Vector z = Numbers().vector(matrix.dimension());
   EXPECT_LT(far(precision.whiten(precision.unwhiten(z)), z), 1e-12);
   EXPECT_LT(far(precision.unwhiten_gradient(precision.whiten_gradient(z)), z), 1e-12);
-  // A gradient along a change is the same number in either coordinates.
+  // The derivative along a change is the same in both coordinates.
   const Vector change = Numbers().vector(matrix.dimension());
   EXPECT_NEAR(precision.whiten_gradient(z).dot(precision.whiten(change)), z.dot(change), 1e-11);
 }
@@ -121,7 +121,7 @@ TEST_P(BorderedPrecision, KnowsTheSpreadOfARow) {
   }
 }
 
-// The border's own factor is that of the marginal precision: what is left when groups are integrated out.
+// The border's own factor is that of the marginal precision, with the groups integrated out.
 TEST_P(BorderedPrecision, HasTheMarginalPrecisionOfItsBorder) {
   const Index d = GetParam().border;
   const Matrix marginal = Matrix(dense.inverse().topLeftCorner(d, d)).inverse();
@@ -147,7 +147,7 @@ TEST(Precision, IsRefusedIfAGroupOrTheBorderIsNotPositiveDefinite) {
   bad.blocks.middleRows(4, 2).setZero();
   EXPECT_FALSE(Precision::of(bad));
   bad = matrix;
-  bad.couplings *= 20.0;  // more than blocks and border allow
+  bad.couplings *= 20.0;  // too large for the blocks and the border
   EXPECT_FALSE(Precision::of(bad));
   bad = matrix;
   bad.border(1, 1) = std::nan("");
@@ -155,13 +155,13 @@ TEST(Precision, IsRefusedIfAGroupOrTheBorderIsNotPositiveDefinite) {
   bad = matrix;
   bad.blocks(0, 0) = HUGE_VAL;
   EXPECT_FALSE(Precision::of(bad));
-  // A column that a group's own coefficient repeats leaves nothing of the border beyond rounding.
+  // If a group's own coefficient repeats a column, only rounding errors are left of the border.
   BorderedMatrix twin(1, 1, 1);
   for (int i = 0; i < 10; ++i) twin.add_row(1.3, Vector::Ones(1), 0, Vector::Ones(1));
   EXPECT_FALSE(Precision::of(twin));
 }
 
-// Linear in the number of groups: a dense matrix of this size would take 32 terabytes.
+// Time and memory are linear in the number of groups: a dense matrix of this size would take 32 terabytes.
 TEST(Precision, CarriesAMillionGroups) {
   constexpr Index groups = 1'000'000, border = 10, width = 2;
   const BorderedMatrix matrix = some_matrix(border, groups, width, 1);

@@ -1,4 +1,4 @@
-// Addressed random numbers: known Philox words, distributions, and no address that leaks into another.
+// Addressed random numbers: known Philox words, distributions, and independence of the address.
 #include "flymc/core/random.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(Random, EveryPartOfTheAddressMatters) {
 }
 
 TEST(Random, PurposesHaveDistinctNumbers) {
-  // The list in the header is dense; a purpose that shares a number with another would make it shorter.
+  // The numbers in the header have no holes, so two purposes with the same number would make the set smaller.
   std::set<std::uint32_t> numbers;
   for (Purpose p : {Purpose::start, Purpose::pick, Purpose::gibbs, Purpose::skip, Purpose::brighten, Purpose::darken,
                     Purpose::move, Purpose::accept, Purpose::slice_height, Purpose::slice_place, Purpose::slice_limit,

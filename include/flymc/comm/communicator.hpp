@@ -1,4 +1,4 @@
-// Ranks: processes that share out the blocks of one table. Alone, every operation is a no-op.
+// Ranks: processes that share out the blocks of one table. With one process every operation is a no-op.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,19 @@ class Communicator {
   virtual ~Communicator() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  // From one rank to another.
+  // Sends bytes from one rank to another.
   virtual void send(std::span<const std::byte> bytes, int to) const = 0;
   virtual void receive(std::span<std::byte> bytes, int from) const = 0;
-  // Replaces the bytes of every rank, of which there are as many everywhere, by those of rank `from`.
+  // Replaces the bytes of every rank by those of rank `from`. All ranks have the same number of bytes.
   virtual void broadcast(std::span<std::byte> bytes, int from) const = 0;
-  // What every rank gives, in the order of the ranks. Fast where all give little.
+  // Returns the bytes of every rank, in the order of the ranks. Fast if every rank has few.
   virtual std::vector<std::vector<std::byte>> gather(std::span<const std::byte> own) const = 0;
 
-  // A rank without others.
+  // The communicator of a single process.
   static const Communicator& alone();
 };
 
-// What every rank gives, one after the other.
+// The values of every rank, in the order of the ranks.
 template <class T>
 std::vector<T> gather_all(const Communicator& communicator, std::span<const T> own) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -39,19 +39,19 @@ std::vector<T> gather_all(const Communicator& communicator, std::span<const T> o
   return out;
 }
 
-// Whether it is so on any rank.
+// Whether `here` is true on any rank.
 bool any(const Communicator& communicator, bool here);
 
-// Consecutive things, blocks as a rule, of which a rank has some: the first ... last - 1.
+// A range first ... last - 1 of things, usually blocks, that belongs to one rank.
 struct Share {
   std::size_t first = 0, last = 0;
   bool empty() const { return first == last; }
   bool contains(std::size_t i) const { return first <= i && i < last; }
 };
-// What a rank has of `count` things; as evenly as can be, in the order of the ranks.
+// The share that a rank has of `count` things. Shares are as equal as possible, in the order of the ranks.
 Share share_of(std::size_t count, const Communicator& communicator, int rank);
 Share own_share(std::size_t count, const Communicator& communicator);
-// Who has thing `i` of them.
+// The rank that has thing `i` of `count`.
 int owner_of(std::size_t i, std::size_t count, const Communicator& communicator);
 
 }  // namespace flymc

@@ -1,4 +1,4 @@
-// What a pass over the rows runs on: threads and ranks. Passed in, never global.
+// The threads and ranks that a pass over the rows runs on. They are passed in, never global.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,14 @@ namespace flymc {
 struct Execution {
   const Threads& threads;
   const Communicator& communicator = Communicator::alone();
-  // Called after every block of a pass, from any thread: how far it has come. Null: nobody asks.
+  // Called after every block of a pass, from any thread, to report progress. May be null.
   const std::function<void()>* after_block = nullptr;
 
-  // The sum of Threads::reduce over `blocks` blocks, on the same binary tree and so with the same bits, where every
-  // rank adds the blocks of its share. A node of the tree whose blocks all belong to one rank is summed there; one that
-  // spans ranks is joined by the rank that has its first block, to which the other half is sent. No rank holds more
-  // than about 2 log2(blocks) sums, and the number of ranks is not to be seen in the result, which all of them get.
-  // `sum.each_part(f)` calls f with every span of doubles that a sum is made of; `zero` has them in their final size.
+  // The sum of Threads::reduce over `blocks` blocks, on the same binary tree and so with the same bits. Every rank adds
+  // the blocks of its share. A node of the tree whose blocks all belong to one rank is summed there; one that spans
+  // ranks is joined by the rank that has its first block, and the other half is sent to that rank. No rank holds more
+  // than about 2 log2(blocks) sums. All ranks get the result, which does not depend on their number. `sum.each_part(f)`
+  // calls f with every span of doubles that a sum is made of; `zero` has them in their final size.
   template <class Sum, class Add>
   Sum reduce(std::size_t blocks, const Sum& zero, const Add& add) const {
     const auto add_block = [&](Sum& sum, std::size_t block) {
@@ -29,7 +29,7 @@ struct Execution {
       if (after_block != nullptr) (*after_block)();
     };
     if (communicator.size() == 1 || blocks == 0) return threads.reduce(0, blocks, zero, add_block);
-    // All of a rank's own work first: no rank waits for another before it.
+    // Each rank does all of its own work before it waits for another.
     std::vector<Sum> own;
     sum_own_nodes(0, blocks, blocks, [&](std::size_t first, std::size_t last) {
       own.push_back(threads.reduce(first, last, zero, add_block));
@@ -43,7 +43,7 @@ struct Execution {
   }
 
  private:
-  // Calls sum(first, last) for the largest nodes whose blocks are all this rank's, from left to right.
+  // Calls sum(first, last) for the largest nodes whose blocks all belong to this rank, from left to right.
   template <class SumNode>
   void sum_own_nodes(std::size_t first, std::size_t last, std::size_t blocks, const SumNode& sum) const {
     const Share own = own_share(blocks, communicator);
@@ -54,7 +54,7 @@ struct Execution {
     sum_own_nodes(middle, last, blocks, sum);
   }
 
-  // The sum of a node, on the rank that has its first block.
+  // The sum of a node, on the rank that has its first block; empty on the others.
   template <class Sum, class Next>
   std::optional<Sum> join(std::size_t first, std::size_t last, std::size_t blocks, const Sum& zero, Next& next) const {
     const int me = communicator.rank(), left_owner = owner_of(first, blocks, communicator);

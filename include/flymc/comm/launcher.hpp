@@ -1,4 +1,4 @@
-// Who started this process, and how many beside it, as the environment says. This needs no MPI.
+// Which launcher started this process, and how many others, according to the environment. This needs no MPI.
 #pragma once
 
 namespace flymc {
@@ -11,8 +11,8 @@ enum class Launcher {
 };
 Launcher launcher();
 
-// The number of processes that were started together, this one included. For Slurm it is that of the job step (`srun`),
-// not of the allocation, because a shell within an allocation is one process.
+// The number of processes that were started together, this one included. For Slurm it is the size of the job step
+// (`srun`), not of the allocation, because a shell within an allocation is one process.
 int started_together();
 
 }  // namespace flymc

@@ -1,4 +1,4 @@
-// Numbers that begin on the border of a cache line, so that no vector of them lies across two.
+// Doubles that start on a cache line, so that no vector of them spans two lines.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct FreeAligned {
 };
 using AlignedNumbers = std::unique_ptr<double[], FreeAligned>;
 
-// All 0.
+// Returns `count` zeros.
 inline AlignedNumbers aligned_numbers(std::size_t count) {
   return AlignedNumbers(new (FreeAligned::line) double[count]());
 }

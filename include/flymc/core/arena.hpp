@@ -8,12 +8,12 @@
 
 namespace flymc {
 
-// Handed out piece by piece and given back all at once, when the arena goes. Pieces of large chunks, which the system
-// is asked to keep in large pages: a row at random in a table of any size is then found without first looking up where
-// its page is. What is handed out but never touched takes no memory.
+// Hands out memory piece by piece, and frees all of it when the arena is destroyed. The pieces are cut from large
+// chunks, which the system is asked to keep in large pages: a random row of a table of any size is then found without a
+// page-table lookup. Memory that is handed out but never touched takes no space.
 class Arena {
  public:
-  // At the start of a cache line.
+  // Returns memory that starts on a cache line. Throws std::bad_alloc.
   void* allocate(std::size_t bytes);
 
  private:

@@ -6,18 +6,18 @@
 namespace flymc {
 
 // Most families have an entry for each feature in each of their K predictors: theta is K blocks of D entries. A family
-// with a shape has two predictors, of which the second is one number that all rows share. The last feature of its rows is
-// 1; it belongs to that predictor alone, and the other D - 1 features belong to the first: theta has D entries.
+// with a shape has two predictors; the second is one number that all rows share. The last feature of its rows is 1 and
+// belongs to the second predictor alone, and the other D - 1 features belong to the first: theta has D entries.
 class Arrangement {
  public:
   explicit Arrangement(Index predictors, bool last_is_shared = false)
       : predictors_(predictors), shared_(last_is_shared) {}
   Index predictors() const { return predictors_; }
   bool last_is_shared() const { return shared_; }
-  // How many entries each feature has.
+  // The number of entries of theta per feature.
   Index blocks() const { return shared_ ? 1 : predictors_; }
 
-  // Of theta, for rows of so many features, and back.
+  // The number of entries of theta for a number of features, and the inverse.
   Index entries(Index features) const { return features * blocks(); }
   Index features(Index entries) const { return entries / blocks(); }
   // The entry that multiplies a feature in a predictor; -1 if there is none.
@@ -35,14 +35,14 @@ class Arrangement {
     out(last, 1) = theta[last];
     return out;
   }
-  // The other way: of such columns, those numbers that theta has.
+  // The inverse of columns().
   Vector entries_of(const Matrix& columns) const {
     if (!shared_) return Eigen::Map<const Vector>(columns.data(), columns.size());
     Vector out = columns.col(0);
     out[out.size() - 1] = columns(columns.rows() - 1, 1);
     return out;
   }
-  // The same of a symmetric matrix over all features of all predictors, of which the lower triangle is read and given.
+  // The same for a symmetric matrix over all features of all predictors. Only its lower triangle is read and returned.
   Matrix entries_of_form(Matrix form) const {
     if (!shared_) return form;
     const Index d = form.rows() / 2, last = d - 1;

@@ -9,7 +9,7 @@
 
 namespace flymc {
 
-// Something a person gave us cannot be used. The message says what, where, and what to do.
+// Input from a person cannot be used. The message says what is wrong, where, and what to do.
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -30,10 +30,10 @@ class MemoryError : public std::bad_alloc {
 class BoundViolation : public std::logic_error {
  public:
   BoundViolation(std::int64_t row, const std::string& why) : BoundViolation(row, "row " + std::to_string(row), why) {}
-  // For a person who knows the row by another name.
+  // `place` is the name of the row for a person, in place of its number.
   BoundViolation(std::int64_t row, const std::string& place, const std::string& why)
       : std::logic_error(place + ": " + why), row_(row), why_(why) {}
-  std::int64_t row() const { return row_; }  // of the store
+  std::int64_t row() const { return row_; }  // its number in the store
   const std::string& why() const { return why_; }
 
  private:

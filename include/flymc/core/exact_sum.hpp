@@ -10,24 +10,24 @@
 namespace flymc {
 
 // A fixed-point number wide enough for every double: limb i counts units of 2^(32 i - 1074). A limb has room for 2^30
-// additions before what is above 32 bits must be carried on.
+// additions before its bits above the 32nd must be carried to the next.
 class ExactSum {
  public:
   void add(double x);
-  // Of x y, as its rounded value and what that leaves. Both are exact unless the product leaves the range of double.
+  // Adds x y as its rounded value and the rounding error. Both are exact unless the product leaves the range of double.
   void add_product(double x, double y) {
     const double product = x * y;
     add(product);
     add(std::fma(x, y, -product));
   }
-  // The same for many numbers, faster.
+  // The same for many numbers or their squares, faster.
   void add_all(std::span<const double> all);
   void add_squares(std::span<const double> all);
   ExactSum& operator+=(const ExactSum& other);
-  // To within an ulp, and the same for the same sum. Not a number once anything that was added was not finite.
+  // The sum to within an ulp; equal sums give equal bits. NaN if any number that was added is not finite.
   double value() const;
 
-  // All there is to it, for sending.
+  // The whole state, for sending to another rank.
   static constexpr std::size_t limbs = 70;
   const std::array<std::int64_t, limbs>& parts();
   static ExactSum of_parts(const std::array<std::int64_t, limbs>& parts, bool finite);

@@ -13,7 +13,8 @@
 
 namespace flymc {
 
-// A disk that is full, a folder that may not be written, a file that vanished: no fault of the input.
+// A file cannot be written or read, for a reason outside of the input: a full disk, a folder without permission, a
+// missing file.
 class FileError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -24,7 +25,7 @@ class FileError : public std::runtime_error {
 
 // Whether a name is an address, such as s3://bucket/part.parquet, and not the path of a file.
 bool is_address(std::string_view name);
-// Throws FileError if it is: runs and reports go to folders and files.
+// Throws FileError if the path is an address: runs and reports go to folders and files.
 void refuse_address(const std::filesystem::path& path);
 
 // Says what is at a path if it is no file: "a folder", "a pipe", "a device" or "a socket". Empty for a file, for a link
@@ -46,7 +47,7 @@ class PendingFile {
   PendingFile& operator=(const PendingFile&) = delete;
 
   const std::filesystem::path& path() const { return partial_; }
-  // From the tag, other ranks get the path of the file that they share (path_of).
+  // The random tag. Other ranks derive the path of the shared file from it (path_of).
   std::uint32_t tag() const { return tag_; }
   static std::filesystem::path path_of(const std::filesystem::path& target, std::uint32_t tag);
   // The file name of a partial file's target, with or without a tag (earlier versions wrote none); empty if the file is

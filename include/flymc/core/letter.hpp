@@ -1,4 +1,4 @@
-// Letters from rank to rank are bytes: values one after the other.
+// Letters between ranks: values written as bytes, one after the other.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ void put(std::vector<std::byte>& letter, std::span<const T> values) {
   letter.insert(letter.end(), bytes.begin(), bytes.end());
 }
 
-// Appends `count` values to `out`, and leaves the rest of the letter.
+// Moves `count` values from the front of the letter to the end of `out`. Throws if the letter is too short.
 template <class T>
 void take(std::span<const std::byte>& letter, std::size_t count, std::vector<T>& out) {
   const std::size_t old = out.size();

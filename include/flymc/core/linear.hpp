@@ -12,8 +12,8 @@ using Vector = Eigen::VectorXd;
 using Matrix = Eigen::MatrixXd;
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// sum_j x_j v_j in four lanes that are combined in a fixed order. Eigen's own reduction peels by the address of its
-// operand, so the same row could give two sums in two places; a draw must not depend on where a row lives.
+// sum_j x_j v_j in four lanes that are combined in a fixed order. Eigen's own reduction starts at an aligned address,
+// so the same row could give two sums in two places; a draw must not depend on where a row is stored.
 template <class Scalar>
 double dot(const Scalar* x, const double* v, Index size) {
   double lane[4] = {0.0, 0.0, 0.0, 0.0};

@@ -7,7 +7,7 @@
 
 namespace flymc {
 
-// "did you mean 'age' or 'page'?", or nothing if no name is close.
+// "did you mean 'age' or 'page'?", or an empty string if no name is close.
 std::string closest(std::string_view name, const std::vector<std::string>& known);
 
 // "; did you mean 'age' or 'page'?", or "; there are ..." with the first few names if none is close.

@@ -6,12 +6,12 @@
 
 namespace flymc {
 
-// The first three are made of exp(-|x|), which a compiler that sees them together takes once.
+// The first three use exp(-|x|), which a compiler that inlines them together computes once.
 
 // log(1 + exp(x)).
 inline double log1p_exp(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 
-// sigmoid(x) and sigmoid(-x), the same bits as each alone.
+// sigmoid(x) and sigmoid(-x), with the same bits as two separate calls.
 struct Sides {
   double plus, minus;
 };
@@ -48,7 +48,7 @@ double bright_probability(double g);
 // tanh(x / 2) / (2 x), continued to 1/4 at 0: twice Jaakkola and Jordan's lambda, the curvature of their bound.
 double jaakkola_jordan_curvature(double x);
 
-// log Gamma(x) for x > 0, from any thread: std::lgamma writes the sign to a global.
+// log Gamma(x) for x > 0. Safe to call from any thread, unlike std::lgamma, which writes the sign to a global.
 double log_gamma(double x);
 
 // The logarithm of the Student-t density's normalising constant, with nu degrees of freedom and scale 1.

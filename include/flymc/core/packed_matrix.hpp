@@ -7,8 +7,9 @@
 
 namespace flymc {
 
-// Column after column, padded to whole vectors. Every entry of a product has one accumulator, to which its terms are
-// added in the order of the columns; as with panels (panel.hpp), the width of the processor's vectors changes no bit.
+// Stored by columns, each padded to whole vectors. Every entry of a product has one accumulator, to which its terms are
+// added in the order of the columns. As with panels (panel.hpp), the bits do not depend on the width of the processor's
+// vectors.
 class PackedMatrix {
  public:
   PackedMatrix() = default;

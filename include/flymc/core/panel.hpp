@@ -1,4 +1,4 @@
-// Products of narrow panels, as fast as the processor's vectors are wide and with the same bits at every width.
+// Products of narrow panels, at the full width of the processor's vectors and with the same bits at every width.
 #pragma once
 
 #include <span>
@@ -9,13 +9,13 @@ namespace flymc {
 
 // A panel is a matrix of 8 columns, row-major: the unit in which the kernels below keep sums in registers. Every entry
 // of a result has one accumulator, to which products are added one by one in a fixed order, and vectors only lay
-// entries side by side. So neither the width of the vectors nor the company of other entries changes a bit (the project
-// is compiled without fused multiply-adds, which would).
+// entries side by side. So the bits of an entry depend neither on the width of the vectors nor on the other entries.
+// (Fused multiply-adds would change them; the project is compiled without.)
 inline constexpr Index panel_width = 8;
 
 // How many doubles a vector holds.
 enum class VectorWidth { two = 2, four = 4, eight = 8 };
-// The widest that this processor has and this build knows.
+// The widest vectors that this processor has and this build supports.
 VectorWidth widest_vectors();
 
 // out[c out_stride + i] = sum over l < count of panel[8 l + i] x[c x_stride + l], for i < 8 and c < columns.

@@ -9,7 +9,7 @@
 
 namespace flymc {
 
-// A number of threads to work with; 0 means all cores. Results never depend on it. One is the caller's own.
+// A number of threads to work with, the caller's own included; 0 means all cores. Results never depend on it.
 class Threads {
  public:
   explicit Threads(int count = 0);
@@ -20,7 +20,8 @@ class Threads {
   int count() const;
   class Stream;
 
-  // Runs both, side by side where a thread is free. An exception of either is rethrown once both have ended.
+  // Runs both functions, side by side if a thread is free. If one throws, its exception is rethrown once both have
+  // ended.
   void both(const std::function<void()>& one, const std::function<void()>& other) const;
 
   // Runs task(0) ... task(n - 1), in any order, side by side.
@@ -47,30 +48,30 @@ class Threads {
 
  private:
   struct Arena;
-  std::unique_ptr<Arena> arena_;  // none for one thread
+  std::unique_ptr<Arena> arena_;  // empty for one thread
 };
 
-// Pieces that come one after another, as batches of a file do. The caller fills a slot and goes on to the next while
-// others are worked on, side by side; what becomes of a piece is taken up in the order in which they came.
+// Pieces that come one after another, such as the batches of a file. The caller fills a slot and goes on to the next,
+// while other threads work on the filled ones. Results are taken up in the order in which the pieces came.
 //
 //   Threads::Stream stream(threads, slots, work, then);
 //   while (...) { fill(stream.slot()); stream.start(); }
 //   stream.finish();
 class Threads::Stream {
  public:
-  // work(slot) runs on any thread; then(slot) on the caller's, in order.
+  // work(slot) runs on any thread; then(slot) takes up the result, on the caller's thread and in order.
   Stream(const Threads& threads, std::size_t slots, std::function<void(std::size_t)> work,
          std::function<void(std::size_t)> then);
-  ~Stream();  // waits for what has been started
+  ~Stream();  // waits for the work that was started
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  // The slot for the next piece, once what it had before is taken up.
+  // Returns the slot for the next piece. If all slots are in use, first takes up the oldest piece.
   std::size_t slot();
-  // Works on what slot() was filled with.
+  // Starts the work on the slot that slot() returned.
   void start();
-  // Takes up the rest. What work or then throw, of the first piece of which they do, comes from here or from slot();
-  // nothing that came later is taken up after that.
+  // Takes up the remaining pieces. finish() and slot() rethrow the exception of `work` or `then` for the first piece
+  // that failed; later pieces are not taken up.
   void finish();
 
  private:
@@ -80,7 +81,7 @@ class Threads::Stream {
   const Threads& threads_;
   std::function<void(std::size_t)> work_, then_;
   std::unique_ptr<Piece[]> pieces_;
-  std::size_t slots_, first_ = 0, count_ = 0;  // the oldest piece that is not taken up, and how many there are
+  std::size_t slots_, first_ = 0, count_ = 0;  // the oldest piece that is not taken up, and the number of such pieces
   bool failed_ = false;
 };
 

@@ -9,20 +9,20 @@
 
 namespace flymc {
 
-// P = L L'. The factor takes the groups of a bordered matrix first and its border last, so that no group meets another:
-// memory and time are linear in the number of groups.
+// P = L L'. The factor takes the groups of a bordered matrix first and its border last, so that two groups share no
+// entry of it: memory and time are linear in the number of groups.
 class Precision {
  public:
   static Precision identity(Index dimension) { return Precision(Matrix::Identity(dimension, dimension)); }
   // Empty if the matrix is not positive definite beyond rounding.
   static std::optional<Precision> of(const Matrix& matrix);
   static std::optional<Precision> of(BorderedMatrix matrix);
-  // From the L of an earlier one without groups.
+  // From lower() of an earlier precision without groups.
   static Precision from_lower(Matrix lower) { return Precision(std::move(lower)); }
 
   Index dimension() const { return lower_.rows() + (groups_ ? groups_->lower.rows() : 0); }
-  // The L of the border: its product with its transpose is the marginal precision of the border's entries, with the
-  // groups integrated out. Without groups that is all of P.
+  // The L of the border: L L' is the marginal precision of the border's entries, with the groups integrated out.
+  // Without groups that is all of P.
   const Matrix& lower() const { return lower_; }
 
   // P v.
@@ -30,14 +30,14 @@ class Precision {
   // P^-1 v.
   Vector solve(const Vector& v) const { return unwhiten(whiten_gradient(v)); }
   double log_determinant() const;
-  // How many standard deviations long a change is: sqrt(change' P change).
+  // The length of a change in standard deviations: sqrt(change' P change).
   double length(const Vector& change) const { return whiten(change).norm(); }
   // The standard deviation of one entry, and of a row's linear predictor: x in the border, u in its group.
   double sd(Index entry) const { return whiten_gradient(Vector::Unit(dimension(), entry)).norm(); }
   double sd(const Vector& x, Index group, const Vector& u) const;
-  // The standard deviation of every entry of the border given all others.
+  // The standard deviation of every entry of the border, conditional on all others.
   Vector conditional_sd() const;
-  // The precision of every entry of the border given those after it.
+  // The precision of every entry of the border, conditional on those after it.
   Vector pivots() const { return lower_.diagonal().cwiseAbs2(); }
 
   // L' change: standard normal if the change is normal with precision P.
@@ -46,7 +46,7 @@ class Precision {
   Vector unwhiten(const Vector& z) const;
   // L^-1 gradient: a gradient in theta as a gradient in L' theta.
   Vector whiten_gradient(const Vector& gradient) const;
-  // The other way: L gradient.
+  // The inverse: L gradient.
   Vector unwhiten_gradient(const Vector& gradient) const;
 
   // Without groups: P itself, and L^-T.
@@ -54,7 +54,7 @@ class Precision {
   Matrix covariance_factor() const;
 
  private:
-  // With H a group's own block and C its coupling to the border: L_g of H = L_g L_g', and W = L_g^-1 C.
+  // For a group with block H and coupling C to the border: L_g with H = L_g L_g', and W = L_g^-1 C.
   struct Groups {
     RowMatrix lower;
     RowMatrix couplings;
@@ -65,7 +65,7 @@ class Precision {
   static std::shared_ptr<const Groups> eliminate_groups(BorderedMatrix& matrix);
 
   Matrix lower_;
-  std::shared_ptr<const Groups> groups_;  // shared by copies; empty where there are none
+  std::shared_ptr<const Groups> groups_;  // shared by copies; empty without groups
 };
 
 }  // namespace flymc

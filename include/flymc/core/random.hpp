@@ -1,4 +1,4 @@
-// Random numbers by address: what a kernel draws depends on where it is drawn, not on what was drawn before.
+// Random numbers by address: the number at an address does not depend on what was drawn before.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace flymc {
 
-// What a random number is for. Two purposes never share a number. The values are part of the reproducibility of a
+// The purpose of a random number. Two purposes never share a number. The values are part of the reproducibility of a
 // seed: append, never renumber.
 enum class Purpose : std::uint32_t {
   start = 0,          // where a chain begins
@@ -39,7 +39,7 @@ class Random {
 
   // Uniform on the open interval (0, 1).
   virtual double uniform(Purpose purpose, std::uint64_t index) const = 0;
-  // Four of them, independent, for about the price of one.
+  // Four independent uniforms, for about the price of one.
   virtual std::array<double, 4> uniforms(Purpose purpose, std::uint64_t index) const = 0;
   // True with probability p; p outside [0, 1] counts as the nearer end.
   virtual bool bernoulli(Purpose purpose, std::uint64_t index, double p) const = 0;

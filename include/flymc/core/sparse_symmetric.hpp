@@ -1,4 +1,4 @@
-// A symmetric matrix that is a diagonal and a few entries beside it.
+// A symmetric matrix with a diagonal and a few entries off it.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 namespace flymc {
 
 struct SparseSymmetric {
-  // The entry at (i, j) and at (j, i), of two different parameters.
+  // The entry at (i, j) and at (j, i), for i != j.
   struct Coupling {
     Index i, j;
     double value;
@@ -18,7 +18,7 @@ struct SparseSymmetric {
 
   void couple(Index i, Index j, double value) { couplings.push_back({i, j, value}); }
 
-  // Adds `times` the matrix to another one, both triangles of it.
+  // Adds `times` this matrix to a dense one, in both triangles.
   void add_to(Matrix& matrix, double times = 1.0) const {
     matrix.diagonal() += times * diagonal;
     for (const auto& [i, j, value] : couplings) {

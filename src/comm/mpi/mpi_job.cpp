@@ -1,4 +1,4 @@
-// The operations of a communicator by MPI, the only place that knows it.
+// The operations of a communicator by MPI. No other file of the library includes mpi.h.
 #define OMPI_SKIP_MPICXX
 #define MPICH_SKIP_MPICXX
 #include "flymc/comm/mpi/mpi_job.hpp"
@@ -14,7 +14,7 @@
 namespace flymc {
 namespace {
 
-// MPI counts in int.
+// MPI counts in int, so longer messages go in pieces.
 constexpr std::size_t most_at_once = std::size_t{1} << 30;
 
 template <class Bytes, class Transfer>
@@ -46,8 +46,8 @@ class MpiCommunicator final : public Communicator {
     in_pieces(bytes, [&](void* data, int count) { MPI_Bcast(data, count, MPI_BYTE, from, MPI_COMM_WORLD); });
   }
 
-  // One collective where everything fits into a small letter, the size in front. Only if some rank has more are there
-  // further ones, a broadcast of each such rank.
+  // One collective is enough if the bytes of every rank fit into a small letter, after their size. Otherwise each rank
+  // that has more broadcasts its bytes.
   std::vector<std::vector<std::byte>> gather(std::span<const std::byte> own) const override {
     constexpr std::size_t letter = 1024, room = letter - sizeof(std::uint64_t);
     std::byte mine[letter];

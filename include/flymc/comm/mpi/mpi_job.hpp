@@ -1,4 +1,4 @@
-// Ranks of an MPI job. Only programs that are built with FLYMC_MPI have it.
+// Ranks of an MPI job. Only programs that are built with FLYMC_MPI use it.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,8 @@
 
 namespace flymc {
 
-// From MPI_Init to MPI_Finalize; once per process, and only where launcher() says that there are others. All MPI calls come from the thread that made it.
+// Calls MPI_Init when it is made and MPI_Finalize when it is destroyed. Make it once per process, and only if
+// launcher() finds other processes. All MPI calls come from the thread that made it.
 class MpiJob {
  public:
   MpiJob();
@@ -17,7 +18,7 @@ class MpiJob {
   MpiJob& operator=(const MpiJob&) = delete;
 
   const Communicator& ranks() const { return *ranks_; }
-  // Ends all ranks: what a rank does that cannot go on, since the others would wait for it for ever.
+  // Ends all ranks. A rank that cannot go on calls this, because the others would wait for it for ever.
   [[noreturn]] void abort(int code) const;
   // For a rank that has failed: waits for the others to call this too, at most so long. Returns whether all have. If so,
   // no rank waits for another, and each may finish by itself; if not, some rank has not failed.
