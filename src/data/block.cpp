@@ -6,7 +6,7 @@
 
 namespace flymc {
 
-// Calls visit with a typed pointer to the block's row-major features; without codes.
+// Calls visit with a typed pointer to the block's row-major features. Only for rows without codes.
 template <class Visit>
 void Block::with_values(Visit&& visit) const {
   if (layout_->number_type() == NumberType::float64)
@@ -17,7 +17,7 @@ void Block::with_values(Visit&& visit) const {
 
 namespace {
 
-// So many rows are unpacked at once: they stay in the nearest cache.
+// Rows that are unpacked at once; their entries stay in the nearest cache.
 constexpr Index unpacked_rows = 128;
 
 // The entries of some rows of a block, one row after the other.
@@ -95,8 +95,8 @@ void Block::add_grams(std::span<GramSum> sums, const Block* next) const {
     add_grams_of_numbers(sums, next);
 }
 
-// A row has few entries, and a product of two of them goes where it belongs. Features rise within a row, so that what
-// follows an entry lies below it in its column.
+// Adds each product of two entries of a row, which has few. Features ascend within a row, so in the column of an entry
+// the later entries lie below it.
 void Block::add_grams_of_codes(std::span<GramSum> sums) const {
   Unpacked rows(*layout_);
   for (Index first = 0; first < rows_; first += unpacked_rows) {
@@ -117,12 +117,12 @@ void Block::add_grams_of_codes(std::span<GramSum> sums) const {
   }
 }
 
-// In slices of rows that stay in the cache, copied in double (sums of floats would lose what the bound needs) into
-// panels of eight columns that all sums share. Columns are counted from the last, and the first panel is filled up with
-// zeros before its own: as the narrow one of two panels it then takes its own columns alone. A sum is kept as tiles of
-// 8 x 8, tile (i, j <= i) at i (i + 1) / 2 + j, until the block ends.
+// Takes slices of rows that stay in the cache. Copies them in double (sums of floats would lose digits that the bound
+// needs) into panels of eight columns that all sums share. Columns are counted from the last, and the first panel is
+// padded with zeros in front, so that a product with it can skip the padding. A sum is kept as tiles of 8 x 8, tile (i,
+// j <= i) at i (i + 1) / 2 + j, until the block ends.
 //
-// While the processor multiplies, memory has nothing to do: each tile asks for a few lines of the rows that come next.
+// Memory is idle while the processor multiplies, so each tile prefetches a few lines of the rows that come next.
 void Block::add_grams_of_numbers(std::span<GramSum> sums, const Block* next) const {
   constexpr Index slice = 128;
   constexpr Index tile_size = panel_width * panel_width;
@@ -131,7 +131,7 @@ void Block::add_grams_of_numbers(std::span<GramSum> sums, const Block* next) con
   const Index panels = (features + panel_width - 1) / panel_width;
   const Index padding = panels * panel_width - features;
   const Index tiles = panels * (panels + 1) / 2;
-  const Index panel_size = (slice + 1) * panel_width;  // not a power of two, which would be the same place in a cache
+  const Index panel_size = (slice + 1) * panel_width;  // not a power of two: panels would share places in a cache
   std::vector<double> packed(static_cast<std::size_t>(panels * panel_size));
   std::vector<double> tile(sums.size() * static_cast<std::size_t>(tiles * tile_size));
   std::vector<WeightedRow> kept(slice);
@@ -192,7 +192,7 @@ void Block::add_grams_of_numbers(std::span<GramSum> sums, const Block* next) con
 
 namespace {
 
-// Calls visit(feature, value) for the features of a row that may be other than zero.
+// Calls visit(feature, value) for the features of a row that may be nonzero.
 template <class Scalar, class Visit>
 void each_entry(const Numbers<Scalar>& row, Visit&& visit) {
   for (Index j = 0; j < row.features; ++j) visit(j, static_cast<double>(row.x[j]));
@@ -212,7 +212,7 @@ void Block::add_weighted_squares(const Vector& weight, Vector& out) const {
 
 void Block::add_rows_beyond(const Vector& weight, const Vector& limit, std::vector<RowId>& out) const {
   each_row([&](Index i, const auto& x) {
-    int beyond = 0;  // to the end of the row without a branch: few rows are
+    int beyond = 0;  // no early exit: a loop without branches is faster, as few rows are beyond
     each_entry(x, [&](Index j, double value) { beyond |= weight[i] * value * value > limit[j] ? 1 : 0; });
     if (beyond != 0) out.push_back(first_row_ + i);
   });

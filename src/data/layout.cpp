@@ -1,4 +1,4 @@
-// Cells to bytes, and back to entries.
+// Packs cells into bytes, and unpacks bytes into entries.
 #include "flymc/data/layout.hpp"
 
 #include <fmt/format.h>
@@ -138,7 +138,7 @@ void Layout::pack(std::span<const double> cells, std::byte* row) const {
     put_number(cells[number.at], at);
     at += bytes_per_number(number_type_);
   }
-  std::fill(at, row + row_bytes_, std::byte{0});  // what is left over at the end is the same in every file
+  std::fill(at, row + row_bytes_, std::byte{0});  // the padding is the same in every file
   for (const Code& code : codes_) {
     const double value = cells[code.given];
     code.bytes == 1   ? put<std::uint8_t>(value, row + code.at)
@@ -162,7 +162,7 @@ void Layout::unpack_codes(const Code& code, const std::byte* rows, Index count, 
   const auto levels = static_cast<std::uint32_t>(code.levels);
   const std::byte* from = rows + code.at;
   for (Index i = code.cell, end = code.cell + count * width; i < end; i += width, from += row_bytes_) {
-    // One that a damaged file has must not lead anywhere else.
+    // A code in a damaged file must not lead outside of the features.
     const auto c = static_cast<std::int32_t>(std::min<std::uint32_t>(get<Kept>(from), levels));
     const std::int32_t some = c > 0 ? 1 : 0;
     feature[i] = first + c - some;
@@ -170,7 +170,7 @@ void Layout::unpack_codes(const Code& code, const std::byte* rows, Index count, 
   }
 }
 
-// Column by column: what is known of a column is then asked once and not of each row.
+// Goes column by column, so that a column's facts are looked up once and not for each row.
 void Layout::unpack(const std::byte* rows, Index count, std::int32_t* feature, double* value) const {
   const bool wide = number_type_ == NumberType::float64;
   const std::byte* at = rows;

@@ -1,4 +1,4 @@
-// Rows side by side.
+// Copies of rows, and sums over them.
 #include "flymc/data/row_copies.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ void RowCopies::copy(const Store& store, std::span<const RowId> rows, FactColumn
   values_.resize(rows.size() * width);
   feature_.resize(coded_ ? values_.size() : 0);
   facts = FactColumns(store.fact_kinds());
-  // Rows with codes that follow each other are unpacked at once.
+  // Consecutive rows with codes are unpacked together.
   const std::byte* run = nullptr;
   std::size_t run_begin = 0;
   const auto unpack_run = [&](std::size_t end) {
@@ -83,7 +83,7 @@ void RowCopies::add_row(std::size_t i, double weight, Eigen::Ref<Vector> out) co
     out += weight * Eigen::Map<const Vector>(row(i), features_);
 }
 
-// The lower triangle, or, off the diagonal of predictors, the whole.
+// Adds the lower triangle, or with `whole` all entries, as two different predictors need.
 void RowCopies::add_gram_of_codes(const double* c, Index stride, bool whole, Eigen::Ref<Matrix> out) const {
   for (std::size_t i = 0; i < size(); ++i, c += stride) {
     const Entries x = entries(i);

@@ -1,4 +1,4 @@
-// Which rows are a rank's own, and a store of some rows of all ranks.
+// The rows of a rank, and copies of rows on every rank.
 #include <algorithm>
 #include <utility>
 

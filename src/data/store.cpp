@@ -1,4 +1,4 @@
-// A store of blocks, and its rows one by one.
+// A store of blocks, and access to single rows.
 #include "flymc/data/store.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ inline Store::Address Store::address(RowId row) const {
 
 namespace {
 
-// Room for the entries of a row.
+// Memory for the entries of a row.
 struct OneRow {
   explicit OneRow(const Layout& layout)
       : feature(static_cast<std::size_t>(layout.cells())), value(static_cast<std::size_t>(layout.cells())) {}
@@ -63,7 +63,7 @@ struct OneRow {
 
 }  // namespace
 
-// Calls visit(x) with each row's features, where dot and add_scaled of `features` know what x is.
+// Calls visit(x) with each row's features; dot and add_scaled accept x.
 template <class Visit>
 void Store::with_rows(std::span<const RowId> rows, Visit&& visit) const {
   if (layout_->coded()) {
@@ -90,20 +90,20 @@ double Store::value(RowId row, Index column) const {
   return out;
 }
 
-// Asks memory for a row that is read soon. A long row's first lines are enough: a processor goes on by itself.
+// Prefetches a row that is read soon. The first lines of a long row are enough: the hardware prefetcher continues.
 void Store::ask_for(RowId row) const {
   constexpr std::size_t line = 64, most = 1024;
   const auto [block, in_block, bytes] = address(row);
-  const std::byte* last = bytes + std::min(layout_->row_bytes(), most) - 1;  // a row need not begin where a line does
+  const std::byte* last = bytes + std::min(layout_->row_bytes(), most) - 1;  // a row may begin inside a line
   for (const std::byte* at = bytes; at < last; at += line) __builtin_prefetch(at);
   __builtin_prefetch(last);
   for (const double* column : {block.targets_, block.weights_, block.offsets_})
     if (column) __builtin_prefetch(column + in_block);
-  // GCC takes a function that does nothing but prefetch for one without effect, and leaves out calls of it.
+  // GCC treats a function that only prefetches as having no effect, and drops calls of it.
   asm volatile("");
 }
 
-// Rows far apart come from memory and not from the cache: while one is copied, the next few are under way.
+// Rows that lie far apart come from memory and not from the cache, so the next few are prefetched while one is copied.
 const std::byte* Store::fetch(std::span<const RowId> rows, std::size_t i) const {
   constexpr std::size_t ahead = 6;
   if (i == 0)

@@ -1,4 +1,4 @@
-// A store from rows that come one after the other.
+// Builds a store from rows, one at a time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,8 +28,8 @@ Index StoreBuilder::rows_per_block(Index features) {
   return std::clamp<Index>(static_cast<Index>(std::bit_floor(rows)), 256, 16384);
 }
 
-// A whole block's room: rows, then targets, weights and offsets. What a last, short block does not use is never
-// touched.
+// Allocates a whole block: rows, then targets, weights and offsets. Memory that a short last block does not use is
+// never touched.
 void StoreBuilder::open_block() {
   const auto rows = static_cast<std::size_t>(store_.block_rows_);
   const std::size_t row_bytes = store_.layout_->row_bytes();

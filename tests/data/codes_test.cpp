@@ -1,4 +1,4 @@
-// Rows with codes against the same rows written out, and what bad cells are told.
+// Rows with codes against the same rows written out, and messages about bad cells.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ std::vector<std::string> numbered(Index count) {
   return out;
 }
 
-// Numbers between codes of one, two and four bytes, whose wide ones do not come first.
+// Layouts that mix numbers with codes of one, two and four bytes, not sorted by width.
 struct Case {
   const char* name;
   NumberType precision;
@@ -95,7 +95,7 @@ TEST_P(Codes, GiveTheSameSumsAsNumbers) {
       std::vector<RowId> beyond;
     } out{{}, Matrix::Zero(d, 2), Matrix::Zero(d, d), Matrix::Zero(d, d), Vector::Zero(d), {}};
     for (std::size_t b = 0; b < store.blocks(); ++b) {
-      // In parts, as sums are made.
+      // In parts, as sums take them.
       for (Index first = 0; first < store.block(b).rows(); first += 1000) {
         const Block block = store.block(b).part(first, std::min<Index>(1000, store.block(b).rows() - first));
         RowMatrix eta;
@@ -154,7 +154,7 @@ TEST_P(Codes, GiveTheSameBitsEverywhere) {
     RowMatrix of_block;
     const auto block = static_cast<std::size_t>(chosen[i] / store.block_rows());
     store.block(block).part(chosen[i] % store.block_rows(), 1).predict(theta, of_block);
-    for (Index k = 0; k < 3; ++k)  // an offset is the first predictor's
+    for (Index k = 0; k < 3; ++k)  // an offset is added to the first predictor
       EXPECT_EQ(of_block(0, k),
                 expected[3 * i + static_cast<std::size_t>(k)] + (k == 0 ? store.facts(chosen[i]).offset : 0.0));
     EXPECT_EQ(facts.target[i], store.target(chosen[i]));
@@ -169,7 +169,7 @@ TEST_P(Codes, GiveTheSameBitsEverywhere) {
   selected.project(all, theta, eta);
   EXPECT_EQ(eta, expected);
 
-  // Of cells as a new table has them.
+  // From cells, as a new table has them.
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     std::vector<double> cells;
     Index first = 0;
@@ -197,7 +197,7 @@ TEST_P(Codes, GiveTheSameBitsEverywhere) {
     for (Index k = 0; k < 3; ++k) copies.add_row(i, eta[3 * i + static_cast<std::size_t>(k)], one_by_one.col(k));
   EXPECT_TRUE(slope == one_by_one);
 
-  // As a list that changes.
+  // As a list that is changed.
   RowCopies kept;
   for (const std::size_t i : {1u, 2u, 3u, 0u}) kept.append(copies, i);
   kept.remove(1);

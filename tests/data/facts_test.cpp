@@ -1,4 +1,4 @@
-// Targets, weights and offsets stay with their rows, and cost nothing where there are none.
+// Targets, weights and offsets stay with their rows, and take no memory if the table has none.
 #include "flymc/data/facts.hpp"
 
 #include <gtest/gtest.h>

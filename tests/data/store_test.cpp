@@ -1,4 +1,4 @@
-// Blocks, both precisions, and what bad rows are told.
+// Blocks, both precisions, and messages about bad rows.
 #include "flymc/data/store.hpp"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST_P(StoreOfEachPrecision, GivesBackItsRowsAndSums) {
   const Matrix expected = x.transpose() * all.col(0).asDiagonal() * x;
   EXPECT_LT(Matrix((gram - expected).triangularView<Eigen::Lower>()).cwiseAbs().maxCoeff(), 1e-8);
 
-  // Squares, and the rows that hold more than their share of some column's.
+  // Squares, and the rows beyond a limit in some column.
   const Vector weight = 0.5 + y.array();
   Vector squares = Vector::Zero(columns);
   std::vector<RowId> beyond;
@@ -114,7 +114,8 @@ TEST_P(StoreOfEachPrecision, GramsAreExplicitSumsForWeightsOfAnySign) {
   for (const Index columns : {1, 3, 8, 21, 51}) {
     const Index rows = 400;  // a few slices, the last of them short
     const Store store = Store::from_matrix(some_features(rows, columns), Vector::Zero(rows), {}, GetParam());
-    // Positive, negative, zero but for a few rows, zero everywhere, and of both signs, as K x K numbers would lie.
+    // Weights: positive, negative, zero except for a few rows, zero everywhere, and of both signs, interleaved as K x K
+    // numbers are.
     RowMatrix weight(rows, 5);
     for (Index i = 0; i < rows; ++i) {
       const double w = std::cos(static_cast<double>(3 * i));
@@ -135,7 +136,7 @@ TEST_P(StoreOfEachPrecision, GramsAreExplicitSumsForWeightsOfAnySign) {
             expected(1 + j, 2 + k) += weight(i, s) * store.value(i, j) * store.value(i, k);
       size = std::max(size, expected.cwiseAbs().maxCoeff());
       EXPECT_LT((out[static_cast<std::size_t>(s)] - expected).cwiseAbs().maxCoeff(), 1e-12 * size);
-      // One alone, without a stride: the same bits.
+      // A single sum without a stride gives the same bits.
       Matrix alone = Matrix::Constant(columns, columns, untouched);
       store.block(0).add_gram(weight.col(s), alone);
       EXPECT_TRUE(alone == out[static_cast<std::size_t>(s)].block(1, 2, columns, columns));
@@ -155,7 +156,7 @@ TEST_P(StoreOfEachPrecision, CopiesRows) {
     for (Index j = 0; j < 7; ++j) EXPECT_EQ(own[j], store.value(chosen[i], j));
     EXPECT_EQ(facts.target[i], store.target(chosen[i]));
   }
-  // To another rank and back, behind what is there.
+  // To another rank and back, appended to other copies.
   std::vector<std::byte> letter;
   copies.put(letter);
   std::span<const std::byte> rest(letter);
@@ -184,7 +185,7 @@ TEST_P(StoreOfEachPrecision, CopiesRows) {
   }
   EXPECT_LT(Matrix((gram - by_hand).triangularView<Eigen::Lower>()).cwiseAbs().maxCoeff(), 1e-12);
 
-  // As a list that changes: the same sums, bit for bit, as the store's own rows.
+  // As a list that is changed: the same sums, bit for bit, as the store's own rows.
   RowCopies all, kept;
   FactColumns copied;
   all.copy(store, chosen, copied);
@@ -233,7 +234,7 @@ TEST(Store, BadInputIsNamed) {
               builder.append(std::vector<double>{1.0, 2.0}, HUGE_VAL);
             }),
             "row 1: the target inf is not a finite number");
-  EXPECT_EQ(builder.finish().rows(), 1);  // a refused row leaves nothing behind
+  EXPECT_EQ(builder.finish().rows(), 1);  // a refused row leaves the builder unchanged
   EXPECT_EQ(message_of<InputError>([] { StoreBuilder({"x"}).finish(); }), "the table has no rows");
   EXPECT_EQ(message_of<InputError>([] { StoreBuilder(std::vector<std::string>{}); }),
             "a store needs at least one column of features (an intercept counts)");

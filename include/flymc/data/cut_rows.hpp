@@ -1,4 +1,4 @@
-// A row whose target is one of ordered categories, as rows that compare it with cut points.
+// A row with a target of ordered categories, as rows that compare it with cut points.
 #pragma once
 
 #include <span>
@@ -9,16 +9,17 @@
 namespace flymc {
 
 // Categories 0 ... C - 1 have cut points 0 ... C - 2 between them. Category k lies above cut point k - 1 and below cut
-// point k; the first has none below it and the last none above. Calls visit(cut, target) for each of the two, with target
-// 1 if the category is above and 0 if it is below: one row, or two, of a family for 0 and 1 (model/ordinal.hpp).
+// point k; the first category has only the latter, the last only the former. Calls visit(cut, target) for each of them,
+// with target 1 if the category is above and 0 if it is below: one or two rows for a family with targets 0 and 1
+// (model/ordinal.hpp).
 template <class Visit>
 void visit_cuts(Index category, Index categories, const Visit& visit) {
   if (category > 0) visit(category - 1, 1.0);
   if (category + 1 < categories) visit(category, 0.0);
 }
 
-// The same for rows of numbers: calls append(cells, target) with a number for each cut point, 1 for the one that the row
-// is compared with and 0 for others, before those of x.
+// The same for rows of numbers: calls append(cells, target), where the cells are a number for each cut point, 1 for the
+// compared one and 0 for others, followed by x.
 template <class Append>
 void append_cut_rows(Index category, Index categories, std::span<const double> x, const Append& append) {
   visit_cuts(category, categories, [&](Index cut, double target) {

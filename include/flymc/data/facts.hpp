@@ -1,4 +1,4 @@
-// What is known of a row beside its features: its target, its weight and its offset.
+// The facts of a row besides its features: its target, its weight and its offset.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,19 @@ namespace flymc {
 
 // The log-likelihood of the row counts `weight` times, and `offset` is added to its linear predictor.
 struct RowFacts {
-  // Most tables have targets alone.
+  // Weight and offset may be left out: most tables have targets only.
   RowFacts(double the_target, double the_weight = 1.0, double the_offset = 0.0)
       : target(the_target), weight(the_weight), offset(the_offset) {}
   double target, weight, offset;
 };
 
-// Which of them a table has. Weights of 1 and offsets of 0 that nobody gave are not kept.
+// Which of them a table has. Without a column, a weight is 1 and an offset is 0, and they are not stored.
 struct FactKinds {
   bool weight = false, offset = false;
   bool operator==(const FactKinds&) const = default;
 };
 
-// Of several rows, where they lie; weight and offset are empty where the table has none.
+// Facts of several rows in memory owned elsewhere; weight and offset are empty if the table has none.
 struct FactSpans {
   FactSpans(std::span<const double> targets, std::span<const double> weights = {}, std::span<const double> offsets = {})
       : target(targets), weight(weights), offset(offsets) {}
@@ -32,7 +32,7 @@ struct FactSpans {
   RowFacts operator[](std::size_t i) const {
     return {target[i], weight.empty() ? 1.0 : weight[i], offset.empty() ? 0.0 : offset[i]};
   }
-  // Row i alone.
+  // The facts of row i only.
   FactSpans row(std::size_t i) const {
     const auto one = [i](std::span<const double> all) { return all.empty() ? all : all.subspan(i, 1); };
     return {one(target), one(weight), one(offset)};
@@ -41,14 +41,14 @@ struct FactSpans {
   std::span<const double> target, weight, offset;
 };
 
-// The same, kept.
+// Facts of several rows, owned.
 struct FactColumns {
   FactColumns() = default;
   explicit FactColumns(FactKinds the_kinds) : kinds(the_kinds) {}
 
   std::size_t size() const { return target.size(); }
   FactSpans spans() const { return {target, weight, offset}; }
-  // Calls f for each column that there is.
+  // Calls f for each column that the table has.
   template <class F>
   void each(F&& f) {
     f(target);
@@ -63,7 +63,7 @@ struct FactColumns {
     if (kinds.weight) weight.push_back(facts.weight);
     if (kinds.offset) offset.push_back(facts.offset);
   }
-  // Moves the last row into place i and forgets it.
+  // Removes row i, and puts the last row in its place.
   void remove(std::size_t i) {
     each([i](std::vector<double>& column) {
       column[i] = column.back();

@@ -22,34 +22,34 @@ struct GramSum {
   Eigen::Ref<Matrix> out;
 };
 
-// One block: rows first_row() ... first_row() + rows() - 1. The operations below are all that anyone above `data` may
-// ask of features, so that a block can have codes, or live in a mapped file, without anyone noticing.
+// One block: rows first_row() ... first_row() + rows() - 1. The operations below are the only access to features above
+// the layer `data`, so other code does not depend on whether a block has codes or is in a mapped file.
 class Block {
  public:
   RowId first_row() const { return first_row_; }
   Index rows() const { return rows_; }
   FactSpans facts() const { return {column(targets_), column(weights_), column(offsets_)}; }
-  // Rows first ... first + count - 1 of this block, counted from its own first.
+  // Rows first ... first + count - 1 of this block, counted from its first row.
   Block part(Index first, Index count) const;
 
-  // eta(i, k) = x_i' theta_k + offset_i, for theta of one column per predictor.
+  // eta(i, k) = x_i' theta_k, plus offset_i for k = 0, where theta has one column per predictor.
   void predict(const Matrix& theta, RowMatrix& eta) const;
   // out(:, k) += sum_i weight(i, k) x_i.
   void add_weighted_rows(const RowMatrix& weight, Matrix& out) const;
   // out += sum_i weight_i x_i x_i', the lower triangle only.
   void add_gram(const Vector& weight, Eigen::Ref<Matrix> out) const;
-  // Several of them in one visit to the rows. A row costs nothing where its weight is zero. Meanwhile the rows of
-  // `next`, if given, are fetched into the cache.
+  // Several such sums in one pass over the rows. A row costs no time in a sum where its weight is zero. Meanwhile the
+  // rows of `next`, if given, are fetched into the cache.
   void add_grams(std::span<GramSum> sums, const Block* next = nullptr) const;
   // out_j += sum_i weight_i x_ij^2.
   void add_weighted_squares(const Vector& weight, Vector& out) const;
-  // Appends, in order, the rows with weight_i x_ij^2 > limit_j for some column j.
+  // Appends, in order, the rows with weight_i x_ij^2 > limit_j for any column j.
   void add_rows_beyond(const Vector& weight, const Vector& limit, std::vector<RowId>& out) const;
 
  private:
   friend class Store;
   friend class StoreBuilder;
-  // Calls visit(row, x) for every row, where dot and add_scaled know what x is.
+  // Calls visit(row, x) for every row; dot and add_scaled accept x.
   template <class Visit>
   void each_row(Visit&& visit) const;
   template <class Visit>
@@ -64,7 +64,7 @@ class Block {
   Index rows_ = 0;
   const Layout* layout_ = nullptr;  // the store's
   const std::byte* values_ = nullptr;
-  const double *targets_ = nullptr, *weights_ = nullptr, *offsets_ = nullptr;  // the last two may stay so
+  const double *targets_ = nullptr, *weights_ = nullptr, *offsets_ = nullptr;  // the last two may be null
 };
 
 class Store {
@@ -85,7 +85,7 @@ class Store {
   double target(RowId row) const { return facts(row).target; }
   // Feature `column` of a row; for messages and tests, not for sums.
   double value(RowId row, Index column) const;
-  // eta[i K + k] = x_{rows[i]}' theta_k + offset_{rows[i]}. A row gives the same bits alone as in any company.
+  // eta[i K + k] = x_{rows[i]}' theta_k, plus the row's offset for k = 0. A row's result is bit-identical in any batch.
   void predict(std::span<const RowId> rows, const Matrix& theta, std::span<double> eta) const;
   // The same without the rows' offsets.
   void project(std::span<const RowId> rows, const Matrix& theta, std::span<double> out) const;
@@ -95,21 +95,21 @@ class Store {
   // A copy of these rows in memory, in their order and with the number type of this store.
   Store select(std::span<const RowId> rows) const;
 
-  // A matrix of one row per row and a target per row; weights and offsets too, unless they are empty.
+  // A matrix with a line per row, and a target per row; weights and offsets too, unless they are empty.
   static Store from_matrix(const RowMatrix& features, const Vector& targets, std::vector<std::string> columns = {},
                            NumberType number_type = NumberType::float64, const Vector& weights = {},
                            const Vector& offsets = {});
 
-  // Rows that live elsewhere, such as in a mapped file: one after the other as the layout has them, and a target per
-  // row, and perhaps weights and offsets, of all blocks or none.
+  // Rows in memory owned elsewhere, such as a mapped file: consecutive rows in the layout's format, a target per row,
+  // and optional weights and offsets, which all blocks have or none.
   struct ForeignBlock {
     const std::byte* values = nullptr;
     const double *targets = nullptr, *weights = nullptr, *offsets = nullptr;
     Index rows = 0;
   };
-  // A store over them that copies nothing and keeps `owner`. Every block but the last has StoreBuilder::rows_per_block
-  // rows, as the blocks of a builder do, so that sums are the same bit for bit. Numbers are trusted to be finite, and
-  // codes to be levels.
+  // A store over such blocks that copies no rows and keeps `owner` alive. Every block but the last must have
+  // StoreBuilder::rows_per_block rows, as a builder's blocks do, so that sums are the same bit for bit. Numbers must be
+  // finite and codes must be levels; this is not checked.
   static Store from_blocks(Layout layout, std::span<const ForeignBlock> blocks, std::shared_ptr<const void> owner);
 
  private:
@@ -117,14 +117,14 @@ class Store {
   friend class RowCopies;
   friend Store select(const Store&, std::span<const RowId>, const Communicator&);
   explicit Store(Layout layout);
-  // The bytes of rows[i], where rows are visited in order.
+  // The bytes of rows[i]; prefetches later rows, so call it for i = 0, 1, ... in order.
   const std::byte* fetch(std::span<const RowId> rows, std::size_t i) const;
   void add_block(const ForeignBlock& block, std::shared_ptr<const void> owner);
   struct Holder {
     Block view;
     std::shared_ptr<const void> owner;  // keeps the block's memory
   };
-  // Where a row lies.
+  // The place of a row.
   struct Address {
     const Block& block;
     std::size_t in_block;
@@ -143,49 +143,49 @@ class Store {
   std::vector<Holder> blocks_;
 };
 
-// The rows of a rank: those of its share of the blocks.
+// The rows in a rank's share of the blocks.
 struct RowRange {
   RowId first = 0, last = 0;
   bool contains(RowId row) const { return first <= row && row < last; }
 };
 RowRange own_rows(const Store& store, const Communicator& communicator);
-// A copy in memory, on every rank, of the rows that the ranks name, each of its own and in order.
+// A copy in memory, on every rank, of the rows that the ranks name. Each rank names some of its own rows, in order.
 Store select(const Store& store, std::span<const RowId> own, const Communicator& communicator);
 
-// Takes rows one by one, in order, and never holds them twice.
+// Takes rows one by one, in order, and holds each only once.
 class StoreBuilder {
  public:
   explicit StoreBuilder(std::vector<std::string> columns, NumberType number_type = NumberType::float64,
                         FactKinds kinds = {})
       : StoreBuilder(Layout(std::move(columns), number_type), kinds) {}
   explicit StoreBuilder(Layout layout, FactKinds kinds = {});
-  StoreBuilder(StoreBuilder&&) = default;  // and no copies: two would fill the same block
+  StoreBuilder(StoreBuilder&&) = default;  // not copyable: two copies would fill the same block
   StoreBuilder& operator=(StoreBuilder&&) = default;
 
-  // Throws InputError, and takes nothing, if the row does not pass Layout::check.
+  // Throws InputError, and leaves the builder as it is, if Layout::check refuses the row.
   void append(std::span<const double> cells, const RowFacts& facts);
-  // A row of a store of the same layout, as it lies there.
+  // Appends the bytes of a row of a store with the same layout.
   void append(const std::byte* row, const RowFacts& facts);
-  // Hands over the store; the builder is empty afterwards.
+  // Returns the store. Throws InputError if there are no rows, or if it was returned before.
   Store finish();
 
-  // Rows per block, a power of two that makes a block about 2 MiB of doubles. With codes it is more where there are many
-  // features: sums over a block are matrices of their squared number, and must take less than the rows do. Part of what
-  // a seed reproduces.
+  // Rows per block: a power of two that makes a block about 2 MiB of doubles. With codes and many features it is more,
+  // because sums over a block are matrices of squared size and must take less memory than the rows. A seed reproduces
+  // draws only with the same number.
   static Index rows_per_block(Index features);
   static Index rows_per_block(const Layout& layout);
 
  private:
-  std::byte* next_row();  // where it goes
+  std::byte* next_row();  // the place of the next row
   void add_facts(const RowFacts& facts);
   void open_block();
   void close_block();
 
   Store store_;
-  std::shared_ptr<Arena> arena_;  // of all blocks; none when finished
-  std::byte* values_ = nullptr;   // of the block that is being filled
+  std::shared_ptr<Arena> arena_;  // of all blocks; empty once finished
+  std::byte* values_ = nullptr;   // of the block that is being filled, as the pointers below
   double *targets_ = nullptr, *weights_ = nullptr, *offsets_ = nullptr;
-  Index filled_ = 0;  // its rows so far
+  Index filled_ = 0;  // rows of that block so far
 };
 
 }  // namespace flymc

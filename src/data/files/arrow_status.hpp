@@ -1,4 +1,4 @@
-// Turns what Arrow says went wrong into the errors of flymc.
+// Turns errors of Arrow into errors of flymc.
 #pragma once
 
 #include <arrow/result.h>
@@ -16,8 +16,8 @@
 
 namespace flymc {
 
-// Why, on one line: what the system said ("[errno 2] No such file or directory" without the number) if it was asked, or
-// else Arrow's message without the place in its source that some builds append.
+// The reason, on one line: the system's message, if there is one ("[errno 2] No such file or directory" without the
+// number), or else Arrow's message without the place in its source that some builds append.
 inline std::string arrow_message(const arrow::Status& status) {
   std::string text = status.detail() ? status.detail()->ToString() : status.message();
   if (text.starts_with("[errno ")) text.erase(0, text.find("] ") + 2);
@@ -40,7 +40,7 @@ inline void check_memory(const arrow::Status& status, const std::string& path) {
 // What could not be done with an object of a store, why, and what to do.
 std::string store_trouble(const std::string& address, const char* what, const arrow::Status& status);
 
-// What is read is input: throws InputError with the path and what could not be done.
+// For reading, where the file is input: throws InputError with the path and what could not be done.
 inline void must_read(const arrow::Status& status, const std::string& path, const char* what) {
   if (status.ok()) return;
   check_memory(status, path);
@@ -50,14 +50,14 @@ inline void must_read(const arrow::Status& status, const std::string& path, cons
                                path, what, arrow_message(status)));
 }
 
-// The value of a result that must have been read.
+// The value of a result. Throws as must_read.
 template <class Value>
 Value readable(arrow::Result<Value> result, const std::string& path, const char* what) {
   must_read(result.status(), path, what);
   return std::move(result).ValueUnsafe();
 }
 
-// What is written is a file: throws FileError.
+// For writing, where the file is output: throws FileError.
 inline void must_write(const arrow::Status& status, const std::filesystem::path& path) {
   if (status.ok()) return;
   check_memory(status, path.string());

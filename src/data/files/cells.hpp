@@ -1,4 +1,4 @@
-// Cells that cannot be used, and what they are called.
+// Checks of cells, and the names of cells in messages.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ inline bool is_number(std::string_view text) {
   return error != std::errc::invalid_argument && stop == text.data() + text.size();
 }
 
-// Throws InputError if a number cannot be a feature or a target.
+// Throws InputError if a number cannot be a feature or a target: it is infinite, or its square overflows.
 inline void check_number(const TableBatch& batch, Index i, const std::string& column, double value) {
   if (std::abs(value) <= Encoding::largest_number) [[likely]]
     return;
@@ -39,7 +39,7 @@ inline void check_number(const TableBatch& batch, Index i, const std::string& co
                                      cell_name(batch, i, column), value));
 }
 
-// Whether all can be, or are missing.
+// Whether every number can be a feature or is missing.
 inline bool all_usable(std::span<const double> values) {
   bool none = true;
   for (const double value : values) none &= !(std::abs(value) > Encoding::largest_number);
@@ -53,7 +53,7 @@ inline void check_weight(const TableBatch& batch, Index i, const std::string& co
     throw InputError(fmt::format("{}: a weight is 0 or more, not {}; correct it", cell_name(batch, i, column), value));
 }
 
-// The share of successes among trials. Throws InputError if they are no such numbers.
+// The share of successes among trials. Throws InputError unless both are whole and 0 <= successes <= trials.
 inline double share_of(const TableBatch& batch, Index i, const std::string& column, double successes, double trials) {
   const bool whole = successes == std::floor(successes) && trials == std::floor(trials);
   if (!whole || successes < 0.0 || successes > trials)
@@ -63,7 +63,7 @@ inline double share_of(const TableBatch& batch, Index i, const std::string& colu
   return trials > 0.0 ? successes / trials : 0.0;
 }
 
-// The offset that a cell stands for: its number, or that of an exposure. Throws InputError if it cannot be one.
+// The offset of a cell: its number, or the logarithm of an exposure. Throws InputError if it has none.
 inline double offset_of(const TableBatch& batch, Index i, const std::string& column, double value, bool exposure) {
   check_number(batch, i, column, value);
   if (!exposure) return value;
@@ -73,29 +73,29 @@ inline double offset_of(const TableBatch& batch, Index i, const std::string& col
   return std::log(value);
 }
 
-// The logarithm of a time or an amount. Throws InputError if it has none.
+// The logarithm of a time or an amount. Throws InputError if the number is not positive.
 inline double log_of_time(const TableBatch& batch, Index i, const std::string& column, double value) {
   if (value > 0.0) return std::log(value);
   throw InputError(fmt::format("{}: a time or an amount is more than 0, not {}; correct it, or leave the row out",
                                cell_name(batch, i, column), value));
 }
 
-// Whether an event was seen. Throws InputError if the cell does not say.
+// Whether an event was seen, 1 or 0. Throws InputError if the cell is neither.
 inline double event_of(const TableBatch& batch, Index i, const std::string& column, double value) {
   if (value == 0.0 || value == 1.0) return value;
   throw InputError(fmt::format("{}: {} does not say whether the event was seen, which is 1, or not yet, which is 0",
                                cell_name(batch, i, column), value));
 }
 
-// What a hurdle counts. Throws InputError if the cell is no count.
+// The count in a cell. Throws InputError if it is not a count.
 inline double count_of(const TableBatch& batch, Index i, const std::string& column, double value) {
   if (value >= 0.0 && value == std::floor(value) && value <= Encoding::largest_number) return value;
   throw InputError(fmt::format("{}: {} is not a count, which is 0, 1, 2 and so on; correct it, or leave the row out",
                                cell_name(batch, i, column), value));
 }
 
-// Throws InputError if a text cannot be a level. A quote that is never closed makes one cell of all lines below it, and
-// if it stands in the last column nothing else shows that.
+// Throws InputError if a text cannot be a level. A line break shows that a quote was never closed, which makes one cell
+// of all lines below it; in the last column there is no other sign of it.
 inline void check_level(const TableBatch& batch, Index i, const std::string& column, std::string_view text) {
   if (text.find_first_of("\r\n") == std::string_view::npos) [[likely]]
     return;
@@ -103,7 +103,7 @@ inline void check_level(const TableBatch& batch, Index i, const std::string& col
                                cell_name(batch, i, column), on_one_line(text)));
 }
 
-// Which rows of a batch lack something in the first columns of it.
+// Which rows of a batch have a missing value in the first `columns` columns.
 class MissingRows {
  public:
   MissingRows(const TableBatch& batch, std::size_t columns)
@@ -121,7 +121,7 @@ class MissingRows {
   bool operator[](Index i) const { return rows_[static_cast<std::size_t>(i)] != 0; }
   // Missing cells per column.
   const std::vector<RowId>& counts() const { return counts_; }
-  // The first column that row i lacks.
+  // The first column that is missing in row i.
   std::size_t column(Index i) const {
     std::size_t j = 0;
     while (!batch_.is_missing(j, i)) ++j;

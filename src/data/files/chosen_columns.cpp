@@ -1,4 +1,4 @@
-// Names are held against the table, and against each other.
+// Checks names of columns against the table, and against each other.
 #include "chosen_columns.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ const TableColumn& known(const Table& table, const std::string& name, const char
   return *column;
 }
 
-// What the columns of facts are called.
+// The columns of facts, and their names in messages.
 using Role = std::pair<std::string, const char*>;
 std::vector<Role> roles(const EncodingOptions& options) {
   std::vector<Role> out = {{options.offset, options.exposure ? "the exposure" : "the offset"},
@@ -33,7 +33,7 @@ std::vector<Role> roles(const EncodingOptions& options) {
   return out;
 }
 
-// The columns of facts, which are no features.
+// The columns of facts, which are not features. Throws InputError if one cannot be used.
 std::vector<std::string> check_facts(const Table& table, const EncodingOptions& options) {
   std::vector<std::string> facts;
   for (const auto& [name, role] : roles(options)) {
@@ -54,7 +54,7 @@ std::vector<std::string> check_facts(const Table& table, const EncodingOptions& 
   return facts;
 }
 
-// Columns that are named as features.
+// Throws InputError if columns that are named as features cannot be features.
 void check_named(const Table& table, const EncodingOptions& options, const std::vector<std::string>& columns) {
   std::set<std::string> chosen;
   const std::string where = mention(options.formula.empty() ? "columns" : "formula");
@@ -70,7 +70,7 @@ void check_named(const Table& table, const EncodingOptions& options, const std::
   }
 }
 
-// "column=level" where both may have more = in them: the column is the longest that there is.
+// Splits "column=level". Both may contain =; the column is the longest name that fits.
 std::map<std::string, std::string> references(const EncodingOptions& options,
                                               const std::vector<EncodedColumn>& features) {
   std::map<std::string, std::string> out;
@@ -127,7 +127,7 @@ void check_options(const Table& table, const EncodingOptions& options, const Cho
                     options.target));
 }
 
-// The formula, in which `.` is all columns that are neither the target nor facts.
+// The formula. `.` stands for all columns that are neither the target nor facts.
 Formula formula_of(const Table& table, const EncodingOptions& options) {
   return parse_formula(options.formula, [&](const std::string& target) {
     std::vector<std::string> others;

@@ -10,14 +10,14 @@
 namespace flymc {
 
 struct ChosenColumns {
-  std::vector<EncodedColumn> features;  // of which nothing but names and kinds is known yet
-  std::vector<std::string> names;       // of the features, then offset and weights if there are, then the target
-  std::vector<EncodedTerm> terms = {};  // of a formula, of which nothing but factors and their coding is known yet
-  // Of columns, the level that is named as their reference.
+  std::vector<EncodedColumn> features;  // only names and kinds are known so far
+  std::vector<std::string> names;       // of the features, then of the facts, then of the target
+  std::vector<EncodedTerm> terms = {};  // of a formula; only factors and their coding are known so far
+  // The reference level of each column for which one is named.
   std::map<std::string, std::string> reference = {};
 };
-// Throws InputError, without a scan, if a name is unknown, a column cannot be what it is to be, or the options do not
-// go together.
+// Throws InputError, without a scan, if a name is unknown, a column cannot have its role, or the options contradict
+// each other.
 ChosenColumns choose_columns(const Table& table, const EncodingOptions& options);
 
 }  // namespace flymc

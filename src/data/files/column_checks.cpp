@@ -1,4 +1,4 @@
-// Columns of too many levels, of spoilt numbers, of one value, or that are there twice; rows that lack something.
+// Columns with too many levels, with spoilt numbers, with one value or with a duplicate; rows with missing values.
 #include "column_checks.hpp"
 
 #include <fmt/format.h>
@@ -71,7 +71,7 @@ void check_spoilt_numbers(const EncodingOptions& options, const std::string& col
     return commas == 1 && is_number(text);
   };
   std::size_t numbers = 0;
-  // Of the levels that are no numbers, the first that was met.
+  // The first level in the table that is not a number.
   std::size_t first = sums.first_cells.size();
   const std::string* odd = nullptr;
   for (const auto& [text, at] : sums.index) {

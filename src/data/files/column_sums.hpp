@@ -1,4 +1,4 @@
-// What one pass keeps of a column: moments, levels, and a hash by which equal columns are known.
+// The sums that one pass keeps of a column: moments, levels, and a hash that detects equal columns.
 #pragma once
 
 #define XXH_INLINE_ALL
@@ -22,8 +22,8 @@
 
 namespace flymc {
 
-// A sum over rows of a hash of (key of the row, value), zero for the value 0. Being a sum, a level's 0/1 column costs
-// nothing in the rows where it is 0; having 64 bits, two columns that differ agree with probability 5e-20.
+// A sum over rows of a hash of (key of the row, value), zero for the value 0. Because it is a sum, the 0/1 column of a
+// level costs no time in rows where it is 0. It has 64 bits, so two different columns agree with probability 5e-20.
 struct ColumnHash {
   std::uint64_t sum = 0;
   void add(std::uint64_t row, double value) {
@@ -38,8 +38,8 @@ struct ColumnHash {
   auto operator<=>(const ColumnHash&) const = default;
 };
 
-// Numbers, in any order: sums without rounding, so that the result depends on neither batches nor threads nor ranks. A
-// number counts as often as its row.
+// Sums of numbers, in any order: sums without rounding, so that the result does not depend on batches, threads or
+// ranks. A number counts with the weight of its row.
 struct NumberSums {
   ExactSum count;
   double minimum = std::numeric_limits<double>::infinity(), maximum = -minimum;
@@ -50,18 +50,18 @@ struct NumberSums {
     ++rows;
     count.add(weight);
     sum.add_product(weight, value);
-    const double product = weight * value;  // and what is left of it: the squares are as good as the sum
+    const double product = weight * value;  // its rounding error is added below, which makes the squares exact
     squares.add_product(product, value);
     squares.add_product(std::fma(weight, value, -product), value);
     add_to_rest(row, value);
   }
-  // A number of weight 1; the count is left to the caller.
+  // Adds a number of weight 1; the caller adds to the count.
   void add_uncounted(std::uint64_t row, double value) {
     sum.add(value);
     squares.add_product(value, value);
     add_to_rest(row, value);
   }
-  // Many of these; key(i) is that of the row of values[i].
+  // Adds many such numbers; key(i) is the key of the row of values[i].
   template <class Key>
   void add_uncounted(const Key& key, std::span<const double> values) {
     sum.add_all(values);
@@ -88,9 +88,10 @@ struct NumberSums {
     hash.add(row, value);
   }
   double mean() const { return sum.value() / count.value(); }
-  // sqrt((count squares - sum^2) / (count (count - 1))), where the difference is taken of three doubles of each: they
-  // agree in their first digits where the numbers are far from 0. Weights whose sum is less than the number of rows,
-  // such as weights that sum to 1, are scaled to that number, because the deviation must not depend on their unit.
+  // sqrt((count squares - sum^2) / (count (count - 1))). The difference takes each sum as three doubles, because its
+  // two terms agree in their first digits if the numbers are far from 0. Weights whose sum is less than the number of
+  // rows, such as weights that sum to 1, are scaled to that number, because the deviation must not depend on their
+  // unit.
   double deviation() const {
     const double n = count.value();
     if (!(n > 0.0)) return 0.0;
@@ -121,7 +122,7 @@ struct LevelSums {
   std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> index;
   std::vector<ColumnHash> hashes;
   std::vector<std::int64_t> rows;
-  std::vector<std::string> first_cells;  // where each was met first
+  std::vector<std::string> first_cells;  // the cell of each level's first occurrence
 
   std::size_t level(std::string_view text) {
     const auto found = index.find(text);
@@ -130,7 +131,7 @@ struct LevelSums {
     rows.push_back(0);
     return index.emplace(std::string(text), hashes.size() - 1).first->second;
   }
-  // Those of another that come after these.
+  // Adds the levels of later rows.
   LevelSums& operator+=(const LevelSums& other) {
     std::vector<const std::string*> in_order(other.hashes.size());
     for (const auto& [text, at] : other.index) in_order[at] = &text;

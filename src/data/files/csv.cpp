@@ -1,4 +1,4 @@
-// CSV files: kinds from the first mebibyte, then every column read as its kind says, so that no later block surprises.
+// CSV files: kinds are inferred from the first mebibyte, and all columns are then read as these kinds.
 #include <arrow/array.h>
 #include <arrow/csv/api.h>
 #include <arrow/io/buffered.h>
@@ -21,7 +21,7 @@
 namespace flymc {
 namespace {
 
-// A row with too few or too many fields, as the parser met it.
+// A row with too few or too many fields, from the parser.
 struct Ragged {
   std::mutex mutex;
   bool found = false;
@@ -73,14 +73,14 @@ class CsvFile final : public TableFile {
     set_columns(*(*reader)->schema());
     one_column_ = columns_.size() == 1;
     for (std::size_t j = 0; j < columns_.size(); ++j)
-      // Text that is not UTF-8 is taken for bytes; reading it as text will say where.
+      // Text that is not UTF-8 is inferred as bytes. Reading it as text then gives an error with the place.
       if ((*reader)->schema()->field(static_cast<int>(j))->type()->id() == arrow::Type::BINARY)
         columns_[j].kind = ColumnKind::text;
   }
 
   void read(const std::vector<TableColumn>& wanted, const Share&, const Visit& visit) const override {
     auto convert = arrow::csv::ConvertOptions::Defaults();
-    convert.strings_can_be_null = true;          // what is missing in a number is missing in a text ...
+    convert.strings_can_be_null = true;          // the words for missing numbers also mean missing text ...
     convert.quoted_strings_can_be_null = false;  // ... but "NA" in quotes is a text, as it is in other formats
     for (const auto& column : wanted) {
       convert.include_columns.push_back(column.name);
@@ -102,7 +102,7 @@ class CsvFile final : public TableFile {
   }
 
  private:
-  // Zlib would speak of a header check.
+  // Gives a clearer message than zlib's, which is about a header check.
   void check_gzip() const {
     const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::Buffer>> {
       ARROW_ASSIGN_OR_RAISE(const auto stream, open_source(path_));
@@ -114,8 +114,8 @@ class CsvFile final : public TableFile {
           fmt::format("{}: is not compressed by gzip although its name says so; rename it or compress it", path_));
   }
 
-  // Arrow wants the header, and each row, within a block or two. Makes blocks a few times as long as the header and the
-  // first row, and returns these.
+  // Arrow needs the header, and each row, to fit within a block or two. Makes blocks at least four times as long as the
+  // header and the first row, and returns these.
   arrow::Result<std::string> fit_blocks() {
     ARROW_ASSIGN_OR_RAISE(const auto stream, open_stream(path_));
     std::string start;
@@ -137,7 +137,7 @@ class CsvFile final : public TableFile {
       throw InputError(
           fmt::format("{}: the header is longer than {} MiB; a quote that is never closed does this too: look for it",
                       path_, longest_start >> 20));
-    // A first row that does not end is a quote that is not closed; blocks that hold it would not show that.
+    // If the first row does not end, a quote is not closed; blocks that are large enough for it would hide that.
     const std::size_t length = lines == 2 ? start.size() : header;
     while (block_size_ < 4 * length) block_size_ *= 2;
     return start;
@@ -153,7 +153,7 @@ class CsvFile final : public TableFile {
     return columns;
   }
 
-  // What Arrow would not notice or not name.
+  // Finds errors at the start of the file that Arrow would not notice, or not name.
   void look_at_start() {
     if (is_compressed(path_)) check_gzip();
     const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::Buffer>> {
@@ -183,7 +183,7 @@ class CsvFile final : public TableFile {
     auto parse = arrow::csv::ParseOptions::Defaults();
     parse.delimiter = delimiter_;
     parse.newlines_in_values = true;
-    parse.ignore_empty_lines = !one_column_;  // of one column such a line is a cell, and missing
+    parse.ignore_empty_lines = !one_column_;  // with one column an empty line is a missing cell
     parse.invalid_row_handler = [ragged](const arrow::csv::InvalidRow& row) {
       const std::lock_guard lock(ragged->mutex);
       if (!ragged->found) {
@@ -200,7 +200,8 @@ class CsvFile final : public TableFile {
     return arrow::csv::StreamingReader::Make(arrow::io::default_io_context(), stream, reading, parse, convert);
   }
 
-  // Says where and what, by reading once more if need be, since a stream of blocks does not count its rows.
+  // Throws InputError with the place and the reason. It may read the file again, because a stream of blocks does not
+  // count its rows.
   [[noreturn]] void explain(const arrow::Status& status, const Ragged& ragged,
                             const std::vector<TableColumn>& wanted) const {
     check_memory(status, path_);
@@ -242,7 +243,7 @@ class CsvFile final : public TableFile {
         mention("categorical", name)));
   }
 
-  // ", row 7" for the first row whose cell is such.
+  // ", row 7" for the first row whose cell satisfies `such`.
   std::string row_where(const std::string& name, const std::function<bool(std::string_view)>& such) const {
     auto convert = arrow::csv::ConvertOptions::Defaults();
     convert.include_columns = {name};
@@ -262,14 +263,14 @@ class CsvFile final : public TableFile {
   }
 
   std::string advice(const Ragged& ragged) const {
-    // A quote that is not closed takes the line's end, and the lines after it, into its field.
+    // A quote that is not closed takes the end of the line, and the lines after it, into its field.
     if (ragged.text.find('\n') != std::string::npos) return "close the quote, or double a quote inside a field";
     if (ragged.actual < ragged.expected)
       return "add what is missing, or leave fields empty but keep what separates them";
     return fmt::format("quote fields that contain {}", in_words(delimiter_));
   }
 
-  // ", line 7" for the first line that is `text`, or its first line.
+  // ", line 7" for the first line that equals the first line of `text`.
   std::string line_of(std::string text) const {
     text.resize(std::min(text.size(), text.find('\n')));
     if (text.ends_with('\r')) text.pop_back();
@@ -293,7 +294,7 @@ class CsvFile final : public TableFile {
     }
   }
 
-  static constexpr std::size_t longest_start = std::size_t{64} << 20;  // of the header and the first row
+  static constexpr std::size_t longest_start = std::size_t{64} << 20;  // for the header and the first row
   char delimiter_ = ',';
   bool one_column_ = false;
   std::size_t block_size_ = std::size_t{1} << 20;

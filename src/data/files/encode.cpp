@@ -1,4 +1,4 @@
-// Rows of a table as rows of cells, once it is known how.
+// Turns rows of a table into rows of cells, by an encoding.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace flymc {
 class RowEncoder {
  public:
   RowEncoder(const Encoding& encoding, const Table& table, bool with_target);
-  // Calls visit(cells, facts, origin) per row; there are none where something is missing and that is allowed.
+  // Calls visit(cells, facts, origin) per row; the cells are empty if a value is missing and that is allowed.
   template <class Visit>
   void run(const TableBatch& batch, Missing missing, const Visit& visit);
   const std::vector<std::string>& names() const { return names_; }
@@ -32,12 +32,12 @@ class RowEncoder {
   void check_kind(const Table& table, const std::string& name, ColumnKind learnt) const;
   void refuse_text(const Table& table, const std::string& name) const;
   void prepare(const TableBatch& batch);
-  // Levels of the row's columns; numbers are checked, if the batch has any that need it.
+  // Reads the row's levels into levels_, and checks its numbers if the batch has any that may be unusable.
   void read_levels(const TableBatch& batch, Index i);
   RowFacts facts_of(const TableBatch& batch, Index i) const;
-  // Where the target is a feature, and a fact is whether its event was seen.
+  // Makes the target the last feature; the target in `facts` becomes whether its event was seen.
   void end_with_target(const TableBatch& batch, Index i, std::vector<double>& x, RowFacts& facts) const;
-  // Of an ordered target: visit(facts) for each cut point beside the class, while x has it.
+  // For an ordered target: calls visit(facts) for each cut point next to the class, with that cut point set in x.
   template <class Visit>
   void visit_each_cut(std::vector<double>& x, const RowFacts& facts, const Visit& visit) const;
   double class_of(const TableBatch& batch, Index i) const;
@@ -46,36 +46,36 @@ class RowEncoder {
   const Encoding& encoding_;
   bool with_target_;
   std::vector<std::string> names_;
-  // Where the features of a term lie in a row of cells, and which of them a combination of levels is.
+  // The place of a term's features in a row of cells, and the feature of each combination of levels.
   struct Place {
     const EncodedTerm* term = nullptr;
-    std::size_t feature = 0;  // the first
-    std::size_t cell = 0;     // where it is given, or the code
+    std::size_t feature = 0;  // the first one
+    std::size_t cell = 0;     // the first cell, or the code
     bool code = false;
-    bool number = false;  // whether numbers are in it
-    // Of a column of numbers by itself, as most are: where it is in the table, and what its feature is.
+    bool number = false;  // whether the term has numbers
+    // For a column of numbers by itself, the usual case: its position in the table, and its shift and scale.
     bool plain = false;
     std::size_t column = 0;
     double shift = 0.0, scale = 1.0;
     std::vector<std::size_t> columns = {};
     std::vector<bool> has_reference = {};
-    // From numbers of levels to that of the feature, from 1; 0 has none. Of one column by its number.
+    // The feature, counted from 1, of each level (for one column) or combination of levels; 0 if there is none.
     std::vector<std::int64_t> of_level = {};
     std::map<std::vector<std::uint32_t>, std::int64_t> of_levels = {};
   };
-  // Those of the terms, in order.
+  // Sets the places of the terms, in order.
   void set_places();
-  // The feature of a term that a row has, from 1; none is 0. `levels_` are those of the row.
+  // The feature of a term in a row, counted from 1; 0 if there is none. Uses the row's `levels_`.
   std::int64_t feature_of(const TableBatch& batch, Index i, const Place& place);
   [[noreturn]] void refuse_combination(const TableBatch& batch, Index i, const Place& place) const;
   // The cells of row i.
   void encode_terms(const TableBatch& batch, Index i, std::vector<double>& x);
 
   std::vector<Place> places_;
-  std::vector<std::size_t> to_read_;    // columns of the batch at hand that are looked at before terms are made
-  std::vector<std::uint32_t> levels_;   // of the row at hand, by column
-  std::vector<std::uint32_t> at_hand_;  // of a term
-  std::vector<Lookup> slots_;           // per text column: from level to its number, or to the class for the target
+  std::vector<std::size_t> to_read_;    // columns of the current batch that read_levels has to look at
+  std::vector<std::uint32_t> levels_;   // of the current row, by column
+  std::vector<std::uint32_t> at_hand_;  // of the current term
+  std::vector<Lookup> slots_;           // per text column: from a level, or a class of the target, to its number
   std::vector<std::vector<std::int64_t>> slot_of_code_;
   std::vector<std::pair<double, double>> class_of_value_;
 };
@@ -130,7 +130,7 @@ void RowEncoder::set_places() {
   levels_.resize(encoding_.columns_.size());
   std::size_t feature = static_cast<std::size_t>(encoding_.intercept_ ? 1 : encoding_.cuts());
   const bool cut_code = encoding_.cuts() > 0 && encoding_.cell_levels_[0] > 0;
-  std::size_t cell = cut_code ? 1 : feature, at = cell;  // the cell, and where it is given
+  std::size_t cell = cut_code ? 1 : feature, at = cell;  // the cell, and its first number among the cells
   for (const EncodedTerm& term : encoding_.terms_) {
     const std::size_t first = term.but_first ? 1 : 0, features = term.shift.size();
     Place place{&term, feature, at};
@@ -164,7 +164,7 @@ void RowEncoder::set_places() {
   }
 }
 
-// Where a column of numbers holds something else.
+// Throws if a column of numbers now has other text in it.
 void RowEncoder::refuse_text(const Table& table, const std::string& name) const {
   table.scan({name}, [&](const TableBatch& batch) {
     for (Index i = 0; i < batch.rows(); ++i)
@@ -269,7 +269,7 @@ void RowEncoder::refuse_combination(const TableBatch& batch, Index i, const Plac
 
 void RowEncoder::encode_terms(const TableBatch& batch, Index i, std::vector<double>& x) {
   for (const Place& place : places_) {
-    if (place.plain) {  // which has been checked
+    if (place.plain) {  // already checked
       x[place.cell] = (batch.numbers(place.column)[static_cast<std::size_t>(i)] - place.shift) / place.scale;
       continue;
     }
@@ -311,7 +311,7 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
     read_levels(batch, i);
     encode_terms(batch, i, x);
     RowFacts facts = facts_of(batch, i);
-    // The last number of a new row, whose target is not known, is 0: its predictor is then that of its columns alone.
+    // The target of a new row is not known, so its last number is 0: the predictor is then that of its columns alone.
     if (encoding_.target_is_feature() && with_target_) end_with_target(batch, i, x, facts);
     if (encoding_.has_shape() && with_target_) x.back() = 1.0;
     if (with_target_ && encoding_.cuts() > 0)
@@ -366,7 +366,7 @@ void Encoding::encode(const Table& table, const Visit& visit) const {
 }
 
 void Encoding::encode(const Table& table, const Execution& execution, const Visit& visit) const {
-  // The rows of a batch, side by side, until their turn comes.
+  // The rows of a batch, kept until they are visited in order.
   struct Slot {
     RowEncoder encoder;
     std::vector<double> x;

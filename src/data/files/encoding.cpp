@@ -1,4 +1,4 @@
-// The features that columns become, and coefficients on the scale of either.
+// Derives features from columns, and converts coefficients between the two scales.
 #include "flymc/data/files/encoding.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ void Encoding::make_terms_of_columns() {
   }
 }
 
-// origin[JFK]:log(distance)
+// Such as origin[JFK]:log(distance).
 std::string Encoding::feature_name(const EncodedTerm& term, std::span<const std::uint32_t> levels) const {
   std::string name;
   std::size_t at = 0;
@@ -71,7 +71,7 @@ void Encoding::derive_features() {
   for (const EncodedTerm& term : terms_) {
     const std::size_t first = term.but_first ? 1 : 0;
     const auto features = static_cast<Index>(term.levels.size() - std::min(first, term.levels.size()));
-    // A code, a code with a number of its own, or a number.
+    // Negative for a code with a number of its own, 0 for a number.
     if (features > 0) cell_levels_.push_back(features == 1 ? 0 : term.number() ? -features : features);
     for (std::size_t l = first; l < term.levels.size(); ++l)
       add(feature_name(term, term.levels[l]), term.name, term.shift[l - first], term.scale[l - first]);
@@ -101,7 +101,7 @@ std::vector<std::string> Encoding::categorical() const {
 
 namespace {
 
-// Changes the coefficients of each predictor, which come block after block; what follows them stays.
+// Changes the coefficients of each predictor, which are in blocks; the rest of theta is unchanged.
 template <class Change>
 Vector with_blocks(Vector theta, Index predictors, Index features, const Change& change) {
   if (predictors < 0 || theta.size() < predictors * features)

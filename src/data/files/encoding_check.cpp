@@ -1,4 +1,4 @@
-// Whether an encoding that was read from a file is one that could have been learnt from a table.
+// Checks that an encoding from a file is one that could have been learnt from a table.
 #include <fmt/format.h>
 
 #include <algorithm>

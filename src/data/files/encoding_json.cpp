@@ -118,7 +118,7 @@ Encoding Encoding::from_json(const std::string& text) {
     const auto json = nlohmann::json::parse(text);
     const int version = json.at("version").get<int>();
     if (version > present_version) throw InputError("the encoding is of a later version of flymc");
-    // Version 1 had a setting for what is done always since.
+    // Version 1 had a setting for standardising, which later versions always do.
     const bool standardised = version > 1 || json.at("standardise").get<bool>();
     Encoding encoding;
     encoding.version_ = version;
@@ -130,7 +130,7 @@ Encoding Encoding::from_json(const std::string& text) {
     target.at("values").get_to(encoding.class_values_);
     encoding.target_mean_ = target.value("mean", 0.0);
     encoding.target_deviation_ = target.value("deviation", 0.0);
-    const auto facts = json.value("facts", nlohmann::json::object());  // which earlier versions did not know
+    const auto facts = json.value("facts", nlohmann::json::object());  // missing in earlier versions
     encoding.weights_ = facts.value("weights", "");
     encoding.trials_ = facts.value("trials", false);
     encoding.offset_ = facts.value("offset", "");

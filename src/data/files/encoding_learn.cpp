@@ -1,4 +1,4 @@
-// What is learnt from one scan of a table: levels, shifts and scales of its columns and terms, the classes of its target.
+// Learns from one scan of a table: levels, shifts and scales of its columns and terms, the classes of its target.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,8 +29,8 @@ void begin_with(const std::string& reference, EncodedColumn& column) {
   std::rotate(column.levels.begin(), found, found + 1);
 }
 
-// The levels of a column, the rare ones as one, which comes last and is called "other", or
-// "(other)" where another has that name. A single rare level stays what it is, and so does the one named as reference.
+// Sets the levels of a column. Rare levels become one, which comes last and is called "other", or "(other)" if a level
+// has that name. A single rare level is kept, and so is the level that is named as reference.
 void merge_rare(const EncodingOptions& options, const std::string* reference, EncodedColumn& column, LevelSums& sums) {
   const RowId least = options.merge_levels;
   for (const std::string& level : sums.sorted()) {
@@ -61,8 +61,8 @@ void merge_rare(const EncodingOptions& options, const std::string* reference, En
   column.levels.push_back(name);
 }
 
-// Numbers that are levels, by C() in a formula or by a setting, come by size. Texts stay in the order of texts, whatever
-// they look like.
+// Sorts numbers that are levels, by C() in a formula or by a setting, by size. Texts stay sorted as texts, even if they
+// look like numbers.
 void sort_numbers(EncodedColumn& column) {
   const auto end = column.levels.end() - (column.merged.empty() ? 0 : 1);
   const auto number = [](const std::string& level) { return std::strtod(level.c_str(), nullptr); };
@@ -104,11 +104,11 @@ class EncodingLearner {
 
  private:
   void scan(const Execution& execution, const std::function<void(RowId)>& read);
-  // Throws InputError if something is missing that must not be, or nothing is left.
+  // Throws InputError if a value is missing that must not be, or no rows are left.
   void check_what_is_left() const;
   // Throws InputError if the weights sum to too much.
   void check_total_weight() const;
-  // What the tally says of each column, and then of each term.
+  // Fill in the columns, and then the terms, from the tally.
   void describe_columns();
   std::vector<TermFacts> describe_terms();
   TermFacts facts_of_column(const EncodedTerm& term) const;

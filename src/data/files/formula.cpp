@@ -108,7 +108,7 @@ class Parser {
     fail(at_, "an operator is one of + - : * ^; a name that has other signs in it stands in backticks");
   }
 
-  // A name, in backticks or not; nothing if there is none.
+  // A name, in backticks or not; empty if there is none.
   std::optional<std::string> name() {
     skip();
     const std::size_t begin = at_;
@@ -135,7 +135,7 @@ class Parser {
     formula_.target = *target;
   }
 
-  // Terms after + are added and after - taken away. `whole` is the right side itself, which has the intercept.
+  // Adds terms after + and removes terms after -. `whole` is true for the whole right side, which has the intercept.
   Terms sum(bool whole) {
     Terms all;
     bool minus = take("-");
@@ -327,7 +327,7 @@ class Parser {
   std::size_t at_ = 0;
   int depth_ = 0;  // of open parentheses
   Formula formula_;
-  std::set<std::string> plain_;  // columns that stand somewhere outside of C()
+  std::set<std::string> plain_;  // columns that occur outside of C()
 };
 
 }  // namespace

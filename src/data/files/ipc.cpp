@@ -48,7 +48,7 @@ class IpcFile final : public TableFile {
 
   std::size_t pieces() const override { return std::max<std::size_t>(1, pieces_); }
   RowId rows_before(std::size_t piece) const override {
-    // Only those who begin in the middle ask: the lengths of the batches before have to be looked up.
+    // The lengths of earlier batches have to be looked up, which only a rank that begins in the middle needs.
     if (piece == 0) return 0;
     const auto reader = open_reader(path_, arrow::ipc::IpcReadOptions::Defaults());
     RowId rows = 0;
@@ -66,7 +66,7 @@ class IpcFile final : public TableFile {
     const auto reader = open_reader(path_, options);
     for (int b = static_cast<int>(pieces.first); b < static_cast<int>(std::min(pieces.last, pieces_)); ++b) {
       const auto batch = readable(reader->ReadRecordBatch(b), path_, "cannot be read");
-      // Offsets of a damaged file may point anywhere.
+      // Offsets in a damaged file may point anywhere.
       must_read(batch->Validate(), path_, "cannot be read");
       visit(batch);
     }

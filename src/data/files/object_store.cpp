@@ -1,4 +1,4 @@
-// One file system of Arrow for each place, which keeps its connections.
+// Keeps one file system of Arrow open for each place, with its connections.
 #include "object_store.hpp"
 
 #include <arrow/filesystem/filesystem.h>
@@ -28,7 +28,7 @@ namespace {
 namespace fs = arrow::fs;
 
 struct Address {
-  std::string scheme, place, key, settings;  // settings with their '?'
+  std::string scheme, place, key, settings;  // settings include their '?'
   std::string without_key() const { return fmt::format("{}://{}", scheme, place); }
   std::string with(std::string_view other_key) const {
     return fmt::format("{}/{}{}", without_key(), other_key, settings);
@@ -41,8 +41,8 @@ std::optional<std::string> from_environment(std::initializer_list<const char*> n
   return std::nullopt;
 }
 
-// An address is kept in the run, so a secret in it would be, too. And who resumes a stranger's run should not send a request
-// to a server that its settings name, as far as the address does not have to name one.
+// Refuses secrets, because the run keeps its addresses. Also refuses settings that name a server, because resuming a
+// stranger's run must not send requests there; only the place itself may name one.
 void check_settings(const Address& address) {
   const std::string where = "set it in the environment, as for the store's own tools";
   if (const std::size_t at = address.place.find('@'); at != std::string::npos && address.place.find(':') < at)
@@ -73,7 +73,7 @@ Address parse(const std::string& text) {
   return out;
 }
 
-// Where the certificates of this system are: Arrow's libraries from PyPI were built elsewhere.
+// Finds the certificates of this system, because Arrow's libraries from PyPI were built on another one.
 fs::FileSystemGlobalOptions certificates() {
   fs::FileSystemGlobalOptions out;
   if (const auto given = from_environment({"SSL_CERT_FILE", "AWS_CA_BUNDLE"})) {
@@ -89,7 +89,7 @@ fs::FileSystemGlobalOptions certificates() {
   return out;
 }
 
-// Once in a process: S3 may be in a library of its own.
+// Runs once in a process. S3 may be in a library of its own.
 arrow::Status prepare() {
   static const arrow::Status status = [] {
     ARROW_RETURN_NOT_OK(fs::Initialize(certificates()));
@@ -101,14 +101,14 @@ arrow::Status prepare() {
   return status;
 }
 
-// What the address does not say. Arrow takes the region and the server of S3 from it alone.
+// The address's settings, completed from the environment: Arrow takes the region and the server of S3 from them only.
 std::string settings_of(const Address& address) {
   std::string out = address.settings;
   const auto add = [&](std::string_view name, const std::optional<std::string>& value) {
     if (value && out.find(fmt::format("{}=", name)) == std::string::npos)
       out += fmt::format("{}{}={}", out.empty() ? "?" : "&", name, *value);
   };
-  // Google's library tries for 15 minutes otherwise.
+  // Without this, Google's library tries for 15 minutes.
   if (address.scheme == "gs" || address.scheme == "gcs") add("retry_limit_seconds", "10");
   if (address.scheme != "s3") return out;
   add("region", from_environment({"AWS_REGION", "AWS_DEFAULT_REGION"}));
@@ -124,7 +124,7 @@ std::string settings_of(const Address& address) {
 
 struct Opened {
   std::shared_ptr<fs::FileSystem> system;
-  std::string before;  // the key, in the file system's own paths
+  std::string before;  // the path of the place in the file system, before a key
   std::string path(const std::string& key) const {
     std::string out = before + key;
     while (out.size() > 1 && out.ends_with('/')) out.pop_back();
@@ -136,7 +136,7 @@ std::string name_of(const Address& address) {
   return fmt::format("{}/x{}", address.without_key(), settings_of(address));
 }
 
-// By name. They end before the process does, since their libraries crash otherwise.
+// The open file systems, by name. They must be closed before the process ends, or their libraries crash.
 std::map<std::string, Opened>& open_places() {
   static auto* all = new std::map<std::string, Opened>;
   return *all;
@@ -155,7 +155,7 @@ arrow::Result<Opened> open_place(const Address& address) {
   ARROW_RETURN_NOT_OK(prepare());
   Opened out;
   const auto system = fs::FileSystemFromUri(name, &out.before);
-  // After a library has begun, so that this comes before what the library itself does at the end.
+  // Registered after the library has started, so that it runs before the library's own exit handlers.
   std::atexit(close_places);
   ARROW_ASSIGN_OR_RAISE(out.system, system);
   if (!out.before.empty()) out.before.pop_back();  // the x
@@ -192,7 +192,7 @@ class Listed {
 
 bool is_pattern(std::string_view key) { return key.find_first_of("*?[") != std::string_view::npos; }
 
-// The part of a key up to the last '/' before the first letter of a pattern.
+// The part of a key up to the last '/' before the first wildcard.
 std::string folder_of_pattern(const std::string& key) {
   const std::size_t slash = key.substr(0, key.find_first_of("*?[")).rfind('/');
   return slash == std::string::npos ? "" : key.substr(0, slash);

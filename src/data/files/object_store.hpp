@@ -1,7 +1,8 @@
 // Objects in stores (s3://, gs://, abfs://, hdfs://), by Arrow's file systems.
 //
-// An address is SCHEME://PLACE/KEY, perhaps with settings of the store at its end (?region=...). A key stands for itself:
-// nothing in it is decoded. Rights come from where the store's own tools take them, above all the environment.
+// An address is SCHEME://PLACE/KEY, perhaps with settings of the store at its end (?region=...). A key is taken
+// literally and not decoded. Credentials come from where the store's own tools take them, above all from the
+// environment.
 #pragma once
 
 #include <arrow/filesystem/type_fwd.h>

@@ -38,7 +38,7 @@ arrow::Status status_of_exception() {
 Reader open_reader(const std::string& path, const parquet::ArrowReaderProperties& properties, std::size_t columns = 1) {
   parquet::ReaderProperties buffers;
   buffers.enable_buffered_stream();
-  // A store takes some milliseconds to answer, however little is asked for.
+  // An object store takes milliseconds to answer even a small request, so its buffers are larger.
   constexpr std::int64_t of_file = 1 << 18, of_object = 1 << 23, of_all_columns = 1 << 28;
   const auto share = of_all_columns / static_cast<std::int64_t>(columns);
   buffers.set_buffer_size(is_address(path) ? std::clamp(share, of_file, of_object) : of_file);
@@ -54,20 +54,20 @@ Reader open_reader(const std::string& path, const parquet::ArrowReaderProperties
     }
   };
   auto built = build();
-  // Parquet's own words for it are about magic bytes in a footer.
+  // Parquet's own message is about magic bytes in a footer.
   if (!built.ok() && built.status().message().find("magic bytes") != std::string::npos)
     throw InputError(
         fmt::format("{}: is cut short, or not a Parquet file although its name says so; write it again", path));
   return readable(std::move(built), path, "cannot be read as Parquet");
 }
 
-// The columns that were dictionaries in the writer's own schema. Parquet stores the values alone, and Arrow makes a
-// dictionary again of texts only.
+// The columns that were dictionaries in the writer's own schema. Parquet stores only the values, and Arrow recreates
+// dictionaries of texts only.
 std::vector<std::string> dictionaries_in(const std::shared_ptr<const arrow::KeyValueMetadata>& metadata) {
   std::vector<std::string> names;
   const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::Schema>> {
     ARROW_ASSIGN_OR_RAISE(const std::string written, metadata->Get("ARROW:schema"));
-    const arrow::Result<std::string> decoded = arrow::util::base64_decode(written);  // in older versions a text
+    const arrow::Result<std::string> decoded = arrow::util::base64_decode(written);  // text in older versions of Arrow
     ARROW_RETURN_NOT_OK(decoded.status());
     arrow::io::BufferReader input(arrow::Buffer::FromString(*decoded));
     arrow::ipc::DictionaryMemo memo;
@@ -75,7 +75,7 @@ std::vector<std::string> dictionaries_in(const std::shared_ptr<const arrow::KeyV
   };
   if (!metadata) return names;
   const auto schema = read();
-  if (!schema.ok()) return names;  // of another writer, or not to be understood: then the values are what they are
+  if (!schema.ok()) return names;  // another writer's, or unreadable: the values are taken as they are
   for (const auto& field : (*schema)->fields())
     if (field->type()->id() == arrow::Type::DICTIONARY) names.push_back(field->name());
   return names;
@@ -102,7 +102,7 @@ class ParquetFile final : public TableFile {
   void read(const std::vector<TableColumn>& wanted, const Share& pieces, const Visit& visit) const override {
     auto properties = parquet::default_arrow_reader_properties();
     properties.set_use_threads(true);
-    properties.set_pre_buffer(false);  // it would keep every row group that was read
+    properties.set_pre_buffer(false);  // would keep every row group that was read
     properties.set_batch_size(rows_of_batch(wanted.size(), 1 << 20));
     std::vector<int> indices;
     for (const auto& column : wanted)
@@ -126,8 +126,8 @@ class ParquetFile final : public TableFile {
     }
   }
 
-  std::vector<int> leaves_;    // Parquet's index of a column; -1 of a nested one, which is never read
-  std::vector<RowId> before_;  // rows before each row group, and all of them
+  std::vector<int> leaves_;    // Parquet's index of a column; -1 for a nested one, which is never read
+  std::vector<RowId> before_;  // rows before each row group, then the total
 };
 
 }  // namespace

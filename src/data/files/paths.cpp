@@ -1,4 +1,4 @@
-// Patterns are the shell's; a name that exists is never a pattern.
+// Patterns are as in the shell; a name that exists is never taken as a pattern.
 #include "paths.hpp"
 
 #include <arrow/util/utf8.h>
@@ -27,7 +27,7 @@ void add_folder(const std::string& folder, std::vector<std::string>& files) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     if (is_hidden(entry->path().filename().string())) continue;
-    // Passing over a folder of rows would go unnoticed.
+    // Rows in a folder that is passed over would be missed without a sign.
     if (entry->is_directory())
       throw InputError(fmt::format("{}: holds the folder '{}'; name the files with a pattern such as '{}/*/*.parquet'",
                                    folder, entry->path().filename().string(), folder));
@@ -74,7 +74,7 @@ void add_pattern(const std::string& pattern, std::vector<std::string>& files) {
 
 }  // namespace
 
-// The last '?' begins settings if a name and '=' follow; else it is a letter of a pattern.
+// The last '?' begins settings if a name and '=' follow; otherwise it is part of a pattern.
 std::string without_settings(const std::string& path) {
   const std::size_t mark = is_address(path) ? path.rfind('?') : std::string::npos;
   if (mark == std::string::npos) return path;

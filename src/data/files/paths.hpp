@@ -1,4 +1,4 @@
-// From what a person names to the files of a table.
+// Finds the files of a table from paths, patterns and folders.
 #pragma once
 
 #include <string>
@@ -8,27 +8,27 @@ namespace flymc {
 
 enum class TableFormat { parquet, csv, ipc, none };
 
-// What a table is, in words.
+// The formats of a table, in words.
 inline constexpr const char* table_formats =
     "Parquet (.parquet, .pq), CSV (.csv, .tsv, .txt, also .gz) or Arrow (.arrow, .ipc, .feather)";
 
-// An address without settings of its store, as in s3://bucket/part.parquet?region=eu-west-1; a path as it is.
+// An address without the settings of its store, such as ?region=eu-west-1; a path unchanged.
 std::string without_settings(const std::string& path);
 
-// By the end of the name.
+// The format, from the end of the name.
 TableFormat format_of(const std::string& path);
 
-// Throws InputError, naming the formats, if the name ends in none.
+// Throws InputError, naming the formats, if the name has the ending of none.
 void require_format(const std::string& path);
 
 // Whether a name in a folder is passed over.
 bool is_hidden(const std::string& name);
 
-// The files and objects behind names, patterns and folders, in order; each is readable and of a known format. Throws
-// InputError.
+// The files and objects for names, patterns and folders, in order. Throws InputError if one is not readable or has an
+// unknown format.
 std::vector<std::string> expand_paths(const std::vector<std::string>& paths);
 
-// Throws InputError, saying why, if the file cannot be opened for reading.
+// Throws InputError, with the reason, if the file cannot be opened for reading.
 void require_readable(const std::string& path);
 
 }  // namespace flymc

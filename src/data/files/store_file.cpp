@@ -1,4 +1,4 @@
-// Blocks of a store as record batches, and back by mapping.
+// Writes blocks of a store as record batches, and maps them back.
 #include "flymc/data/files/store_file.hpp"
 
 #include <arrow/array.h>
@@ -32,12 +32,12 @@ constexpr const char* columns_key = "flymc.columns";
 constexpr const char* checksum_key = "flymc.xxh3";  // of the metadata, and of each batch
 constexpr const char* files_key = "flymc.files";
 constexpr const char* origins_key = "flymc.origins";
-constexpr const char* begun_key = "flymc.table_rows";  // of a block, where they are fewer than its rows
+constexpr const char* begun_key = "flymc.table_rows";  // of a block, if not all of its rows begin a row of the table
 constexpr const char* levels_key = "flymc.levels";
 constexpr const char* precision_key = "flymc.precision";
-constexpr const char* numbers_version = "1";  // of rows of numbers
-constexpr const char* codes_version = "2";    // of rows with codes
-constexpr const char* slopes_version = "3";   // of rows with slopes
+constexpr const char* numbers_version = "1";  // for rows of numbers
+constexpr const char* codes_version = "2";    // for rows with codes
+constexpr const char* slopes_version = "3";   // for rows with slopes
 
 std::shared_ptr<arrow::Schema> schema_of(const Layout& layout, FactKinds kinds) {
   const auto number = layout.number_type() == NumberType::float64 ? arrow::float64() : arrow::float32();
@@ -51,7 +51,7 @@ std::shared_ptr<arrow::Schema> schema_of(const Layout& layout, FactKinds kinds) 
   return arrow::schema(std::move(fields));
 }
 
-// Of the rows, then of each column of facts.
+// The checksum of the rows, continued with each column of facts.
 std::string checksum(std::span<const std::byte> rows, const FactSpans& facts) {
   XXH64_hash_t sum = XXH3_64bits(rows.data(), rows.size());
   for (const std::span<const double> column : {facts.target, facts.weight, facts.offset})
@@ -59,7 +59,7 @@ std::string checksum(std::span<const std::byte> rows, const FactSpans& facts) {
   return fmt::format("{:016x}", sum);
 }
 
-// Of the entries by key, whatever their order in the file.
+// The checksum of entries, sorted by key: their order in the file does not matter.
 std::string checksum(const std::map<std::string, std::string>& entries) {
   const std::string text = nlohmann::json(entries).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
@@ -77,8 +77,8 @@ struct StoreWriter::State {
   Index block_rows = 0;
   RowId rows = 0;
   bool finished = false;
-  // Of the block.
-  RowId begun = 0;  // rows of the table
+  // The block that is being filled:
+  RowId begun = 0;  // rows that begin a row of the table
   std::vector<std::byte> packed;
   FactColumns facts;
   Origins origins;
@@ -87,7 +87,7 @@ struct StoreWriter::State {
   void write_block();
 };
 
-// Wraps the vectors, which live until the batch is written.
+// Wraps the vectors without a copy; they live until the batch is written.
 void StoreWriter::State::write_block() {
   const auto count = static_cast<std::int64_t>(facts.size());
   const auto buffer = arrow::Buffer::Wrap(packed);
@@ -192,7 +192,7 @@ namespace {
       fmt::format("{}: {} checksum is wrong: the file is damaged; make it again from the table", path, where));
 }
 
-// What rows look like; every entry that is not the store's own goes to `metadata`.
+// Returns the layout. Entries that are not the store's own go to `metadata`.
 Layout read_metadata(const arrow::Schema& schema, const std::string& path, std::map<std::string, std::string>& metadata,
                      std::vector<std::string>& files) {
   if (schema.metadata() == nullptr) foreign(path, "it carries no names of features");
@@ -237,8 +237,8 @@ void check_metadata(const arrow::Schema& schema, const std::string& path) {
   if (expected != checksum(entries)) damaged(path, "the schema's");
 }
 
-// A block's pointers. They must point into the mapping, since what Arrow had to copy (compressed or swapped numbers)
-// would be gone with the batch.
+// The pointers of a block. They must point into the mapping, because numbers that Arrow had to copy (compressed or
+// byte-swapped) are gone with the batch.
 Store::ForeignBlock block_of(const arrow::RecordBatch& batch, const arrow::Buffer& mapping, const Layout& layout,
                              const std::string& path) {
   const arrow::Array& values =
@@ -248,7 +248,7 @@ Store::ForeignBlock block_of(const arrow::RecordBatch& batch, const arrow::Buffe
     if (column->null_count() != 0) foreign(path, "it has missing values");
   Store::ForeignBlock block;
   block.rows = batch.num_rows();
-  // Of items of this size, which lie where numbers of `width` bytes may.
+  // A pointer to items of `size` bytes, aligned for numbers of `width` bytes.
   const auto bytes = [&](const arrow::Array& array, std::size_t size, std::size_t width) {
     const auto& buffer = array.data()->buffers[1];
     const std::uint8_t* first =
@@ -276,7 +276,7 @@ Store::ForeignBlock block_of(const arrow::RecordBatch& batch, const arrow::Buffe
 
 namespace {
 
-// One file, mapped: its columns, its blocks and what stands beside them.
+// One mapped file: its columns, its blocks and its metadata.
 struct MappedFile {
   std::shared_ptr<arrow::Buffer> mapping;
   Layout layout;
@@ -284,8 +284,8 @@ struct MappedFile {
   std::map<std::string, std::string> metadata;
   std::vector<Store::ForeignBlock> blocks;
   std::vector<std::string> checksums;
-  std::vector<std::string> files, origins;  // the second of each block; empty: not known
-  std::vector<RowId> begun;                 // rows of the table, of each block
+  std::vector<std::string> files, origins;  // origins are per block; empty: not known
+  std::vector<RowId> begun;                 // per block: rows that begin a row of the table
 };
 
 MappedFile map_file(const std::string& path) {
@@ -321,7 +321,7 @@ MappedFile map_file(const std::string& path) {
 }  // namespace
 
 void StoreFile::expect(Access access) const {
-  // A mapping begins at a page. What the kernel does not want to hear does no harm.
+  // A mapping begins at a page. The kernel may ignore the advice.
   for (const auto& bytes : mapped)
     ::madvise(const_cast<std::byte*>(bytes.data()), bytes.size(),
               access == Access::in_order ? MADV_SEQUENTIAL : MADV_RANDOM);
@@ -341,9 +341,9 @@ StoreFile open_store(const std::string& path, Verify verify) {
 StoreFile open_store(const std::vector<std::string>& paths, Verify verify, const Execution& execution) {
   if (paths.empty()) throw InputError("no file of rows is named");
   StoreFile result;
-  MappedFile all;  // of the first file, and then the blocks of the others
+  MappedFile all;  // the first file, with the blocks of the others appended
   const auto owner = std::make_shared<std::vector<std::shared_ptr<arrow::Buffer>>>();
-  std::vector<std::size_t> last;  // block of each file, and one more
+  std::vector<std::size_t> last;  // the end of each file, in blocks
   for (const std::string& path : paths) {
     MappedFile file = map_file(path);
     const std::string part = fmt::format("{} of {}", last.size() + 1, paths.size());

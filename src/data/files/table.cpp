@@ -1,4 +1,4 @@
-// Opens the files of a table, holds them against each other, and reads them one after the other.
+// Opens the files of a table, compares their columns, and reads them one after the other.
 #include "flymc/data/files/table.hpp"
 
 #include <arrow/util/key_value_metadata.h>
@@ -56,7 +56,7 @@ struct SaidByPandas {
   std::vector<std::string> categorical, index;
 };
 
-// Of the columns of the pandas frame that a file was written from.
+// Reads which columns of the pandas frame that the file was written from were categorical, and which were its index.
 SaidByPandas said_by_pandas(const arrow::Schema& schema) {
   SaidByPandas out;
   if (!schema.metadata()) return out;
@@ -126,7 +126,7 @@ Table Table::open(const std::vector<std::string>& paths, const TableOptions& opt
     table.rows_ = table.rows_ && file->rows() ? std::optional(*table.rows_ + *file->rows()) : std::nullopt;
     table.files_.push_back(file);
   }
-  // A column takes its kind from the first file that knows it, and the others must agree.
+  // A column takes its kind from the first file with values in it, and the others must agree.
   for (const auto& first : table.files_.front()->columns()) {
     const bool categorical = std::ranges::find(options.categorical, first.name) != options.categorical.end();
     const TableFile* known_by = nullptr;
@@ -201,13 +201,13 @@ std::size_t Table::pieces() const {
 }
 
 namespace {
-// Thrown to end the reading of a file early.
+// Thrown to stop reading a file early.
 struct AllShown {};
 }  // namespace
 
 void Table::read(const std::vector<TableColumn>& wanted, const Share& pieces, Index most_rows,
                  const VisitBatch& visit) const {
-  // To count rows, something has to be read.
+  // To count rows, at least one column has to be read.
   std::vector<TableColumn> read = wanted;
   if (read.empty()) {
     const auto plain = std::ranges::find_if(columns_, [](const auto& c) { return c.kind != ColumnKind::other; });
@@ -215,20 +215,21 @@ void Table::read(const std::vector<TableColumn>& wanted, const Share& pieces, In
       throw InputError(fmt::format("{}: has no column of numbers or text", files_[0]->path()));
     read.push_back(*plain);
   }
-  std::size_t before = 0;  // pieces of the files before
+  std::size_t before = 0;  // pieces of the files before this one
   for (std::size_t number = 0; number < files_.size(); ++number) {
     const TableFile& file = *files_[number];
     const Share own{std::clamp(pieces.first, before, before + file.pieces()) - before,
                     std::clamp(pieces.last, before, before + file.pieces()) - before};
     before += file.pieces();
     if (own.empty()) continue;
-    RowId row = file.rows_before(own.first);  // of the file, from 0
+    RowId row = file.rows_before(own.first);  // in the file, counted from 0
     try {
       file.read(read, own, [&](const std::shared_ptr<arrow::RecordBatch>& batch) {
         const RowId end = row + batch->num_rows();
         for (RowId first = row; first < end;) {
           if (first >= shown_.most) throw AllShown();
-          // To the end of the run that this row is in, or past the rows that are not shown.
+          // `last` is the end of the run of shown rows that this row is in. If the row is not shown, it goes on at
+          // `next`.
           const RowId phase = first % shown_.period, next = first + shown_.period - phase;
           RowId last = shown_.run < shown_.period ? first + shown_.run - phase : end;
           last = std::min({last, first + most_rows, shown_.most, end});
@@ -289,7 +290,7 @@ void Table::scan(const std::vector<std::string>& names, const Share& pieces, Ind
       stream.start();
     });
   } catch (...) {
-    stream.finish();  // what came before it may have failed first
+    stream.finish();  // an earlier batch may have failed first
     throw;
   }
   stream.finish();

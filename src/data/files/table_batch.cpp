@@ -1,4 +1,4 @@
-// Columns of Arrow as numbers and codes, once per batch, so that a cell costs a load.
+// Converts columns of Arrow to numbers and codes, once per batch, so that reading a cell is one load.
 #include <arrow/array.h>
 #include <arrow/scalar.h>
 #include <arrow/util/decimal.h>
@@ -17,7 +17,8 @@ namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
-// Calls visit(array, value) for an array of numbers, where value(i) is a plain number of any type. False if it is none.
+// Calls visit(array, value) for an array of numbers, where value(i) is a plain number of any type. Returns false if it
+// is not one.
 template <class Visit>
 bool visit_numbers(const arrow::Array& array, Visit&& visit) {
   const auto plain = [&](const auto& typed) {
@@ -74,7 +75,7 @@ bool visit_numbers(const arrow::Array& array, Visit&& visit) {
   }
 }
 
-// All digits of a decimal, which may be more than a double has, without zeros at the end of its fraction.
+// All digits of a decimal, which a double may not hold, without trailing zeros in its fraction.
 std::string decimal_text(const arrow::Array& array, std::int64_t i) {
   std::string text = array.GetScalar(i).ValueOrDie()->ToString();
   if (text.find('.') == std::string::npos || text.find('E') != std::string::npos) return text;
@@ -83,7 +84,7 @@ std::string decimal_text(const arrow::Array& array, std::int64_t i) {
   return text;
 }
 
-// Calls visit(i, text) for every cell of an array of texts that is not missing. False if it holds no texts.
+// Calls visit(i, text) for every cell of an array of texts that is not missing. Returns false if it has no texts.
 template <class Visit>
 bool visit_texts(const arrow::Array& array, Visit&& visit) {
   const auto all = [&](const auto& typed) {
@@ -182,7 +183,7 @@ void BatchFiller::fill(std::size_t column, const arrow::Array& array) {
     fill_texts(out, array, name);
 }
 
-// Up to it every whole number is a double of its own.
+// Up to this number every whole number has its own double.
 constexpr double largest_whole = 9007199254740991.0;
 
 void BatchFiller::fill_numbers(TableBatch::Column& out, const arrow::Array& array, const std::string& name) {
@@ -214,8 +215,8 @@ void BatchFiller::fill_numbers(TableBatch::Column& out, const arrow::Array& arra
                                  array.type()->ToString()));
 }
 
-// Texts stay in the file's memory; a number is written out. One text per row: a batch is small, and whoever asks for
-// the levels looks each of them up once either way.
+// Texts stay in the file's memory; a number is written as text. There is one text per row, even if texts repeat: a
+// batch is small, and its readers look each text up once either way.
 void BatchFiller::fill_texts(TableBatch::Column& out, const arrow::Array& array, const std::string& name) {
   const auto size = static_cast<std::size_t>(array.length());
   out.codes.assign(size, -1);
@@ -240,7 +241,7 @@ void BatchFiller::fill_texts(TableBatch::Column& out, const arrow::Array& array,
       auto number = value(at);
       if constexpr (std::is_floating_point_v<decltype(number)>) {
         if (std::isnan(number)) continue;
-        number += 0;  // -0 is 0
+        number += 0;  // turns -0 into 0
       }
       out.written[i] = arrow::is_decimal(array.type_id()) ? decimal_text(array, at) : fmt::format("{}", number);
       out.texts[i] = out.written[i];
@@ -254,7 +255,7 @@ void BatchFiller::fill_texts(TableBatch::Column& out, const arrow::Array& array,
 
 void BatchFiller::fill_dictionary(TableBatch::Column& out, const arrow::Array& array, const std::string& name) {
   const auto& typed = static_cast<const arrow::DictionaryArray&>(array);
-  // Indices of a damaged file may point anywhere.
+  // Indices in a damaged file may point anywhere.
   if (const auto status = typed.ValidateFull(); !status.ok())
     throw InputError(fmt::format("{}, column '{}': the text is not UTF-8, or the file is damaged ({}); save it again",
                                  *batch_.file_, name, status.message()));

@@ -1,4 +1,4 @@
-// One file of a table, whatever its format: its columns, and its rows as record batches of Arrow.
+// One file of a table, in any format: its columns, and its rows as record batches of Arrow.
 #pragma once
 
 #include <arrow/record_batch.h>
@@ -21,7 +21,7 @@ namespace flymc {
 struct FileColumn {
   std::string name;
   ColumnKind kind = ColumnKind::other;
-  bool empty = false;  // nothing is known but that it holds nothing so far: fits every kind
+  bool empty = false;  // no values seen so far, which fits every kind
 };
 
 class TableFile {
@@ -30,13 +30,13 @@ class TableFile {
 
   // The most columns that a table may have, so that the facts about all of them fit in memory.
   static constexpr std::size_t most_columns = 100000;
-  // Throws InputError if there are more.
+  // Throws InputError if there are more columns than that.
   static void check_column_count(const std::string& path, std::size_t columns);
 
   virtual ~TableFile() = default;
   const std::string& path() const { return path_; }
   const std::vector<FileColumn>& columns() const { return columns_; }
-  // Where a column stands, if there is one; of two with the same name the first.
+  // The position of a column, of the first if two have the name; empty if there is none.
   std::optional<std::size_t> find(std::string_view name) const {
     const auto found = places_.find(name);
     return found == places_.end() ? std::nullopt : std::optional(found->second);
@@ -44,18 +44,18 @@ class TableFile {
   // Columns that were the index of the pandas frame that the file was written from.
   const std::vector<std::string>& index() const { return index_; }
   std::optional<RowId> rows() const { return rows_; }
-  // Pieces that can be read apart: row groups, or record batches; a CSV is one.
+  // The number of pieces that can be read independently: row groups or record batches; 1 for a CSV.
   virtual std::size_t pieces() const { return 1; }
-  // Rows of the file before a piece.
+  // The number of rows before a piece.
   virtual RowId rows_before(std::size_t) const { return 0; }
-  // Calls visit with every row of some pieces in order; each batch has at least the wanted columns, found by name.
+  // Calls visit with every row of some pieces, in order; each batch contains at least the wanted columns.
   virtual void read(const std::vector<TableColumn>& wanted, const Share& pieces, const Visit& visit) const = 0;
 
  protected:
   explicit TableFile(std::string path) : path_(std::move(path)) {}
-  // Takes names and kinds from a schema. What pandas says was categorical is text, however the values are stored.
+  // Sets names and kinds from a schema. A column that pandas marked categorical is text, however its values are stored.
   void set_columns(const arrow::Schema& schema);
-  // These hold names of levels.
+  // Marks columns whose values are names of levels.
   void set_categorical(const std::vector<std::string>& names);
 
   std::string path_;
@@ -64,15 +64,15 @@ class TableFile {
   std::optional<RowId> rows_;
 
  private:
-  std::unordered_map<std::string_view, std::size_t> places_;  // of columns_, which stay where they are
+  std::unordered_map<std::string_view, std::size_t> places_;  // of columns_, whose elements do not move
 };
 
 std::shared_ptr<const TableFile> open_csv(const std::string& path, const TableOptions& options);
 std::shared_ptr<const TableFile> open_parquet(const std::string& path);
 std::shared_ptr<const TableFile> open_ipc(const std::string& path);
 
-// Rows of a batch with about so many numbers, as the caches hold, but with some thousands of rows as long as that is at
-// most four times as many: each batch has a cost of its own.
+// The rows of a batch: about `numbers` numbers in all, which fit the caches, but at least 4096 rows unless these are
+// more than four times as many numbers, because each batch has a cost of its own.
 inline Index rows_of_batch(std::size_t columns, Index numbers) {
   const auto wide = static_cast<Index>(std::min<std::size_t>(columns, 4096));
   return std::min<Index>(std::max(numbers / wide, std::min<Index>(4096, 4 * numbers / wide)), 1 << 16);
@@ -83,12 +83,12 @@ ColumnKind kind_of(const arrow::DataType& type);
 // "numbers", "true/false", "text", or "neither numbers nor text".
 const char* kind_name(ColumnKind kind);
 
-// Shows the rows of record batches as a TableBatch.
+// Presents the rows of a record batch as a TableBatch.
 class BatchFiller {
  public:
   explicit BatchFiller(const std::vector<TableColumn>& wanted);
-  // Fills in a batch of moderate size; `first` is the number of its first row in the file, which is the table's
-  // `number`-th. The batch must stay until the next.
+  // Returns the batch, which must be of moderate size. `first` is the number of its first row in the file, and the file
+  // is the table's `number`-th. The record batch must exist until the next call.
   const TableBatch& fill(const arrow::RecordBatch& batch, const std::string& file, std::size_t number, RowId first);
 
  private:

@@ -1,4 +1,4 @@
-// A tally as CBOR. Numbers are kept bit for bit: which rank counted what is not to be seen.
+// A tally as CBOR. Numbers are kept bit for bit, so the result does not depend on which rank read which rows.
 #include "tally.hpp"
 
 #include <array>

@@ -1,4 +1,4 @@
-// What one scan of a table keeps of its rows, and how ranks tell each other.
+// The sums that one scan of a table keeps, and their exchange between ranks.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +13,26 @@
 
 namespace flymc {
 
-// Of a batch, of a rank's pieces, or of the whole table.
+// The sums of a batch, of a rank's pieces, or of the whole table.
 struct Tally {
   std::vector<NumberSums> numbers;
   std::vector<LevelSums> levels;
-  std::vector<TermSums> terms;  // of those that are no columns; the others have nothing here
+  std::vector<TermSums> terms;  // by term; empty for a term that is a column
   std::optional<TargetSums> target;
-  NumberSums target_numbers;  // where the target is a number
+  NumberSums target_numbers;  // if the target is a number
   std::vector<RowId> missing_counts;
   std::string first_missing;
   bool fact_missing_first = false;
   ExactSum weight;            // of all rows
   bool whole_weights = true;  // whether all are whole numbers
-  ExactSum events;            // of the weights of rows whose event was seen, where a column says so
-  ExactSum exposure;          // exp(offset) times the weight, where the link is a logarithm and there are offsets
+  ExactSum events;            // total weight of the rows whose event was seen, if a column says so
+  ExactSum exposure;          // sum of exp(offset) times the weight, if the link is a logarithm and there are offsets
   RowId rows = 0, dropped = 0;
-  RowId zeros = 0;  // that the count part of a hurdle does not have
+  RowId zeros = 0;  // rows that the count part of a hurdle leaves out
 };
 
 std::vector<std::byte> to_bytes(Tally& tally);
-// Into a tally of the same columns that has no rows yet.
+// Reads a tally into one of the same columns that has no rows yet.
 void from_bytes(std::span<const std::byte> bytes, Tally& tally);
 
 }  // namespace flymc

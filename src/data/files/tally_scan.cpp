@@ -88,7 +88,7 @@ void TallyScan::add_batch(const TableBatch& batch, Tally& tally) const {
     tally.first_missing = cell_name(batch, i, names_[missing.column(i)]);
     tally.fact_missing_first = missing.column(i) >= columns_.size();
   }
-  // Once something is missing and must not be, all that is left to do is to count.
+  // After a missing value that is an error, only missing values are counted.
   if (options_.missing == Missing::error && !tally.first_missing.empty()) return;
   std::vector<Index> counted = kept;
   if (options_.hurdle == Hurdle::count)
@@ -147,7 +147,7 @@ std::span<const double> TallyScan::add_facts(const TableBatch& batch, std::span<
   return weights;
 }
 
-// Less the offset: that is what the coefficients are to explain, and what a default prior is scaled by.
+// Subtracts the offset: the coefficients explain the rest, and it scales default priors.
 void TallyScan::add_target(const TableBatch& batch, std::span<const Index> kept, std::span<const double> weights,
                            Tally& tally) const {
   const std::size_t j = names_.size() - 1;
@@ -184,7 +184,7 @@ void TallyScan::add_numbers(const TableBatch& batch, std::size_t j, std::span<co
     sums.count.add(static_cast<double>(values.size()));
     sums.add_uncounted([&](std::size_t i) { return batch.key(kept[i]); }, values);
   } else {
-    for (std::size_t i = 0; i < values.size(); ++i)  // a row of weight 0 is not there
+    for (std::size_t i = 0; i < values.size(); ++i)  // a row of weight 0 does not count
       if (weights[row(i)] > 0.0) sums.add(batch.key(kept[i]), values[i], weights[row(i)]);
   }
 }

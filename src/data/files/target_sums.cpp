@@ -115,7 +115,7 @@ void TargetSums::distinct(std::vector<double>& values, std::vector<double>& weig
   for (const auto& [value, seen] : numbers_) values.push_back(value), weights.push_back(seen.weight.value());
 }
 
-// From the lowest to the highest, as they were named; those that do not occur are left out.
+// Sorts classes in the given order, from the lowest to the highest. Values that do not occur are left out.
 void TargetSums::put_in_order(std::vector<std::string>& names, std::vector<double>& values) const {
   constexpr std::size_t most_shown = 10;
   if (names.size() < 3)
@@ -135,7 +135,7 @@ void TargetSums::put_in_order(std::vector<std::string>& names, std::vector<doubl
   for (const std::string& name : options_->order) {
     std::size_t at = 0;
     while (at < names.size() && !(values.empty() ? names[at] == name : is_written(values[at], name))) ++at;
-    if (at == names.size())  // a list may have been written with spaces after its commas
+    if (at == names.size())  // the list may have spaces after its commas
       at = static_cast<std::size_t>(std::ranges::find(names, without_spaces(name)) - names.begin());
     if (at == names.size()) {
       absent.push_back(name);
@@ -164,7 +164,7 @@ std::string TargetSums::written(double value) const {
   return fmt::format("{}", value);
 }
 
-// Stops early: a target of a million values would be kept whole.
+// Throws as soon as there are too many values, so that a target of a million values is not kept whole.
 void TargetSums::check_count() const {
   if (options_->target_kind == TargetKind::number && count() > Encoding::most_targets)
     throw InputError(fmt::format(

@@ -1,4 +1,4 @@
-// Combinations of levels are met as texts, and become numbers of levels when all rows have been seen.
+// Combinations of levels are collected as texts, and become numbers of levels when all rows have been read.
 #include "term_sums.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ class Combinations {
     std::string out;
     for (const std::size_t j : used_) {
       out += batch_.texts(j)[code(j, i)];
-      out += '\n';  // which no level has in it
+      out += '\n';  // no level contains it
     }
     return out;
   }
@@ -104,7 +104,7 @@ void add_rows(const TableBatch& batch, const EncodedTerm& term, const std::vecto
 }
 
 bool is_standardised(const EncodingOptions& options, const NumberSums& sums) {
-  // In [0, 1] the sum is that of the squares only if all are 0 or 1.
+  // In [0, 1] the sum equals the sum of squares only if all are 0 or 1.
   const bool zero_or_one = sums.minimum >= 0.0 && sums.maximum <= 1.0 && sums.sum.value() == sums.squares.value();
   return options.standardise && !zero_or_one && sums.minimum != sums.maximum;
 }
@@ -115,7 +115,7 @@ bool has_usable_deviation(double deviation) {
 
 TermFacts describe_term(const EncodingOptions& options, const std::vector<EncodedColumn>& columns, const TermSums& sums,
                         EncodedTerm& term) {
-  // Each row that was added has one combination. In a hurdle these are more rows than its count part has.
+  // Each row that was added has one combination. In a hurdle there are more of them than rows in the count part.
   RowId rows = 0;
   for (const auto of_combination : sums.levels.rows) rows += of_combination;
   ExactSum total;
@@ -162,13 +162,13 @@ TermFacts describe_term(const EncodingOptions& options, const std::vector<Encode
       NumberSums& numbers = sum.numbers;
       numbers.count = total;
       numbers.rows = weighted_rows;
-      if (sum.rows < rows) {  // in all others it is 0
+      if (sum.rows < rows) {  // in the other rows the feature is 0
         numbers.minimum = std::min(numbers.minimum, 0.0);
         numbers.maximum = std::max(numbers.maximum, 0.0);
       }
       of = {{}, numbers.hash, numbers.minimum, numbers.maximum};
       if (is_standardised(options, numbers)) {
-        // Levels are not centred, and neither are their slopes: that is at the reference.
+        // Levels are not centred, and neither are their slopes, because 0 is the reference.
         if (options.intercept && !term.coded()) shift = numbers.mean();
         scale = numbers.deviation();
         if (!has_usable_deviation(scale))

@@ -1,4 +1,4 @@
-// What a scan keeps of a term that is more than a column: moments of each combination of levels that occurs.
+// The sums that a scan keeps for a term that is not a column: moments of each combination of levels that occurs.
 #pragma once
 
 #include <span>
@@ -11,17 +11,17 @@
 namespace flymc {
 
 struct TermSums {
-  // Of combinations, which are the texts of their levels with a line break after each; "" of a number.
+  // Sums by combination, whose text is its levels with a line break after each; "" for a number.
   LevelSums levels;
-  std::vector<NumberSums> numbers;  // by combination, of terms that have numbers; without the rows of other ones
+  std::vector<NumberSums> numbers;  // by combination, for terms with numbers; over its own rows only
   TermSums& operator+=(const TermSums& other);
 };
 
-// Adds rows of a batch. `names` are those of the scan, and without weights all are 1.
+// Adds rows of a batch. `names` are those of the scan; empty weights are all 1.
 void add_rows(const TableBatch& batch, const EncodedTerm& term, const std::vector<std::string>& names,
               std::span<const Index> rows, std::span<const double> weights, TermSums& sums);
 
-// What is known of a term's features beside how they are encoded.
+// The facts about a term's features that checks need.
 struct FeatureFacts {
   std::string name;
   ColumnHash hash;
@@ -29,16 +29,16 @@ struct FeatureFacts {
 };
 struct TermFacts {
   std::string name;
-  bool product = false;  // of levels and something else
+  bool product = false;  // of levels and another factor
   std::vector<FeatureFacts> features = {};
 };
 
-// Gives a term its levels, shifts and scales, once the levels of columns are known, with rare ones merged. Names
-// of features are left to the caller.
+// Sets levels, shifts and scales of a term, once the levels of columns are known and rare ones merged. The caller sets
+// names of features.
 TermFacts describe_term(const EncodingOptions& options, const std::vector<EncodedColumn>& columns, const TermSums& sums,
                         EncodedTerm& term);
 
-// Whether the numbers are divided by their deviation: not if they are the same everywhere, or all 0 or 1.
+// Whether to divide the numbers by their deviation: false if they are all the same, or all 0 or 1.
 bool is_standardised(const EncodingOptions& options, const NumberSums& sums);
 
 // Whether a deviation, its inverse and the squares of both are normal doubles.

@@ -1,4 +1,4 @@
-// Parts of terms as sets of columns, and the functions of numbers.
+// Codes terms by their parts as sets of columns, and evaluates functions of numbers.
 #include "terms.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace flymc {
 namespace {
 
 using Coding = TermFactor::Coding;
-using ColumnSet = std::set<std::size_t>;  // columns that have levels
+using ColumnSet = std::set<std::size_t>;  // columns with levels
 using ColumnSets = std::set<ColumnSet>;
 
 constexpr std::size_t most_level_factors = 8;
@@ -84,7 +84,7 @@ class Coder {
  private:
   void set_coding(EncodedTerm& term, const std::vector<std::size_t>& levels, const ColumnSets& all,
                   ColumnSets& left) const {
-    // Levels are whole where the term without them is left to explain.
+    // A column keeps all its levels if the term without the column is still to be spanned.
     ColumnSet whole;
     const ColumnSet everything(levels.begin(), levels.end());
     for (const std::size_t column : levels) {
@@ -112,8 +112,8 @@ class Coder {
     }
   }
 
-  // Without their reference, false, they are 0 and 1. With all levels they would be one feature or two, as one takes
-  // them for a number or for levels: R and formulaic differ.
+  // Without their reference, false, they are 0 and 1. With all levels, R and formulaic disagree whether true/false is a
+  // number with one feature or has levels with two.
   [[noreturn]] static void refuse_truth(const EncodedTerm& term, const EncodedColumn& column) {
     throw InputError(fmt::format(
         "{}: '{}' is true or false, and whether '{}' is to have a coefficient for true alone or for each cannot be "
@@ -132,7 +132,7 @@ class Coder {
 
   const std::vector<EncodedColumn>& columns_;
   std::map<std::string, std::size_t> number_;
-  std::map<std::string, ColumnSets> explained_;  // by the numbers of the terms
+  std::map<std::string, ColumnSets> explained_;  // by the numeric factors of the terms
 };
 
 }  // namespace

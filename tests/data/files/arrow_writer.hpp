@@ -1,4 +1,4 @@
-// Writes small tables of Arrow as Parquet and as Arrow IPC files.
+// Writes small Arrow tables as Parquet and Arrow IPC files.
 #pragma once
 
 #include <arrow/api.h>

@@ -1,4 +1,4 @@
-// What a person is told about columns that cannot be encoded.
+// Messages about columns that cannot be encoded.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -100,7 +100,7 @@ TEST_F(BadEncoding, ConstantColumns) {
   EXPECT_TRUE(says(refusal("a,zero,y\n1,0,0\n1,0,1\n"), {"'zero'"}));
 }
 
-// Only its line breaks show that a quote in the last column was never closed.
+// If a quote in the last column is never closed, line breaks are the only sign of it.
 TEST_F(BadEncoding, LineBreaksInLevels) {
   EXPECT_TRUE(says(refusal("y,x\n0,b\n1,c\n0,\"a\n1,b\n"), {"a.csv, column 'x', row 3", "close the quote"}));
   EXPECT_TRUE(says(refusal("x,y\n1,no\n2,\"yes\n3,yes\n"), {"a.csv, column 'y', row 2", "close the quote"}));
@@ -119,7 +119,7 @@ TEST_F(BadEncoding, NumbersThatOneCellMakesText) {
   EXPECT_TRUE(says(message_of<InputError>(
                        [&] { Encoding::learn(Table::open({path}, {.categorical = {}, .delimiter = ';'}), options_); }),
                    {"c.csv, column 'x', row 1: '0,5'", "with a point"}));
-  // Levels that were asked for, and texts that only begin like numbers, are levels.
+  // Numbers with `categorical`, and texts that only begin like numbers, are levels.
   options_.categorical = {"x"};
   EXPECT_EQ(message_of<InputError>([&] {
               Encoding::learn(Table::open({folder_.write("a.csv", csv)}, {.categorical = {"x"}, .delimiter = {}}),
@@ -138,7 +138,7 @@ TEST_F(BadEncoding, EqualColumns) {
   EXPECT_TRUE(says(refusal("f,t,y\ntrue,q,0\nfalse,p,1\n"), {"'f' and 't[q]'"}));
   EXPECT_TRUE(says(refusal("t,u,y\nb,q,0\na,p,1\na,p,1\n"), {"'t[b]' and 'u[q]'"}));
   EXPECT_EQ(refusal("a,b,y\n1,2,0\n2,1,1\n3,3,0\n"), "no error");
-  // Rows that are dropped do not tell columns apart.
+  // Rows that are dropped do not make columns different.
   options_.missing = Missing::drop;
   EXPECT_TRUE(says(refusal("a,b,y\n1,1,0\n2,2,1\n3,4,\n"), {"'a' and 'b'"}));
 }

@@ -1,4 +1,4 @@
-// What a person is told about a file that cannot be used.
+// Messages about files that cannot be used.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -67,7 +67,7 @@ TEST(BadTable, CutShortOrOfAnotherFormat) {
   EXPECT_TRUE(says(refusal({folder.write("b.csv", parquet)}), {"b.csv", "no text"}));
   EXPECT_TRUE(says(refusal({folder.write("b.csv.gz", "a,b\n1,2\n")}), {"b.csv.gz", "not compressed by gzip"}));
 
-  // Damage in the middle is refused or goes unnoticed, but never ends the process.
+  // Damage in the middle is refused or has no effect; it never ends the process.
   for (std::size_t at = 8; at < std::min(parquet.size(), ipc.size()); at += 997)
     for (const auto& [name, bytes] : {std::pair{"hurt.parquet", parquet}, std::pair{"hurt.arrow", ipc}}) {
       std::string hurt = bytes;
@@ -114,7 +114,7 @@ TEST(BadTable, RaggedRows) {
   EXPECT_TRUE(says(refusal({folder.write("a.csv", "a,b\n1,2\n\n3\n")}),
                    {"a.csv, line 4", "1 field where the header has 2: 3; add what is missing"}));
   EXPECT_TRUE(says(refusal({folder.write("a.csv", "a,b\n1,2\n\"3,4\n5,6\n")}), {"a.csv, line 3", "close the quote"}));
-  // A cell may say anything.
+  // A cell may contain the words of an error message.
   EXPECT_TRUE(
       says(refusal({folder.write("a.csv", "a,b\n1,2\n3,Cannot allocate memory,4\n")}), {"a.csv, line 3", "3 fields"}));
   std::string late = "a,b\n";

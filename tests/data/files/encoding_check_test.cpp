@@ -1,4 +1,4 @@
-// Encodings of a file that no table could have given are refused, whatever their checksums say.
+// Encodings in a file that cannot come from any table are refused, even if their checksums are right.
 #include <gtest/gtest.h>
 
 #include <functional>

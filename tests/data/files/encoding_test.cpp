@@ -1,4 +1,4 @@
-// Rows of numbers from rows of tables: the same from every format, and back to the scale of the table.
+// Encodings: the same rows from every format, and conversion back to the scale of the table.
 #include "flymc/data/files/encoding.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace flymc {
 namespace {
 
-// A row's features as they stand in the table.
+// A row's features on the scale of the table.
 std::string table_scale(const Encoding& encoding, std::span<const double> x) {
   std::string all;
   for (std::size_t j = 0; j < x.size(); ++j) {
@@ -42,8 +42,8 @@ std::vector<NamedArray> people_arrays() {
           {"ill", integers({0, 1, 1, 1, 0, 1})}};
 }
 
-// A code for many levels, where rows would be more than twice as long; two levels and true/false stay a number. A table
-// that is written out has the same features.
+// Many levels become a code if rows would otherwise be more than twice as long; two levels and true/false stay a
+// number. A table without codes has the same features.
 TEST(Encoding, ManyLevelsAreCodes) {
   const Folder folder;
   std::string csv = "size,colour,side,y\n";
@@ -95,7 +95,7 @@ TEST(Encoding, ManyLevelsAreCodes) {
   }
 }
 
-// Levels of few rows are one, on any number of ranks and batches; what is new belongs to them.
+// Levels with few rows become one, on any number of ranks and batches; new tables may contain them.
 TEST(Encoding, RareLevelsAreMerged) {
   const Folder folder;
   std::string csv = "town,y\n";
@@ -118,17 +118,17 @@ TEST(Encoding, RareLevelsAreMerged) {
                      seen += fmt::format("{}{}{} ", x[0], x[1], x[2]);
                    });
   EXPECT_EQ(seen, "110 101 ");
-  // What the fit has not seen is refused as without merging.
+  // A level that the fit has not seen is refused, as without merging.
   EXPECT_TRUE(says(message_of<InputError>([&] {
                      again.encode_new(Table::open({folder.write("d.csv", "town\nparis\n")}), Missing::error,
                                       [](std::span<const double>, const RowFacts&, const RowOrigin&) {});
                    }),
                    {"the level 'paris' did not occur"}));
-  // The name of the merged level may be taken, or be the reference; one rare level stays.
+  // A level may have the name "other", or be the reference; a single rare level is kept.
   options.reference = {"town=other"};
   EXPECT_EQ(Encoding::learn(table, options).feature_names(),
             (std::vector<std::string>{"intercept", "town[oslo]", "town[rome]"}));
-  options.reference = {"town=t7"};  // one that is named is not merged
+  options.reference = {"town=t7"};  // a level that is named is not merged
   EXPECT_EQ(Encoding::learn(table, options).feature_names(),
             (std::vector<std::string>{"intercept", "town[oslo]", "town[rome]", "town[other]"}));
   options.reference = {};
@@ -225,7 +225,7 @@ TEST(Encoding, Targets) {
   EXPECT_EQ(learn("x,y\n1,0.5\n2,-3\n3,0.5\n", number), ": 1 1 -> 0.5/1 2 -> -3/1 3 -> 0.5");
 }
 
-// Weights count rows, also where columns are standardised; a row of weight 0 is not there.
+// Weights count rows, also for standardising; a row of weight 0 does not count.
 TEST(Encoding, StandardisesByWeights) {
   const Folder folder;
   std::string weighted = "x,n,y\n1e6,0,1\n", repeated = "x,y\n";
@@ -244,7 +244,7 @@ TEST(Encoding, StandardisesByWeights) {
   EXPECT_EQ(one.total_weight(), static_cast<double>(other.rows()));
   EXPECT_TRUE(one.whole_weights());
   EXPECT_EQ(Encoding::from_json(one.to_json()).total_weight(), one.total_weight());
-  // Weights that sum to 1: the deviation is that of the number of rows with a positive weight.
+  // For weights that sum to 1, the deviation uses the number of rows with a positive weight.
   const Encoding small = Encoding::learn(
       Table::open({folder.write("s.csv", "x,n,y\n9,0,1\n1,0.25,0\n2,0.25,1\n4,0.25,0\n9,0.25,0\n")}), options);
   options.weights = "";
@@ -278,7 +278,7 @@ TEST(Encoding, StandardisedCoefficientsComeBack) {
     EXPECT_NEAR(squares[j], 49.0, 1e-9);
   }
   EXPECT_EQ(sum[2], 17.0);  // true/false stays 0 and 1,
-  EXPECT_EQ(sum[4], 8.0);   // and so do numbers that are nothing else
+  EXPECT_EQ(sum[4], 8.0);   // and so do numbers that are only 0 and 1
   Vector theta(11);
   theta << 0.3, -2.0, 0.7, 1.1, 0.6, 5.0, 0.1, 0.2, -0.4, -0.9, 42.0;
   const Vector original = encoding.to_original(theta, 2);
@@ -288,14 +288,14 @@ TEST(Encoding, StandardisedCoefficientsComeBack) {
     for (const Index k : {0, 5})
       EXPECT_NEAR(z[i].dot(theta.segment(k, 5)), x.row(static_cast<Index>(i)).dot(original.segment(k, 5)), 1e-9);
   EXPECT_TRUE(says(message_of<InputError>([&] { encoding.to_original(theta, 3); }), {"11 coefficients"}));
-  // Without an intercept there is nothing that could take up a shift.
+  // Without an intercept, columns are not shifted.
   options.intercept = false;
   const Encoding through_zero = Encoding::learn(table, options);
   EXPECT_EQ(through_zero.shift(), Vector::Zero(4));
   EXPECT_EQ(through_zero.scale(), encoding.scale().tail(4));
 }
 
-// Numbers between 0 and 1 that are not all 0 or 1 are numbers; a target's moments are those of its rows, by weight.
+// Numbers between 0 and 1 are numbers unless all are 0 or 1; a target's moments are weighted.
 TEST(Encoding, KnowsColumnsOfZeroAndOneAndTheTargetsMoments) {
   const Folder folder;
   EncodingOptions options;
@@ -312,7 +312,7 @@ TEST(Encoding, KnowsColumnsOfZeroAndOneAndTheTargetsMoments) {
   EXPECT_DOUBLE_EQ(encoding.target_deviation(), std::sqrt((14.0 * 14.0 + 3.0 * 16.0 + 26.0 * 26.0) / 4.0));
   const Encoding again = Encoding::from_json(encoding.to_json());
   EXPECT_EQ(again.target_deviation(), encoding.target_deviation());
-  // What the coefficients are to explain is the target less the offset.
+  // The coefficients explain the target less the offset.
   options.weights = "";
   options.offset = "w";
   const Encoding shifted =
@@ -364,7 +364,7 @@ class NewData : public testing::Test {
 
 TEST_F(NewData, NeedsNoTargetAndIgnoresOtherColumns) {
   EXPECT_EQ(encode("region,more,smoker,age\na,2020-01-01,true,1\nc,x,false,2.5\n"), "1:1 1 1 0 0/2:1 2.5 0 0 1/");
-  EXPECT_EQ(encode("age,smoker,region\n1,1,a\n2,0,b\n"), "1:1 1 1 0 0/2:1 2 0 1 0/");  // 0/1 will do for true/false
+  EXPECT_EQ(encode("age,smoker,region\n1,1,a\n2,0,b\n"), "1:1 1 1 0 0/2:1 2 0 1 0/");  // 0/1 is accepted for true/false
 }
 
 TEST_F(NewData, StaysAlignedWhereSomethingIsMissing) {

@@ -1,4 +1,4 @@
-// Formulas: which terms they stand for, and what is said of those that cannot be read.
+// Formulas: the terms that they stand for, and messages about those that cannot be read.
 #include "flymc/data/files/formula.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace flymc {
 namespace {
 
-// "y = 1 + a + a:b", with 0 where there is no intercept; `.` is a, b and c.
+// "y = 1 + a + a:b", with 0 if there is no intercept; `.` is a, b and c.
 std::string read(const std::string& text) {
   const Formula formula = parse_formula(text, [](const std::string& target) {
     std::vector<std::string> others;
@@ -75,7 +75,7 @@ TEST(Formula, StandsForTerms) {
     EXPECT_EQ(read(text), terms) << text;
   EXPECT_EQ(parse_formula("y ~ x*C(a) + factor(b)").categorical, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(parse_formula("y ~ b:log(x) + a + I(b^2)").columns(), (std::vector<std::string>{"a", "b", "x"}));
-  EXPECT_TRUE(parse_formula("y ~ . - a").terms.empty());  // what . stands for is not known yet
+  EXPECT_TRUE(parse_formula("y ~ . - a").terms.empty());  // the meaning of . is not known yet
 }
 
 TEST(Formula, SaysWhatCannotBeRead) {

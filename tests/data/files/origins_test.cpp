@@ -19,7 +19,7 @@ TEST(Origins, AreRunsOfRows) {
     ASSERT_TRUE(found);
     EXPECT_EQ(std::pair(found->file, found->row), from[i]);
   }
-  // As text, behind others.
+  // As text, appended to other origins.
   Origins again;
   again.add(0, 1, 9);
   again.add_text(origins.to_text(0), 1, 7, 3);

@@ -76,7 +76,7 @@ TEST_P(StoreFileOfEachPrecision, GivesTheBitsOfMemory) {
 INSTANTIATE_TEST_SUITE_P(StoreFile, StoreFileOfEachPrecision, testing::Values(NumberType::float64, NumberType::float32),
                          [](const auto& test) { return test.param == NumberType::float64 ? "float64" : "float32"; });
 
-// Rows with codes: the bits of memory, and a flipped bit or another layout is noticed.
+// Rows with codes have the same bits as in memory; a flipped bit or another layout is detected.
 TEST_P(StoreFileOfEachPrecision, GivesTheCodesOfMemory) {
   const Folder folder;
   std::vector<std::string> names;
@@ -192,7 +192,7 @@ TEST(StoreFile, DamagedAndForeignFilesAreNamed) {
   EXPECT_TRUE(says(message_of<InputError>([&] { open_store(path); }), {path, "not `features` and `target`"}));
 }
 
-// Any number, any name: one flipped bit would make another posterior.
+// A flipped bit anywhere is detected, because it would change the posterior.
 TEST(StoreFile, FlippedBitsAreNoticed) {
   const Folder folder;
   for (const auto precision : {NumberType::float64, NumberType::float32}) {
@@ -204,7 +204,7 @@ TEST(StoreFile, FlippedBitsAreNoticed) {
       bad[at] = static_cast<char>(bad[at] ^ 1);
       const auto path = folder.write("flipped", bad);
       try {
-        // Where nobody reads it (padding, the first copy of the schema) it does no harm.
+        // A flip in bytes that are not read (padding, the first copy of the schema) changes no number.
         const Store flipped = open_store(path).store, good = open_store(folder("a.store")).store;
         for (RowId i = 0; i < good.rows(); ++i)
           for (Index j = 0; j < 20; ++j) ASSERT_EQ(flipped.value(i, j), good.value(i, j)) << at;
@@ -263,7 +263,7 @@ TEST(StoreFile, FullDiskIsAFileError) {
   EXPECT_FALSE(std::filesystem::exists(folder("a")));
 }
 
-// Rows find their way home: over several files, where rows were dropped, and in parts of several ranks.
+// Origins of rows: over several files, with dropped rows, and in the parts of several ranks.
 TEST(StoreFile, KnowsWhereRowsCameFrom) {
   const Folder folder;
   const Index block = StoreBuilder::rows_per_block(2);
@@ -298,7 +298,7 @@ TEST(StoreFile, KnowsWhereRowsCameFrom) {
   EXPECT_EQ(store.row_name(static_cast<RowId>(block) + 100), "b.csv, row 1");
   EXPECT_LT(store.origins.runs().size(), from.size() / 100);
 
-  // One that was not told.
+  // A store without origins.
   StoreWriter plain(folder("plain.arrow"), {"x"});
   plain.append(std::vector{1.0}, 0.0);
   plain.finish();

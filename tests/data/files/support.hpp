@@ -1,4 +1,4 @@
-// Folders that vanish, files written for a test, and the message that an action ends with.
+// Folders that remove themselves, files written for a test, and the message of an error.
 #pragma once
 
 #include <gtest/gtest.h>

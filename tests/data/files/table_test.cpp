@@ -1,4 +1,4 @@
-// Every format gives the same cells; columns, files and kinds are held against each other.
+// Every format gives the same cells; columns, files and kinds are compared.
 #include "flymc/data/files/table.hpp"
 
 #include <arrow/io/compressed.h>
@@ -91,7 +91,7 @@ TEST(Table, FormatsAgree) {
     const Table text = Table::open({path}, {.categorical = {"count", "smoker", "not there"}, .delimiter = {}});
     EXPECT_EQ(cells(text, {"count", "smoker"}), "7 true/-2 false/- -/9007199254740991 true");
   }
-  // All of them as one table of forty rows; rows of a file count from 1.
+  // All files as one table of forty rows; the rows of each file count from 1.
   const Table table = Table::open(paths);
   EXPECT_EQ(table.files(), paths);
   RowId rows = 0;
@@ -196,7 +196,7 @@ TEST(Table, EmptyPartsFitEveryKind) {
   EXPECT_EQ(cells(Table::open({groups, two}), {"a", "b"}), "z 1");
 }
 
-// More than one block, so that what the first block shows is not what a later one holds.
+// More than one block, so that later blocks have other values than the first.
 TEST(Table, IntegersOfTheFirstBlockMayBecomeNumbers) {
   const Folder folder;
   std::string csv = "n,empty,text\n";
@@ -219,7 +219,7 @@ TEST(Table, IntegersOfTheFirstBlockMayBecomeNumbers) {
   EXPECT_EQ(text, "multi\nline");
 }
 
-// A reader that fails while an earlier batch, which fails too, is still being worked on.
+// The reader fails while an earlier batch, which fails too, is still in progress.
 TEST(Table, TheFirstErrorInOrderIsTheOneThatIsReported) {
   const Folder folder;
   std::string csv = "a,b\n";

@@ -46,7 +46,7 @@ EncodingOptions options_of(const std::string& formula, std::initializer_list<con
   return options;
 }
 
-// The features of each row, all of them and on the scale of the table.
+// The features of each row, expanded and on the scale of the table.
 std::vector<std::vector<double>> features_of(const Encoding& encoding, const Table& table, bool as_new = false) {
   std::vector<std::vector<double>> out;
   const Layout layout = encoding.layout();
@@ -173,7 +173,7 @@ TEST(Terms, AreTheFeaturesOfTheirFormula) {
         for (std::size_t j = 0; j < names.size(); ++j)
           EXPECT_NEAR(features[i][j], of.features[j].second(rows[i]), 1e-12) << names[j] << " of row " << i;
     }
-    // Numbers are in units of their deviation over all rows, and levels and their slopes are not centred.
+    // Numbers are in units of their deviation over all rows; levels and their slopes are not centred.
     for (std::size_t j = 0; j < names.size(); ++j) {
       double sum = 0.0, squares = 0.0;
       bool zero_or_one = true;
@@ -194,7 +194,7 @@ TEST(Terms, AreTheFeaturesOfTheirFormula) {
   }
 }
 
-// Where a row would be too long, a slope is a code and a number: the same features.
+// If a row would be too long, a slope is stored as a code and a number, with the same features.
 TEST(Terms, OfManyLevelsAreCodesWithNumbers) {
   const Folder folder;
   std::string csv = "x,g,h,y\n";
@@ -221,12 +221,12 @@ TEST(Terms, OfManyLevelsAreCodesWithNumbers) {
                                                             : 0.0;
       EXPECT_NEAR(features[i][j], expected, 1e-12) << names[j] << " of row " << i;
     }
-  // On threads and in batches of any size it is the same encoding.
+  // The encoding is the same on threads and in batches of any size.
   const Threads threads(3);
   EXPECT_EQ(Encoding::learn(table, options, {threads}).to_json(), encoding.to_json());
 }
 
-// As version 3 was written first: it is read for ever, or refused in words.
+// The first format of version 3: it must be read for ever, or be refused with a message.
 TEST(Terms, OfVersion3AreRead) {
   const std::string kept = R"json({"version": 3, "facts": {}, "target": {"name": "late", "kind": "two_classes",
     "column": "numeric", "classes": ["0", "1"], "values": [0.0, 1.0], "mean": 0.0, "deviation": 0.0},
@@ -272,7 +272,7 @@ TEST(Terms, OfNumbersThatAreLevelsComeBySize) {
   EXPECT_EQ(encoding.feature_names().back(), "m[11]");
 }
 
-// A column of texts is one of texts, in a formula as elsewhere.
+// Texts keep their kind in a formula too.
 TEST(Terms, OfTextsThatLookLikeNumbersComeAsTexts) {
   const Folder folder;
   std::string csv = "m,y\n";
@@ -280,7 +280,7 @@ TEST(Terms, OfTextsThatLookLikeNumbersComeAsTexts) {
     csv += fmt::format("{},{}\n", i % 3 == 0 ? "9" : i % 3 == 1 ? "10" : "1e999", i * i % 7 % 2);
   const Table as_text = Table::open({folder.write("t.csv", csv)}, {{"m"}, {}});
   EXPECT_EQ(joined(Encoding::learn(as_text, options_of("y ~ m")).feature_names(), " "), "intercept m[1e999] m[9]");
-  // A number that no double holds is the largest.
+  // A number beyond the range of double sorts last.
   EXPECT_EQ(joined(Encoding::learn(as_text, options_of("y ~ C(m)", {"m"})).feature_names(), " "),
             "intercept m[10] m[1e999]");
 }
@@ -353,7 +353,7 @@ TEST(Terms, ThatCannotBeAreRefused) {
   const Table negative = Table::open({folder.write("bad.csv", bad)});
   EXPECT_TRUE(says(message_of<InputError>([&] { Encoding::learn(negative, options_of("y ~ z + log(x):g")); }),
                    {"bad.csv, column 'x', row 1: log(x) of -3 is no number"}));
-  // A level that comes with one level of another only.
+  // One level occurs only together with a single level of another column.
   std::string few = "g,h,y\n";
   for (int i = 0; i < 40; ++i) few += fmt::format("{},{},{}\n", i % 4 ? "a" : "b", i % 4 ? i % 2 : 1, i * i % 5 % 2);
   const Table thin = Table::open({folder.write("few.csv", few)}, {{"h"}, {}});

@@ -10,25 +10,26 @@
 
 namespace flymc {
 
-// Rows follow each other as they do in the files, but where a file ends or rows were dropped. So what is kept is a list
-// of runs, a few numbers each time that something was left out.
+// Rows follow each other as they do in the files, except where a file ends or rows were dropped. So the origins are a
+// list of runs, with a new run for each such place.
 class Origins {
  public:
   struct Run {
     RowId first = 0;        // rows first, first + 1, ... of the store, up to the next run,
-    std::int64_t file = 0;  // are of this file,
-    RowId row = 0;          // its rows row, row + 1, ..., which count from 1
+    std::int64_t file = 0;  // come from this file,
+    RowId row = 0;          // and are its rows row, row + 1, ..., counted from 1
   };
 
-  // Row `own` of the store, which comes after those before. It is the next of its run, or begins another.
+  // Adds row `own` of the store, which comes after all rows before. It continues the last run or begins another.
   void add(RowId own, std::int64_t file, RowId row);
   void clear() { runs_.clear(); }
   const std::vector<Run>& runs() const { return runs_; }
-  // The run that a row belongs to and its row in the file; nothing if that is not known.
+  // The row's place as a run that begins at it; empty if the origin is not known.
   std::optional<Run> of(RowId own) const;
 
-  // As text, [[first, file, row], ...] with rows of the store counted from `from`, and back. Throws InputError if it is
-  // something else, or speaks of other rows than `rows` and `files`.
+  // Writes the runs as text, [[first, file, row], ...] with rows of the store counted from `from`, and reads them back.
+  // add_text throws InputError if the text is not of this form, or a run lies outside of the `rows` rows and `files`
+  // files.
   std::string to_text(RowId from) const;
   void add_text(const std::string& text, RowId from, Index rows, std::size_t files);
 

@@ -17,11 +17,11 @@ namespace flymc {
 
 class Source {
  public:
-  // Throws InputError if it cannot be opened.
+  // Throws InputError if the source cannot be opened.
   explicit Source(const std::string& path);
 
   std::uint64_t bytes() const { return bytes_; }
-  // Throws InputError if it cannot be read or ends before.
+  // Throws InputError if the source cannot be read or is too short.
   void read_at(std::uint64_t offset, std::span<std::byte> bytes) const;
 
  private:
@@ -30,8 +30,8 @@ class Source {
   std::uint64_t bytes_ = 0;
 };
 
-// Of an address: one that opens its place with the settings of the environment, ends in /x, and has no key; and the key.
-// For other programs that use Arrow. Empty of a file.
+// Splits an address for other programs that use Arrow. The first part opens its place with the settings of the
+// environment, ends in /x, and has no key; the second part is the key. Empty for a file.
 std::optional<std::pair<std::string, std::string>> place_and_key(const std::string& path);
 
 }  // namespace flymc
