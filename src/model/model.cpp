@@ -1,4 +1,4 @@
-// What a model asks of a store before anything runs.
+// Checks that a store suits a model, and names coefficients.
 #include "flymc/model/model.hpp"
 
 #include <fmt/format.h>

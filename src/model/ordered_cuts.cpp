@@ -23,7 +23,7 @@ OrderedCuts::OrderedCuts(Prior prior, OrderedTarget target) : prior_(std::move(p
 
 void OrderedCuts::check(Index parameters) const {
   prior_.check(parameters);
-  constexpr double least = 0.99;  // a row, but for rounding
+  constexpr double least = 0.99;  // a row, apart from rounding
   for (std::size_t k = 1; k + 1 < target_.category_weights.size(); ++k)
     if (target_.category_weights[k] < least)
       throw InputError(fmt::format(
@@ -88,7 +88,7 @@ SparseSymmetric OrderedCuts::curvature(Of what, const Vector& theta) const {
 
 Vector OrderedCuts::centre(Index parameters) const {
   Vector out = prior_.centre(parameters);
-  // The odds of being below each cut point: sums from either end, of which nothing cancels.
+  // The log odds of being below each cut point, from sums from both ends, in which no terms cancel.
   double sum = 0.0;
   for (Index k = 0; k < cuts(); ++k) out[k] = std::log(sum += target_.category_weights[static_cast<std::size_t>(k)]);
   sum = 0.0;

@@ -1,4 +1,4 @@
-// The four priors, term by term in u = (theta_j - location_j) / scale_j.
+// The four priors, written in u = (theta_j - location_j) / scale_j.
 #include "flymc/model/prior.hpp"
 
 #include <fmt/format.h>
@@ -108,7 +108,7 @@ Prior Prior::parse(const std::string& text) {
                     "student_t(degrees of freedom, location, scale), flat",
                     text));
   };
-  // The word, and the numbers between its brackets.
+  // Separates the word from the numbers in its brackets.
   std::string plain;
   for (const char c : text)
     if (c != ' ' && c != '\t') plain += c;

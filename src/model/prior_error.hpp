@@ -1,4 +1,4 @@
-// What is wrong with a prior, as an error that names the setting.
+// An error about a prior, which names the setting.
 #pragma once
 
 #include <string>

@@ -29,7 +29,7 @@ std::optional<Prior> parse_one(const std::string& text) {
 
 std::string describe_one(const std::optional<Prior>& prior) { return prior ? prior->describe() : by_default; }
 
-// How closely a name is that of a coefficient; 0 if it is not.
+// How specifically a name means a coefficient; 0 if it does not.
 int closeness(const std::string& name, const NamedCoefficient& of) {
   return name == of.name ? 3 : name == of.feature ? 2 : name == of.term ? 1 : 0;
 }

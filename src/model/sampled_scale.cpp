@@ -1,4 +1,4 @@
-// Chain rules between (psi, tau) and (beta, sigma).
+// The chain rule between (psi, tau) and (beta, sigma).
 #include "flymc/model/sampled_scale.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ void SampledScale::check(Index parameters) const {
 }
 
 void SampledScale::check_limits(const Vector& theta) const {
-  constexpr double least = 1e-6;  // of the target's standard deviation: sums of squares know hardly less
+  constexpr double least = 1e-6;  // of the target's standard deviation: sums of squares hardly resolve less
   if (theta[theta.size() - 1] * least < 1.0) return;
   throw InputError(
       fmt::format("residuals are less than {:g} of the target's standard deviation, too small to draw their scale: "
@@ -113,7 +113,7 @@ SparseSymmetric SampledScale::curvature(Of what, const Vector& theta) const {
   out.diagonal[d] = along * along * (weights[d] + weights.head(d).dot(theta.head(d).cwiseAbs2()));
   Vector together = -sigma * along * weights.head(d).cwiseProduct(theta.head(d));
   if (what != Of::corner) out.diagonal[d] += powers(theta.size()) / (tau * tau);
-  if (what == Of::bend) {  // the second derivatives of beta_j and sigma, times the prior's slopes, come on top
+  if (what == Of::bend) {  // adds the second derivatives of beta_j and sigma, times the prior's slopes
     Vector slope = Vector::Zero(theta.size());
     prior_.surrogate(at, slope);
     out.diagonal[d] += 2.0 * along / tau * (slope.head(d).dot(theta.head(d)) - slope[d]);

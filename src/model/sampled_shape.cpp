@@ -1,4 +1,4 @@
-// Chain rules between s = log kappa and kappa.
+// The chain rule between s = log kappa and kappa.
 #include "flymc/model/sampled_shape.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Differences of log Gamma, by Stirling's series where the argument is at least 16 and by its factors before.
+// Differences of log Gamma, by Stirling's series if the argument is at least 16, and by its factors below.
 #include "flymc/model/shape_part.hpp"
 
 #include <array>
@@ -12,8 +12,8 @@ namespace {
 
 constexpr int factors = 16;
 
-// log Gamma(x) = (x - 1/2) log x - x + log(2 pi) / 2 + tail(x). What comes after the fifth term is below 1e-15 for
-// x >= 16. With the derivatives in x.
+// log Gamma(x) = (x - 1/2) log x - x + log(2 pi) / 2 + tail(x), with its derivatives in x. The terms after the fifth
+// are below 1e-15 for x >= 16.
 ShapePart tail(double x) {
   const double v = 1.0 / x, w = v * v;
   return {v * (1.0 / 12.0 - w * (1.0 / 360.0 - w * (1.0 / 1260.0 - w * (1.0 / 1680.0 - w / 1188.0)))),
@@ -30,13 +30,13 @@ ShapePart shape_part_of_count(double y, double s) {
   return out;
 }
 
-// sum over y of w_y sum over j < y of log(1 + j / kappa). The first factors of all counts are added up together: factor j
-// counts as much as the counts above j weigh.
+// sum over y of w_y sum over j < y of log(1 + j / kappa). The first factors of all counts are added together: factor j
+// has the total weight of the counts above j.
 ShapePart shape_part_of_counts(std::span<const WeighedTarget> counts, double s) {
   const double kappa = std::exp(s), x = kappa + factors, more = std::log1p(factors / kappa);
   const ShapePart here = tail(x);
   ShapePart out;
-  std::array<double, factors> weight{};  // of the counts that end at j, and in the end of those above j
+  std::array<double, factors> weight{};  // by last factor: total weight of the counts j + 1
   double above = 0.0;
   for (const auto& [y, w] : counts) {
     const double n = y - factors;
@@ -44,9 +44,9 @@ ShapePart shape_part_of_counts(std::span<const WeighedTarget> counts, double s) 
       if (y >= 1.0) weight[static_cast<std::size_t>(y) - 1] += w;
       continue;
     }
-    // log Gamma(x + n) - log Gamma(x) - n log kappa at x = kappa + 16. With t = n / x,
+    // log Gamma(x + n) - log Gamma(x) - n log kappa at x = kappa + 16. With t = n / x it is
     //   (x + n - 1/2) log(1 + t) - n + n log(x / kappa) + tail(x + n) - tail(x),
-    // where x ((1 + t) log(1 + t) - t) has no more rounding than n has.
+    // where x ((1 + t) log(1 + t) - t) has no larger rounding error than n.
     above += w;
     const double log_t = std::log1p(n / x);
     const ShapePart there = tail(x + n);
@@ -77,7 +77,7 @@ ShapePart shape_part_of_amount(double y, double s) {
     out.bend = -kappa * (here.slope + kappa * here.bend);
     return out;
   }
-  // log Gamma(kappa) = log Gamma(kappa + 16) - sum over j < 16 of log(kappa + j), of which j = 0 has s.
+  // log Gamma(kappa) = log Gamma(kappa + 16) - sum over j < 16 of log(kappa + j), whose term for j = 0 is s.
   const double x = kappa + factors, log_x = std::log(x);
   const ShapePart here = tail(x);
   double sum = s, slope = 1.0, bend = 0.0;  // of the factors, in s

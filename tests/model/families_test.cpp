@@ -1,4 +1,4 @@
-// The likelihoods of the families against long double, far into the tails, and the targets they draw.
+// The likelihoods of the families against long double, far into the tails, and their random targets.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ TEST(LogisticFamily, LikelihoodAndSlopesInLongDouble) {
       family.slope(y, {&eta, 1}, {&slope, 1});
       family.curvature(y, {&eta, 1}, {&curvature, 1});
       expect_near(slope, (y > 0.5 ? 1 : -1) * expl(log_sigmoid_exactly(-m)), 1e-15 * (1 + std::abs(eta)));
-      if (std::abs(eta) < 300.0)  // beyond, it underflows
+      if (std::abs(eta) < 300.0)  // beyond this it underflows
         expect_near(curvature, expl(log_sigmoid_exactly(m) + log_sigmoid_exactly(-m)), 1e-15 * (1 + std::abs(eta)));
     }
   const double eta = 0.3;
@@ -88,7 +88,7 @@ void expect_family(const auto& family, double y, double eta, long double l, long
   double first, second;
   family.slope(y, {&eta, 1}, {&first, 1});
   family.curvature(y, {&eta, 1}, {&second, 1});
-  // A relative error of eta is one of eta^2 of exp(-eta^2 / 2).
+  // A relative error of eta becomes eta^2 times as large in exp(-eta^2 / 2).
   const double relative = 1e-15 * (4.0 + eta * eta);
   expect_near(family.log_likelihood(y, {&eta, 1}), l, relative);
   expect_near(first, slope, 4.0 * relative);
@@ -162,7 +162,7 @@ TEST(PoissonFamily, KnowsItsTargets) {
     EXPECT_EQ(Poisson{}.target_problem(y), "a count: 0, 1, 2, ...");
 }
 
-// The curvature that a change needs is never more than what is said, nearly so at the edge, and (c* - w) / x rises.
+// `needed` is never less than the curvature that a change needs, is nearly equal at the edge, and (c* - w) / x rises.
 TEST(PoissonFamily, NeedsWhatTheSeriesSays) {
   const Poisson family;
   for (const double eta : {-3.0, 0.0, 5.0})
@@ -182,7 +182,7 @@ TEST(PoissonFamily, NeedsWhatTheSeriesSays) {
   EXPECT_EQ(family.needed(0.0, {&eta, 1}, std::nan("")).curvature, HUGE_VAL);
 }
 
-// Frequencies of counts for small and large means, and mean and variance where they are too many to count.
+// Frequencies of counts for small and large means; mean and variance if there are too many different counts.
 TEST(PoissonFamily, DrawsCounts) {
   const Poisson family;
   constexpr std::uint64_t draws = 40000;
@@ -212,7 +212,7 @@ TEST(PoissonFamily, DrawsCounts) {
   EXPECT_EQ(family.simulate({&near, 1}, PhiloxRandom(7, 0, 0), 0), 0.0);
 }
 
-// In long double, by series where mu is small.
+// Moments in long double, by series if mu is small.
 struct TruncatedMoments {
   long double log_sum, excess, variance;  // log((exp(mu) - 1) / mu), the mean less 1, the variance
   explicit TruncatedMoments(long double eta) {
@@ -273,7 +273,7 @@ TEST(TruncatedPoissonFamily, KnowsItsTargets) {
   EXPECT_EQ(TruncatedPoisson{}.target_problem(0.0), "a count without zeros: 1, 2, 3, ...; a hurdle takes zeros, too");
 }
 
-// What its bound stands on: the third cumulant is positive, and at most 4/3 of the variance.
+// The bound relies on this: the third cumulant is positive, and at most 4/3 of the variance.
 TEST(TruncatedPoissonFamily, ThirdCumulantIsBetweenZeroAndFourThirdsOfTheVariance) {
   const TruncatedPoisson family;
   double largest = 0.0;
@@ -348,8 +348,7 @@ TEST(SoftmaxFamily, LikelihoodAndSlopesInLongDouble) {
         for (const double e : eta) top = std::max<long double>(top, e);
         for (const double e : eta) sum += expl(e - top);
         for (std::size_t k = 0; k < 3; ++k) others += static_cast<int>(k) == y ? 0 : expl(eta[k] - own);
-        // Where the observed class is the likeliest, -l may be tiny and still has all its digits; log(3) is its
-        // largest.
+        // If the observed class is the likeliest, -l may be tiny and still has all its digits; it is at most log(3).
         const double expected = static_cast<double>(own == top ? -log1pl(others) : own - top - logl(sum));
         EXPECT_NEAR(family.log_likelihood(y, eta), expected, 2.0 * ulps * std::abs(expected));
         std::vector<double> slope(3);
@@ -371,7 +370,7 @@ TEST(SoftmaxFamily, TwoClassesAreTheLogisticAndAShiftIsNothing) {
     for (const double y : {0.0, 1.0}) {
       const double logistic = Logistic{}.log_likelihood(y, {&eta, 1});
       EXPECT_NEAR(Softmax(2).log_likelihood(y, pair), logistic, ulps * (1.0 + std::abs(logistic)));
-      // eta + 1 itself is rounded.
+      // eta + 1 is rounded.
       EXPECT_NEAR(Softmax(2).log_likelihood(y, shifted), logistic, ulps * (2.0 + std::abs(eta)));
     }
   }
@@ -427,20 +426,20 @@ TEST(StudentTFamily, LikelihoodAndSlopesInLongDouble) {
     }
 }
 
-// With many degrees of freedom it is the normal distribution, constant and all.
+// With many degrees of freedom it is the normal distribution, its constant included.
 TEST(StudentTFamily, BecomesNormal) {
   const double eta = 0.3;
   for (const double nu : {1e5, 1e8, 1e12, 1e15})
     EXPECT_NEAR(StudentT(nu, 2.0).log_likelihood(1.0, {&eta, 1}), Gaussian(2.0).log_likelihood(1.0, {&eta, 1}),
                 1.0 / nu + 1e-14)
         << nu;
-  // Either side of where the series begins.
+  // On both sides of the switch to the series.
   EXPECT_NEAR(StudentT(19999.9, 1.0).log_likelihood(eta, {&eta, 1}),
               StudentT(20000.1, 1.0).log_likelihood(eta, {&eta, 1}), 1e-9);
 }
 
-// A count far beyond kappa: y - (y + kappa) p = kappa (y - mu) / (mu + kappa), and the likelihood, by formulas that do not
-// cancel.
+// A count far beyond kappa: y - (y + kappa) p = kappa (y - mu) / (mu + kappa), and the likelihood, by formulas that do
+// not cancel.
 TEST(NegativeBinomialFamily, LargeCounts) {
   const double kappa = 2.3, s = std::log(kappa);
   for (const double y : {1e6, 1e9, 1e12, 1e15}) {
@@ -465,8 +464,8 @@ TEST(StudentTFamily, KnowsItsTargetsAndParameters) {
   }
 }
 
-// Shares of draws below points of a known distribution function; about 20 comparisons in all, false alarm 2e-4 over the
-// four tests and less than 1e-4 in each.
+// Shares of draws below points of a known distribution function; about 20 comparisons in all, with a false alarm of
+// 2e-4 over the four tests and less than 1e-4 in each.
 template <class F, class Below>
 void expect_distribution(const F& family, const std::vector<double>& eta, const std::vector<double>& points,
                          const Below& below) {
@@ -480,7 +479,7 @@ void expect_distribution(const F& family, const std::vector<double>& eta, const 
     EXPECT_LT(std::abs(count - n * p), sigmas * std::sqrt(n * p * (1.0 - p))) << "below " << x << " at " << eta[0];
   }
   for (const double d : draws) ASSERT_EQ(family.target_problem(d), "");
-  // By address: the same target again, out of order.
+  // Addressed: the same target again, out of order.
   EXPECT_EQ(family.simulate(eta, random, 77), draws[77]);
 }
 
@@ -517,7 +516,7 @@ TEST(UserFamily, DrawsItsTargets) {
                       [&](double y) { return 2.0 / std::numbers::pi * std::atan(std::exp(y - eta)); });
 }
 
-// A user's family needs nothing but the concept. Its parts agree with each other in long double.
+// A user's family needs only the concept. Its parts agree with each other in long double.
 TEST(UserFamily, PartsAgree) {
   const Sech family;
   const auto exactly = [](long double r) {

@@ -1,4 +1,4 @@
-// Names, checks at the boundary, and batches that say what single rows say.
+// Names, checks at the boundary, and batches that agree with single rows.
 #include "flymc/model/model.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(Model, ThetaHoldsOneVectorOfWeightsPerPredictor) {
 
 TEST(Model, CheckNamesTheRowAndTheValue) {
   const Threads threads(2);
-  // Far enough down that the row lies in another block than the first.
+  // The bad row is in a later block than the first.
   const Index rows = 20000, bad = 17001;
   Vector y = Vector::Zero(rows);
   EXPECT_NO_THROW(Model(Logistic{}, Prior::flat()).check(Store::from_matrix(two_columns(rows), y), {threads}));
@@ -68,7 +68,7 @@ TEST(Model, CopiesShareTheFamily) {
   EXPECT_EQ(&copy.family(), &model.family());
 }
 
-// A batch of rows with K predictors each, and offsets from them.
+// A batch of rows with K predictors each, and changes of these.
 struct Batch {
   std::vector<double> y, eta, delta;
 };
@@ -114,7 +114,7 @@ TYPED_TEST(BatchedFamilies, SayWhatSingleRowsSay) {
   EXPECT_EQ(batched.name(), family.name());
   ASSERT_EQ(batched.predictors(), family.predictors());
   EXPECT_EQ(batched.target_problem(1.5), family.target_problem(1.5));
-  // Classes are the targets below their number, and nothing else.
+  // Classes are exactly the targets 0 ... C - 1.
   const Index classes = batched.target_classes();
   for (Index c = 0; c < classes; ++c) EXPECT_EQ(family.target_problem(static_cast<double>(c)), "");
   EXPECT_EQ(family.target_problem(static_cast<double>(classes)).empty(), classes == 0);
@@ -169,7 +169,7 @@ TYPED_TEST(BatchedFamilies, LeaveOutWhatIsNotWanted) {
   std::vector<double> only_curvature(rows * k * k);
   batched.likelihood(batch.y, batch.eta, {}, {}, only_curvature);
   EXPECT_EQ(only_curvature, curvature);
-  EXPECT_EQ(*family.queries, 10);  // nothing was asked of the likelihood itself
+  EXPECT_EQ(*family.queries, 10);  // the likelihood itself was not evaluated
 
   std::vector<double> remainder(rows), bend(rows * k);
   batched.remainder(batch.y, batch.eta, batch.delta, remainder, bend);
@@ -179,7 +179,7 @@ TYPED_TEST(BatchedFamilies, LeaveOutWhatIsNotWanted) {
   batched.global_curvature(batch.y, batch.eta, only_curvature);
   EXPECT_EQ(*family.queries, 20);
 
-  // No rows at all.
+  // An empty batch.
   const FactSpans nothing{std::span<const double>{}};
   batched.likelihood(nothing, {}, {}, {}, {});
   batched.remainder(nothing, {}, {}, {}, {});

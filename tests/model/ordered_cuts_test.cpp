@@ -1,4 +1,4 @@
-// Cut points: derivatives of what the density has for them, and rows that together are the textbook's likelihood.
+// Cut points: derivatives of their part of the density, and rows that together are the textbook's likelihood.
 #include "flymc/model/ordered_cuts.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 using problems::message_of;
 
 const OrderedTarget ordered_target{{30.0, 4.0, 0.5, 20.0}};  // a run refuses the third; formulas hold for it
-// Of three cut points and a coefficient.
+// The prior of three cut points and a coefficient.
 const Prior ordered_prior = Prior::each({Prior::student_t(3.0, 0.0, 2.5), Prior::student_t(3.0, 0.0, 2.5),
                                          Prior::normal(1.0, 2.0), Prior::laplace(0.3, 1.0)});
 const Vector some_parameters{{-0.8, 0.1, 0.7, 1.4}};
@@ -73,7 +73,7 @@ TEST(OrderedCuts, DerivativesAreThoseOfItsValue) {
   EXPECT_EQ(corner, Matrix::Zero(4, 4));
 }
 
-// Where nothing but the categories' shares is known, these are the cut points of the highest likelihood.
+// Without columns, these cut points have the highest likelihood.
 TEST(OrderedCuts, BeginsWhereTheSharesAre) {
   const OrderedCuts cuts(ordered_prior, ordered_target);
   const Vector at = cuts.parameters(cuts.centre(4));

@@ -1,4 +1,4 @@
-// Priors by term: which coefficients a term is about, and that each then has its own prior.
+// Priors by term: the coefficients that a term names, and that each of them has its own prior.
 #include "flymc/model/prior_terms.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 using problems::message_of;
 using Names = std::vector<NamedCoefficient>;
 
-// What a prior gives coefficient j, told from its log density at two places.
+// Each coefficient's prior, compared by its log density at two points.
 void expect_same(const Prior& all, const std::vector<Prior>& each) {
   const auto size = static_cast<Index>(each.size());
   for (const double at : {-1.3, 0.4}) {
@@ -28,14 +28,14 @@ void expect_same(const Prior& all, const std::vector<Prior>& each) {
   }
 }
 
-// Coefficients of columns of numbers.
+// Names of coefficients of numeric columns.
 Names columns(const std::vector<std::string>& names) {
   Names out;
   for (const std::string& name : names) out.push_back({name, name, name});
   return out;
 }
 
-// By default normal(0, 3), and on the scale that is said.
+// The prior of these coefficients, with the default normal(0, 3), on the scale of the text.
 Prior of(const PriorTerms& terms, const Names& names) {
   return terms.of(names, Prior::normal(0.0, 3.0), Vector::Ones(static_cast<Index>(names.size())));
 }
@@ -47,7 +47,7 @@ TEST(PriorTerms, OneForAllIsThePriorItself) {
   EXPECT_FALSE(terms.only_default());
 }
 
-// What is said is multiplied by the scale, location and all; the default has its own scale.
+// A prior in the text is multiplied by the scale, location included; the default has its own scale.
 TEST(PriorTerms, OfScaledCoefficients) {
   Vector scale(4);
   scale << 1.0, 10.0, 0.5, 4.0;
@@ -65,8 +65,8 @@ TEST(PriorTerms, OfScaledCoefficients) {
               {Prior::normal(1.0, 2.0), Prior::normal(10.0, 20.0), Prior::normal(0.0, 4.0), Prior::normal(4.0, 8.0)});
 }
 
-// The levels of a column, and of products, of three classes. What is said of a column is not said of its products,
-// whichever of their columns comes first.
+// The levels of a column and of products, with three classes. A prior of a column is not one of its products, whichever
+// of their columns comes first.
 TEST(PriorTerms, ANameIsACoefficientOrAFeatureOrATerm) {
   const PriorTerms terms = PriorTerms::parse(
       "normal(0, 2.5); age: student_t(4, 0, 1);region:laplace(0, 0.5) ; region[b]: flat; region:age: normal(1, 2); "
@@ -103,7 +103,7 @@ TEST(PriorTerms, BadInputIsNamed) {
             "‹prior›: 'aeg' is the name of no coefficient; did you mean 'age'?");
 }
 
-// Priors of several kinds: what moves and the anchor ask of them is what each would answer alone.
+// Priors of several kinds: each coefficient gets the same values as from its prior alone.
 TEST(PriorTerms, KindsMayDiffer) {
   const std::vector<Prior> each{Prior::normal(0.5, 2.0), Prior::laplace(0.0, 0.5), Prior::student_t(3.0, 1.0, 2.0)};
   const Prior all = Prior::each(each);

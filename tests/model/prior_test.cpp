@@ -1,4 +1,4 @@
-// Every prior against its textbook formula: density, mass, slopes, the surrogate's promises, and draws.
+// Every prior against its textbook formula: density, mass, slopes, properties of the surrogate, and draws.
 #include "flymc/model/prior.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ struct Case {
   std::string name;
   std::function<Prior(double, double)> make;        // location, scale
   std::function<long double(long double)> density;  // of u = (x - location) / scale
-  std::function<long double(long double)> below;    // its distribution function
+  std::function<long double(long double)> below;    // the distribution function of u
   std::function<Prior(std::vector<double>, std::vector<double>)> make_each;
 };
 
@@ -145,7 +145,7 @@ TEST(Prior, SurrogateIsThePriorUpToAConstantButForTheLaplace) {
 }
 
 // Each term is concave in u^2, so the quadratic with the surrogate's gradient and curvature never lies above it: a
-// Newton step climbs. Curvatures are positive, whatever the second derivative is.
+// Newton step increases it. Curvatures are positive, even where the second derivative is not.
 TEST(Prior, SurrogateLiesAboveItsQuadratic) {
   for (const Case& c : cases()) {
     const Prior prior = c.make(0.2, 0.8);
@@ -268,14 +268,14 @@ TEST(Prior, IsReadAsItDescribesItself) {
   EXPECT_EQ(message_of<InputError>([] { Prior::parse("normal(0, -1)"); }), "‹prior›: the scale -1 is not positive");
 }
 
-// With it taken away, the curvature at the corner of a Laplace is that of a normal of the same variance, 2 b^2.
+// Without `corner`, the curvature at the corner of a Laplace is that of a normal of the same variance, 2 b^2.
 TEST(Prior, TheCornerOfALaplaceLooksNarrowerThanItIs) {
   const Vector at{{0.3, 0.9}};
   const Prior laplace = Prior::laplace({0.3, 0.3}, {0.1, 0.1});
   const Vector curvature = laplace.curvature(Term::Of::surrogate, at).diagonal,
                more = laplace.curvature(Term::Of::corner, at).diagonal;
   EXPECT_NEAR(curvature[0] - more[0], 50.0, 1e-9);
-  EXPECT_GT(more[0], 900.0);  // ten times as narrow: 1000 in all
+  EXPECT_GT(more[0], 900.0);  // 1000 in all, 20 times that of the normal
   EXPECT_EQ(more[1], 0.0);    // away from the corner
   for (const Prior& other : {Prior::normal(0.3, 0.1), Prior::student_t(4.0, 0.3, 0.1), Prior::flat()})
     EXPECT_EQ(other.curvature(Term::Of::corner, at).diagonal, Vector::Zero(2));

@@ -1,4 +1,4 @@
-// A drawn residual scale: the map between theta and (beta, sigma), and a density that is the textbook's.
+// A drawn residual scale: the map between theta and (beta, sigma), and a density that agrees with the textbook.
 #include "flymc/model/sampled_scale.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 using problems::message_of;
 
 const ScaledTarget scaled_target{.total_weight = 40.0, .shift = 7.0, .unit = 3.0};
-// Of two coefficients and sigma.
+// The prior of two coefficients and sigma.
 const Prior scaled_prior =
     Prior::each({Prior::normal(6.0, 2.0), Prior::student_t(4.0, 0.5, 1.0), Prior::student_t(3.0, 0.0, 2.5)});
 const Vector some_theta{{0.4, -0.9, 1.7}};
@@ -48,7 +48,8 @@ TEST(SampledScale, ChangesAreDerivatives) {
   }
 }
 
-// p(theta) = p(beta, sigma) tau^W |det d(beta, sigma) / d theta|, up to a constant: differences from one place to others.
+// p(theta) = p(beta, sigma) tau^W |det d(beta, sigma) / d theta|, up to a constant: compares differences between
+// points.
 TEST(SampledScale, DensityIsThatOfTheParametersTimesTheJacobian) {
   const SampledScale scale(scaled_prior, scaled_target);
   const auto expected = [&](const Vector& theta) {
@@ -87,8 +88,8 @@ TEST(SampledScale, GradientAndBendAreDerivatives) {
   }
 }
 
-// The whole second derivative: psi_j and tau are coupled. The surrogate's leaves out what the slopes
-// of the prior have to do with it, and is positive definite.
+// The whole second derivative: psi_j and tau are coupled. The surrogate's leaves out the terms with the prior's slopes,
+// and is positive definite.
 TEST(SampledScale, CouplingsAreSecondDerivatives) {
   const SampledScale scale(scaled_prior, scaled_target);
   Matrix bend = Matrix::Zero(3, 3), precision = bend;
@@ -129,7 +130,7 @@ TEST(SampledScale, BeginsAtTheCentreOfThePriorWithSigmaOneUnit) {
   EXPECT_LT((scale.parameters(scale.centre(3)) - Vector{{6.0, 0.5, 3.0}}).norm(), 1e-13);
 }
 
-// However long the step, sigma stays positive and within reason.
+// For any length of the step, sigma stays positive and moderate.
 TEST(SampledScale, BeginsWhereSigmaIsPositive) {
   const SampledScale scale(scaled_prior, scaled_target);
   const Vector far{{0.1, 0.2, -1.699}};
@@ -148,8 +149,8 @@ TEST(SampledScale, NeedsMoreWeightThanParameters) {
   EXPECT_THROW(SampledScale(scaled_prior, {.total_weight = 10.0, .unit = 0.0}), InputError);
 }
 
-// The whole log posterior of theta, less the Jacobian, is prior(beta, sigma) times the likelihood by its own formula:
-// extended rows, weights and offsets included.
+// The whole log posterior of theta, less the Jacobian, is prior(beta, sigma) times the likelihood by its own formula,
+// with extended rows, weights and offsets.
 template <class F>
 void expect_posterior(const F& at_one, const std::function<double(double, double, double)>& log_likelihood) {
   constexpr Index rows = 30;

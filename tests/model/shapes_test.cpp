@@ -24,7 +24,7 @@ Real log_density_of_amount(Real y, Real eta, Real s) {
   return kappa * logl(kappa) - lgammal(kappa) + (kappa - 1) * logl(y) - kappa * eta - kappa * y / mu;
 }
 
-// What a family and its shape's part say together.
+// The log density: the family's part and the shape's part together.
 template <class F>
 double log_density(const F& family, double y, const Pair& at) {
   return family.log_likelihood(y, at) + family.shape_part(y, at[1]).value;
@@ -84,7 +84,7 @@ TEST(Shapes, AmountsInLongDouble) {
       }
 }
 
-// Many together are the sum of their parts, up to what does not depend on the shape.
+// The parts of many targets add up, apart from terms that do not depend on the shape.
 TEST(Shapes, PartsOfManyTargets) {
   const std::vector<WeighedTarget> counts = {{0.0, 3.0},  {1.0, 2.0},  {2.0, 0.5},  {15.0, 1.0},
                                              {16.0, 2.0}, {17.0, 1.0}, {400.0, 0.3}};
@@ -109,7 +109,7 @@ TEST(Shapes, PartsOfManyTargets) {
   }
 }
 
-// As the shape grows, counts become the Poisson's, with no digit lost on the way.
+// As the shape grows, counts tend to the Poisson's, without loss of digits on the way.
 TEST(Shapes, CountsOfALargeShapeArePoisson) {
   for (const double y : {0.0, 1.0, 3.0, 20.0, 400.0})
     for (const double eta : {-2.0, 1.0, 5.0}) {
@@ -129,7 +129,7 @@ void expect_remainders(const F& family, Real (*density)(Real, Real, Real), doubl
       SCOPED_TRACE(testing::Message() << family.name() << " y " << y << " at " << at[0] << ", " << at[1] << " by " << a
                                       << ", " << b);
       const Pair delta{a, b}, there{at[0] + a, at[1] + b};
-      // The family's own part of the density: what is left when the shape's part is taken out.
+      // The family's own part of the density: the whole less the shape's part.
       const auto own = [&](Real eta, Real s) {
         const ShapePart part = family.shape_part(y, static_cast<double>(s));
         return density(y, eta, s) - part.value;
@@ -224,7 +224,7 @@ TEST(Shapes, KnowTheirTargets) {
   EXPECT_EQ(NegativeBinomial{}.target_problem(0.5), "a count: 0, 1, 2, ...");
 }
 
-// Entries of theta: all columns but the last belong to the first predictor, and the last to the shape alone.
+// Entries of theta: all but the last belong to the first predictor, and the last to the shape only.
 TEST(Arrangement, OfASharedPredictor) {
   const Arrangement shared(2, true);
   const Vector theta{{1.0, 2.0, 3.0}};
@@ -236,7 +236,7 @@ TEST(Arrangement, OfASharedPredictor) {
   EXPECT_EQ(shared.entry(0, 2, 3), -1);
   EXPECT_EQ(shared.entry(1, 0, 3), -1);
   EXPECT_EQ(shared.entry(1, 2, 3), 2);
-  // Of a form over all features of both predictors, that of theta: with E the columns of unit vectors, E'F E.
+  // From a form F over all features of both predictors, the form in theta: E'F E, with E the columns of unit vectors.
   const Matrix half = Matrix{{1., 2., 0., 4., 1., 3.}, {0., 1., 5., 2., 2., 1.}, {2., 0., 1., 1., 3., 0.},
                              {1., 1., 0., 2., 1., 1.}, {3., 0., 2., 0., 1., 2.}, {0., 2., 1., 1., 0., 1.}};
   const Matrix form = half * half.transpose();

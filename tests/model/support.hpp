@@ -1,4 +1,4 @@
-// What the tests of several layers share: a family that counts its queries, and a family of a user's own.
+// Code that tests of several layers share: a family that counts its queries, and a family as a user would write it.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ concept HasEased = requires(const F& f) {
   f.eased(2.0);
 };
 
-// Counts the likelihoods that a family is asked for, whoever asks and from whichever thread: log_likelihood and
-// remainder are one query each; slopes and curvatures come along with one.
+// Counts the likelihoods that a family evaluates, from any thread: log_likelihood and remainder are one query each;
+// slopes and curvatures are part of one.
 template <Family F>
 struct Counted {
   explicit Counted(F counted) : family(std::move(counted)) {}
@@ -67,7 +67,7 @@ struct Counted {
     return family.remainder(y, eta, delta);
   }
   void global_curvature(double y, Predictor eta, std::span<double> out) const { family.global_curvature(y, eta, out); }
-  // What is fixed about a row is no query.
+  // A value that is fixed for a row is not a query.
   void sharp(double y, Predictor eta, std::span<const double> spread, const Zone& zone, std::span<double> c,
              std::span<double> k) const requires HasSharp<F> {
     family.sharp(y, eta, spread, zone, c, k);

@@ -1,4 +1,4 @@
-// Families of times: a density and the probability of more belong together, as do their median and their draws.
+// Families of times: their density, survival function, median and draws agree with each other.
 #include "flymc/model/survival.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ void expect_one_distribution(const F& family) {
   const auto likelihood = [&](double y, double u) { return std::exp(family.log_likelihood(y, {&u, 1})); };
   EXPECT_NEAR(likelihood(0.0, -40.0), 1.0, 1e-12) << family.name();
   EXPECT_NEAR(likelihood(0.0, 40.0), 0.0, 1e-12) << family.name();
-  // The density is minus the slope of the probability of more, up to a constant.
+  // The density is minus the slope of the survival function, up to a constant.
   const auto constant = [&](double u) {
     constexpr double h = 1e-5;
     return likelihood(1.0, u) / ((likelihood(0.0, u - h) - likelihood(0.0, u + h)) / (2.0 * h));
@@ -28,8 +28,8 @@ void expect_one_distribution(const F& family) {
   double median = 0.0;
   family.mean({&zero, 1}, {&median, 1});
   EXPECT_NEAR(likelihood(0.0, median), 0.5, 1e-12) << family.name();
-  // The probability of more than a draw is uniform: Kolmogorov and Smirnov's distance, which is beyond this in one of
-  // 10^5 samples.
+  // The survival function at a draw is uniform, by Kolmogorov and Smirnov's distance, which exceeds this limit in one
+  // of 10^5 samples.
   constexpr int draws = 20000;
   std::vector<double> more;
   const PhiloxRandom random(5, 0, 0);

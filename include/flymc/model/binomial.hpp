@@ -1,6 +1,6 @@
 // Binomial regression: y is the share of successes among a row's trials, each of which succeeds with probability
-// sigmoid(eta). The number of trials is the row's weight: k successes of m are m times a logistic row of target k / m.
-// The binomial coefficient, which no eta changes, is left out.
+// sigmoid(eta). The number of trials is the row's weight: k successes in m trials are m times a logistic row of target
+// k / m. The binomial coefficient is left out, because it does not depend on eta.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace flymc {
 
-// l(eta) = y log sigmoid(eta) + (1 - y) log sigmoid(-eta) differs from either class of the logistic by a multiple of eta,
-// which neither a remainder nor a curvature sees: these, and with them every bound, are the logistic's.
+// l(eta) = y log sigmoid(eta) + (1 - y) log sigmoid(-eta) differs from that of either class of the logistic by a
+// multiple of eta, which changes neither a remainder nor a curvature: these, and with them every bound, are the
+// logistic's.
 struct Binomial : Logistic {
   std::string name() const { return "binomial"; }
   Index target_classes() const { return 0; }
   std::string target_problem(double y) const { return y >= 0.0 && y <= 1.0 ? "" : "a share of successes, from 0 to 1"; }
 
-  // Of a trial; the weight of a row is the number of its trials, and not how often it was seen.
+  // The variance of one trial; the weight of a row is its number of trials, not how often the row occurred.
   double variance(Predictor eta) const {
     const auto [q, p] = sides(eta[0]);
     return q * p;

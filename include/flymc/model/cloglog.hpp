@@ -1,5 +1,5 @@
-// Regression with the complementary log-log link: y is 0 or 1, P(y = 0) = exp(-exp(eta)). It is the probability of no
-// event of a Poisson count, so that coefficients are logarithms of ratios of rates (of hazards, in survival in steps).
+// Regression with the complementary log-log link: y is 0 or 1, P(y = 0) = exp(-exp(eta)). That is the probability of a
+// Poisson count of 0, so coefficients are logarithms of ratios of rates (of hazards, for survival in discrete time).
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace flymc {
 
-// Of a 0 the likelihood is that of a Poisson count of 0. Of a 1, with r = exp(eta) and h = r / (exp(r) - 1),
+// For y = 0 the likelihood is that of a Poisson count of 0. For y = 1, with r = exp(eta) and h = r / (exp(r) - 1),
 //   l = log(1 - exp(-r)),   l' = h,   w = -l'' = h (r + h - 1),   l''' = -w (1 - r - h) - h (r - w).
 struct Cloglog {
   std::string name() const { return "cloglog"; }
@@ -43,8 +43,8 @@ struct Cloglog {
     out[0] = share(std::exp(eta[0] + delta[0])) - share(std::exp(eta[0]));
   }
 
-  // Of a 1: w is at most 0.412532, near eta = 0.62, and |l'''| at most 0.426055, near 1.43. The line from w by the second,
-  // or the first.
+  // For y = 1, w is at most 0.412532, near eta = 0.62, and |l'''| at most 0.426055, near 1.43. The bound is the line
+  // from w with the second, or the constant of the first, whichever is lower at the typical rho.
   void sharp(double y, Predictor eta, std::span<const double> spread, const Zone& zone, std::span<double> c,
              std::span<double> k) const {
     if (y < 0.5) return none_.sharp(0.0, eta, spread, zone, c, k);
@@ -64,7 +64,7 @@ struct Cloglog {
   }
 
  private:
-  // log(1 - exp(-r)), of which exp(-r) would leave nothing where r is tiny, and 1 nothing of exp(-r) where it is not.
+  // log(1 - exp(-r)), in a form that keeps all digits for tiny, small and large r.
   static double log_of_one(double eta) {
     const double r = std::exp(eta);
     if (r < 1e-8) return eta - 0.5 * r;
@@ -72,7 +72,7 @@ struct Cloglog {
   }
   // r / (exp(r) - 1), 1 at 0.
   static double share(double r) { return r > 0.0 ? (r < 700.0 ? r / std::expm1(r) : 0.0) : 1.0; }
-  // h (r + h - 1). With u = r / (1 - exp(-r)) = r + h that is h (u - 1), and for small r
+  // h (r + h - 1). With u = r / (1 - exp(-r)) = r + h it is h (u - 1), and for small r
   //   u - 1 = r / 2 + r^2 / 12 - r^4 / 720 + ...
   static double bend(double eta) {
     const double r = std::exp(eta), h = share(r);

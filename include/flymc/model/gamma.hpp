@@ -1,5 +1,5 @@
-// Gamma regression with a log link: y > 0 of mean exp(eta) and variance exp(2 eta) / kappa, where the shape kappa is one
-// number for all rows, drawn with the coefficients.
+// Gamma regression with a log link: y > 0 of mean exp(eta) and variance exp(2 eta) / kappa, where the shape kappa is
+// one number for all rows, drawn with the coefficients.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace flymc {
 
 // A row has two predictors, eta and s = log kappa. With u = log y - eta and m(u) = exp(u) - 1 - u,
 //   log density = -kappa m(u) + (kappa log kappa - log Gamma(kappa) - kappa - log y).
-// The first is the row's likelihood here, and the rest does not depend on eta (model/sampled_shape.hpp).
+// The first term is the row's likelihood in this family; the rest does not depend on eta (model/sampled_shape.hpp).
 struct Gamma {
   std::string name() const { return "gamma"; }
   Index predictors() const { return 2; }
@@ -26,7 +26,7 @@ struct Gamma {
   }
   ShapePart shape_part(double y, double s) const { return shape_part_of_amount(y, s); }
   ShapePart shape_parts(std::span<const WeighedTarget> all, double s) const { return shape_part_of_amounts(all, s); }
-  // Whose mean a target's is, at the first predictor.
+  // A family whose mean at the first predictor is that of a target.
   Poisson of_mean() const { return {}; }
 
   double log_likelihood(double y, Predictor eta) const {
@@ -47,7 +47,7 @@ struct Gamma {
     out[3] = at.kappa * at.m;
   }
 
-  // Of the terms that a remainder is made of.
+  // The size of the terms of a remainder.
   void size_of_curvature(double y, Predictor eta, std::span<double> out) const {
     const At at(y, eta);
     std::ranges::fill(out, at.kappa * (at.ratio + at.m + std::abs(at.turn)));
@@ -68,16 +68,16 @@ struct Gamma {
     out[1] = -at.kappa * (rise * at.m + grown * expm1_minus(-a) - std::exp(b) * at.turn * a);
   }
 
-  // Less its quadratic part, -remainder is kappa times
+  // -remainder less its quadratic part is kappa times
   //   m(u) (e(b) - b^2 / 2) + exp(u) (exp(b) e(-a) - a^2 / 2) - m'(u) a e(b).
-  // With e(t) <= g(|t|) t^2 / 2, g(t) = 2 e(t) / t^2 as for counts (model/poisson.hpp), and |a| <= A, |b| <= B that is at
-  // most
+  // Let e(t) <= g(|t|) t^2 / 2, g(t) = 2 e(t) / t^2 as for counts (model/poisson.hpp), and |a| <= A, |b| <= B. Then
+  // that is at most
   //   (m(u) (g(B) - 1) + |m'(u)| A g(B)) b^2 / 2 + exp(u) (exp(B) g(A) - 1) a^2 / 2.
-  // Both factors are power series in rho without a constant and with positive coefficients, where A and B are reaches
-  // times rho: over rho they are largest at the radius.
+  // With A and B reaches times rho, both factors are power series in rho without a constant and with positive
+  // coefficients; so, divided by rho, they are largest at the radius.
   void sharp(double y, Predictor eta, std::span<const double> spread, const Zone& zone, std::span<double> c,
              std::span<double> k) const {
-    constexpr double farthest = 12.0, farthest_shape = 3.0;  // the curvature would be thousands of times its own
+    constexpr double farthest = 12.0, farthest_shape = 3.0;  // beyond: a curvature thousands of times its own
     curvature(y, eta, c);
     const double far_a = reach_of(spread[0]) * zone.radius, far_b = reach_of(spread[3]) * zone.radius;
     if (!(far_a <= farthest && far_b <= farthest_shape)) {
@@ -91,7 +91,7 @@ struct Gamma {
     k[3] = at.kappa * (at.m * more_b + std::abs(at.turn) * far_a * (1.0 + more_b)) / zone.radius;
   }
 
-  // The mean, and the shape.
+  // The mean and the shape.
   void mean(Predictor eta, std::span<double> out) const {
     out[0] = std::exp(eta[0]);
     out[1] = std::exp(eta[1]);
@@ -106,7 +106,7 @@ struct Gamma {
  private:
   static constexpr double largest_logarithm = 30.0;
 
-  // exp(u) is y exp(-eta): a difference of large logarithms would have lost digits.
+  // exp(u) is computed as y exp(-eta): a difference of large logarithms would lose digits.
   struct At {
     At(double y, Predictor eta) : kappa(std::exp(eta[1])), ratio(y * std::exp(-eta[0])) {
       const double u = std::log(y) - eta[0];

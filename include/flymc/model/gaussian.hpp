@@ -35,7 +35,7 @@ struct Gaussian {
   void global_curvature(double y, Predictor eta, std::span<double> out) const { curvature(y, eta, out); }
 
   void mean(Predictor eta, std::span<double> out) const { out[0] = eta[0]; }
-  // Box and Muller.
+  // Box and Muller's method.
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
     const double u = random.uniform(Purpose::simulate, 2 * index);
     const double v = random.uniform(Purpose::simulate, 2 * index + 1);

@@ -38,13 +38,13 @@ struct Logistic {
     out[0] = jaakkola_jordan_curvature(eta[0]);
   }
 
-  // Let a = |eta| and u = -w' on the positive side, u(m) = w(m) tanh(m / 2). The quadratic needs most on the way to 0
-  // and beyond, up to -eta where it is Jaakkola and Jordan's: c*(r) = -2 remainder / delta^2 at the change min(r, 2 a)
-  // towards 0. Its slope (c*(r) - w) / r is the mean of u(a - s r), 0 < s < 1, with weights (1 - s)^2 of total 1/3. Now
-  // u is odd, rises up to m* = log(2 + sqrt 3) and falls beyond, so
-  //   a <= m*               every u(a - s r) falls with r: the slope is largest at r = 0, u(a) / 3;
-  //   a > m*, r <= a - m*   it grows with r: largest at r;
-  //   else                  largest somewhere between a - m* and r: from above by cells.
+  // Let a = |eta| and u = -w' on the positive side, u(m) = w(m) tanh(m / 2). The needed curvature is largest for
+  // changes towards 0 and beyond it, up to -eta, where it is Jaakkola and Jordan's: c*(r) = -2 remainder / delta^2 at
+  // the change min(r, 2 a) towards 0. Its slope (c*(r) - w) / r is the mean of u(a - s r), 0 < s < 1, with weights
+  // (1 - s)^2 of total 1/3. Since u is odd, rises up to m* = log(2 + sqrt 3) and falls beyond, the slope is
+  //   a <= m*               largest at r = 0, u(a) / 3, because every u(a - s r) falls with r;
+  //   a > m*, r <= a - m*   largest at r, because it grows with r;
+  //   else                  largest somewhere between a - m* and r, and bounded from above by cells.
   // It is never more than a third of the largest u on the way.
   Needed needed(double, Predictor eta, double r) const {
     constexpr double top = 1.3169578969248166;
@@ -57,7 +57,7 @@ struct Logistic {
     const auto largest_third = [&](double x) {
       return (a <= top ? bend(here) : (a - x <= top ? at_top : bend(sides(a - x)))) / 3.0;
     };
-    // The same for both classes: their likelihoods differ by eta, which a remainder does not see.
+    // The same for both classes: their log-likelihoods differ by eta, which does not change a remainder.
     const auto curvature_at = [&](double x) {
       if (x < tiny) return w + x * largest_third(x);
       return x < 2.0 * a ? -2.0 * remainder_at(a, here, -x) / (x * x) : jaakkola_jordan_curvature(a);
@@ -80,9 +80,9 @@ struct Logistic {
  private:
   static double side(double y) { return y > 0.5 ? 1.0 : -1.0; }
 
-  // Counted in the direction of the observed class: m = +-eta, d = +-delta, q = sigmoid(m), p = 1 - q. Then
-  //   -remainder = log(q exp(p d) + p exp(-q d)) = log1p(q (exp(p d) - 1 - p d) + p (exp(-q d) - 1 + q d)),
-  // where the terms that cancel have been taken out and both that are left are positive.
+  // In the direction of the observed class, m = +-eta, d = +-delta, q = sigmoid(m), p = 1 - q:
+  //   -remainder = log(q exp(p d) + p exp(-q d)) = log1p(q (exp(p d) - 1 - p d) + p (exp(-q d) - 1 + q d)).
+  // In the second form the terms that cancel are gone, and both that are left are positive.
   static double remainder_at(double m, const Sides& at, double d) {
     const auto [q, p] = at;
     if (std::abs(d) <= 600.0) return -std::log1p(q * expm1_minus(p * d) + p * expm1_minus(-q * d));

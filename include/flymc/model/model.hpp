@@ -24,10 +24,9 @@
 
 namespace flymc {
 
-// The family as the rest of the library sees it: K predictors per row, batches of n rows laid out row after row.
-// Outputs that are not wanted are empty spans. Each row of a batch is one query. What follows from a row's likelihood
-// is multiplied by the row's weight: the likelihood itself, remainder, curvature, and with them gaps and bounds. The
-// row's offset is in eta already.
+// A family as the rest of the library uses it: K predictors per row, batches of n rows laid out row after row. Outputs
+// that are not wanted are empty spans. Each row of a batch is one query. The likelihood, the remainder and the
+// curvature of a row, and with them gaps and bounds, are multiplied by its weight. The offset is already in eta.
 class BatchedFamily {
  public:
   virtual ~BatchedFamily() = default;
@@ -35,28 +34,29 @@ class BatchedFamily {
   virtual Index predictors() const = 0;
   virtual Arrangement arrangement() const = 0;
   virtual bool only_differences() const = 0;
-  // By about how much a linear predictor must change for the likelihood of a row to take another shape.
+  // The change of a linear predictor over which the likelihood of a row changes its shape.
   virtual double unit() const = 0;
   // C if targets are classes 0 ... C - 1, else 0.
   virtual Index target_classes() const = 0;
-  // Whether Jaakkola and Jordan's bound with one xi for all rows is below them.
+  // Whether Jaakkola and Jordan's bound with one xi for all rows is below their likelihoods.
   virtual bool takes_fixed_xi() const = 0;
-  // Of a target at the predictors of one row; none if the family does not say, or has a scale of its own.
+  // The variance of a target at the predictors of one row; empty if the family does not have it, or has a scale.
   virtual std::optional<double> variance(Predictor eta) const = 0;
   // The name of a family whose targets may vary more; empty if there is none.
   virtual std::string wider() const = 0;
-  // Whether the target is a mean over as many trials as the row's weight says, each of that variance.
+  // Whether the target is a mean over as many trials as the row's weight, each with that variance.
   virtual bool weight_is_trials() const = 0;
-  // At `factor` times its scale, where the likelihood is concave further out; none if the family has no such form.
+  // The family at `factor` times its scale, whose likelihood is concave further out; null if the family has no such
+  // form.
   virtual std::shared_ptr<const BatchedFamily> eased(double factor) const = 0;
   virtual std::string target_problem(double y) const = 0;
-  // Which of these targets is the first that the family does not take, or how many there are.
+  // The index of the first of these targets that the family does not accept; their number if it accepts all.
   virtual std::size_t first_problem(std::span<const double> y) const = 0;
-  // Throws InputError, naming the row, if a target or an offset does not fit the family.
+  // Throws InputError if a target, whose row is named, or an offset does not fit the family.
   void check(const Store& store, const Execution& execution) const;
-  // Of a family with a shape: one of a single predictor with the same mean; else none.
+  // For a family with a shape: a family of one predictor with the same mean; else null.
   virtual std::shared_ptr<const BatchedFamily> of_mean() const = 0;
-  // The inverse link, K means per row; no query.
+  // The inverse link, K means per row. Not a query.
   virtual void mean(std::span<const double> eta, std::span<double> out) const = 0;
   virtual double simulate(Predictor eta, const Random& random, std::uint64_t index) const = 0;
 
@@ -66,18 +66,18 @@ class BatchedFamily {
   // l(eta + delta) - l(eta) - l'(eta)'delta, and its slope in delta.
   virtual void remainder(const FactSpans& rows, std::span<const double> eta, std::span<const double> delta,
                          std::span<double> value, std::span<double> slope) const = 0;
-  // Whether some quadratic stays below each row's likelihood everywhere ...
+  // Whether some quadratic stays below each row's likelihood everywhere,
   virtual bool has_global_curvature() const = 0;
-  // ... and its curvature, that of the anchored bound; no query. Throws std::logic_error if there is none.
+  // and its curvature, that of the anchored bound. Not a query. Throws std::logic_error if there is none.
   virtual void global_curvature(const FactSpans& rows, std::span<const double> eta,
                                 std::span<double> curvature) const = 0;
-  // How strongly a row can bend, for units and for rounding: the global curvature, or else the size of its own at eta,
-  // and at least T^(2/3) if T is the largest third derivative. No query.
+  // An upper scale of a row's curvature, for units and for rounding: the global curvature, or else the size of its own
+  // at eta and at least T^(2/3), where T is the largest third derivative. Not a query.
   virtual void scale_curvature(const FactSpans& rows, std::span<const double> eta, std::span<double> curvature) const;
-  // At least |l'''| of one predictor; none if the family does not say.
+  // An upper bound of |l'''| for one predictor; empty if the family has none.
   virtual std::optional<double> largest_third_derivative() const = 0;
-  // c and k of the sharp bound, K x K per row each; no query. An infinite c: no such quadratic is below the row in this
-  // zone, and it must be lit.
+  // c and k of the sharp bound, K x K per row each. Not a query. An infinite c means that no such quadratic is below
+  // the row in this zone, and that it must be lit.
   virtual void sharp(const FactSpans& rows, std::span<const double> eta, std::span<const double> spread,
                      const Zone& zone, std::span<double> curvature, std::span<double> growth) const = 0;
 };
@@ -155,7 +155,7 @@ class BatchedAdapter final : public BatchedFamily {
     const bool everything = !value.empty() && !slope.empty() && !curvature.empty();
     for (std::size_t i = 0; i < y.size(); ++i) {
       const Predictor e = eta.subspan(i * k, k);
-      if (everything) {  // without branches between them, the three share what they have in common
+      if (everything) {  // without branches between them, the compiler shares common terms
         value[i] = family_.log_likelihood(y[i], e);
         family_.slope(y[i], e, slope.subspan(i * k, k));
         family_.curvature(y[i], e, curvature.subspan(i * k * k, k * k));
@@ -237,60 +237,61 @@ class BatchedAdapter final : public BatchedFamily {
   static void weigh(const FactSpans& rows, std::span<double> numbers) {
     if (rows.weight.empty() || numbers.empty()) return;
     const std::size_t each = numbers.size() / rows.size();
-    // A row of weight 0 is not there, also where its numbers are not finite.
+    // A row of weight 0 counts 0, even if its numbers are not finite.
     for (std::size_t i = 0; i < numbers.size(); ++i)
       numbers[i] = rows.weight[i / each] > 0.0 ? rows.weight[i / each] * numbers[i] : 0.0;
   }
   F family_;
 };
 
-// Names of the coefficients, in the order of theta: the columns', with the class in brackets where there are several
+// Names of the coefficients, in the order of theta: the columns' names, with the class in brackets if there are several
 // predictors. The class is a number unless there is a name for each predictor.
 std::vector<std::string> coefficient_names(const std::vector<std::string>& columns, Index predictors,
                                            const std::vector<std::string>& classes = {});
 
-// A family, a prior of the parameters, and a block of parameters beside the coefficients of columns if the family has one.
+// A family, a prior of the parameters, and the family's block of other parameters, if it has one.
 class Model {
  public:
   template <Family F>
   Model(F family, Prior prior)
       : Model(std::make_shared<const BatchedAdapter<F>>(std::move(family)), std::move(prior)) {}
-  // With the block that the family has for this target: a ScaledTarget, an OrderedTarget, a ShapedTarget.
+  // With the family's block for this target: a ScaledTarget, an OrderedTarget or a ShapedTarget.
   template <Family F, class Target = ScaledTarget>
   Model(const F& family, const Prior& prior, Target target)
       : Model(std::make_shared<const BatchedAdapter<F>>(family), prior, make_block(family, prior, std::move(target))) {}
-  // A likelihood that is known only at run time.
+  // With a likelihood that is known only at run time.
   Model(std::shared_ptr<const BatchedFamily> family, Prior prior,
         std::shared_ptr<const ParameterBlock> block = nullptr);
 
   // The same model with another prior of the parameters.
   Model with_prior(Prior prior) const;
-  // The same for the targets of a store, whose rows count with these weights besides their own.
+  // The same model for the targets of a store, whose weights are multiplied by the given ones.
   Model with_targets_of(const Store& store, std::span<const double> weights = {}) const;
 
   const BatchedFamily& family() const { return *family_; }
-  // Of the parameters.
+  // The prior of the parameters.
   const Prior& prior() const { return *prior_; }
-  // What the log density of theta has besides the rows: the prior, and more where there is a block.
+  // The part of the log density of theta that is not in the rows: the prior, and more if there is a block.
   const Term& term() const { return *term_; }
-  // For those that keep one of the two and not the model: a bound, a density.
+  // For objects that keep one of the two without the model: a bound, a density.
   const std::shared_ptr<const BatchedFamily>& shared_family() const { return family_; }
   const std::shared_ptr<const Term>& shared_term() const { return term_; }
   Index predictors() const { return family_->predictors(); }
   Arrangement arrangement() const { return family_->arrangement(); }
 
-  // Chains move in theta, which rows multiply. What people speak of are the parameters: theta itself, unless there is a
-  // block. Here is one from the other, and how parameters change with theta, to first order.
+  // Chains move in theta, which multiplies the features of rows; reports show the parameters, which are theta itself
+  // unless there is a block. These functions convert one to the other, and give the change of parameters with theta, to
+  // first order.
   Vector parameters(const Vector& theta) const { return block_ ? block_->parameters(theta) : theta; }
   Vector theta(const Vector& parameters) const { return block_ ? block_->theta(parameters) : parameters; }
   Vector parameter_change(const Vector& theta, const Vector& direction) const {
     return block_ ? block_->change(theta, direction) : direction;
   }
 
-  // What the block says of itself (model/parameter_block.hpp); without one, what is so of coefficients alone. Theta and the
-  // features of rows have the same entries, but for several predictors, of which no family with a block has more.
+  // Properties of the block (model/parameter_block.hpp), or those of coefficients if there is none. A family with a
+  // block has one entry of theta per feature, so `entry` and `size` may count either.
   bool is_coefficient(Index entry, Index size) const { return !block_ || !block_->own(size).contain(entry); }
-  // How many of the entries, or features, lie before a block that is at the end.
+  // How many entries, or features, come before a block at the end; all if no block is at the end.
   Index before_block(Index size) const {
     return block_ && block_->own(size).first > 0 ? block_->own(size).first : size;
   }
@@ -301,25 +302,25 @@ class Model {
   double log_likelihood_besides(const Vector& parameters, double target) const {
     return block_ ? block_->log_likelihood_besides(parameters, target) : 0.0;
   }
-  // Throws InputError if theta is on its way to where the likelihood has no bound.
+  // Throws InputError if theta approaches a point where the likelihood is unbounded.
   void check_limits(const Vector& theta) const {
     if (block_) block_->check_limits(theta);
   }
 
-  // Of the quadratic that stands for the term at theta.
+  // The precision matrix of the quadratic that is used in place of the term at theta.
   SparseSymmetric prior_precision(const Vector& theta) const { return term_->curvature(Term::Of::surrogate, theta); }
   // Number of entries of theta, and their names.
   Index coefficients(const Store& store) const { return arrangement().entries(store.features()); }
   std::vector<std::string> names(const Store& store) const {
     return coefficient_names(store.columns(), coefficients(store) / store.features());
   }
-  // The same, or if the prior does not fit.
+  // Throws InputError if a target, an offset or the prior does not fit.
   void check(const Store& store, const Execution& execution) const;
 
  private:
   std::shared_ptr<const BatchedFamily> family_;
   std::shared_ptr<const Prior> prior_;
-  std::shared_ptr<const ParameterBlock> block_;  // none: theta is what people speak of
+  std::shared_ptr<const ParameterBlock> block_;  // null: the parameters are theta
   std::shared_ptr<const Term> term_;
 };
 

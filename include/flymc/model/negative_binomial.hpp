@@ -1,5 +1,5 @@
-// Negative binomial regression with a log link: counts y of mean mu = exp(eta) and variance mu + mu^2 / kappa, where the
-// shape kappa is one number for all rows, drawn with the coefficients.
+// Negative binomial regression with a log link: counts y of mean mu = exp(eta) and variance mu + mu^2 / kappa, where
+// the shape kappa is one number for all rows, drawn with the coefficients.
 #pragma once
 
 #include <cmath>
@@ -17,8 +17,8 @@ namespace flymc {
 // A row has two predictors, eta and s = log kappa. With psi = eta - s and softplus(psi) = log(1 + exp(psi)),
 //   log probability = y eta - (y + kappa) softplus(psi)
 //                     + (log Gamma(y + kappa) - log Gamma(kappa) - y log kappa - log y!).
-// The first is the row's likelihood here, and the rest does not depend on eta (model/sampled_shape.hpp). As kappa grows,
-// either goes to that of a Poisson count.
+// The first line is the row's likelihood in this family; the rest does not depend on eta (model/sampled_shape.hpp). As
+// kappa grows, both tend to those of a Poisson count.
 struct NegativeBinomial {
   std::string name() const { return "negative_binomial"; }
   Index predictors() const { return 2; }
@@ -26,12 +26,12 @@ struct NegativeBinomial {
   std::string target_problem(double y) const { return Poisson{}.target_problem(y); }
   ShapePart shape_part(double y, double s) const { return shape_part_of_count(y, s); }
   ShapePart shape_parts(std::span<const WeighedTarget> all, double s) const { return shape_part_of_counts(all, s); }
-  // As it grows without end, the likelihood goes to a Poisson's and not to 0: a flat prior of it has no posterior.
+  // As the shape grows without limit, the likelihood tends to a Poisson's and not to 0: a flat prior has no posterior.
   bool shape_may_be_endless() const { return true; }
-  // Whose mean a target's is, at the first predictor.
+  // A family whose mean at the first predictor is that of a target.
   Poisson of_mean() const { return {}; }
 
-  // Where psi is above 0, the terms of the size of y eta cancel: softplus(psi) = psi + softplus(-psi).
+  // For positive psi, terms of the size of y eta cancel, so softplus(psi) is written as psi + softplus(-psi).
   double log_likelihood(double y, Predictor eta) const {
     const double kappa = std::exp(eta[1]), psi = eta[0] - eta[1];
     if (psi > 0.0) return y * eta[1] - kappa * psi - (y + kappa) * log1p_exp(-psi);
@@ -40,7 +40,7 @@ struct NegativeBinomial {
 
   void slope(double y, Predictor eta, std::span<double> out) const {
     const At at(eta);
-    out[0] = y * at.q - at.kappa * at.p;  // y - (y + kappa) p, whose parts cancel for large counts
+    out[0] = y * at.q - at.kappa * at.p;  // y - (y + kappa) p without cancellation for large counts
     out[1] = (y + at.kappa) * at.p - at.kappa * at.softplus;
   }
 
@@ -52,17 +52,17 @@ struct NegativeBinomial {
     out[3] = at.kappa * at.softplus - 2.0 * across + w;
   }
 
-  // Of the terms that a remainder is made of.
+  // The size of the terms of a remainder.
   void size_of_curvature(double y, Predictor eta, std::span<double> out) const {
     const At at(eta);
-    // That of the logistic family is good to some ulps of Jaakkola and Jordan's curvature.
+    // The remainder of the logistic family is accurate to some ulps of Jaakkola and Jordan's curvature.
     std::ranges::fill(out, (y + at.kappa) * jaakkola_jordan_curvature(at.psi) + at.kappa * (at.p + at.softplus));
   }
 
   // With changes a of eta, b of s and d = a - b of psi, p = sigmoid(psi), e(t) = exp(t) - 1 - t and
   // R(d) = softplus(psi + d) - softplus(psi) - p d, a remainder of the logistic family:
   //   -remainder = kappa softplus(psi) e(b) + kappa p d (exp(b) - 1) + (y + kappa exp(b)) R(d).
-  // Where exp(b) is large its terms cancel, and they are added up as they stand.
+  // If exp(b) is large these terms cancel, and the difference is computed directly.
   double remainder(double y, Predictor eta, Predictor delta) const {
     const At at(eta);
     const double b = delta[1], d = delta[0] - b;
@@ -89,15 +89,16 @@ struct NegativeBinomial {
     out[1] = along - at.kappa * at.softplus * rise - grown * (at.p * d + at.logistic(d));
   }
 
-  // Less its quadratic part, -remainder is
+  // -remainder less its quadratic part is
   //   kappa softplus(psi) (e(b) - b^2 / 2) + kappa p d e(b) + ((y + kappa exp(b)) R(d) - (y + kappa) w d^2 / 2)
-  // with w = p (1 - p). Let |b| <= B, |d| <= D, g(t) = 2 e(t) / t^2 as for counts (model/poisson.hpp), and c*(D) what a
-  // logistic row needs, R(d) <= c*(D) d^2 / 2, c*(x) <= w + growth x. Then that is at most alpha b^2 / 2 + beta d^2 / 2,
+  // with w = p (1 - p). Let |b| <= B, |d| <= D, g(t) = 2 e(t) / t^2 as for counts (model/poisson.hpp), and c*(D) the
+  // needed curvature of a logistic row: R(d) <= c*(D) d^2 / 2 and c*(x) <= w + growth x. Then that is at most
+  // alpha b^2 / 2 + beta d^2 / 2 with
   //   alpha = kappa (softplus(psi) (g(B) - 1) + p D g(B))
   //   beta  = kappa w (exp(B) - 1) + (y + kappa exp(B)) growth D, or
   //           (y + kappa) (c*(D) - w) + kappa c*(D) (exp(B) - 1).
-  // B and D are reaches times rho; alpha and (exp(B) - 1), over rho, are largest at the radius, because all coefficients
-  // of their series are positive.
+  // B and D are reaches times rho; alpha and (exp(B) - 1), divided by rho, are largest at the radius, because all
+  // coefficients of their series are positive.
   void sharp(double y, Predictor eta, std::span<const double> spread, const Zone& zone, std::span<double> c,
              std::span<double> k) const {
     constexpr double farthest = 36.0, farthest_shape = 3.0;
@@ -127,13 +128,13 @@ struct NegativeBinomial {
     k[3] = alpha + beta;
   }
 
-  // The mean, and the shape.
+  // The mean and the shape.
   void mean(Predictor eta, std::span<double> out) const {
     out[0] = std::exp(eta[0]);
     out[1] = std::exp(eta[1]);
   }
 
-  // A Poisson count whose mean is a gamma number; the second half of the addresses is the Poisson's.
+  // A Poisson count whose mean is a gamma variable; the Poisson draw uses the second half of the addresses.
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
     constexpr double largest_logarithm = 30.0;
     constexpr std::uint64_t second_half = std::uint64_t{1} << 62;

@@ -1,5 +1,5 @@
-// Poisson regression with a log link: y is a count 0, 1, 2, ... of mean exp(eta). An exposure is an offset of its
-// logarithm.
+// Poisson regression with a log link: y is a count 0, 1, 2, ... of mean exp(eta). The logarithm of an exposure is an
+// offset.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,9 @@ struct Poisson {
     return y >= 0.0 && y <= largest_count && y == std::floor(y) ? "" : "a count: 0, 1, 2, ...";
   }
 
-  // Less than it could be at most, where the mean is y: with t = eta - log y,
+  // The largest value, which l has at mean y, less a positive term: with t = eta - log y,
   //   l = (y log y - y - log y!) - y (exp(t) - 1 - t).
-  // The terms of y eta - exp(eta) - log y! are as large as the count, and cancel.
+  // The terms of y eta - exp(eta) - log y! are as large as the count, and would cancel.
   double log_likelihood(double y, Predictor eta) const {
     if (y == 0.0) return -std::exp(eta[0]);
     const Highest at = highest(y);
@@ -44,10 +44,10 @@ struct Poisson {
 
   // -remainder = w (exp(delta) - 1 - delta) = w g(delta) delta^2 / 2 with w = exp(eta) and
   //   g(t) = 2 (exp(t) - 1 - t) / t^2 = 2 sum over k of t^k / (k + 2)!,
-  // the mean of exp(s t) over 0 < s < 1 with weights 2 (1 - s), which rises with t: c*(r) = w g(r), on the side where
-  // the mean grows. For t > 0 all terms of the series are positive, so that (g(t) - 1) / t rises as well and is largest
-  // at r. No quadratic stays below the likelihood everywhere; and where the zone is so wide for a row that the curvature
-  // would be thousands of times its own, there is none either.
+  // the mean of exp(s t) over 0 < s < 1 with weights 2 (1 - s), which rises with t. So c*(r) = w g(r), for positive
+  // delta. For t > 0 all terms of the series are positive, so (g(t) - 1) / t rises too and is largest at r. No
+  // quadratic stays below the likelihood everywhere. If the zone is so wide for a row that the curvature would be
+  // thousands of times its own, c is infinite.
   Needed needed(double, Predictor eta, double r) const {
     constexpr double farthest = 12.0;  // g(12) = 2260
     if (!(r <= farthest)) return {HUGE_VAL, HUGE_VAL};
@@ -65,13 +65,14 @@ struct Poisson {
   double variance(Predictor eta) const { return std::exp(eta[0]); }
   std::string wider() const { return "negative_binomial"; }
 
-  // By inversion, with the counts in the order m, m + 1, m - 1, ... of their distance from the mode m: any order will do,
-  // and this one takes about sqrt(mean) steps. Above a million the count is a normal quantile with its first correction
-  // for skewness, z sqrt(mean) + (z^2 - 1) / 6 from the mean, which is off by about 1 / sqrt(mean) of a count.
+  // Draws by inversion, with the counts in the order m, m + 1, m - 1, ... of their distance from the mode m. Any order
+  // is valid, and this one takes about sqrt(mean) steps. Above a million the count is a normal quantile with its first
+  // correction for skewness, z sqrt(mean) + (z^2 - 1) / 6 from the mean, with an error of about 1 / sqrt(mean) of a
+  // count.
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
     return simulate_from(0.0, eta, random, index);
   }
-  // Of the counts from `least` on, 0 or 1.
+  // Draws among the counts from `least` on, which is 0 or 1.
   static double simulate_from(double least, Predictor eta, const Random& random, std::uint64_t index) {
     const double mean = std::min(std::exp(eta[0]), largest_count);
     const double u = random.uniform(Purpose::simulate, 2 * index) * (least > 0.0 ? -std::expm1(-mean) : 1.0);
@@ -92,7 +93,7 @@ struct Poisson {
         down -= 1.0;
         if ((rest -= below) <= 0.0) return down;
       }
-      // What is left is rounding of the sum.
+      // The rest is only rounding of the sum.
       if (above + below < std::numeric_limits<double>::epsilon() * rest) return up;
     }
     return mode;
@@ -110,9 +111,9 @@ struct Poisson {
   }
 
  private:
-  static constexpr double largest_count = 9007199254740992.0;  // 2^53: up to here doubles count
+  static constexpr double largest_count = 9007199254740992.0;  // 2^53: doubles represent all whole numbers up to it
 
-  // The largest log-likelihood of a count y > 0, and where.
+  // The largest log-likelihood of a count y > 0, and the eta at which it has it.
   struct Highest {
     double value, eta;
   };

@@ -24,52 +24,53 @@ class Prior final : public Term {
   static Prior student_t(double nu, double location, double scale);
   static Prior student_t(double nu, const std::vector<double>& location, const std::vector<double>& scale);
   static Prior flat();
-  // Each coefficient its own, of any kind; every one of them is for one coefficient.
+  // A prior of any kind for each coefficient; every one in the list is for one coefficient.
   static Prior each(const std::vector<Prior>& priors);
 
-  // That of coefficient j alone.
+  // The prior of coefficient j only.
   Prior one(Index j) const;
-  // Of coefficients that are scale[j] times as large: each location and scale is multiplied.
+  // The prior of coefficients that are scale[j] times as large: each location and scale is multiplied.
   Prior scaled(const Vector& scale) const;
 
   // "normal(0, 2.5)", "laplace(0, 1)", "student_t(4, 0, 2.5)" (degrees of freedom first) or "flat".
   static Prior parse(const std::string& text);
   std::string describe() const;
   bool proper() const;
-  // Whether the log density is a quadratic: then surrogate() is the prior itself.
+  // Whether the log density is a quadratic; surrogate() is then the prior itself.
   bool quadratic() const override;
   // Throws InputError unless the prior has one scale, or as many as there are coefficients.
   void check(Index coefficients) const;
 
-  // Normalised where the prior is proper. If `gradient` is given, adds to it.
+  // Normalised if the prior is proper. Adds to `gradient`, if it is given.
   double log_density(const Vector& theta, Vector* gradient = nullptr) const override;
 
-  // A smooth stand-in for the search of the anchor: the prior itself but for the Laplace, whose |x| becomes
-  // sqrt(x^2 + (b/10)^2) so that Newton's method does not stumble over the corner.
+  // A smooth function for the search of the anchor: the prior itself except for the Laplace, whose |x| becomes sqrt(x^2
+  // + (b/10)^2) so that Newton's method can pass the corner.
   double surrogate(const Vector& theta, Vector& gradient) const override;
-  // That of the Laplace and the t is the one of the quadratic which touches there and lies below (their Gaussian scale
-  // mixture's), never negative; their bend is negative in the tails of a t. Nothing is coupled.
+  // For the Laplace and the t, `surrogate` is the curvature of the quadratic that touches at theta and lies below (that
+  // of their Gaussian scale mixture), which is never negative; `bend` is negative in the tails of a t. The matrix is
+  // diagonal.
   SparseSymmetric curvature(Of what, const Vector& theta) const override;
 
-  // The locations; 0 of flat ones.
+  // The locations; 0 for flat priors.
   Vector centre(Index coefficients) const override;
 
-  // How many of its standard deviations a normal prior's centre is away from coefficient j; 0 for others, whose tails
-  // give way.
+  // The distance of coefficient j from the centre of its normal prior, in standard deviations; 0 for other priors,
+  // whose tails are longer.
   double strain(Index j, double theta) const;
 
-  // The Student-t prior of coefficient j, if it has one.
+  // The Student-t prior of coefficient j; empty if it has another.
   struct StudentT {
     double nu, location, scale;
   };
   std::optional<StudentT> student_t_of(Index j) const;
-  // The same priors, with other ones for these coefficients.
+  // The same priors, with those of some coefficients replaced.
   Prior with(std::span<const std::pair<Index, Prior>> others, Index coefficients) const;
 
-  // The scale of coefficient j, where its prior has longer tails than a normal one; else 0.
+  // The scale of coefficient j if its prior has longer tails than a normal one; else 0.
   double tail_scale(Index j) const;
 
-  // The standard deviation of coefficient j; infinity where there is none.
+  // The standard deviation of coefficient j; infinity if there is none.
   double deviation(Index j) const;
 
   Vector simulate(Index coefficients, const Random& random, Purpose purpose) const override;
@@ -79,8 +80,9 @@ class Prior final : public Term {
   struct Marginal {
     Kind kind = Kind::flat;
     double nu = 0.0, location = 0.0, scale = 1.0;
-    double log_scale = 0.0, log_constant = 0.0;  // the second: of the Student-t density
-    // With u the distance in scales, the surrogate's slope is -weight u, and weight the curvature of its quadratic.
+    double log_scale = 0.0, log_constant = 0.0;  // the latter: of the Student-t density
+    // With u the distance from the location in scales, the surrogate's slope is -weight u, and weight is the curvature
+    // of its quadratic.
     double weight(double u) const;
   };
   Prior(Kind kind, double nu, const std::vector<double>& location, const std::vector<double>& scale);

@@ -12,7 +12,7 @@ namespace flymc {
 
 // With m = +-eta in the direction of the observed class and h = phi(m) / Phi(m),
 //   l = log Phi(m),   l' = h,   w = -l'' = h (m + h),   l''' = h ((m + h)^2 - 1 + h (m + h)).
-// w is 1 less the variance of a standard normal that is known to be below m, so it lies between 0 and 1.
+// w is 1 less the variance of a standard normal variable given that it is below m, so it lies between 0 and 1.
 struct Probit {
   std::string name() const { return "probit"; }
   Index predictors() const { return 1; }
@@ -45,7 +45,7 @@ struct Probit {
   static constexpr double far = 5.0;
   static double side(double y) { return y > 0.5 ? 1.0 : -1.0; }
 
-  // h + min(m, 0). Far below 0, where both are large, h = x + 1 / (x + 2 / (x + 3 / ...)) with x = -m (Laplace).
+  // h + min(m, 0). If m is far below 0, both are large, and h = x + 1 / (x + 2 / (x + 3 / ...)) with x = -m (Laplace).
   static double excess(double m) {
     if (m < -far) {
       double tail = 0.0;

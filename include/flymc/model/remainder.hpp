@@ -1,4 +1,4 @@
-// A remainder from the curvature alone, for likelihoods that have no closed form without cancellation.
+// A remainder from the curvature only, for likelihoods without a closed form that avoids cancellation.
 #pragma once
 
 #include <algorithm>
@@ -6,10 +6,10 @@
 
 namespace flymc {
 
-// l(eta + delta) - l(eta) - l'(eta) delta = -integral from 0 to delta of (delta - s) w(eta + s) ds, w = -l''. Where w is
-// positive no terms cancel. By Gauss and Legendre's rule with 10 points on pieces of length 1 at most: for a w that is
-// analytic within a distance of 2 or more the error is below 1e-16 of the integral.
-// Where delta is longer than this, the plain difference loses little and is cheaper.
+// l(eta + delta) - l(eta) - l'(eta) delta = -integral from 0 to delta of (delta - s) w(eta + s) ds, w = -l''. If w is
+// positive no terms cancel. The integral uses Gauss and Legendre's rule with 10 points on pieces of length 1 at most:
+// if w is analytic within a distance of 2 or more the error is below 1e-16 of the integral. If delta is longer than
+// this constant, the plain difference loses few digits and is cheaper.
 constexpr double longest_remainder = 8.0;
 
 template <class Curvature>

@@ -1,4 +1,4 @@
-// A residual scale that is drawn with the coefficients: what the log density has for it besides the rows.
+// A residual scale that is drawn with the coefficients, and the part of the log density that it adds to the rows.
 #pragma once
 
 #include "flymc/model/parameter_block.hpp"
@@ -6,61 +6,61 @@
 
 namespace flymc {
 
-// How the column of targets that ends each row was made, and how many rows there are.
+// How the column of targets at the end of each row was made, and the weight of the rows.
 struct ScaledTarget {
-  double total_weight = 0.0;  // of all rows whose likelihood is a density: it has total_weight log tau
+  double total_weight = 0.0;  // of all rows whose likelihood is a density: it adds total_weight log tau
   double shift = 0.0;         // the last number of a row is (target - shift) / unit; a shift needs an intercept,
   double unit = 1.0;          // which is the first coefficient; the unit is about the target's standard deviation
-  bool censored = false;      // whether rows have a density only where their fact is 1 (model/survival.hpp)
+  bool censored = false;      // whether only rows with the target 1 have a density (model/survival.hpp)
 };
 
-// Chains move in theta = (psi, tau), in which rows are linear (model/residual.hpp). People speak of (beta, sigma):
+// Chains move in theta = (psi, tau), in which rows are linear (model/residual.hpp). The parameters in reports are
 //   beta = shift e_0 - unit psi / tau,   sigma = unit / tau.
-// With D coefficients, total weight W, and the prior p(beta) p(sigma), sigma > 0, the density of theta has besides the
-// rows' f the factor
+// With D coefficients, total weight W, and the prior p(beta) p(sigma), sigma > 0, the density of theta is that of the
+// rows' f times
 //   p(beta) p(sigma) tau^W |d(beta, sigma) / d(psi, tau)|  ~  p(beta) p(sigma) tau^(W - D - 2).
 class SampledScale final : public ParameterBlock {
  public:
-  // The prior is of (beta, sigma); what it says of negative sigma does not count. Throws InputError if there is no more
-  // weight than D + 2: theta would have no mode.
+  // The prior is of (beta, sigma), restricted to positive sigma. Throws InputError if shift or unit cannot be used.
+  // check() throws if the total weight is not more than D + 2: theta would have no mode.
   SampledScale(Prior prior, const ScaledTarget& target);
   void check(Index parameters) const override;
-  // A scale of 0 is that of a target which the columns explain exactly.
+  // The scale tends to 0 if the columns explain the target exactly.
   void check_limits(const Vector& theta) const override;
   std::shared_ptr<const ParameterBlock> with_prior(const Prior& prior) const override {
     return std::make_shared<const SampledScale>(prior, target_);
   }
 
-  // The last entry, of the column of targets.
+  // The last entry, which multiplies the column of targets.
   Range own(Index size) const override { return {size - 1, 1}; }
-  // The likelihood of a row has a factor tau if it is a density.
+  // -log sigma: a row's density has a factor 1 / sigma.
   double log_likelihood_besides(const Vector& parameters, double target) const override;
   bool positive() const override { return true; }
   bool scales_coefficients() const override { return true; }
   bool censored() const override { return target_.censored; }
 
-  // (beta, sigma) of theta, and back.
+  // (beta, sigma) from theta, and the inverse.
   Vector parameters(const Vector& theta) const override;
   Vector theta(const Vector& parameters) const override;
-  // How they change along a direction, to first order.
+  // The change of the parameters along a direction, to first order.
   Vector change(const Vector& theta, const Vector& direction) const override;
 
   double log_density(const Vector& theta, Vector* gradient = nullptr) const override;
   double surrogate(const Vector& theta, Vector& gradient) const override;
-  // With w_j the curvature of the prior in beta_j, that of theta is sum_j w_j b_j b_j' for the derivative b_j of beta_j,
-  // which has two entries: psi_j and tau are coupled.
+  // With w_j the curvature of the prior in beta_j, the curvature in theta is sum_j w_j b_j b_j', where b_j is the
+  // derivative of beta_j. It has two entries, so psi_j and tau are coupled.
   SparseSymmetric curvature(Of what, const Vector& theta) const override;
   bool quadratic() const override { return false; }
-  // The prior's, with sigma one unit.
+  // The prior's centre, with sigma one unit.
   Vector centre(Index parameters) const override;
-  // A step of beta and log sigma: a tau near 0, where the density vanishes like tau^W, is no place to begin.
+  // Steps in beta and log sigma. A tau near 0, where the density vanishes like tau^W, must not be a starting point.
   Vector away(const Vector& theta, const Vector& step) const override;
-  // The size of what the prior draws for sigma: from the prior itself if that is symmetric around 0.
+  // A draw from the prior, with the absolute value of sigma. This is exact if the prior of sigma is symmetric around 0.
   Vector simulate(Index parameters, const Random& random, Purpose purpose) const override;
 
  private:
   double powers(Index parameters) const;
-  // From the gradient in (beta, sigma) to that in theta, without the powers of tau.
+  // The gradient in theta from the gradient in (beta, sigma), without the powers of tau.
   Vector pulled(const Vector& theta, const Vector& gradient) const;
 
   Prior prior_;

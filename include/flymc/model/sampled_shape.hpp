@@ -1,4 +1,4 @@
-// A shape that is drawn with the coefficients: what the log density has for it besides the rows.
+// A shape that is drawn with the coefficients, and the part of the log density that it adds to the rows.
 #pragma once
 
 #include <functional>
@@ -10,28 +10,27 @@
 
 namespace flymc {
 
-// The targets as a shape sees them: which there are, and how much their rows weigh. Targets
-// may occur more than once.
+// The targets and the weights of their rows, on which the shape depends. A target may occur more than once.
 struct ShapedTarget {
   std::vector<WeighedTarget> targets;
 };
 
-// Of a family: the part of one target, and the sum of those of many, up to a constant.
+// The shape parts of a family: that of one target, and the sum over many, up to a constant.
 struct ShapeParts {
   std::function<ShapePart(double target, double s)> one;
   std::function<ShapePart(std::span<const WeighedTarget> targets, double s)> all;
   bool may_be_endless = false;  // whether the likelihood does not vanish as the shape grows
 };
 
-// theta = (beta, s), and people speak of (beta, kappa), kappa = exp(s). With the prior p(beta) p(kappa), kappa > 0, and
-// the part of each target that depends on the shape alone (model/shape_part.hpp), the density of theta has besides the
-// rows
+// theta = (beta, s); the parameters in reports are (beta, kappa), kappa = exp(s). With the prior p(beta) p(kappa),
+// kappa > 0, and the part of each target that depends only on the shape (model/shape_part.hpp), the density of theta is
+// that of the rows times
 //   p(beta) p(kappa) kappa exp(sum over targets of weight part(target, s)).
 class SampledShape final : public ParameterBlock {
  public:
-  // The prior is of (beta, kappa); what it says of negative kappa does not count.
+  // The prior is of (beta, kappa), restricted to positive kappa.
   SampledShape(Prior prior, ShapedTarget target, ShapeParts parts);
-  // Throws InputError also if the prior of a shape that may be endless is not proper.
+  // Also throws InputError if the likelihood does not vanish as the shape grows, and the shape's prior is not proper.
   void check(Index parameters) const override;
   // At an infinite shape targets would equal their means.
   void check_limits(const Vector& theta) const override;
@@ -41,7 +40,7 @@ class SampledShape final : public ParameterBlock {
   std::shared_ptr<const ParameterBlock> with_targets_of(const Store& store,
                                                         std::span<const double> weights) const override;
 
-  // The last entry, of a column that is 1 in every row.
+  // The last entry, which multiplies a column of ones.
   Range own(Index size) const override { return {size - 1, 1}; }
   double log_likelihood_besides(const Vector& parameters, double target) const override;
   bool positive() const override { return true; }
@@ -52,18 +51,19 @@ class SampledShape final : public ParameterBlock {
 
   double log_density(const Vector& theta, Vector* gradient = nullptr) const override;
   double surrogate(const Vector& theta, Vector& gradient) const override;
-  // That of the targets' parts is their own and may be negative: what is positive definite near a mode is the sum with
-  // the rows'.
+  // The curvature of the targets' parts is exact and may be negative: only the sum with the rows' curvature is positive
+  // definite near a mode.
   SparseSymmetric curvature(Of what, const Vector& theta) const override;
   bool quadratic() const override { return false; }
-  // The prior's, with kappa = 1.
+  // The prior's centre, with kappa = 1.
   Vector centre(Index parameters) const override;
-  // The size of what the prior draws for kappa.
+  // A draw from the prior, with the absolute value of kappa.
   Vector simulate(Index parameters, const Random& random, Purpose purpose) const override;
 
  private:
   ShapePart parts(double s) const { return parts_.all(target_.targets, s); }
-  // From the prior's gradient in kappa, which stands in the last entry, to that in s of everything.
+  // Returns the log density. On entry the gradient is the prior's in kappa, in the last entry; on return it is the
+  // whole gradient in s.
   double finish(const Vector& theta, double prior, Vector* gradient) const;
 
   Prior prior_;
@@ -71,8 +71,8 @@ class SampledShape final : public ParameterBlock {
   ShapeParts parts_;
 };
 
-// For a family of two predictors, of which the second is the logarithm of the shape. Rows end with a 1, and the last
-// parameter is the shape.
+// For a family of two predictors whose second is the logarithm of the shape. Rows end with a 1, and the last parameter
+// is the shape.
 template <class F>
 std::shared_ptr<const ParameterBlock> make_block(const F& family, const Prior& prior, ShapedTarget target) {
   ShapeParts parts{[family](double y, double s) { return family.shape_part(y, s); },

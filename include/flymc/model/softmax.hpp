@@ -31,7 +31,7 @@ struct Softmax {
                                                          : "a whole number from 0 to " + std::to_string(classes - 1);
   }
 
-  // -l = log(1 + sum over the other classes of exp(eta_k - eta_y)), to full relative accuracy also where it is tiny.
+  // -l = log(1 + sum over the other classes of exp(eta_k - eta_y)), to full relative accuracy even if it is tiny.
   double log_likelihood(double y, Predictor eta) const {
     const auto own = static_cast<std::size_t>(y);
     double top = 0.0;
@@ -85,7 +85,7 @@ struct Softmax {
       for (std::size_t k = 0; k < n; ++k) sum += p[k] * expm1_minus(d[k]);
       return -std::log1p(sum);
     }
-    // log p_k + d_k, largest first.
+    // log p_k + d_k; the sum starts from the largest.
     const double level = log_sum(eta);
     double top = -HUGE_VAL;
     for (std::size_t k = 0; k < n; ++k) top = std::max(top, d[k] += eta[k] - level);
@@ -102,24 +102,22 @@ struct Softmax {
       for (std::size_t k = 0; k < n; ++k) out[j * n + k] = 0.5 * ((j == k ? 1.0 : 0.0) - share);
   }
 
-  // With r the largest range of delta per unit of rho, from the variances of differences of predictors, three bounds of
-  // -2 remainder hold for range(delta) <= r rho; Var is the variance of delta under the class probabilities p at eta:
+  // Let r be the largest range of delta per unit of rho, from the variances of differences of predictors, and Var the
+  // variance of delta under the class probabilities p at eta. For range(delta) <= r rho, -2 remainder is at most
   //   Bohning  ||delta - mean||^2 / 2, everywhere;
-  //   cubic    Var + r rho ||delta - mean||^2 / (9 sqrt 3): a third cumulant is at most range^3 / (6 sqrt 3), and
-  //   range^2
-  //            is at most 2 ||delta - mean||^2;
-  //   Bennett  Var (1 + g rho), the chord on [0, radius] of 2 (exp(x) - 1 - x) / x^2 in x = r rho: log E exp(X) <= E
-  //   exp(X)
-  //            - 1 for X of mean 0, and (exp(x) - 1 - x) / x^2 grows with x.
-  // Of the three the one that is smallest on average, for changes of the given variances at the typical rho.
+  //   cubic    Var + r rho ||delta - mean||^2 / (9 sqrt 3), because a third cumulant is at most range^3 / (6 sqrt 3),
+  //            and range^2 is at most 2 ||delta - mean||^2;
+  //   Bennett  Var (1 + g rho), the chord on [0, radius] of 2 (exp(x) - 1 - x) / x^2 in x = r rho, because
+  //            log E exp(X) <= E exp(X) - 1 for X of mean 0, and (exp(x) - 1 - x) / x^2 grows with x.
+  // The bound is the one that is smallest on average, for changes of the given variances at the typical rho.
   void sharp(double y, Predictor eta, std::span<const double> spread, const Zone& zone, std::span<double> c,
              std::span<double> k) const {
     const std::size_t n = eta.size();
-    double widest = 0.0, centred = 0.0;  // of variances: the largest of a difference; the mean of ||delta - mean||^2
+    double widest = 0.0, centred = 0.0;  // variances: the largest of a difference; the mean of ||delta - mean||^2
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < i; ++j) {
         const double both = spread[i * n + i] + spread[j * n + j];
-        // Under a wide prior little is left of much; what rounding may have taken off is given back.
+        // Under a wide prior large numbers cancel, so an upper bound of their rounding is added.
         const double variance = both - 2.0 * spread[i * n + j] + 64.0 * std::numeric_limits<double>::epsilon() * both;
         widest = std::max(widest, variance);
         centred += variance / static_cast<double>(n);
@@ -129,7 +127,7 @@ struct Softmax {
     double weighted = 0.0;  // the mean of Var
     for (std::size_t e = 0; e < n * n; ++e) weighted += c[e] * spread[e];
     const double x = reach * zone.radius;
-    const bool far = x > 100.0;  // Bennett's is then beyond all use
+    const bool far = x > 100.0;  // Bennett's bound is then useless
     const double chord = x > 0.0 && !far ? (2.0 * expm1_minus(x) / (x * x) - 1.0) / zone.radius : 0.0;
     const double cube = reach / (9.0 * std::sqrt(3.0));
     const double bohning = 0.5 * centred;

@@ -1,4 +1,4 @@
-// Robust regression: (y - eta) / sigma is Student-t with nu degrees of freedom, both given.
+// Robust regression: (y - eta) / sigma is Student-t with nu degrees of freedom; nu and sigma are given.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ struct StudentT {
     if (!(sigma > 0.0) || !std::isfinite(sigma)) throw InputError("student_t: the scale, sigma, must be positive");
     if (!std::isnormal(nu * sigma * sigma))
       throw InputError("student_t: the scale is too small or too large; rescale the target");
-    // log Gamma(x + 1/2) - log Gamma(x) at x = nu / 2; for large x by its series, since both are of the size of x log x.
+    // log Gamma(x + 1/2) - log Gamma(x) at x = nu / 2. For large x uses its series, because both are of size x log(x).
     const double x = nu / 2.0;
     const double ratio = x > 1e4 ? 0.5 * std::log(x) - 1.0 / (8.0 * x) : log_gamma(x + 0.5) - log_gamma(x);
     log_constant_ = ratio - 0.5 * std::log(nu * std::numbers::pi) - std::log(sigma);
@@ -54,7 +54,7 @@ struct StudentT {
     const double d = delta[0];
     const double a = nu * sigma * sigma + r * r;
     const double t = d * (d - 2.0 * r) / a;
-    // Near t = -1 the logarithm's argument is formed anew: 1 + t would have lost it.
+    // Near t = -1 the logarithm's argument is computed directly, because 1 + t would lose digits.
     const double far = nu * sigma * sigma + (r - d) * (r - d);
     const double bend = t > -0.5 ? minus_log1p(t) : t - std::log(far / a);
     return 0.5 * (nu + 1.0) * (bend - d * d / a);
@@ -71,13 +71,13 @@ struct StudentT {
   //   G'(d) = -2 r d^2 / (A s^2) (e^2 + 2 (a / r) e - a),   e = d - r, s = a + e^2.
   // The quadratic in e has one root of each sign, so for r > 0 the function G falls, rises between the roots, and falls
   // again. It follows that H, going out from d = 0 to either side, has at most one minimum and then rises: up to d = 2
-  // r towards the target, where it is the global curvature, and for ever on the other side. Hence
-  //   c*(x) = max(w, H(min(x, 2 |r|) towards the target), H(x away from it)),
+  // r towards the target, where it is the global curvature, and without end on the other side. Hence
+  //   c*(x) = max(w, H(min(x, 2 |r|) towards the target), H(x away from it))
   // for every residual, also beyond sqrt(3 a) where w itself turns. Up to sqrt(3 a) the first side is never the
-  // smaller: w(r - x) >= w(r + x) as long as x <= sqrt(2) r, and from there on H is positive towards the target,
-  // negative away. There the slope is the mean of u(|r| - s x) with weights (1 - s)^2 of total 1/3, as for the
+  // smaller: w(r - x) >= w(r + x) as long as x <= sqrt(2) r, and beyond that H is positive towards the target and
+  // negative away from it. There the slope is the mean of u(|r| - s x) with weights (1 - s)^2 of total 1/3, as for the
   // logistic, with u = -w' = 2 (nu + 1) m (3 a - m^2) / (a + m^2)^3, which rises up to m* = (sqrt 2 - 1) sqrt a and
-  // falls beyond. Of the few rows beyond sqrt(3 a) the constant is taken.
+  // falls beyond. The few rows beyond sqrt(3 a) use the constant.
   Needed needed(double y, Predictor eta, double x) const {
     const double a = nu * sigma * sigma;
     const double r = std::abs(y - eta[0]);
@@ -110,7 +110,7 @@ struct StudentT {
     sharp_line(*this, y, eta, spread[0], zone, c[0], k[0]);
   }
 
-  // The location; for nu <= 1, where there is no mean, the median.
+  // The location; for nu <= 1, where there is no mean, this is the median.
   void mean(Predictor eta, std::span<double> out) const { out[0] = eta[0]; }
 
   // Bailey's polar form: sqrt(nu (u^(-2/nu) - 1)) cos(2 pi v).

@@ -1,6 +1,6 @@
-// Times until an event, and positive amounts: log t = x'beta + sigma e, by the distribution of e a Weibull, log-normal or
-// log-logistic regression. Rows end with their log time, so that the linear predictor of a row is its standardised
-// residual u (model/residual.hpp), and sigma is drawn.
+// Times until an event, and positive amounts: log t = x'beta + sigma e. The distribution of e gives a Weibull,
+// log-normal or log-logistic regression. Rows end with their log time, so that the linear predictor of a row is its
+// standardised residual u (model/residual.hpp), and sigma is drawn.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@
 
 namespace flymc {
 
-// `times` the row of another family with target y.
+// A row of another family with target y, counted `times` times.
 template <Family F>
 struct RowOf {
   F family;
@@ -44,9 +44,9 @@ struct RowOf {
   }
 };
 
-// A target of 1 says that the event was seen at the time of the row: the likelihood is its density, log f(u). A target of
-// 0 says that it was not seen until then: it is log S(u), the probability of a longer time. Each is a row of a family
-// that has its bounds already.
+// A target of 1 means that the event was seen at the time of the row: the likelihood is its density, log f(u). A target
+// of 0 means that it was not seen by then (a censored time): the likelihood is log S(u), the probability of a longer
+// time. Both are rows of families that have bounds already.
 template <class Seen, class Longer>
 struct Survival {
   std::string name() const { return word; }
@@ -75,7 +75,7 @@ struct Survival {
     y > 0.5 ? seen.sharp(u, spread, zone, c, k) : longer.sharp(u, spread, zone, c, k);
   }
 
-  // Of log time at scale 1: its median, and a draw. At scale sigma these are eta + sigma times those at 0.
+  // The median of log time at scale 1, and a draw. At scale sigma they are eta + sigma times their values at eta = 0.
   void mean(Predictor eta, std::span<double> out) const { out[0] = eta[0] + median; }
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
     return eta[0] +
@@ -86,10 +86,10 @@ struct Survival {
   Seen seen;
   Longer longer;
   double median;                   // of e
-  double (*draw)(double, double);  // e, by two uniforms
+  double (*draw)(double, double);  // a draw of e from two uniforms
 };
 
-// S(u) = exp(-e^u), f(u) = e^u S(u): Poisson rows of counts 1 and 0.
+// S(u) = exp(-e^u), f(u) = e^u S(u): Poisson rows with counts 0 and 1.
 inline auto weibull() {
   using Row = RowOf<Poisson>;
   return Survival<Row, Row>{
@@ -98,7 +98,7 @@ inline auto weibull() {
       }};
 }
 
-// f is the normal density: a row that is its own bound, and a probit row of class 0.
+// f is the normal density, a row that is its own bound; S is a probit row of class 0.
 inline auto lognormal() {
   return Survival<RowOf<Gaussian>, RowOf<Probit>>{
       "lognormal", {Gaussian(1.0), 0.0}, {Probit{}, 0.0}, 0.0, [](double p, double q) {
@@ -106,7 +106,7 @@ inline auto lognormal() {
       }};
 }
 
-// S(u) = sigmoid(-u), f(u) = sigmoid(u) sigmoid(-u): one success of two trials, and a logistic row of class 0.
+// S(u) = sigmoid(-u), a logistic row of class 0; f(u) = sigmoid(u) sigmoid(-u), one success in two trials.
 inline auto loglogistic() {
   return Survival<RowOf<Binomial>, RowOf<Logistic>>{
       "loglogistic", {Binomial{}, 0.5, 2.0}, {Logistic{}, 0.0}, 0.0, [](double p, double) {

@@ -1,5 +1,5 @@
-// Counts of which none is 0: a Poisson distribution of mean mu = exp(eta) without its zeros, y = 1, 2, 3, ... With a
-// regression of whether there is any count at all it makes a hurdle model.
+// Counts without zeros: a Poisson distribution of mean mu = exp(eta), given that y is not 0, y = 1, 2, 3, ... Together
+// with a regression of whether a count is more than 0 it is a hurdle model.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace flymc {
 
 // l = y eta - A(eta) - log y! with A(eta) = log(exp(mu) - 1). With b = mu / (exp(mu) - 1), which falls from 1 to 0, the
-// mean is A' = M = mu + b and the variance A'' = w = M (1 - b).
+// mean is A' = M = mu + b and the variance is A'' = w = M (1 - b).
 struct TruncatedPoisson {
   std::string name() const { return "truncated_poisson"; }
   Index predictors() const { return 1; }
@@ -20,8 +20,8 @@ struct TruncatedPoisson {
     return y >= 1.0 && Poisson{}.target_problem(y).empty() ? "" : "a count without zeros: 1, 2, 3, ...";
   }
 
-  // A Poisson row's, less the logarithm of the probability that it is not 0. Where mu is small both are as large as eta,
-  // and cancel for y = 1.
+  // The log-likelihood of a Poisson row, less the logarithm of the probability that it is not 0. If mu is small both
+  // are as large as eta, and cancel for y = 1.
   double log_likelihood(double y, Predictor eta) const {
     const double mu = std::exp(eta[0]);
     if (mu < 1.0) return (y - 1.0) * eta[0] - above_line(eta[0]) - log_gamma(y + 1.0);
@@ -32,25 +32,26 @@ struct TruncatedPoisson {
 
   void curvature(double, Predictor eta, std::span<double> out) const { out[0] = at(eta[0]).variance; }
 
-  // Over long changes from A - eta, which goes to 0 with mu as the remainder does.
+  // For long changes uses A - eta, which tends to 0 with mu, as the remainder does.
   double remainder(double, Predictor eta, Predictor delta) const {
     if (std::abs(delta[0]) > longest_remainder)
       return -(above_line(eta[0] + delta[0]) - above_line(eta[0]) - at(eta[0]).excess * delta[0]);
     return remainder_by_curvature(eta[0], delta[0], [](double e) { return at(e).variance; });
   }
 
-  // M = mu + b.
+  // Uses M = mu + b.
   void remainder_slope(double, Predictor eta, Predictor delta, std::span<double> out) const {
     const double change_of_b = at(eta[0]).less - at(eta[0] + delta[0]).less;
     out[0] = -(std::exp(eta[0]) * std::expm1(delta[0]) + change_of_b);
   }
 
   // A''' = w (1 - b + b (M - 1) / (1 - b)) lies between 0 and 4 w / 3 (docs/mathematics.md, "c* in closed form"). So w
-  // rises with eta, by at most exp(4 t / 3) over a change t: c*(r) is what the quadratic needs at the change r itself, and
-  // (c*(x) - w) / x is at most that of a curvature w exp(4 t / 3), which is a Poisson row's with t in other units.
+  // rises with eta, at most by the factor exp(4 t / 3) over a change t. Hence c*(r) is the curvature needed at the
+  // change r itself, and (c*(x) - w) / x is at most that for the curvature w exp(4 t / 3), which is a Poisson row's
+  // with t in other units.
   Needed needed(double y, Predictor eta, double r) const {
     constexpr double most = 4.0 / 3.0;
-    const double one = 0.0;  // of a Poisson row with w = 1
+    const double one = 0.0;  // eta of a Poisson row with w = 1
     const Needed exponential = Poisson{}.needed(0.0, {&one, 1}, most * r);
     if (!(exponential.curvature < HUGE_VAL)) return exponential;
     const double w = at(eta[0]).variance;
@@ -71,7 +72,7 @@ struct TruncatedPoisson {
   }
 
  private:
-  static constexpr double tiny = 1e-140, large = 40.0;  // where b is 1 to all digits, and where it is nothing
+  static constexpr double tiny = 1e-140, large = 40.0;  // below: b is 1 to all digits; above: b is negligible
   struct Moments {
     double mean, variance, excess, less;  // the last two are M - 1 and 1 - b
   };
