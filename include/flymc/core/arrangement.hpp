@@ -1,4 +1,4 @@
-// Which entry of theta multiplies which feature of a row, in which of the row's linear predictors.
+// The map between entries of theta, features of a row, and the row's linear predictors.
 #pragma once
 
 #include "flymc/core/linear.hpp"

@@ -30,7 +30,7 @@ class MemoryError : public std::bad_alloc {
 class BoundViolation : public std::logic_error {
  public:
   BoundViolation(std::int64_t row, const std::string& why) : BoundViolation(row, "row " + std::to_string(row), why) {}
-  // `place` is the name of the row for a person, in place of its number.
+  // `place` names the row in the message, in place of its number.
   BoundViolation(std::int64_t row, const std::string& place, const std::string& why)
       : std::logic_error(place + ": " + why), row_(row), why_(why) {}
   std::int64_t row() const { return row_; }  // its number in the store

@@ -30,9 +30,9 @@ enum class Purpose : std::uint32_t {
 };
 
 // A source of addressed random numbers. Every call names (purpose, index), where the index is a row, a block, a
-// coordinate or a counter; the same address always gives the same number, so nothing is stateful, calls may come in
-// any order and from any thread, and an address must not be used for two decisions.
-// Virtual, so that a test can take every branch of a kernel in turn instead of drawing.
+// coordinate or a counter. The same address always gives the same number: there is no state, calls may come in any
+// order and from any thread, and an address must not be used for two decisions. The functions are virtual so that a
+// test can take every branch of a kernel in turn instead of drawing.
 class Random {
  public:
   virtual ~Random() = default;

@@ -10,8 +10,9 @@ namespace flymc {
 std::size_t utf8_length(std::string_view text);
 bool is_utf8(std::string_view text);
 
-// The text, in which control characters (other than a new line and a tab), marks that change the direction of writing
-// and line separators are written as \u001b, and bytes that are not UTF-8 as \xff. JSON keeps its meaning.
+// Returns the text with some characters replaced: control characters (other than a new line and a tab), marks that
+// change the direction of writing and line separators become \u001b and the like, and bytes that are not UTF-8 become
+// \xff and the like. The result of JSON has the same meaning.
 std::string shown(std::string_view text);
 
 }  // namespace flymc

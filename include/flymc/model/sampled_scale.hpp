@@ -33,7 +33,7 @@ class SampledScale final : public ParameterBlock {
 
   // The last entry, which multiplies the column of targets.
   Range own(Index size) const override { return {size - 1, 1}; }
-  // -log sigma: a row's density has a factor 1 / sigma.
+  // -log sigma if the row has a density, which has a factor 1 / sigma; else 0.
   double log_likelihood_besides(const Vector& parameters, double target) const override;
   bool positive() const override { return true; }
   bool scales_coefficients() const override { return true; }
