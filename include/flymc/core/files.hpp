@@ -28,10 +28,11 @@ bool is_address(std::string_view name);
 // Throws FileError if the path is an address: runs and reports go to folders and files.
 void refuse_address(const std::filesystem::path& path);
 
-// Says what is at a path if it is no file: "a folder", "a pipe", "a device" or "a socket". Empty for a file, for a link
-// to a file, and if the path does not exist. It does not open the path, because opening a pipe waits for its other end.
+// Returns what is at a path if it is not a file: "a folder", "a pipe", "a device" or "a socket". Empty for a file, for
+// a link to a file, and if the path does not exist. Does not open the path, because opening a pipe waits for its other
+// end.
 std::string no_file_but(const std::filesystem::path& path);
-// Throws FileError if the path exists and is no file.
+// Throws FileError if the path exists and is not a file.
 void require_file(const std::filesystem::path& path);
 
 // A file that is being written: write to path(), then commit(). Until the commit `target` stays as it was; without one,

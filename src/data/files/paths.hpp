@@ -18,7 +18,7 @@ std::string without_settings(const std::string& path);
 // The format, from the end of the name.
 TableFormat format_of(const std::string& path);
 
-// Throws InputError, naming the formats, if the name has the ending of none.
+// Throws InputError, naming the formats, if the name does not end like one of them.
 void require_format(const std::string& path);
 
 // Whether a name in a folder is passed over.

@@ -26,8 +26,7 @@ namespace flymc {
 // Whether a row with a missing value is an error or is dropped.
 enum class Missing { error, drop };
 enum class TargetKind { two_classes, classes, ordered, number };
-// Which part of a hurdle is fitted: `zero` is whether a count is more than 0, and `count` has the rows with more than
-// 0.
+// Which part of a hurdle is fitted: `zero` is whether a count is more than 0, and `count` is the counts above 0.
 enum class Hurdle { none, zero, count };
 
 struct EncodingOptions {

@@ -1,10 +1,10 @@
 // Formulas: late ~ origin + log(distance)*hour.
 //
-// There is one target on the left, and terms on the right. a:b is the interaction of a and b, a*b is a + b + a:b, (a +
-// b)^2 is (a + b)*(a + b); `.` is all other columns, -a leaves a out, and -1 or 0 + the intercept. A column of numbers
-// may stand in log, log2, log10, log1p, exp, sqrt or as a power, I(x^2); C(x) or factor(x) takes its numbers as names
-// of levels. A name that is no identifier stands in backticks. Terms are ordered by their number of factors, and then
-// as they are written, as in R.
+// There is one target on the left, and there are terms on the right. a:b is the interaction of a and b, a*b is
+// a + b + a:b, (a + b)^2 is (a + b)*(a + b); `.` is all other columns, -a leaves a out, and -1 or 0 + the intercept. A
+// column of numbers may stand in log, log2, log10, log1p, exp, sqrt or as a power, I(x^2); C(x) or factor(x) takes its
+// numbers as names of levels. A name that is no identifier stands in backticks. Terms are ordered by their number of
+// factors, and then as they are written, as in R.
 #pragma once
 
 #include <functional>

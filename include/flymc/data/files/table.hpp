@@ -95,8 +95,8 @@ class Table {
   // Each path is a file, a pattern such as part-*.csv, or a folder. Files of a pattern or a folder are sorted by name;
   // in a folder, names that begin with '.' or '_' and files of other formats are passed over. Reads metadata, and the
   // first mebibyte of a CSV, from which it infers numbers, true/false and text. A column that is empty there is
-  // numeric, unless another file has values in it. Throws InputError, naming the file, if there are no rows to read or
-  // the file cannot be read.
+  // numeric, unless another file has values in it. Throws InputError, naming the path, if there are no files or one
+  // cannot be read.
   static Table open(const std::vector<std::string>& paths, const TableOptions& options = {});
 
   // The same table with some of its rows, which keep their row numbers. rows() is then empty.
