@@ -1,4 +1,4 @@
-// The statistics pass: what a bound knows of the rows, and their collapsed sums.
+// The statistics pass: the constants of a bound and its collapsed sums.
 #include "flymc/bound/bound.hpp"
 
 #include <fmt/format.h>
@@ -14,10 +14,10 @@ namespace flymc {
 
 namespace {
 
-// What a row's linear predictor varies by: for several predictors the most that one does, or a difference of two where
-// the likelihood knows nothing else.
+// The variance of a row's linear predictor: for several predictors the largest of their variances, or the largest
+// variance of a difference of two if the likelihood depends on differences alone.
 double largest_variance(const double* spread, const Arrangement& arrangement, bool only_differences) {
-  if (arrangement.last_is_shared()) return spread[0];  // the other one tells no row from another
+  if (arrangement.last_is_shared()) return spread[0];  // the shared predictor is the same for all rows
   const auto k = static_cast<std::size_t>(arrangement.predictors());
   double most = 0.0;
   for (std::size_t i = 0; i < k; ++i) {
@@ -42,8 +42,8 @@ Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, st
   family_->check(store, execution);
   check_parts(family_->arrangement().entries(store.features()));
 
-  // Curvatures: c, k, and the likelihood's own w, of which c then has only what is more: nothing for most rows. Those
-  // that the rule lacks are not summed.
+  // Curvatures: c - w (zero for most rows), k and w, for the likelihood's own curvature w, which is added again below.
+  // A rule without growth sums c alone.
   const bool grows = rule_->grows();
   const auto width = static_cast<std::size_t>(k), entries = width * width;
   const double typical = std::sqrt(static_cast<double>(anchor_.size()));
@@ -72,10 +72,10 @@ Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, st
     for (const std::size_t i : c.without) loose.add_without_bound(rows[i]);
     if (expects)
       for (std::size_t i = 0; i < n; ++i) {
-        // tr((c + k rho - w) spread) / 2 at the typical rho, to second order in the change. That is nothing where the
-        // bound has the likelihood's own curvature (eta = 0 of the logistic, a residual of 0), though the gap is not:
-        // its fourth order is at most about tr(c spread)^2 / 2 of a row that counts once, and without it such a row
-        // would never be proposed.
+        // tr((c + k rho - w) spread) / 2 at the typical rho, to second order in the change. This is 0 if the bound has
+        // the likelihood's own curvature (the logistic at eta = 0, a residual of 0), but the gap is not: its fourth
+        // order is at most about tr(c spread)^2 / 2 for a row of weight 1. Without this term such a row would never be
+        // proposed.
         const double weight = fixed.facts.spans()[i].weight;
         double twice = 0.0, bend = 0.0;
         for (std::size_t e = i * entries; e < (i + 1) * entries; ++e) {
@@ -88,7 +88,7 @@ Bound::Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, st
         expected_gaps_.set(rows[i], gap);
         if (!std::ranges::binary_search(c.without, i)) loose.add(rows[i], variance);
         terms.further += std::min(lighting.stands_for, ExpectedGaps::value(expected_gaps_.level(rows[i]))) * variance *
-                         variance;  // as it is kept
+                         variance;  // the gap as stored
       }
     terms.curvature[0] = std::move(c.curvature);
     if (!grows) return;

@@ -1,4 +1,4 @@
-// Theta as a bound sees it, and the collapsed sum there.
+// The point of theta in a bound's zone, and the collapsed sum there.
 #include <algorithm>
 #include <cmath>
 

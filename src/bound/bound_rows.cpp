@@ -1,4 +1,4 @@
-// Arrays side by side, and letters.
+// Parallel arrays per row, and their transfer between ranks.
 #include "flymc/bound/bound_rows.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace flymc {
 namespace {
 
-// Calls f(entries per row, array of each of `rows` ...) for every kind of per-row array.
+// Calls f(entries per row, array of each of `rows` ...) for every per-row array.
 template <class F, class... Rows>
 void each_array(std::size_t k, F&& f, Rows&... rows) {
   f(1, rows.row...);
@@ -53,7 +53,7 @@ void BoundRows::fetch(const Store& store, std::span<const RowId> rows, const Com
     std::span<const std::byte> rest(from);
     take_rows(rest, store.layout(), all);
   }
-  // From the order of the ranks to that of the caller.
+  // Reorders from the order of the ranks to the caller's.
   std::unordered_map<RowId, std::size_t> place;
   for (std::size_t i = 0; i < all.size(); ++i) place[all.row[i]] = i;
   row.assign(rows.begin(), rows.end());

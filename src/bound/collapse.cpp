@@ -8,14 +8,14 @@
 namespace flymc {
 namespace {
 
-// For K x K numbers c_n per row, sum_n c_n (x) x_n x_n' is one D x D tile per pair of predictors.
+// Lists the D x D tiles of sum_n c_n (x) x_n x_n', one per pair of predictors, for K x K numbers c_n per row.
 void list_tiles(const std::vector<double>& c, Index k, Matrix& out, std::vector<GramSum>& sums) {
   const Index d = out.rows() / k;
   for (Index p = 0; p < k; ++p)
     for (Index q = 0; q <= p; ++q) sums.push_back({c.data() + p * k + q, k * k, out.block(p * d, q * d, d, d)});
 }
 
-// Tiles off the diagonal are symmetric themselves, but only their lower triangles were summed.
+// Tiles off the diagonal are symmetric themselves, but the pass sums only their lower triangles.
 void complete_tiles(Matrix& m, Index k) {
   const Index d = m.rows() / k;
   for (Index p = 0; p < k; ++p)
@@ -25,14 +25,14 @@ void complete_tiles(Matrix& m, Index k) {
     }
 }
 
-// A part of a block of about 256 KiB: several sums visit a row, and only the first should fetch it from memory.
+// Rows per part of a block, about 256 KiB: several sums visit a row, and only the first should read it from memory.
 Index rows_at_once(Index cells) {
   const auto rows = static_cast<std::uint64_t>(std::max<Index>(1, (Index{1} << 15) / cells));
   return std::max<Index>(256, static_cast<Index>(std::bit_floor(rows)));
 }
 
-// Where the last predictor is shared, one tile, whose last row belongs to that predictor: of a row, c_10 x, and c_11 at
-// the end.
+// Adds the last row of the matrix, which belongs to the shared last predictor: a row contributes c_10 x, and c_11 on
+// the diagonal.
 void add_shared(const Block& rows, const std::vector<double>& c, Matrix& out) {
   const Index last = out.rows() - 1;
   const Eigen::Map<const RowMatrix> all(c.data(), rows.rows(), 4);

@@ -1,4 +1,4 @@
-// The model of what draws cost.
+// The cost model for draws.
 #include "flymc/bound/draw_cost.hpp"
 
 #include <algorithm>
@@ -11,11 +11,11 @@ namespace {
 // A product with a D x D matrix.
 double product_cost(double d) { return 0.06 * d * d; }
 
-// The parts of an iteration that depend on no row: some vectors and products.
+// The parts of an iteration that do not depend on rows: some vectors and products.
 double fixed_cost(double d) { return 2000.0 + 40.0 * d + 5.0 * product_cost(d); }
 
-// Three proposed rows per bright one, each with a product; of a row with codes the spread is looked up instead, and one
-// in three becomes bright and takes its product.
+// Three proposed rows per bright row, each with a product. For a row with codes the spread is looked up instead; one in
+// three becomes bright and needs its product.
 double proposals_cost(double bright, const TableShape& shape) {
   const double product = product_cost(static_cast<double>(shape.coefficients));
   if (shape.touched == 0) return 3.0 * bright * (250.0 + product);
@@ -23,7 +23,7 @@ double proposals_cost(double bright, const TableShape& shape) {
   return bright * (3.0 * (250.0 + 25.0 * touched * touched) + product);
 }
 
-// A row at one theta. Coefficients that are looked up by codes take ten times as long as those that lie side by side.
+// One evaluation of a row. Coefficients looked up by codes take ten times as long as contiguous ones.
 double row_cost(const TableShape& shape) {
   return shape.touched == 0 ? 0.9 * static_cast<double>(shape.coefficients) : 10.0 * static_cast<double>(shape.touched);
 }
@@ -44,7 +44,7 @@ double expected_bright(const TableShape& shape) {
   return std::min(n, 0.17 * d * d / std::sqrt(n));
 }
 
-// Bright rows are evaluated in every step, of which there are the more the more of them there are.
+// Bright rows are evaluated in every step. More bright rows also mean more steps.
 double expected_iteration_cost(const TableShape& shape) {
   const auto d = static_cast<double>(shape.coefficients);
   const double bright = expected_bright(shape), steps = 2.0 + 1.5 * std::sqrt(bright);
@@ -52,8 +52,8 @@ double expected_iteration_cost(const TableShape& shape) {
          steps * bright * (150.0 + 2.0 * d);
 }
 
-// Bright rows are walls: with many of them for each coefficient, draws depend on each other. Regular MCMC takes about 1.6 evaluations of all
-// rows per effective draw of a posterior that is nearly normal.
+// Bright rows are walls: with many of them per coefficient, draws are correlated. Regular MCMC takes about 1.6
+// evaluations of all rows per effective draw of a nearly normal posterior.
 DrawCosts expected_costs(const TableShape& shape) {
   const auto d = static_cast<double>(shape.coefficients);
   return {expected_iteration_cost(shape) * (1.0 + 10.0 * expected_bright(shape) / d),
@@ -62,17 +62,17 @@ DrawCosts expected_costs(const TableShape& shape) {
 
 namespace {
 
-// Of rows that are always evaluated, or of all of them, per effective draw, where the posterior need not be normal.
+// Evaluations per effective draw, of lit and bright rows or of all rows, if the posterior need not be normal.
 constexpr double evaluations = 4.0;
 
 }  // namespace
 
-// z knows as much about theta as the excess says, which slows the chain down, and the more so the looser the bright
-// rows are: the posterior is skewed along them. Slowness counts twice, since a run has a number of draws and not an
-// effective size. Where less than one draw in ten is effective, or the skew is large, the chain hardly gets to the
-// tails, and even long runs miss them, so that no number of rows makes such a bound worth its cost: with one 1 in a
+// The excess is the information about theta that z holds, which slows the chain down; looser bright rows slow it
+// further, because the posterior is skewed along them. Slowness counts twice, since a run has a number of draws and not
+// an effective size. If less than one draw in ten is effective, or the skew is large, the chain hardly reaches the
+// tails and even long runs miss them, so such a bound is not worth its cost for any number of rows: with one 1 in a
 // million rows 18 of 4,000 draws are effective, and the sweeps of the tail look at all rows. Two 1 have a skew of 0.16
-// and hardly get there, three have 0.05 and do; of the tables of bench/fit none has more than 0.03.
+// and hardly reach the tails, three have 0.05 and do; no table of bench/fit has more than 0.03.
 double cost_with_bound(const Looseness& at, const TableShape& shape) {
   const auto d = static_cast<double>(shape.coefficients);
   const double iteration =

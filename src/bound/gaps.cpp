@@ -1,4 +1,4 @@
-// Gaps of single rows: how far their likelihoods lie above the bound.
+// Gaps of single rows, log L - log B.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -83,9 +83,9 @@ void Bound::complete_as_lit(double share, BoundRows& out) const {
   for (double& w : out.coefficients.curvature) w *= share;
 }
 
-// Where the bound touches the likelihood the terms cancel, and what is left may be rounding of either sign: that is a
-// gap of zero. Anything more is a bound that is none. The remainder is good to some ulps of the global curvature's
-// form, of which a sharp one may be a small part.
+// Where the bound touches the likelihood the terms cancel, and the difference may be rounding of either sign: the gap
+// is then zero. A larger negative gap means that the bound is invalid. The remainder is accurate to some ulps of the
+// quadratic form of the global curvature, which may be much larger than the sharp bound's.
 void Bound::check_rounding(const BoundRows& rows, std::size_t i, const double* delta, double gap, double size) const {
   const auto k = static_cast<std::size_t>(family_->predictors());
   std::vector<double> global(k * k);
@@ -125,7 +125,7 @@ void Bound::gaps_of_changes(const BoundRows& rows, double rho, Distance distance
     const double* d = delta.data() + i * k;
     const double remainder = out.gap[i];
     double gap = remainder;
-    double size = std::abs(remainder);  // of the terms, for what rounding can do
+    double size = std::abs(remainder);  // magnitude of the terms, for their rounding error
     const auto add = [&](double term, double magnitude) {
       gap += term;
       size += magnitude;

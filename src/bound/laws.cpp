@@ -1,4 +1,4 @@
-// Random tables, anchors and thetas against the laws of families and bounds.
+// Checks the laws of families and bounds on random tables, anchors and thetas.
 #include "flymc/bound/laws.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace flymc {
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr double smallest = std::numeric_limits<double>::min();  // below, numbers lose their digits
+constexpr double smallest = std::numeric_limits<double>::min();  // smaller numbers lose digits
 constexpr Index rows_per_table = 64;
 constexpr int thetas_per_table = 25;
 
@@ -42,7 +42,7 @@ class Dice {
   std::uint64_t next_ = 0;
 };
 
-// The same rows, where `count` features from `first` on are one code.
+// The same rows, with the `count` features from `first` on as one code.
 Store with_code(const Store& plain, Index first, Index count) {
   std::vector<Index> levels(static_cast<std::size_t>(first), 0);
   levels.push_back(count);
@@ -67,7 +67,7 @@ class Table {
         LawReport& report)
       : model_(model), rule_(std::move(rule)), dice_(seed, number), report_(report) {
     const Index k = model_.predictors();
-    // One table in four has a code after its numbers.
+    // Every fourth table has a code after its numbers.
     const bool coded = number % 4 == 3;
     const Arrangement arrangement = model_.arrangement();
     const Index numbers = 1 + static_cast<Index>(dice_.uniform(0.0, 5.0)), levels = coded ? 3 : 0,
@@ -83,16 +83,16 @@ class Table {
       if (coded) x.row(i).segment(numbers, levels).setZero();
       if (ones > 0) x(i, d - 1) = 1.0;
       if (const Index code = i % (levels + 1); code > 0) x(i, numbers + code - 1) = 1.0;
-      // Some likelihoods are beyond double precision where others are at their ease.
+      // Some likelihoods overflow at predictors that are unremarkable for others.
       const auto predictors = [&] { return Vector((x.row(i) * arrangement.columns(anchor_)).transpose()); };
       for (int times = 0; times < 20 && !in_range(predictors()); ++times) x.row(i).head(numbers) *= 0.1;
-      // At the row's own predictors, or far from them: a surprise of the worst kind.
+      // Targets are simulated at the row's own predictors, or far from them, which makes them very unlikely.
       Vector eta = predictors();
       if (i % 2 == 0) eta += dice_.power_of_ten(-1.0, 4.0) * dice_.normals(k);
       y[i] =
           model_.family().simulate({eta.data(), static_cast<std::size_t>(k)}, targets, static_cast<std::uint64_t>(i));
     }
-    // One table in three has weights, and one has offsets if the family takes them.
+    // Every third table has weights, and every third has offsets if the family takes them.
     Vector weights, offsets;
     if (number % 3 == 1) weights = Vector::NullaryExpr(rows_per_table, [&] { return dice_.power_of_ten(-3.0, 3.0); });
     if (number % 3 == 1) weights[3] = 0.0;
@@ -121,7 +121,7 @@ class Table {
   }
 
  private:
-  // The library itself refuses a bound above its likelihood; here that is one more failure.
+  // The library throws if a bound lies above its likelihood; this counts it as one more failure.
   template <class Check>
   void guard(const Check& check) {
     try {
@@ -131,15 +131,15 @@ class Table {
     }
   }
 
-  // Whether a row with these predictors, and others that are a few times as large, has a likelihood in double precision;
-  // and does not bend so much that differences of it have no digits.
+  // Whether a row with these predictors, and with predictors a few times as large, has a finite likelihood in double
+  // precision, with a curvature small enough for finite differences.
   bool in_range(const Vector& eta) const {
     constexpr double most = 1e8;
     const auto k = static_cast<std::size_t>(model_.predictors());
     double l = 0.0;
     std::vector<double> slopes(k), bends(k * k);
     const Vector far = 4.0 * eta, elsewhere = -eta;
-    for (const Vector& from : {eta, elsewhere}) {  // targets that fit, and others
+    for (const Vector& from : {eta, elsewhere}) {  // targets that fit, and targets that do not
       const double y = model_.family().simulate(as_span(from), PhiloxRandom(1, 0, 0), 0);
       model_.family().likelihood({{&y, 1}}, as_span(far), {&l, 1}, slopes, bends);
       if (!std::isfinite(l) || !std::isfinite(slopes[0]) || !std::isfinite(bends[0])) return false;
@@ -156,7 +156,7 @@ class Table {
   }
 
   // The direction of length 1 in which a row's change is as large as its reach allows, P^-1 x (for several predictors,
-  // the difference of the first two): there, and nowhere else, a bound by reach is at its limit.
+  // for the difference of the first two). A bound that uses the reach is tightest only there.
   Vector towards(RowId row) {
     const Index d = store_->features();
     const double one = 1.0;
@@ -214,8 +214,9 @@ class Table {
   }
   static std::span<const double> as_span(const Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
 
-  // differences, remainder, slope, curvature: laws of the family alone, at each row's predictors and for a row that
-  // counts once. Lengths are measured in 1 / sqrt(C), C the largest global curvature, so that nothing depends on units.
+  // The laws differences, remainder, slope and curvature, which concern the family alone, at each row's predictors and
+  // with weight 1. Lengths are measured in 1 / sqrt(C), C the largest global curvature, so that results do not depend
+  // on units.
   void check_family() {
     const Index k = model_.predictors();
     for (std::size_t i = 0; i < fixed_.size(); ++i) {
@@ -249,7 +250,7 @@ class Table {
         if (!(std::abs(own - direct) <= 1e3 * epsilon * size + 1e-9 * bend + smallest))
           fail("remainder", i,
                fmt::format("{:.17g} instead of {:.17g} where eta changes by {:.3g}", own, direct, delta.norm()));
-        // As delta vanishes only the second-order term is left.
+        // As delta vanishes, only the second-order term remains.
         const double second = -0.5 * delta.dot(curvature * delta);
         if (length == 1e-7 && !(std::abs(own - second) <= 1e-4 * bend + smallest))
           fail("remainder", i,
@@ -281,7 +282,7 @@ class Table {
     }
   }
 
-  // below, tight, collapse at one theta, for all rows of the table.
+  // The laws below, tight and collapse at one theta, for all rows of the table.
   void check_theta(const Vector& theta) {
     const Index k = model_.predictors();
     const BoundPoint point = bound_->at(theta, false);
@@ -298,9 +299,9 @@ class Table {
       sum += bound.value;
       size_of_sum += bound.size;
       const double likelihood = value(fixed_.facts.spans().row(i), eta + delta);
-      // Rounding of eta + delta moves the likelihood by its slope. Numbers below `denormal` have few digits.
+      // Rounding of eta + delta changes the likelihood by its slope. Numbers below `denormal` have few digits.
       constexpr double denormal = 1e-300;
-      // The remainder is good to some ulps of the global curvature's form.
+      // The remainder is accurate to some ulps of the global curvature's quadratic form.
       const double form = 0.5 * delta.cwiseAbs().dot(global(i).cwiseAbs() * delta.cwiseAbs());
       const double rounding =
           64.0 * epsilon *
@@ -317,7 +318,7 @@ class Table {
       if (touches && theta == anchor_ && gaps.gap[i] != 0.0)
         fail("tight", i, fmt::format("the gap at the anchor is {:.3g}", gaps.gap[i]));
     }
-    // Lit rows have their own quadratics there.
+    // Lit rows contribute their own quadratics to the collapsed sum.
     const BoundRows& lit = bound_->lit().fixed;
     for (std::size_t i = 0; i < lit.size(); ++i) {
       const Vector eta = Eigen::Map<const Vector>(lit.eta_anchor.data() + i * static_cast<std::size_t>(k), k);
@@ -342,7 +343,7 @@ class Table {
     return out;
   }
 
-  // v + s'delta - delta'(c + k rho) delta / 2 from its coefficients, and the size of its terms.
+  // v + s'delta - delta'(c + k rho) delta / 2 from its coefficients, and the magnitude of its terms.
   struct Quadratic {
     double value, size;
   };
@@ -379,9 +380,9 @@ class Table {
       fail("collapse", fmt::format("gradient {:.9g} instead of {:.9g} (family {}, bound {})", along, difference,
                                    model_.family().name(), rule_->name()));
 
-    // Row by row, with a step that moves the row's predictors by a small part of its own unit of length.
+    // Slopes row by row, with a step that moves the row's predictors by a small part of its own unit of length.
     const auto k = static_cast<std::size_t>(model_.predictors());
-    // How the zone's point moves: beyond the radius along the border, and more slowly than theta.
+    // The move of the zone's point: beyond the radius it stays on the border and is slower than theta.
     Vector point_move = u;
     if (point.outside())
       point_move = (u - point.from_anchor * (point.rho_gradient.dot(u) / (point.beyond * point.rho))) / point.beyond;
@@ -397,12 +398,12 @@ class Table {
         return gaps;
       };
       const Gaps here = gaps_at(0.0, true);
-      // The likelihood may bend more here than at the anchor, and the step must be small for both.
+      // The likelihood may have more curvature here than at the anchor; the step must be small for both.
       std::vector<double> eta(k), bend(k * k);
       for (std::size_t j = 0; j < k; ++j) eta[j] = row.eta_anchor[j] + delta[j];
       model_.family().scale_curvature(row.facts.spans(), eta, bend);
       bend.insert(bend.end(), row.coefficients.curvature.begin(), row.coefficients.curvature.end());
-      const Matrix at_anchor = global(i);  // the remainder is good to some ulps of its form
+      const Matrix at_anchor = global(i);  // the remainder is accurate to some ulps of its form
       bend.insert(bend.end(), at_anchor.data(), at_anchor.data() + at_anchor.size());
       const double c = *std::max_element(bend.begin(), bend.end());
       double grown = 0.0;
@@ -416,7 +417,7 @@ class Table {
       }
       const double step = 1e-5 / (1.0 + length);
       const double numeric = (gaps_at(step, false).gap[0] - gaps_at(-step, false).gap[0]) / (2.0 * step);
-      const double scale = (1.0 + length) * (1.0 + std::sqrt(terms)) + std::abs(slope);  // of a slope in t
+      const double scale = (1.0 + length) * (1.0 + std::sqrt(terms)) + std::abs(slope);  // scale of a slope in t
       if (!(std::abs(numeric - slope) <=
             1e-6 * scale + 1e3 * epsilon * terms / step + 10.0 * epsilon * theta.norm() / step * scale))
         fail("gap slope", i, fmt::format("{:.9g} instead of {:.9g}", slope, numeric));
@@ -450,7 +451,7 @@ LawReport check_laws(const Model& model, const std::shared_ptr<const BoundRule>&
     try {
       Table(model, rule, options.seed, table, report).check();
     } catch (const InputError& error) {
-      // The table is the checker's own: what the library refuses here is the family's or the rule's doing.
+      // The checker made the table itself, so a refusal is the fault of the family or the rule.
       report.pairs += rows_per_table;
       ++report.failures;
       if (report.examples.size() < 10) report.examples.push_back(fmt::format("refused: {}", error.what()));

@@ -53,7 +53,7 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
   };
   const double copies = lighting.stands_for;
   const TableShape shape = shape_of(scaled(store.rows(), copies), store.layout(), family_->arrangement().blocks());
-  // Of this rank: the expected gaps of all rows that are not lit, and those of lit ones times the spread squared.
+  // Sums of this rank: the expected gaps of all rows that are not lit, and (expected gap) (spread)^2 of the lit rows.
   double gaps = expected_bright(copies), squares = 0.0;
   const auto gap_of = [&](const LooseRows::Row& row) {
     return expected_gaps_.has(row.row) ? std::min(copies, ExpectedGaps::value(expected_gaps_.level(row.row))) : 0.0;
@@ -82,7 +82,7 @@ double Bound::cheapest_limit(const Store& store, const std::vector<LooseRows::Ro
     at.bright = std::max(0.0, over_ranks(gaps));
     at.spread_squared = at.bright > 0.0 ? std::max(0.0, bright_spread - over_ranks(squares)) / at.bright : 0.0;
     at.excess = largest_ratio(sums.curvature - sums.hessian + typical * sums.growth, *metric);
-    // Rounded, so that a sum in another order on other ranks makes no other choice.
+    // Rounded to float, so that ranks that sum in another order make the same choice.
     if (const auto cost = static_cast<double>(static_cast<float>(cost_with_bound(at, shape))); cost < least) {
       least = cost;
       cheapest = limit;
@@ -165,7 +165,7 @@ double Bound::stand_in_sum(const BoundPoint& point, Vector& gradient) const {
   return sum;
 }
 
-// A trajectory that follows the stand-ins is accepted with about exp(-|change of the difference of the two sums|).
+// A trajectory that uses the stand-ins is accepted with probability about exp(-|change of lit_sum - stand_in_sum|).
 bool Bound::stand_ins_are_good(const Precision& posterior) const {
   constexpr std::uint64_t trials = 16;
   constexpr double most_variance = 0.05;

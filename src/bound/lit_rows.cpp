@@ -1,4 +1,4 @@
-// Which rows are loose.
+// Collecting loose rows.
 #include "flymc/bound/lit_rows.hpp"
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ std::vector<RowId> LooseRows::gather_without_bound(const Communicator& communica
 
 void LooseRows::thin_out() {
   while (rows_.size() > most_) {
-    above_ = std::max(least_spread, 2.0 * above_);  // a limit of 0 must go up, too
+    above_ = std::max(least_spread, 2.0 * above_);  // so that a limit of 0 increases too
     std::erase_if(rows_, [limit = above_.load()](const Row& row) { return !(row.spread > limit); });
   }
 }

@@ -1,4 +1,4 @@
-// The paper's bounds, and the sharp one.
+// The paper's bounds, and the sharp bound.
 #include "flymc/bound/rule.hpp"
 
 #include <algorithm>
@@ -46,9 +46,9 @@ std::string FixedJaakkolaJordanRule::family_problem(const BatchedFamily& family)
   return family.takes_fixed_xi() ? "" : "a fixed xi belongs to the logistic family; use the anchored bound";
 }
 
-// log sigmoid(eta) - eta/2 is even, so what the bound lacks at eta is the same for both classes: that of the anchored
-// bound at xi, a change eta - xi away. In value remainder + c (eta - xi)^2 / 2, in slope l'(eta) - l'(xi) + c (eta -
-// xi). Neither the target nor the row's likelihood enters.
+// log sigmoid(eta) - eta/2 is even, so the drops at eta are the same for both classes: they are the gap and its slope
+// of the anchored bound at xi, for a change of eta - xi. In value remainder + c (eta - xi)^2 / 2, in slope l'(eta) -
+// l'(xi) + c (eta - xi). Neither the target nor the row's likelihood enters.
 void FixedJaakkolaJordanRule::coefficients(const BatchedFamily&, const FactSpans& rows,
                                            std::span<const double> eta_anchor, std::span<const double>,
                                            Coefficients& out) const {
@@ -61,12 +61,12 @@ void FixedJaakkolaJordanRule::coefficients(const BatchedFamily&, const FactSpans
     const double eta = eta_anchor[i], weight = rows[i].weight;
     const double delta = eta - xi_;
     const double remainder = Logistic{}.remainder(1.0, {&xi_, 1}, {&delta, 1});
-    // Rounded up by more than the error of its terms and of the slope's: a larger drop only lowers the bound.
+    // Rounded up by more than the error of its terms and of the slope's terms: a larger drop only lowers the bound.
     const double bend = 0.5 * c * delta * delta;
     out.value_drop[i] =
         weight * (std::max(0.0, remainder + bend) + 16.0 * std::numeric_limits<double>::epsilon() * bend);
     out.curvature[i] = weight * c;
-    // sigmoid(-eta) - sigmoid(-xi), without cancellation where they are close.
+    // sigmoid(-eta) - sigmoid(-xi), computed without cancellation if they are close.
     const double turn =
         std::abs(delta) > 1.0 ? sigmoid(-eta) - sigmoid(-xi_) : -sigmoid(-eta) * sigmoid(xi_) * std::expm1(delta);
     out.slope_drop[i] = weight * (turn + c * delta);

@@ -1,4 +1,4 @@
-// L^-1 x by panels of the inverse, eight rows of data at a time; or x'P^-1 x of the entries of a row with codes.
+// L^-1 x by panels of the inverse, for eight rows of data at a time; x'P^-1 x by lookups for rows with codes.
 #include "flymc/bound/spread.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t few_rows = 4;
 
-// The explicit L^-1, column by column. It costs no more than once, and a product with it has no chain of divisions.
+// The explicit L^-1, column by column. It is computed once, and a product with it has no chain of divisions.
 Matrix inverse(const Matrix& lower) {
   const Index n = lower.rows();
   Matrix out = Matrix::Identity(n, n);
@@ -44,7 +44,7 @@ struct Spread::Panels {
   }
 
  private:
-  // Rows first ... first + 7 of L^-1, in the columns of one predictor, as a panel. Only the columns up to the diagonal.
+  // Rows first ... first + 7 of L^-1, in the columns of one predictor up to the diagonal, as a panel.
   struct Strip {
     Index first = 0;
     Index columns = 0;
@@ -52,11 +52,11 @@ struct Spread::Panels {
   };
   void one_by_one(const RowCopies& rows, double* out) const;
   void by_panels(const RowCopies& rows, double* out) const;
-  // Gives the place after them.
+  // Writes G = W'W to g; returns the place after it.
   double* products(const double* w, double* g) const;
 
   Index predictors_, features_;
-  // Where the last predictor is shared it has no products of its own: its W is 0 but for the last entry, which is this.
+  // A shared last predictor has no products of its own: its W is 0 except for the last entry, which is `shared_`.
   double shared_ = 0.0;
   Index padded_;                            // K D, rounded up to whole strips
   std::vector<std::vector<Strip>> strips_;  // of each predictor
@@ -64,8 +64,8 @@ struct Spread::Panels {
   std::vector<PackedMatrix> whole_;  // the columns of each predictor, from its diagonal down
 };
 
-// Strips are counted from the last row of L^-1, and the first is filled up with zeros above: the one that is not full
-// is then the one with the fewest columns.
+// Strips are counted from the last row of L^-1, and the first strip is padded with zeros above, because the incomplete
+// strip is then the one with the fewest columns.
 Spread::Panels::Panels(const Precision& metric, const Arrangement& arrangement)
     : predictors_(arrangement.last_is_shared() ? 1 : arrangement.predictors()),
       features_(arrangement.features(metric.dimension())),
@@ -88,8 +88,8 @@ Spread::Panels::Panels(const Precision& metric, const Arrangement& arrangement)
   }
 }
 
-// A panel has too little to do for a single row, which has all of its W at once instead. The same sums: a term more is
-// a product with zero.
+// A panel is inefficient for a single row, so this computes all of the row's W at once. The sums are identical: the
+// panels' additional terms are products with zero.
 void Spread::Panels::one_by_one(const RowCopies& rows, double* out) const {
   Vector w = Vector::Zero(predictors_ * padded_);
   const Index padding = padded_ - predictors_ * features_;
@@ -103,7 +103,7 @@ void Spread::Panels::one_by_one(const RowCopies& rows, double* out) const {
 void Spread::Panels::by_panels(const RowCopies& rows, double* out) const {
   const VectorWidth width = widest_vectors();
   const auto count = static_cast<Index>(rows.size());
-  Vector w(panel_width * predictors_ * padded_);  // W of a few rows
+  Vector w(panel_width * predictors_ * padded_);  // W of one group of rows
   for (Index row = 0; row < count; row += panel_width) {
     const Index group = std::min(panel_width, count - row);
     for (Index p = 0; p < predictors_; ++p)
@@ -117,7 +117,7 @@ void Spread::Panels::by_panels(const RowCopies& rows, double* out) const {
 // G = W'W.
 double* Spread::Panels::products(const double* w, double* g) const {
   for (Index p = 0; p < predictors_; ++p) {
-    const Index first = strips_[static_cast<std::size_t>(p)].front().first;  // above it, column p is zero
+    const Index first = strips_[static_cast<std::size_t>(p)].front().first;  // rows above it are zero in column p
     for (Index q = 0; q <= p; ++q)
       g[p * predictors_ + q] = g[q * predictors_ + p] =
           dot_of_panels(w + p * padded_ + first, w + q * padded_ + first, padded_ - first);
@@ -128,12 +128,12 @@ double* Spread::Panels::products(const double* w, double* g) const {
   return g + 4;
 }
 
-// G_pq = sum over entries i, j of v_i v_j S_(pi)(qj) for S = L^-T L^-1. A sum whose terms cancel may come out smaller
-// than it is, and a reach that is too small would be no bound. So G has an allowance for what rounding can do, given
-// L^-1: S_ij is a sum of n = K D products, off by at most n u sum_k |m_ki m_kj| <= n u s_i s_j with s_i^2 = S_ii and u
-// half the distance from 1 to the next number; the sum over the entries, with P cells, adds P^2 + 2 roundings of terms
-// of that size. With a_p = sum_i |v_i| s_(pi) the error of G_pq is at most e a_p a_q, e = (n + P^2 + 4) u to first
-// order, and e K diag(a_p^2) is at least any symmetric matrix with entries so large. e is taken twice.
+// G_pq = sum over entries i, j of v_i v_j S_(pi)(qj) for S = L^-T L^-1. Cancellation could make a computed sum smaller
+// than the true one, and a reach that is too small would invalidate the bound. So G includes an allowance for rounding,
+// given L^-1: S_ij is a sum of n = K D products, off by at most n u sum_k |m_ki m_kj| <= n u s_i s_j with s_i^2 = S_ii
+// and u half the distance from 1 to the next number; the sum over the entries, with P cells, adds P^2 + 2 roundings of
+// terms of that size. With a_p = sum_i |v_i| s_(pi) the error of G_pq is at most e a_p a_q, e = (n + P^2 + 4) u to
+// first order, and e K diag(a_p^2) bounds any symmetric matrix with entries of that size. The code takes e twice.
 struct Spread::Covariance {
   Covariance(const Precision& metric, const Arrangement& arrangement)
       : arrangement_(arrangement), features_(arrangement.features(metric.dimension())) {
@@ -168,7 +168,7 @@ struct Spread::Covariance {
   }
 
  private:
-  // The same of two predictors, of which the second has the last entry, a 1.
+  // The same for two predictors, the second of which has only the last entry, a 1.
   void with_shared(const Entries& x, double* g) const {
     const Index cells = x.cells - 1, last = features_ - 1;
     const double roundings = static_cast<double>(features_ + cells * cells + 4);

@@ -1,4 +1,4 @@
-// Leaders: a row joins the first row that it is like, or leads from then on.
+// Groups rows by leaders: a row joins the first leader that it is similar to, or becomes a leader.
 #include "flymc/bound/stand_ins.hpp"
 
 #include <Eigen/Cholesky>
@@ -7,13 +7,13 @@
 namespace flymc {
 namespace {
 
-// F with |F'(x - y)|^2 = the variance over the posterior of the rows' changes from each other: summed over predictors,
-// or over their differences where the likelihood knows nothing else.
+// F such that |F'(x - y)|^2 is the posterior variance of the difference between two rows' changes: summed over
+// predictors, or over pairs of predictors if the likelihood depends on differences alone.
 Matrix change_factor(const Precision& metric, const Arrangement& arrangement, bool only_differences) {
   const Index predictors = arrangement.predictors(), d = arrangement.features(metric.dimension());
   const Matrix half = metric.covariance_factor();  // covariance = half half'
   Matrix sum = Matrix::Zero(d, d);
-  if (arrangement.last_is_shared()) {  // rows differ in the other predictor alone
+  if (arrangement.last_is_shared()) {  // the shared predictor is the same for all rows
     sum = half * half.transpose();
     sum.row(d - 1).setZero();
     sum.col(d - 1).setZero();
@@ -34,8 +34,8 @@ Matrix change_factor(const Precision& metric, const Arrangement& arrangement, bo
 }  // namespace
 
 StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Precision& metric, double likeness) {
-  const double alike = 0.002 * std::pow(likeness * family.unit(), 2);  // variance of the difference of two changes
-  const double near = 0.25 * likeness;  // of predictors and targets, in units of 1 / sqrt(global curvature)
+  const double alike = 0.002 * std::pow(likeness * family.unit(), 2);  // limit of the variance of their difference
+  const double near = 0.25 * likeness;  // limit for predictors and targets, in units of 1 / sqrt(global curvature)
   constexpr std::size_t least = 8, too_few = 64;
   const std::size_t n = rows.size(), k = static_cast<std::size_t>(family.predictors());
   StandIns out;
@@ -45,10 +45,10 @@ StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Pre
   RowMatrix place(static_cast<Index>(n), d);
   rows.x.project(factor, {place.data(), static_cast<std::size_t>(place.size())});
   std::vector<double> global(n * k * k);
-  family.scale_curvature(rows.facts.target, rows.eta_anchor, global);  // of a row that counts once
+  family.scale_curvature(rows.facts.target, rows.eta_anchor, global);  // for a row of weight 1
 
   const std::vector<double>& target = rows.facts.target;
-  FactColumns& means = out.rows.facts;  // times their weight, at first
+  FactColumns& means = out.rows.facts;  // multiplied by the weight until the end
   means = FactColumns({.offset = rows.facts.kinds.offset});
   std::vector<std::size_t> leaders;
   Matrix sums(d, static_cast<Index>(n / least + 1));  // a column for each leader

@@ -1,4 +1,4 @@
-// The collapsed bound: the same bits on any number of threads, bookkeeping of rows, and what it refuses.
+// The collapsed bound: identical bits on any number of threads, bookkeeping of rows, and the inputs that it refuses.
 #include "flymc/bound/bound.hpp"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(Bound, EverySumOfARuleWithReachIsTheSameOnAnyNumberOfThreads) {
   EXPECT_TRUE(one.growth == two.growth);
 }
 
-// At the anchor the bound is the likelihood: here that of Bernoulli trials, written out, with weights and offsets.
+// At the anchor the bound is the likelihood: that of Bernoulli trials, written out, with weights and offsets.
 TEST(Bound, IsTheLikelihoodAtTheAnchorWithWeightsAndOffsets) {
   const RowMatrix x = problems::features(200, 3, 7);
   StoreBuilder builder(Layout({"a", "b", "c"}), FactKinds{true, true});
@@ -67,7 +67,7 @@ TEST(Bound, IsTheLikelihoodAtTheAnchorWithWeightsAndOffsets) {
   const problems::Machine machine;
   const Bound bound(store, model.shared_family(), std::make_shared<AnchoredRule>(), anchor, machine.execution());
   EXPECT_NEAR(bound.log_sum(bound.at(anchor, false)), expected, 1e-10);
-  // And so for rows that are fetched one by one.
+  // The same for rows that are fetched one by one.
   const std::vector<RowId> some = {3, 77, 199};
   BoundRows rows;
   rows.fetch(store, some);
@@ -78,7 +78,7 @@ TEST(Bound, IsTheLikelihoodAtTheAnchorWithWeightsAndOffsets) {
 }
 
 TEST(Bound, SinglePrecisionRowsHaveTheirOwnExactBound) {
-  // Rows rounded to float32 are another table, whose collapsed sum must still be that of its rows.
+  // Rows rounded to float32 are another table; the collapsed sum must equal the sum of those rounded rows.
   const Model model(Logistic{}, Prior::flat());
   const RowMatrix x = problems::features(3000, 5, 3);
   const Vector theta = Vector::LinSpaced(5, -1.0, 1.0);
@@ -133,7 +133,7 @@ TEST(Bound, RefusesWhatItCannotUse) {
       "a fixed xi belongs to the logistic family; use the anchored bound");
 }
 
-// A family whose bound is none: the curvature is halved.
+// A family with an invalid bound: its curvature is halved.
 struct Halved : Logistic {
   void global_curvature(double y, Predictor eta, std::span<double> out) const {
     Logistic::global_curvature(y, eta, out);
@@ -166,7 +166,7 @@ TEST(Bound, ChecksTargetsAndPriorItself) {
                     machine.execution());
             }),
             "row 0: the target 7 does not fit the softmax family, which needs a whole number from 0 to 2");
-  // A precision besides the rows' that is of another model.
+  // A further precision with the dimension of another model.
   const Store three = Store::from_matrix(RowMatrix::Ones(4, 3), Vector::Ones(4));
   const Model other(Logistic{}, Prior::flat());
   EXPECT_THROW(Bound(three, other.shared_family(), std::make_shared<AnchoredRule>(), Vector::Zero(3),

@@ -1,4 +1,4 @@
-// Which rows are lit, and that the collapsed sum with lit rows is the sum of its rows.
+// Which rows are lit; the collapsed sum with lit rows equals the sum over rows.
 #include <gtest/gtest.h>
 
 #include <Eigen/Eigenvalues>
@@ -33,8 +33,8 @@ void expect_same(const std::vector<LooseRows::Row>& a, const std::vector<LooseRo
   }
 }
 
-// The loosest first, equal ones in the order of the rows; whatever the order in which they came, on any number of
-// threads and ranks. With more than may be kept the limit is the smallest of its doubles that leaves few enough.
+// Rows are ordered by decreasing spread, equal ones by row; for any order of adding, on any number of threads and
+// ranks. If there are more than may be kept, the limit is the smallest of its doublings that leaves few enough.
 TEST(LooseRows, AreTheSameInAnyOrderAndOnAnyThreadsAndRanks) {
   for (const std::size_t count : {300u, 70000u}) {
     SCOPED_TRACE(count);
@@ -51,7 +51,7 @@ TEST(LooseRows, AreTheSameInAnyOrderAndOnAnyThreadsAndRanks) {
     add(in_order, 0, count, 1);
     const auto expected = in_order.gather(Communicator::alone());
 
-    // From the definition.
+    // The expected result, from the definition.
     double limit = 0.01;
     const auto above = [&] { return std::count_if(spread.begin(), spread.end(), [&](double s) { return s > limit; }); };
     while (above() > 20000) limit *= 2.0;
@@ -65,7 +65,7 @@ TEST(LooseRows, AreTheSameInAnyOrderAndOnAnyThreadsAndRanks) {
       ASSERT_TRUE(before.spread > here.spread || (before.spread == here.spread && before.row < here.row));
     }
 
-    for (const std::size_t stride : {count - 1, std::size_t{9901}}) {  // backwards, and all over the place
+    for (const std::size_t stride : {count - 1, std::size_t{9901}}) {  // backwards, and scattered
       LooseRows mixed(automatic, 1);
       add(mixed, 0, count, stride);
       expect_same(mixed.gather(Communicator::alone()), expected);
@@ -87,7 +87,7 @@ TEST(LooseRows, AreTheSameInAnyOrderAndOnAnyThreadsAndRanks) {
   }
 }
 
-// A limit that was asked for: all rows above it, and no more than a million.
+// A limit that was requested: all rows above it, and no more than a million.
 TEST(LooseRows, AboveALimitThatWasAskedFor) {
   LooseRows none(Lighting{}, 1);
   none.add(1, 1e300);
@@ -134,7 +134,7 @@ std::vector<Model> models() {
           Model(StudentT{4.0, 0.8}, Prior::laplace(0.0, 1.0))};
 }
 
-// Value and curvature row by row: of a lit row the likelihood's own, of another the rule's.
+// Value and curvature row by row: for a lit row the likelihood's own, for another the rule's.
 TEST(LitRows, TheCollapsedSumIsTheSumOfItsRows) {
   for (const Model& model : models())
     for (const bool anchored : {false, true}) {
@@ -182,7 +182,7 @@ TEST(LitRows, TheCollapsedSumIsTheSumOfItsRows) {
             sum += value + slope.dot(delta) - 0.5 * delta.dot(bend * delta);
           }
           EXPECT_NEAR(bound.log_sum(point), static_cast<double>(sum), 1e-10 * std::abs(static_cast<double>(sum)));
-          // With every gap it is the likelihood.
+          // Adding every gap gives the likelihood.
           Gaps gaps = problems::lit_gaps(bound, point);
           for (const double gap : gaps.gap) sum += gap;
           for (std::size_t i = 0; i < 2000; ++i)
@@ -203,7 +203,7 @@ TEST(LitRows, TheCollapsedSumIsTheSumOfItsRows) {
           }
           EXPECT_NEAR(static_cast<double>(sum), static_cast<double>(likelihood), 1e-9);
         }
-        // Nothing is expected of a row without a z; of another what was expected.
+        // A row without a z has an expected gap of 0; another has the value from before.
         for (const RowId row : rows)
           EXPECT_EQ(bound.expected_gaps().level(row), lit.contains(row) ? 0 : dark.expected_gaps().level(row));
         if (rule->grows()) {
@@ -213,7 +213,7 @@ TEST(LitRows, TheCollapsedSumIsTheSumOfItsRows) {
     }
 }
 
-// The same rows and the same sums, to the bit, on any number of threads and ranks.
+// The same rows and bit-identical sums, on any number of threads and ranks.
 TEST(LitRows, AreTheSameOnAnyThreadsAndRanks) {
   for (const Lighting& lighting : {Lighting{.automatic = true}, Lighting{.above = 0.01}}) {
     const Levels levels(models()[0], 40000, 100, 33, 1.0);
@@ -250,7 +250,7 @@ TEST(LitRows, AreTheSameOnAnyThreadsAndRanks) {
         const Threads threads(1);
         expect_same(levels.bound(lighting, {threads, communicator}, levels.sharp()), false);
       });
-    // From the sums, the levels and the rows as they were kept.
+    // Recreated from the sums, the levels and the rows as they were kept.
     BoundRows kept;
     kept.fetch(*levels.store, one.lit().fixed.row);
     expect_same(Bound(levels.model.shared_family(), levels.sharp(), levels.anchor->theta, one.sums(), one.queries(),
@@ -260,7 +260,7 @@ TEST(LitRows, AreTheSameOnAnyThreadsAndRanks) {
   }
 }
 
-// Fifty rows of a level that has one class only, among 20,000: they and no others.
+// Among 20,000 rows, exactly the fifty rows of a level with one class are lit.
 TEST(LitRows, AutomaticallyThoseOfALevelWithOneClass) {
   const Levels levels(models()[0], 20000, 50, 34, 1.0);
   const Bound bound = levels.bound({.automatic = true});
@@ -268,18 +268,19 @@ TEST(LitRows, AutomaticallyThoseOfALevelWithOneClass) {
   for (const RowId row : bound.lit().fixed.row) EXPECT_EQ(levels.store->value(row, 2), 1.0);
 }
 
-// What a draw costs with all rows above a limit lit, by the bound that has them lit (docs/benchmarks.md, "Lit rows").
+// The cost of a draw with all rows above a limit lit, from the bound that has them lit (docs/benchmarks.md, "Lit
+// rows").
 double cost_of(const Bound& bound, const Store& store, const Prior& own_prior) {
   const auto d = static_cast<double>(bound.anchor().size());
   const auto whole = [](const Matrix& lower) { return Matrix(lower.selfadjointView<Eigen::Lower>()); };
   Matrix posterior = whole(bound.sums().hessian);
   own_prior.curvature(Term::Of::surrogate, bound.anchor()).add_to(posterior);
   Matrix more = whole(bound.sums().curvature - bound.sums().hessian + std::sqrt(d) * bound.sums().growth);
-  if (bound.lit().size() > 0) more += (1.0 / 0.6 - 1.0) * whole(bound.lit().curvature);  // of which 0.6 are in the sums
+  if (bound.lit().size() > 0) more += (1.0 / 0.6 - 1.0) * whole(bound.lit().curvature);  // 0.6 of it is in the sums
   const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(more, posterior);
   const double excess = solver.eigenvalues().cwiseAbs().maxCoeff();
   double bright = 0.0;
-  double squares = 0.0;  // of the spread, weighted by the expected gaps
+  double squares = 0.0;  // squared spread, weighted by the expected gaps
   for (RowId row = 0; row < store.rows(); ++row) {
     const double gap = std::min(1.0, ExpectedGaps::value(bound.expected_gaps().level(row)));
     Vector x(store.features());
@@ -296,7 +297,7 @@ double cost_of(const Bound& bound, const Store& store, const Prior& own_prior) {
   return iteration * std::pow(slower * std::max(1.0, slower / 10.0), 2);
 }
 
-// The cheapest of the limits: none, some or all rows, as it comes. A single 1 among 2,000 rows makes all of them loose.
+// The cheapest limit, which may light none, some or all rows. A single 1 among 2,000 rows makes all of them loose.
 TEST(LitRows, AutomaticallyWhatCostsLeast) {
   const auto expect_cheapest = [](const Levels& levels) {
     const Bound chosen = levels.bound({.automatic = true});
@@ -315,7 +316,7 @@ TEST(LitRows, AutomaticallyWhatCostsLeast) {
       for (const double target : {1.0, 0.0, -1.0})
         sizes.push_back(expect_cheapest(Levels(models()[0], rows, in_level, 36, target)));
   for (const RowId rows : {2000, 8000}) {
-    // One column, and a single 1.
+    // One column with a single 1.
     Levels single(models()[0], rows, 1, 37, 0.0);
     Vector y = Vector::Zero(rows);
     y[rows / 2] = 1.0;
@@ -332,7 +333,7 @@ TEST(LitRows, AutomaticallyWhatCostsLeast) {
   RecordProperty("sizes", text);
 }
 
-// A target in dollars or in cents: the same rows, and trajectories by the same stand-ins.
+// A target in dollars or in cents gives the same lit rows and stand-ins.
 TEST(LitRows, AreTheSameInAnyUnitOfTheTarget) {
   for (const RowId in_level : {RowId{0}, RowId{40}}) {
     std::vector<RowId> lit, chosen;

@@ -1,4 +1,4 @@
-// The paper's bounds, as the paper writes them.
+// The paper's bounds in the paper's own formulas.
 #include "flymc/bound/rule.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace flymc {
 namespace {
 
-// log B at eta from a rule's coefficients, expanded about another point.
+// log B at eta, from the coefficients of a rule anchored at another point.
 double log_bound(const Model& model, const BoundRule& rule, double y, double eta_anchor, double eta) {
   Coefficients c;
   rule.coefficients(model.family(), {&y, 1}, {&eta_anchor, 1}, {}, c);

@@ -1,5 +1,5 @@
-// The sharp bound against a grid search of the curvature that it must have, and against the anchored bound; and the
-// expected gaps that follow from it.
+// The sharp bound against a grid search for the needed curvature, and against the anchored bound; and the expected gaps
+// that follow from it.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,9 +30,9 @@ Needs student_t_needs(double nu, double sigma, double residual) {
   return [=](long double d) { return 2.0L * (l(0.0L) + slope * d - l(d)) / (d * d); };
 }
 
-// The largest on a grid of both sides, up to r. What is needed changes smoothly on the scale of 1 or of sqrt(nu) sigma,
-// so a grid of 400 misses the supremum by 1e-5 of it or less. Below
-// `least_offset` long double has too few digits.
+// The maximum on a grid of both sides, up to r. The needed curvature varies smoothly on the scale of 1 or of sqrt(nu)
+// sigma, so a grid of 400 misses the supremum by a relative 1e-5 or less. Below `least_offset` long double has too few
+// digits.
 constexpr double least_offset = 1e-3;
 double supremum(const Needs& needs, double r) {
   constexpr int points = 400;
@@ -43,14 +43,15 @@ double supremum(const Needs& needs, double r) {
   return static_cast<double>(most);
 }
 
-// c* never below the supremum, hardly above it; the growth never below what c* needs on the way, and not far above.
+// c* is never below the supremum and hardly above it; the growth is never below (c* - w) / x at smaller x, and not far
+// above.
 void expect_sharp(const Needed& needed, const Needs& needs, double w, double global, double r, bool grows) {
   const double least = std::max(w, supremum(needs, r));
   EXPECT_GE(needed.curvature, least - 1e-9 * global);
   EXPECT_LE(needed.curvature, least + 0.01 * std::abs(least) + 1e-4 * global);
   EXPECT_LE(needed.curvature, global * (1.0 + 1e-12));
   if (!grows) return;
-  double most = 0.0;  // of (c*(x) - w) / x
+  double most = 0.0;  // maximum of (c*(x) - w) / x
   for (double x = r; x > least_offset; x = x > 1.001 * least_offset ? std::max(0.8 * x, 1.001 * least_offset) : 0.0) {
     const double slope = (supremum(needs, x) - w) / x;
     EXPECT_GE(needed.growth, slope - 1e-8 * global / x) << "at " << x;
@@ -92,8 +93,8 @@ TEST(Sharp, StudentTIsWhatAGridSearchFinds) {
       }
 }
 
-// |delta| <= reach rho also where rounding is worst: powers of one variable, as nearly dependent as a metric takes, and
-// theta in the direction P^-1 x in which the row's offset is largest.
+// |delta| <= reach rho even where rounding is worst: the columns are powers of one variable, as nearly dependent as a
+// metric allows, and theta lies in the direction P^-1 x of the row's largest change.
 TEST(Sharp, ReachHoldsForColumnsThatAreNearlyDependent) {
   constexpr Index rows = 300;
   int degrees = 0;
@@ -122,7 +123,7 @@ TEST(Sharp, ReachHoldsForColumnsThatAreNearlyDependent) {
   EXPECT_GE(degrees, 16);
 }
 
-// theta from the Laplace approximation at the anchor, and the rows' gaps there.
+// Draws theta from the Laplace approximation at the anchor, and computes the rows' gaps there.
 template <class F>
 void each_draw(const Store& store, const Bound& bound, const Anchor& anchor, int draws, const F& see) {
   std::vector<RowId> rows(static_cast<std::size_t>(store.rows()));
@@ -148,7 +149,7 @@ double bright_rows(const Store& store, const Bound& bound, const Anchor& anchor)
   return sum;
 }
 
-// The same draws of theta for both bounds, so chance plays no part: with a closer bound fewer rows are bright.
+// Both bounds use the same draws of theta, so the comparison has no noise: the tighter bound has fewer bright rows.
 TEST(Sharp, LeavesFewerRowsBrightThanTheAnchoredBound) {
   const problems::Machine machine;
   for (const Model& model : problems::models()) {
@@ -180,7 +181,7 @@ TEST(ExpectedGaps, RoundUpToQuarterPowersOfTwo) {
                 step * ExpectedGaps::value(static_cast<std::uint8_t>(level)),
                 1e-14 * ExpectedGaps::value(static_cast<std::uint8_t>(level + 1)));
   EXPECT_EQ(ExpectedGaps::value(255), 2.0);
-  // Level 0 is of rows that have no z and are never proposed; no gap leads there, however small.
+  // Level 0 marks rows that have no z and are never proposed; even the smallest gap has a higher level.
   EXPECT_EQ(ExpectedGaps::value(0), 0.0);
   EXPECT_GT(ExpectedGaps::value(1), 0.0);
   for (const double none : {0.0, -1.0, -HUGE_VAL, std::nan(""), 1e-300, 5e-324})
@@ -188,9 +189,10 @@ TEST(ExpectedGaps, RoundUpToQuarterPowersOfTwo) {
   for (const double much : {2.0, 2.1, 1e300, HUGE_VAL}) EXPECT_EQ(ExpectedGaps::level_of(much), 255);
 }
 
-// A sweep by rows proposes a row with a few times its expected gap. Where that is far below the probability that the
-// row is bright, z hardly ever changes, and draws are those of the bound. So it must not be, on any table; nor so large
-// that proposals are wasted. Tables where every predictor is 0 at the anchor, or nearly, have gaps of fourth order.
+// A sweep by rows proposes a row with a few times its expected gap. If that is far below the probability that the row
+// is bright, z hardly ever changes, and the draws have the distribution of the bound. So on every table the expected
+// gap must not be far below the mean gap, nor so large that proposals are wasted. Tables where every predictor is
+// nearly 0 at the anchor have gaps of fourth order.
 TEST(ExpectedGaps, AreNeverFarBelowTheMeanGap) {
   const problems::Machine machine;
   const auto check = [&](const std::string& name, const Store& store, const Model& model) {
@@ -219,7 +221,7 @@ TEST(ExpectedGaps, AreNeverFarBelowTheMeanGap) {
   for (const Model& model : problems::models())
     for (const Index rows : {12, 60, 400})
       check("rows " + std::to_string(rows), problems::make(model, rows, 2, 23).store, model);
-  // As many of each class, and residuals of 0.
+  // Equal numbers of each class, and residuals of 0.
   Vector classes(6), zeros = Vector::Zero(6);
   for (Index i = 0; i < 6; ++i) classes[i] = static_cast<double>(i % 2);
   const Store balanced = Store::from_matrix(RowMatrix::Ones(6, 1), classes);
@@ -228,8 +230,8 @@ TEST(ExpectedGaps, AreNeverFarBelowTheMeanGap) {
   check("at the target", Store::from_matrix(RowMatrix::Ones(6, 1), zeros), Model(StudentT{4.0, 1.0}, Prior::flat()));
 }
 
-// A row r times with weight 1 / r is the row: as many of its copies are expected to be bright as of the row itself. At
-// eta = 0 the bound has the likelihood's own curvature, and the gap is of fourth order.
+// A row split into r copies of weight 1 / r equals the row: the expected number of bright copies equals the row's own.
+// At eta = 0 the bound has the likelihood's own curvature, and the gap is of fourth order.
 TEST(ExpectedGaps, AreProportionalToWeights) {
   const problems::Machine machine;
   const Model model(Logistic{}, Prior::normal(0.0, 1.0));

@@ -1,4 +1,4 @@
-// The spread of rows against triangular solves, and the same bits in any company.
+// The spread of rows against triangular solves, with identical bits in any batch.
 #include "flymc/bound/spread.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace flymc {
 namespace {
 
-// A metric with correlations and scales of its own.
+// A metric with correlated coefficients on different scales.
 Precision some_metric(Index dimension, std::uint64_t seed) {
   RowMatrix a = problems::features(2 * dimension, dimension, seed);
   for (Index j = 0; j < dimension; ++j) a.col(j) *= 1.0 + 0.3 * static_cast<double>(j);
@@ -29,7 +29,7 @@ struct Shape {
   Index features, predictors;
 };
 class SpreadOfShape : public testing::TestWithParam<Shape> {};
-// Whole strips of eight and others, fewer columns than a strip, and strips that two predictors share.
+// Whole strips of eight and incomplete ones, fewer columns than a strip, and strips that two predictors share.
 INSTANTIATE_TEST_SUITE_P(Shapes, SpreadOfShape,
                          testing::Values(Shape{1, 1}, Shape{5, 1}, Shape{16, 1}, Shape{51, 1}, Shape{3, 3}, Shape{8, 3},
                                          Shape{21, 3}),
@@ -78,8 +78,9 @@ TEST_P(SpreadOfShape, ARowHasTheSameBitsAloneAsInCompany) {
     }
 }
 
-// Rows with codes by lookups in the covariance: what numbers give, never less, and the same bits in any company. Also
-// where the sum cancels: two features that are nearly never apart, each known next to nothing about.
+// Rows with codes use lookups in the covariance: the result equals that for numbers, is never less, and is
+// bit-identical in any batch. One case has a sum that cancels: two features that nearly always occur together, about
+// each of which the metric knows almost nothing.
 TEST(SpreadOfCodes, IsThatOfNumbersAndNeverLess) {
   for (const Index k : {1, 3}) {
     const Layout layout({"a", "b", "c", "d", "e", "f", "g"}, NumberType::float64, {0, 3, 0, 2});
@@ -113,7 +114,7 @@ TEST(SpreadOfCodes, IsThatOfNumbersAndNeverLess) {
         const Eigen::Map<const RowMatrix> g(own.data() + i * square, k, k), h(expected.data() + i * square, k, k);
         const double size = h.cwiseAbs().maxCoeff();
         EXPECT_LT((g - h).cwiseAbs().maxCoeff(), 1e-10 * std::max(size, 1.0)) << together;
-        // Both have errors of rounding; the allowance is the larger by far.
+        // Both have rounding errors; the allowance is much larger.
         EXPECT_GT(Eigen::SelfAdjointEigenSolver<Matrix>(g - h).eigenvalues().minCoeff(), -1e-15 * size) << together;
         spread.of(copies(coded, {&rows[i], 1}), alone);
         EXPECT_TRUE(std::equal(alone.begin(), alone.end(), own.begin() + static_cast<std::ptrdiff_t>(i * square)));
@@ -122,7 +123,8 @@ TEST(SpreadOfCodes, IsThatOfNumbersAndNeverLess) {
   }
 }
 
-// Two predictors of which the second has the last feature, a 1, to itself: of numbers, alone and in company, and of codes.
+// Two predictors, the second of which has the last feature, a 1, to itself: for numbers, singly and in batches, and for
+// codes.
 TEST(SpreadOfASharedPredictor, IsWhatTriangularSolvesGive) {
   const Arrangement shared(2, true);
   for (const bool coded : {false, true}) {

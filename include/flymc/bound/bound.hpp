@@ -1,4 +1,4 @@
-// The collapsed lower bound: the product of all rows' bounds at the price of one quadratic form.
+// The collapsed lower bound: the product of all rows' bounds, evaluated as one quadratic form.
 #pragma once
 
 #include <cmath>
@@ -19,21 +19,21 @@
 
 namespace flymc {
 
-// What one theta means to the bound. The bound is made for the zone rho <= radius; a theta beyond it is represented by
-// the point of the zone that is nearest in the metric, anchor + (theta - anchor) radius / rho, and everything but
-// `from_anchor` and `beyond` is of that point. Of a likelihood that knows differences between predictors alone, rows
-// see the change less its first column: the same likelihood, and a prior that lets all columns move far together leaves
-// no large numbers that cancel.
+// A theta as the bound sees it. The bound holds in the zone rho <= radius. A theta beyond it is represented by the
+// nearest point of the zone in the metric, anchor + (theta - anchor) radius / rho; all members except `from_anchor` and
+// `beyond` describe that point. If the likelihood depends only on differences between predictors, the first column of
+// the change is subtracted from all columns: this leaves the likelihood unchanged, and avoids cancellation of large
+// numbers when the prior lets all columns move far together.
 struct BoundPoint {
   Vector from_anchor;   // theta - anchor
-  double beyond = 1.0;  // the distance of theta over the radius, where that is more than 1
-  Matrix change;        // from the anchor, as rows see it, one column per predictor
-  double rho = 0.0;     // ||L'change||, if the bound uses it
-  Vector rho_gradient;  // d rho / d theta, if asked for and used
+  double beyond = 1.0;  // rho(theta) / radius if theta lies outside the zone, else 1
+  Matrix change;        // from the anchor, as the rows' predictors see it: one column per predictor
+  double rho = 0.0;     // ||L'change||; 0 if the bound does not use it
+  Vector rho_gradient;  // d rho / d theta; empty unless requested and used
 
   bool outside() const { return beyond > 1.0; }
-  // The gradient in theta of a function of the zone's point, from its gradient there. Beyond the radius the point does
-  // not follow theta along the ray: J'g = (g - rho_gradient (change'g) / rho) / beyond.
+  // Turns a function's gradient at the zone's point into its gradient in theta. Beyond the radius the zone's point does
+  // not move when theta moves along the ray: J'g = (g - rho_gradient (change'g) / rho) / beyond.
   void pull_to_theta(Vector& gradient) const;
 };
 
@@ -42,15 +42,15 @@ struct Gaps {
   std::vector<double> gap;
   std::vector<double> slope;
   std::vector<double> rho_slope;
-  std::vector<double> delta;  // the rows' changes, K per row
+  std::vector<double> delta;  // the changes of the rows' predictors, K per row
 
-  // Appends row i of another, but for its changes.
+  // Appends row i of another, without its delta.
   void append(const Gaps& other, std::size_t i);
 };
 
-// V, s, C, Q of the collapsed sum: all that is left of the rows. Symmetric matrices keep their lower triangle; those
-// that a rule lacks are empty. A rule that grows starts from the likelihood's own curvature, and so the sum of that
-// comes along: with the prior's it is the Laplace approximation's precision.
+// V, s, C, Q of the collapsed sum, which replace the rows. Symmetric matrices keep their lower triangle; matrices that
+// the rule does not have are empty. For a rule that grows, `hessian` is the sum of the likelihood's own curvatures;
+// with the prior's curvature it is the precision of the Laplace approximation.
 struct BoundSums {
   double value = 0.0;
   Vector slope;
@@ -58,17 +58,17 @@ struct BoundSums {
   Matrix hessian;
 };
 
-// Immutable and shared by all chains. Exact whatever the anchor and the metric are; they only decide how many rows are
+// Immutable and shared by all chains. Draws are exact for any anchor and metric; these only determine how many rows are
 // bright.
 class Bound {
  public:
   // The statistics pass: visits every row once (one query each). The metric is needed by rules with spread, growth or a
-  // radius, for expected gaps and for lit rows. A bound is of the rows alone; `further_precision` is what the posterior
-  // has besides them at the anchor, the prior's, by which lit rows are chosen. Empty: nothing.
+  // radius, for expected gaps and for lit rows. `further_precision` is the precision that the posterior has at the
+  // anchor in addition to the rows', which is the prior's; it is used to choose the lit rows. Empty means none.
   Bound(const Store& store, std::shared_ptr<const BatchedFamily> family, std::shared_ptr<const BoundRule> rule,
         Vector anchor, const Execution& execution, std::optional<Precision> metric = std::nullopt,
         const Lighting& lighting = {}, SparseSymmetric further_precision = {});
-  // The same bound again from its sums, without a pass. Lit rows come with row, facts and x.
+  // Recreates a bound from its sums, without a pass. Lit rows need row, facts and x.
   Bound(std::shared_ptr<const BatchedFamily> family, std::shared_ptr<const BoundRule> rule, Vector anchor,
         BoundSums sums, RowId queries, std::optional<Precision> metric = std::nullopt, ExpectedGaps expected_gaps = {},
         LitRows lit = {}, SparseSymmetric further_precision = {});
@@ -77,77 +77,76 @@ class Bound {
   const BoundRule& rule() const { return *rule_; }
   const Vector& anchor() const { return anchor_; }
   const BoundSums& sums() const { return sums_; }
-  // For theta normal around the anchor with the metric's precision; not known if there is no metric, or if the bound
-  // does not touch at the anchor.
+  // The expected gaps for theta normal around the anchor with the metric's precision. Unknown if there is no metric, or
+  // if the bound does not touch at the anchor.
   const ExpectedGaps& expected_gaps() const { return expected_gaps_; }
   const std::optional<Precision>& metric() const { return metric_; }
   // The rows that have no z.
   const LitRows& lit() const { return lit_; }
-  // How far from the anchor rows have a bound: the rule's radius, or any distance where no row has a z.
+  // The distance from the anchor up to which the bound holds: the rule's radius, or infinity if no row has a z.
   double radius() const { return lit_.all ? HUGE_VAL : rule_->radius(); }
-  // What an effective draw costs with the best choice of lit rows, and by regular MCMC; both 0 where they are not
-  // known.
+  // The cost of an effective draw with the cheapest choice of lit rows, and by regular MCMC. Both are 0 if unknown.
   const DrawCosts& costs() const { return costs_; }
-  // The precision of the Laplace approximation at the anchor; nothing where the rows' own curvature was not summed.
+  // The precision of the Laplace approximation at the anchor; empty if the rows' own curvature was not summed.
   std::optional<Precision> posterior_metric() const;
-  // Queries that the statistics pass took.
+  // The number of queries that the statistics pass took.
   RowId queries() const { return queries_; }
 
   BoundPoint at(const Vector& theta, bool with_gradient) const;
-  // The same for a change whose distance is known, without the gradient.
+  // The same for a change at a known distance rho, without the gradient.
   BoundPoint at_distance(Vector change, double rho) const;
 
-  // sum over all rows of log B, in O(D^2). If `gradient` is given, adds to it.
+  // sum over all rows of log B, in O(D^2). Adds its gradient to `gradient` if that is given.
   double log_sum(const BoundPoint& point, Vector* gradient = nullptr) const;
 
-  // Looks up what is fixed about rows; no query. It is the last that is asked of the store about them.
+  // Looks up the constants of rows; takes no query. The store is not read again for these rows.
   void prepare(const Store& store, std::span<const RowId> rows, BoundRows& out) const;
-  // The same for rows that come from elsewhere, with row, y and x.
+  // The same for rows that already have row, facts and x.
   void complete(BoundRows& rows) const;
 
   // Gaps of rows at a point: one query each. Throws BoundViolation if a bound lies above its likelihood.
   void gaps(const BoundRows& rows, const BoundPoint& point, bool with_slopes, Gaps& out) const;
-  // The same where out.delta has their changes already, at distance rho in the zone. If rho is that of theta only
-  // about, as a force may have it, the bound may lie above a likelihood, and such a gap is next to nothing.
+  // The same for changes that are already in out.delta, at distance rho in the zone. With Distance::about, rho is only
+  // approximately the distance of theta, as in forces; the bound may then lie above a likelihood, and a gap below 1e-12
+  // is replaced by 1e-12.
   enum class Distance { exact, about };
   void gaps_of_changes(const BoundRows& rows, double rho, Distance distance, bool with_slopes, Gaps& out) const;
-  // What the lit rows have more than their quadratics, of either sign: one query each. If `gradient` is given, adds
-  // that in the zone's point.
+  // Sum over the lit rows of log likelihood minus quadratic, of either sign: one query each. Adds its gradient at the
+  // zone's point to `gradient` if that is given.
   double lit_sum(const BoundPoint& point, Vector* gradient = nullptr) const;
-  // About the same by stand-ins, where there are any: a query for each of them. Adds the gradient.
+  // Approximates lit_sum by the stand-ins, with a query for each of them; 0 if there are none. Adds the gradient.
   double stand_in_sum(const BoundPoint& point, Vector& gradient) const;
   const StandIns& stand_ins() const { return stand_ins_; }
-  // The rows that a trajectory sees of the lit ones: their stand-ins, if there are any. Slopes of what they add, for
-  // changes of their predictors.
+  // The rows that replace the lit rows along a trajectory: their stand-ins if there are any, else the lit rows.
   const BoundRows& on_the_way() const { return stand_ins_.size() > 0 ? stand_ins_.rows : lit_.fixed; }
   double on_the_way(std::span<const double> delta, std::span<double> slope) const;
-  // How many times their expected size gaps are at a point, about; at least 1. A gap is (c + k rho - w) delta^2 / 2,
+  // About how many times larger than expected gaps are at a point; at least 1. A gap is (c + k rho - w) delta^2 / 2,
   // and delta is proportional to rho.
   double gap_growth(const BoundPoint& point) const;
 
  private:
   bool uses_rho() const { return metric_ && rule_->touches(); }
-  // Throws InputError unless rule, anchor and metric fit each other; then prepares for spread.
+  // Throws InputError unless rule, anchor and metric fit each other; then prepares the spread.
   void check_parts(Index dimension);
   void complete(bool with_spread, BoundRows& rows) const;
-  // Rows without a bound stand in the sums with the likelihood's own curvature, until they are lit.
+  // Gives rows without a bound the likelihood's own curvature, which the sums contain until these rows are lit.
   void find_rows_without_bound(BoundRows& rows) const;
-  // With a share of the likelihood's own curvature at the anchor.
+  // Completes rows as lit ones: their curvature is `share` of the likelihood's own at the anchor.
   void complete_as_lit(double share, BoundRows& rows) const;
   void collapse_lit();
-  // Whether the stand-ins' sum is as good as the lit rows' over the posterior.
+  // Whether the stand-ins' sum approximates the lit rows' sum well enough over the posterior.
   bool stand_ins_are_good(const Precision& posterior) const;
-  // Lights the rows without a bound, and those of the loose ones that should be: they leave the sums of the rule's
-  // curvatures, with a share of their own in its place, and are never proposed. `bright_spread` is the sum over all rows
-  // of (expected gap) (spread)^2.
+  // Lights the rows without a bound and the loose rows above the limit: the rule's curvature of these rows is replaced
+  // in the sums by a share of the likelihood's own, and they are never proposed. `bright_spread` is the sum over all
+  // rows of (expected gap) (spread)^2.
   void light(const Store& store, LooseRows& loose, double bright_spread, const Lighting& lighting,
              const Communicator& communicator);
-  // The limit of spread at which a draw costs least. So many rows have no bound and are lit at any limit.
+  // The limit of spread at which a draw costs least. `without_bound` rows have no bound and are lit at any limit.
   double cheapest_limit(const Store& store, const std::vector<LooseRows::Row>& loose, std::size_t without_bound,
                         double bright_spread, const Lighting& lighting, const Communicator& communicator);
-  // Takes what rows have more than they have when lit out of sums.
+  // Subtracts from sums the difference between rows' coefficients and those that they have as lit rows.
   void take_out(const BoundRows& rows, const BoundRows& as_lit, BoundSums& sums) const;
-  // How many rows of this rank are bright on average, about, where each is so many rows in one.
+  // About how many rows of this rank are bright on average, if each row stands for `copies` rows.
   double expected_bright(double copies) const;
   // Throws BoundViolation if a negative gap is more than rounding.
   void check_rounding(const BoundRows& rows, std::size_t i, const double* delta, double gap, double size) const;

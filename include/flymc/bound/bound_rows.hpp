@@ -1,4 +1,4 @@
-// Rows with all that is fixed about them, wherever they come from.
+// Copies of rows, with their constants.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace flymc {
 
-// What a chain keeps of its bright rows, of rows that it considers, and of lit ones.
+// Copies of a chain's bright rows, of rows that it considers, and of lit rows.
 struct BoundRows {
-  // Copies rows of a store. What the bound knows of them comes later.
+  // Copies rows of a store. Bound::complete adds the members from eta_anchor on.
   void fetch(const Store& store, std::span<const RowId> rows);
-  // The same for rows of any rank. Every rank calls it with the same rows and gets all of them.
+  // The same for rows of any rank. Every rank must call it with the same rows, and gets all of them.
   void fetch(const Store& store, std::span<const RowId> rows, const Communicator& communicator);
 
   std::vector<RowId> row;
@@ -36,12 +36,12 @@ struct BoundRows {
   void remove(std::size_t i);
 };
 
-// Adds sum_n (slope_n (x) x_n), the gradient in theta of what rows add, K predictors each.
+// Adds sum_n (slope_n (x) x_n), the gradient in theta of a sum over rows with K slopes per row.
 void add_slopes(const RowCopies& rows, std::span<const double> slope, const Arrangement& arrangement, Vector& gradient);
 
-// How many rows, their facts and features, as they go from the rank that has them to the others ...
+// Writes the number of rows, their facts and features into a letter to other ranks.
 void put_rows(std::vector<std::byte>& letter, const BoundRows& rows);
-// ... and back, behind rows of the same kinds of facts that came before.
+// Reads rows from a letter and appends them to `rows`, which must have the same kinds of facts.
 void take_rows(std::span<const std::byte>& letter, const Layout& layout, BoundRows& rows);
 
 }  // namespace flymc

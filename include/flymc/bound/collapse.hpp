@@ -10,17 +10,17 @@
 
 namespace flymc {
 
-// What some rows of a block contribute: the sum of their values, the slope of each (one column per predictor, K of
-// them), and for each curvature K x K numbers per row.
+// The terms of some rows of a block: the sum of their values, the slope of each (one column per predictor, K of them),
+// and for each curvature K x K numbers per row.
 struct BlockTerms {
   double value = 0.0;
-  double further = 0.0;  // whatever else is to be summed over rows
+  double further = 0.0;  // another number to be summed over rows
   RowMatrix slope;
   std::vector<std::vector<double>> curvature;
 };
 
-// sum_n v_n, sum_n s_n (x) x_n and sum_n c_n (x) x_n x_n', in the entries of theta; the last with its lower triangle
-// only.
+// sum_n v_n, sum_n s_n (x) x_n and sum_n c_n (x) x_n x_n', in the entries of theta. The curvatures have only their
+// lower triangle.
 struct Collapsed {
   double value = 0.0, further = 0.0;
   Vector slope;
@@ -36,8 +36,8 @@ struct Collapsed {
   }
 };
 
-// Visits every row once, in blocks, on all threads and ranks; the result depends on neither. `terms` is called with
-// parts of blocks, from several threads at once. A curvature whose numbers stay empty everywhere stays zero.
+// Visits every row once, in blocks, on all threads and ranks. The result depends on neither threads nor ranks. `terms`
+// is called with parts of blocks, from several threads at once. A curvature is zero if `terms` always leaves it empty.
 Collapsed collapse(const Store& store, const Arrangement& arrangement, std::size_t curvatures,
                    const Execution& execution, const std::function<void(const Block&, BlockTerms&)>& terms);
 

@@ -1,4 +1,4 @@
-// The gap that a row has on average, in one byte per row: what tells a sweep which rows are worth a look.
+// The average gap of each row, in one byte: sweeps by rows propose rows in proportion to it.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace flymc {
 
-// Rounded up to quarter powers of two, from 2^-62 to 2; level 0 is of rows without a z. A sweep may use any number per
-// row, as long as it is always the same one. A rank knows those of its own rows, from the first on.
+// Rounded up to quarter powers of two, from 2^-62 to 2. Level 0 marks rows without a z. A sweep is exact with any
+// number per row that stays the same. A rank has the gaps of its own rows, from `first` on.
 class ExpectedGaps {
  public:
-  ExpectedGaps() = default;  // there are none
+  ExpectedGaps() = default;  // not known
   explicit ExpectedGaps(RowId rows, RowId first = 0)
       : ExpectedGaps(std::vector<std::uint8_t>(static_cast<std::size_t>(rows)), first) {}
   explicit ExpectedGaps(std::vector<std::uint8_t> levels, RowId first = 0)
@@ -23,7 +23,7 @@ class ExpectedGaps {
   RowId rows() const { return static_cast<RowId>(levels_.size()); }
   bool has(RowId row) const { return first_ <= row && row < first_ + rows(); }
   void set(RowId row, double gap) { levels_[static_cast<std::size_t>(row - first_)] = level_of(gap); }
-  // The row has no z, and so no gap.
+  // Marks a row that has no z, and so no gap.
   void forget(RowId row) { levels_[static_cast<std::size_t>(row - first_)] = 0; }
   std::uint8_t level(RowId row) const { return levels_[static_cast<std::size_t>(row - first_)]; }
   const std::vector<std::uint8_t>& levels() const { return levels_; }

@@ -1,4 +1,4 @@
-// Lit rows: rows that no bound suits. They are evaluated in every density and have no z.
+// Lit rows: rows for which a bound is too loose. They are evaluated in every density and have no z.
 #pragma once
 
 #include <atomic>
@@ -14,28 +14,28 @@
 
 namespace flymc {
 
-// Which rows are lit: those whose spread, the posterior variance of their own linear predictor, is above a limit (in
-// units of the family: of a Student-t's sigma^2, so that dollars and cents of a target light the same rows). The
-// likelihood of such a row is far from a quadratic over the posterior; they are the rows of levels that have few, or
-// rows of one class only. `automatic` lets the program choose the limit by what a draw costs.
+// Which rows are lit: rows whose spread, the posterior variance of their own linear predictor, exceeds a limit. The
+// unit is the family's (sigma^2 for a Student-t), so that a target in dollars lights the same rows as one in cents. The
+// likelihood of such a row is far from quadratic over the posterior; examples are rows of rare levels, or of levels
+// with one class only. `automatic` chooses the limit at which a draw costs least.
 struct Lighting {
   bool automatic = false;
   double above = std::numeric_limits<double>::infinity();
-  std::vector<RowId> rows = {};  // if any are named, these and no others
-  // Rows are a sample, and each is this many rows of the table in one, by its weight: costs are counted for the table.
+  std::vector<RowId> rows = {};  // if not empty, exactly these rows are lit
+  // For a sample: the number of rows of the table that each row stands for by its weight. Costs are those of the table.
   double stands_for = 1.0;
 };
 
-// A lit row stands in the collapsed sum with a quadratic that touches its likelihood at the anchor, l + l'delta - share
-// w delta^2 / 2, which need not be a bound: what the row has more or less than that is added to the log density as it
-// is. Along the directions of lit rows the posterior has a longer tail than its curvature at the mode says, and a chain
-// moves best in a frame that is as wide as the tail: hence a share of the curvature w, and not all of it. The number
-// was chosen by the effective draws of the tests in tests/truth and of covtype (docs/mathematics.md, "Lit rows").
+// A lit row has a quadratic in the collapsed sum that touches its likelihood at the anchor, l + l'delta - share w
+// delta^2 / 2, which need not be a bound: the row's exact difference from it, of either sign, is added to the log
+// density. Along the directions of lit rows the posterior has a longer tail than its curvature at the mode suggests,
+// and a chain moves best in a frame as wide as the tail; hence a share of the curvature w instead of all of it. The
+// share was chosen by the effective draws of the tests in tests/truth and of covtype (docs/mathematics.md, "Lit rows").
 struct LitRows {
   static constexpr double share = 0.6;
 
   LitRows() = default;
-  // Of a table of so many rows.
+  // `rows_in_all` is the number of rows of the table.
   LitRows(BoundRows rows, double limit, RowId rows_in_all)
       : fixed(std::move(rows)),
         above(limit),
@@ -49,18 +49,18 @@ struct LitRows {
   BoundRows fixed;                                         // in the order of the rows
   double above = std::numeric_limits<double>::infinity();  // the limit that they exceed
   std::unordered_set<RowId> set;
-  RowId of = 0;      // how many rows the table has
+  RowId of = 0;      // the number of rows of the table
   bool all = false;  // no row has a z: the density is the posterior's own, as in regular MCMC
-  // The sum of their quadratics: value, slope and, with its lower triangle, curvature, which is the share of their own.
+  // The sum of their quadratics: value, slope and curvature (lower triangle), which is `share` of the likelihood's own.
   double value = 0.0;
   Vector slope;
   Matrix curvature;
 };
 
-// The largest v'M v over v'A v = 1, for A = L L' and M with its lower triangle, by power iteration.
+// The largest v'M v subject to v'A v = 1, by power iteration. A = L L'; M has its lower triangle.
 double largest_ratio(const Matrix& m, const Precision& a);
 
-// There are more rows without a bound than can be lit.
+// Thrown if more rows are without a bound than can be lit.
 class NoBound : public InputError {
  public:
   using InputError::InputError;
@@ -73,21 +73,21 @@ class LooseRows {
     double spread;
     RowId row;
   };
-  // As many as may be lit; where the limit is to be chosen, all that it may be chosen from.
+  // Keeps as many rows as may be lit; for an automatic limit, as many as the choice considers.
   LooseRows(const Lighting& lighting, Index features);
   void add(RowId row, double spread);
-  // A row for which there is no bound, whatever its spread is.
+  // Adds a row that has no bound, whatever its spread.
   void add_without_bound(RowId row);
-  // The limit that the rows exceed, which is higher than asked for where there were too many.
+  // The limit that the kept rows exceed. It is higher than requested if there were too many rows.
   double above() const { return above_; }
-  // Those of all ranks, the loosest first; which ones depends on neither threads nor ranks.
+  // The loose rows of all ranks, by decreasing spread. The result depends on neither threads nor ranks.
   std::vector<Row> gather(const Communicator& communicator);
-  // Those without a bound, of all ranks and in order. Throws NoBound if they are too many to be lit.
+  // The rows without a bound of all ranks, in order. Throws NoBound if there are too many to be lit.
   std::vector<RowId> gather_without_bound(const Communicator& communicator);
 
  private:
-  // The limit is doubled while there are too many: in the end it is the smallest that leaves few enough, in whatever
-  // order the rows came.
+  // Doubles the limit while there are too many rows. The final limit is the smallest that leaves few enough, regardless
+  // of the order in which rows came.
   void thin_out();
 
   std::mutex mutex_;

@@ -1,4 +1,4 @@
-// Stand-ins: a few weighted rows in the place of many that are alike.
+// Stand-ins: a few weighted rows in place of many similar ones.
 #pragma once
 
 #include "flymc/bound/bound_rows.hpp"
@@ -7,17 +7,17 @@
 
 namespace flymc {
 
-// The mean of rows that are alike, once for all of them. Forces on the way of a trajectory may come from these: they
-// decide where it leads, and the exact density at its end whether it is accepted.
+// Each stand-in is the mean of a group of similar rows, with their total weight. Forces along a trajectory may use
+// stand-ins: they determine where it leads, and the exact density at its end decides whether it is accepted.
 struct StandIns {
-  BoundRows rows;  // `row` has the first of those that each stands for; curvature is the likelihood's own
+  BoundRows rows;  // `row` is the first of the rows that each stands for
   std::vector<double> weight;
   std::size_t size() const { return weight.size(); }
 };
 
-// Rows are alike that have nearly the same target and linear predictor at the anchor, and whose changes from it hardly
-// differ over the posterior, the less the smaller `likeness` is. Gives nothing where that leaves more than one row in
-// eight, or where rows are few anyway.
+// Groups rows that have nearly the same target and linear predictor at the anchor, and whose changes hardly differ over
+// the posterior; a smaller `likeness` groups fewer rows. Empty if more than one stand-in per eight rows would be left,
+// or if there are few rows.
 StandIns stand_ins(const BoundRows& rows, const BatchedFamily& family, const Precision& metric, double likeness);
 
 }  // namespace flymc
