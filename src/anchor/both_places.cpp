@@ -1,4 +1,4 @@
-// Newton's method for all of theta, and for all but one entry.
+// Newton's method for all entries of theta, and for all entries except one.
 #include "flymc/anchor/both_places.hpp"
 
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace flymc {
 namespace {
 
-// Theta whose entry is such that its parameter has a value, given the other entries.
+// Sets an entry of theta so that its parameter has a given value, for given other entries.
 class Held {
  public:
   Held(const Model& model, Index entry, double value) : model_(model), entry_(entry), value_(value) {}
@@ -23,7 +23,8 @@ class Held {
     theta[entry_] = model_.theta(parameters)[entry_];
     return theta;
   }
-  // By how much the entry moves with the last one. A drawn scale is there, and no other entry matters to it.
+  // The derivative of the entry in the last entry, which is where a drawn scale is. It does not depend on other
+  // entries.
   double per_last(const Vector& theta) const {
     if (!model_.scales_coefficients()) return 0.0;
     constexpr double step = 1e-5;
@@ -45,7 +46,7 @@ struct Spike {
   Precision others;
 };
 
-// Damped Newton steps of the entries other than a held one.
+// Damped Newton steps of all entries except a held one.
 std::optional<Spike> climb_held(WeightedPosterior& posterior, const Held& held, Index entry, const Vector& start) {
   constexpr int most_steps = 50;
   constexpr double near_enough = 0.05;  // standard deviations
@@ -101,8 +102,8 @@ std::optional<BothPlaces> refit_both_places(const Store& store, const Model& mod
   const auto spike = climb_held(posterior, Held(rows, entry, location), entry, start);
   if (!spike) return std::nullopt;
 
-  // The prior's density at the rest, for a parameter that varies there by its standard deviation; and all of it in the
-  // spike, where the density of the entry is that of the parameter times its change per entry.
+  // The prior's density at the rest is averaged over the parameter's standard deviation there. In the spike the prior's
+  // whole mass counts, with the entry's density equal to the parameter's times the parameter's change per entry.
   const auto change = [&](const Vector& theta, const Vector& by) { return rows.parameter_change(theta, by)[entry]; };
   const Vector unit = Vector::Unit(start.size(), entry);
   const Vector& at_rest = rest->anchor.theta;

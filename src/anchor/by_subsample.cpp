@@ -1,4 +1,4 @@
-// The anchor in about one pass: Newton's method on a subsample, then a step that the whole table corrects.
+// The anchor in about one pass: Newton's method on a subsample, then a correction step with the whole table's gradient.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
 // A third of the posterior's radius sqrt(D), in posterior standard deviations.
 double near_enough(Index dimension) { return std::sqrt(static_cast<double>(dimension)) / 3.0; }
 
-// (sum of weights)^2 / sum of their squares: as many rows of equal weight would know as much.
+// (sum of weights)^2 / sum of their squares: the number of rows of equal weight with the same information.
 double rows_of_equal_weight(const Store& store) {
   if (!store.fact_kinds().weight) return static_cast<double>(store.rows());
   double sum = 0.0, squares = 0.0;
@@ -23,7 +23,7 @@ double rows_of_equal_weight(const Store& store) {
 }
 
 // Newton steps from the mode of the subsample, with the gradient of the whole table and the precision of the subsample.
-// Nothing if they do not settle; `best` is then where the log posterior was highest.
+// Empty if they do not settle; `best` is then the theta with the highest log posterior.
 std::optional<Mode> correct(Mode mode, WeightedPosterior& part, WeightedPosterior& whole, std::optional<Vector>& best) {
   Anchor& rough = mode.anchor;
   const double error =
@@ -33,7 +33,8 @@ std::optional<Mode> correct(Mode mode, WeightedPosterior& part, WeightedPosterio
   constexpr int most_passes = 4;
   for (int pass = 1; pass <= most_passes; ++pass) {
     const Slope here = whole.slope(rough.theta);
-    // A step of an error below 1 climbs, and leaves less than it was long. One that does not was wrong.
+    // With a relative error below 1 a step climbs, and leaves less than its length. If it did not climb, the error is
+    // larger.
     if (!(here.value >= highest - 1e-12 * std::abs(highest))) return std::nullopt;
     highest = here.value;
     best = rough.theta;
@@ -53,7 +54,7 @@ std::optional<Mode> correct(Mode mode, WeightedPosterior& part, WeightedPosterio
   return std::nullopt;
 }
 
-// Whether the table may put another mode above the one that is highest in the subsample, or not far below it.
+// Whether in the whole table the other mode may be higher than the subsample's highest, or only slightly lower.
 bool in_question(const Mode& highest, const Mode& other, WeightedPosterior& part) {
   const double variance = part.variance_of_difference(highest.anchor.theta, other.anchor.theta);
   return highest.value - other.value <= 20.0 + 6.0 * std::sqrt(variance);
@@ -67,15 +68,15 @@ Anchor find_anchor_by_subsample(const Store& store, const Model& model, const Ex
   if (store.rows() <= 2 * size) return find_anchor(store, model, execution, {.start = start});
   model.check(store, execution);
   const Subsample subsample = draw_subsample(store, model, execution, size, seed);
-  // What a shape's term has for targets and what rows have for it cancel, so both are of the same rows.
+  // A shape's term depends on targets and cancels with terms of the rows, so both must use the same rows.
   const Model of_subsample = model.with_targets_of(subsample.store, subsample.weights);
   WeightedPosterior part(subsample.store, of_subsample, execution, subsample.weights);
   WeightedPosterior whole(store, model, execution);
   std::optional<Vector> best;
   std::vector<Mode> modes;
   try {
-    // The step that follows takes away what is left here, too. Classes that are separated in the subsample alone should
-    // not cost more than the full search: hence few steps.
+    // The steps that follow reduce the remaining error. Few steps suffice, so that classes that are separated only in
+    // the subsample do not cost more than the full search.
     const std::vector<Mode> rough =
         find_modes(part, {.tolerance = near_enough(model.coefficients(store)), .most_steps = 20, .start = start});
     for (const Mode& mode : rough) {
@@ -85,7 +86,7 @@ Anchor find_anchor_by_subsample(const Store& store, const Model& model, const Ex
       if (!best) best = std::move(reached);
     }
   } catch (const InputError&) {
-    // The subsample has no mode. The table may have one; if it has none either, the search over all rows says why.
+    // The subsample has no mode. The table may have one; if not, the search over all rows throws with the reason.
   }
   if (modes.empty()) {
     if (best)

@@ -1,4 +1,4 @@
-// The anchor of posteriors in which narrow priors with long tails may make a spike beside the likelihood's mode.
+// The anchor of posteriors in which narrow priors with long tails may cause a spike apart from the likelihood's mode.
 #include <algorithm>
 #include <cmath>
 
@@ -19,8 +19,9 @@ RowsQuadratic rows_at(const Model& model, const Anchor& anchor) {
 
 namespace {
 
-// The model without Student-t priors that are narrow beside the curvature of the rows. For posteriors whose rows are not
-// concave where the first search ended, so that LongTails does not see that these priors hold them there.
+// The model with flat priors in place of Student-t priors that are narrow relative to the rows' curvature; empty if
+// none is. It serves posteriors whose rows are not concave where the first search ended, so that LongTails does not
+// detect these priors.
 std::optional<Model> without_narrow_priors(const Model& model, const RowsQuadratic& rows) {
   std::vector<std::pair<Index, Prior>> flat;
   for (Index j = 0; j < rows.at.size(); ++j) {
@@ -51,7 +52,7 @@ Anchor find_likeliest_anchor(const Store& store, const Model& model, const Execu
     if (seen_from_there.empty()) return first;
     Anchor best =
         find_anchor_by_subsample(store, model, execution, seed, seen_from_there.theta(seen_from_there.likeliest()));
-    // The first search may have found a spike that the expansion at the likelihood's mode makes too little of, such as
+    // The first search may have found a spike whose mass the expansion at the likelihood's mode underestimates, such as
     // one with another scale.
     constexpr double clearly = 1.0;  // nats
     best.queries += first.queries + 2 * store.rows();
@@ -60,7 +61,7 @@ Anchor find_likeliest_anchor(const Store& store, const Model& model, const Execu
     first.queries = best.queries;
     return first;
   } catch (const InputError&) {
-    // Without these priors the likelihood has no mode.
+    // The likelihood has no mode without these priors.
     return first;
   }
 }

@@ -14,7 +14,7 @@
 namespace flymc {
 namespace {
 
-constexpr double wide = 30.0;  // a normal prior of so many standard deviations hardly changes the posterior
+constexpr double wide = 30.0;  // a normal prior of this many standard deviations hardly changes the posterior
 
 std::vector<Index> student_t_coefficients(const Model& model, Index size) {
   std::vector<Index> out;
@@ -44,7 +44,7 @@ double StudentTOfEntry::log_density(double x) const {
 // hardly varies over the width of the normal given the spikes.
 double log_mass(std::span<const StudentTOfEntry> priors, Vector mean, Matrix covariance, const AtPrior& places) {
   double sum = 0.0;
-  // One spike after the other: its density given the spikes before it, and then the normal of the others given it.
+  // Spikes are added one by one: each contributes its density given the spikes before it, and conditions the others.
   for (std::size_t i = 0; i < priors.size(); ++i) {
     if (!places[i]) continue;
     const auto at = static_cast<Index>(i);
@@ -66,7 +66,8 @@ double log_mass(std::span<const StudentTOfEntry> priors, Vector mean, Matrix cov
 LongTails::LongTails(const Model& model, const RowsQuadratic& rows)
     : LongTails(model, rows, student_t_coefficients(model, rows.at.size())) {
   if (empty()) return;
-  // A likelihood of differences is flat along a shift of all classes; given the other coefficients it has a width.
+  // A likelihood of differences is flat along a shift of all classes; given the other coefficients it has a finite
+  // width.
   const Vector sd = model.family().only_differences()
                         ? Vector(covariance_.inverse().diagonal().cwiseInverse().cwiseSqrt())
                         : this->sd();
@@ -167,7 +168,7 @@ double LongTails::log_mass(const AtPrior& places) const {
   return flymc::log_mass(priors_, std::move(mean), covariance_, places);
 }
 
-// By a sum over u, x = location + scale sinh(u), whose points are as dense as the spike is narrow.
+// By a sum over u with x = location + scale sinh(u), whose points are dense enough for the spike.
 std::optional<double> LongTails::share_of_spike(std::size_t i) const {
   AtPrior places = likeliest();
   places[i] = false;
@@ -192,7 +193,7 @@ std::optional<double> LongTails::share_of_spike(std::size_t i) const {
     log_density[n] = log_normal(x, mean, variance) + priors_[i].log_density(x);
     mass[n] = log_density[n] + std::log(std::cosh(u));
   }
-  // The lowest point between the location and the mean parts the modes; there is one mode if that is the mean itself.
+  // The lowest point between the location and the mean separates the modes; if it is the mean, there is only one mode.
   std::size_t valley = points / 2, last = valley;
   for (std::size_t n = points / 2; n <= points && at[n] <= std::abs(mean - location); ++n) {
     if (log_density[n] <= log_density[valley]) valley = n;

@@ -1,4 +1,4 @@
-// Graduated steps from least squares to a mode, and the searches that begin from there.
+// Graduated steps from least squares to a mode, and the searches that use them.
 #include "modes.hpp"
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 namespace flymc {
 namespace {
 
-// From least squares to the family itself, in steps that halve the scale. Nothing if the rows and a flat prior leave a
-// coefficient undetermined.
+// Steps from least squares to the family itself, halving the scale each time. Empty if the rows and a flat prior leave
+// a coefficient undetermined.
 std::optional<Vector> graduate(WeightedPosterior& posterior, const Vector* beside = nullptr) {
   constexpr double least_squares = 1e12;
   Vector theta = Vector::Zero(posterior.model().coefficients(posterior.store()));
   double factor = 1.0;
-  for (int i = 0; i < 2; ++i) {  // the second corrects the first's rounding, and sees the residuals
+  for (int i = 0; i < 2; ++i) {  // the second step corrects the first's rounding, and sees the residuals
     const auto step = posterior.ease(theta, least_squares, beside);
     if (!step) return std::nullopt;
     theta = step->theta;
@@ -36,7 +36,7 @@ double distance_between(const Mode& from, const Mode& to) {
   return from.anchor.metric.length(to.anchor.theta - from.anchor.theta);
 }
 
-// Keeps them highest first, and of those that are the same the one that was found first.
+// Keeps the modes highest first. If two modes are the same, it keeps the one that was found first.
 void add_mode(std::vector<Mode>& modes, Mode found) {
   const auto same = [&](const Mode& known) {
     return (known.value > found.value ? distance_between(known, found) : distance_between(found, known)) < 1.0;
@@ -46,7 +46,7 @@ void add_mode(std::vector<Mode>& modes, Mode found) {
   std::ranges::stable_sort(modes, [](const Mode& a, const Mode& b) { return a.value > b.value; });
 }
 
-// A search that fails finds nothing: others may find a mode.
+// Adds no mode if the search fails: other searches may find one.
 void try_to_climb(WeightedPosterior& posterior, const AnchorOptions& options, std::vector<Mode>& modes) {
   try {
     add_mode(modes, climb(posterior, options));
@@ -65,9 +65,9 @@ std::vector<Mode> from_several_places(WeightedPosterior& posterior, const Anchor
   return modes;
 }
 
-// As in from_several_places, by a few rows of many.
+// The search of from_several_places, on a small subsample of the rows.
 std::vector<Mode> by_scouts(WeightedPosterior& posterior, RowId rows, const AnchorOptions& options) {
-  constexpr std::uint64_t seed = 2;  // not that of the subsample that these rows may be drawn from
+  constexpr std::uint64_t seed = 2;  // differs from the seed of the subsample that these rows may come from
   Subsample few = draw_subsample(posterior.store(), posterior.model(), posterior.execution(), rows, seed);
   for (std::size_t i = 0; i < few.rows.size(); ++i) few.weights[i] *= posterior.weight(few.rows[i]);
   WeightedPosterior scouts(few.store, posterior.model(), posterior.execution(), few.weights);

@@ -7,12 +7,11 @@
 
 namespace flymc {
 
-// The modes that a search from several places comes to, the highest first; see find_anchor. Of a family that cannot be
-// eased it is the one that climb finds. Throws what that throws if no search finds any. The posterior counts all
-// queries.
+// The modes found from several starts, the highest first; see find_anchor. For a family that cannot be eased it is the
+// one mode that climb finds. Throws as climb does if no search finds a mode. The posterior counts all queries.
 std::vector<Mode> find_modes(WeightedPosterior& posterior, const AnchorOptions& options);
 
-// The anchor at the first of these modes, highest first, with the next that is far from it.
+// The anchor at the first of these modes, highest first, with the next mode that is far from it as `other`.
 Anchor highest(std::vector<Mode> modes);
 
 }  // namespace flymc

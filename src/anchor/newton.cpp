@@ -1,4 +1,4 @@
-// Newton's method with a guard on every step, and what to say where there is no mode.
+// Newton's method with a check of every step, and messages if there is no mode.
 #include "newton.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,8 @@ Precision metric_of(const WeightedPosterior& posterior, const Expansion& here) {
   const Model& model = posterior.model();
   if (here.metric) return *here.metric;
   if (model.prior().proper()) {
-    // The prior determines every coefficient, but doubles cannot show it beside columns so large. Any metric will do.
+    // The prior determines every coefficient, but this is lost in rounding beside such large columns. Any metric will
+    // do.
     Matrix eased = here.precision;
     eased.diagonal() *= 1.0 + 1e-10;
     if (auto metric = Precision::of(eased)) return *metric;
@@ -71,9 +72,9 @@ static Mode climb_from(Vector theta, WeightedPosterior& posterior, const AnchorO
     // The Newton step is P^-1 gradient, and its length in posterior standard deviations is ||L^-1 gradient||.
     const Vector white = metric.whiten_gradient(here.gradient);
     const double distance = white.norm();
-    // Where classes are separated and the prior is flat, the likelihood has no maximum: it flattens as fast as it is
-    // climbed, so that the distance shrinks although each step is as long as the last. There the precision of some
-    // coefficient, given those after it, shrinks with every step; near a mode it does not.
+    // If classes are separated and the prior is flat, the likelihood has no maximum: it flattens as fast as the search
+    // climbs, so that the distance shrinks although steps do not get shorter. The conditional precision of some
+    // coefficient, given those after it, then shrinks with every step; near a mode it does not.
     const Vector now = metric.pivots();
     const bool settled = pivots.size() > 0 && (now.array() > 0.5 * pivots.array()).all();
     pivots = now;
@@ -82,14 +83,14 @@ static Mode climb_from(Vector theta, WeightedPosterior& posterior, const AnchorO
     };
     if (settled && distance < options.tolerance) return here_it_is();
     if (steps == options.most_steps) {
-      // Slow, but on its way to a mode: any anchor will do.
+      // The search is slow but approaches a mode: any anchor will do.
       if (settled) return here_it_is();
       throw InputError(no_end(posterior.model(), steps));
     }
     const Vector step = metric.unwhiten(white);
     for (double fraction = 1.0;; fraction /= 2.0) {
       Expansion there = posterior.expand(theta + fraction * step);
-      // Armijo: at least a sliver of the gain that the gradient promises, as far as a sum so large can show it.
+      // Armijo: the gain must be a small share of what the gradient promises, up to rounding of the sum.
       const double promised = 1e-4 * fraction * distance * distance - 1e-12 * std::abs(here.value);
       if (std::isfinite(there.value) && there.value >= here.value + promised) {
         theta += fraction * step;
@@ -110,14 +111,14 @@ Mode climb(WeightedPosterior& posterior, const AnchorOptions& options) {
   try {
     return climb_from(centre, posterior, options);
   } catch (const InputError&) {
-    // A prior's centre may be where the likelihood overflows, or where each Newton step is tiny.
+    // At a prior's centre the likelihood may overflow, or each Newton step may be tiny.
     const Vector nearer = model.with_prior(Prior::normal(0.0, 2.5)).term().centre(size);
     if (nearer == centre) throw;
     try {
       return climb_from(nearer, posterior, options);
     } catch (const InputError&) {
     }
-    throw;  // the message about the person's own prior
+    throw;  // keeps the message about the user's own prior
   }
 }
 

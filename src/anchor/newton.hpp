@@ -6,18 +6,18 @@
 
 namespace flymc {
 
-// The metric of the precision at a theta. Throws InputError, naming the coefficient, where the rows and a flat prior
-// leave one undetermined.
+// The metric of the precision at a theta. Throws InputError, naming the coefficient, if the rows and a flat prior leave
+// one undetermined.
 Precision metric_of(const WeightedPosterior& posterior, const Expansion& here);
 
 struct Mode {
   Anchor anchor;
   double value;  // of the log posterior
-  bool peak;     // whether the log posterior is concave there: else the search came to rest between hills
+  bool peak;     // whether the log posterior is concave there; if not, the search stopped between hills
 };
 
-// From options.start, or from the prior's centre, to the mode: see find_anchor. Where the search fails from the prior's
-// centre, it begins again near 0. The queries it gives are all that the posterior counted.
+// Searches the mode from options.start, or from the prior's centre; see find_anchor. If the search from the prior's
+// centre fails, it begins again near 0. Returns the number of all queries that the posterior has counted.
 Mode climb(WeightedPosterior& posterior, const AnchorOptions& options);
 
 }  // namespace flymc

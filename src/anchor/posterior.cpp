@@ -29,7 +29,7 @@ Collapsed WeightedPosterior::sum(const Vector& theta, std::size_t curvatures) {
     const std::span<double> slope(terms.slope.data(), n * width);
     model_.family().likelihood(block.facts(), {eta.data(), n * width}, value, slope, curvature);
     if (curvatures > 0 && k == 1 && *std::min_element(curvature.begin(), curvature.end()) < 0.0) {
-      std::vector<double>& mended = terms.curvature[1];  // what a curvature that is positive has more
+      std::vector<double>& mended = terms.curvature[1];  // the excess of a positive curvature
       mended.resize(n);
       model_.family().scale_curvature(block.facts(), {eta.data(), n}, mended);
       for (std::size_t i = 0; i < n; ++i) mended[i] = curvature[i] < 0.0 ? mended[i] - curvature[i] : 0.0;
@@ -55,8 +55,8 @@ Expansion WeightedPosterior::expand(const Vector& theta) {
     out.mended = true;
     out.precision += sums.curvature[1];
     if (model_.arrangement().last_is_shared()) {
-      // Far from the mode the shape and the other coefficients may bend the wrong way together, and the shape alone:
-      // then each has a step of its own, and log(shape) one of at most 2.
+      // Far from the mode the curvature may be negative in the shape and the other coefficients jointly, and in the
+      // shape alone. Each then has a step of its own, at most 2 for log(shape).
       const Index last = theta.size() - 1;
       const double own = std::max(std::abs(out.precision(last, last)), 0.5 * std::abs(out.gradient[last]));
       out.precision.row(last).setZero();

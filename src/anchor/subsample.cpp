@@ -1,4 +1,4 @@
-// Stratified sampling without replacement by addressed random numbers.
+// Stratified sampling without replacement, with addressed random numbers.
 #include "flymc/anchor/subsample.hpp"
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 namespace flymc {
 namespace {
 
-// The class of a target; 0 for all rows if the family has no classes. A target that is no class, which a forged file of
-// rows may contain, is refused when the bound is made (BatchedFamily::check).
+// The class of a target; 0 for all rows if the family has no classes. A target that is no class, as in a forged file of
+// rows, gets class 0 here and is refused when the bound is made (BatchedFamily::check).
 std::size_t stratum(Index classes, double target) {
   return target > 0.0 && target < static_cast<double>(classes) ? static_cast<std::size_t>(target) : 0;
 }
 
-// How many rows of each class the table has, and how many of them come before each block of this rank.
+// The number of rows of each class in the table, and in the blocks before each block of this rank.
 struct ClassCounts {
   std::vector<RowId> all;
   std::vector<std::vector<RowId>> before;
@@ -32,7 +32,7 @@ ClassCounts count_classes(const Store& store, Index classes, const Execution& ex
   execution.threads.run(out.before.size(), [&](std::size_t b) {
     for (const double y : store.block(own.first + b).facts().target) ++out.before[b][stratum(classes, y)];
   });
-  // From counts of blocks to what is before them.
+  // Replaces counts per block by counts before each block.
   std::vector<RowId> here(strata, 0);
   for (std::vector<RowId>& block : out.before)
     for (std::size_t c = 0; c < strata; ++c) here[c] += std::exchange(block[c], here[c]);
@@ -47,7 +47,7 @@ ClassCounts count_classes(const Store& store, Index classes, const Execution& ex
   return out;
 }
 
-// Equal shares of `size`, the smallest class first, so that what it leaves is shared by those that are left.
+// Equal shares of `size`, assigned from the smallest class up, so that larger classes share the remainder.
 std::vector<RowId> shares(const std::vector<RowId>& count, RowId size) {
   std::vector<std::size_t> order(count.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -77,13 +77,13 @@ std::vector<RowId> distinct(RowId count, RowId share, const Random& random, RowI
   return out;
 }
 
-// Rows of the table, ascending, each with the class it is of.
+// Rows of the table, ascending, each with its class.
 struct Chosen {
   std::vector<RowId> rows;
   std::vector<std::size_t> classes;
 };
 
-// Appends what each block of this rank has found, and then what the ranks have.
+// Concatenates the results of this rank's blocks, and then those of all ranks.
 template <class T>
 std::vector<T> in_order(const std::vector<std::vector<T>>& blocks, const Communicator& communicator) {
   std::vector<T> own;
@@ -105,8 +105,8 @@ Chosen draw_by_class(const Store& store, Index classes, const ClassCounts& count
   std::vector<std::vector<RowId>> rows(counts.before.size());
   std::vector<std::vector<std::size_t>> classes_of(counts.before.size());
   execution.threads.run(rows.size(), [&](std::size_t b) {
-    std::vector<RowId> seen = counts.before[b];  // rows of each class so far,
-    std::vector<std::size_t> taken;              // and how many of them were picked
+    std::vector<RowId> seen = counts.before[b];  // the number of rows of each class so far,
+    std::vector<std::size_t> taken;              // and the number of picked rows among them
     for (std::size_t c = 0; c < seen.size(); ++c)
       taken.push_back(static_cast<std::size_t>(std::ranges::lower_bound(picks[c], seen[c]) - picks[c].begin()));
     RowId row = store.block(own.first + b).first_row();
@@ -124,7 +124,7 @@ Chosen draw_by_class(const Store& store, Index classes, const ClassCounts& count
   return {in_order(rows, execution.communicator), in_order(classes_of, execution.communicator)};
 }
 
-// How many rows each of the chosen stands for: rows over rows drawn in its class.
+// The number of rows that each chosen row stands for, per class: the class's rows over its drawn rows.
 std::vector<double> weight_per_class(const std::vector<RowId>& count, const Chosen& chosen) {
   std::vector<RowId> drawn(count.size());
   for (const std::size_t c : chosen.classes) ++drawn[c];
@@ -134,7 +134,7 @@ std::vector<double> weight_per_class(const std::vector<RowId>& count, const Chos
   return weight;
 }
 
-// Rows that would hold more than their share of a column if they were drawn, with their classes.
+// Rows that would exceed their share of a column if they were drawn, with their classes.
 Chosen rows_that_stand_out(const Store& store, Index classes, const std::vector<double>& weight_of,
                            const Chosen& chosen, const Store& drawn, const Execution& execution) {
   constexpr double share = 1.0 / 50.0;
@@ -186,7 +186,7 @@ Subsample draw_subsample(const Store& store, const Model& model, const Execution
   Store drawn = select_own(chosen.rows);
   const Chosen whole = rows_that_stand_out(store, classes, weight_of, chosen, drawn, execution);
 
-  // The rows that come whole leave their classes: neither drawn from them nor stood for by those that were.
+  // Rows that are all included leave their classes: they are not drawn, and drawn rows do not stand for them.
   Chosen rest;
   for (std::size_t i = 0; i < chosen.rows.size(); ++i)
     if (!std::ranges::binary_search(whole.rows, chosen.rows[i])) {
@@ -197,7 +197,7 @@ Subsample draw_subsample(const Store& store, const Model& model, const Execution
   weight_of = weight_per_class(counts.all, rest);
 
   Subsample out;
-  std::size_t next = 0;  // of `whole`
+  std::size_t next = 0;  // index into `whole`
   const auto take_whole_before = [&](RowId row) {
     for (; next < whole.rows.size() && whole.rows[next] < row; ++next) {
       out.rows.push_back(whole.rows[next]);

@@ -1,4 +1,4 @@
-// The anchor is the mode where there is one, its price is counted to the query, and where there is none it says so.
+// The anchor is the mode if there is one, its queries are counted exactly, and an error explains a missing mode.
 #include "flymc/anchor/anchor.hpp"
 
 #include <gtest/gtest.h>
@@ -46,8 +46,8 @@ Slopes slopes(const Store& store, const Model& model, const Vector& theta) {
   return out;
 }
 
-// Finds the anchor, and checks that it is the mode, that its metric is the precision there, and that the queries it
-// reports are those that the family saw: a whole number of passes.
+// Finds the anchor, and checks that it is the mode, that its metric is the precision there, and that it reports the
+// number of queries that the family saw: a whole number of passes.
 template <class F>
 Anchor expect_mode(const F& family, const Prior& prior, Index rows, Index columns) {
   SCOPED_TRACE(family.name() + ", " + prior.describe());
@@ -66,7 +66,7 @@ Anchor expect_mode(const F& family, const Prior& prior, Index rows, Index column
   const double size = at.precision.cwiseAbs().maxCoeff();
   EXPECT_LT((anchor.metric.matrix() - at.precision).cwiseAbs().maxCoeff(), 1e-11 * size);
 
-  // At a given theta: one pass, the same metric, and the length of the Newton step from there.
+  // At a given theta: one pass, the same metric, and the length of the Newton step from it.
   *counted.queries = 0;
   const Anchor there = anchor_at(problem.store, model, machine.execution(), problem.theta);
   EXPECT_EQ(there.queries, rows);
@@ -101,8 +101,8 @@ TEST(Anchor, IsTheModeOfAUsersFamily) { expect_mode(problems::Sech{}, Prior::nor
 
 TEST(Anchor, OneRowUnderAProperPriorIsEnough) { expect_mode(Logistic{}, Prior::normal(0.0, 1.0), 1, 5); }
 
-// A step over the mode is halved, and every halving is a pass that is counted. Narrow, heavy-tailed errors about
-// targets at four levels give a posterior of many hills.
+// A step beyond the mode is halved, and every halving is a pass that is counted. Narrow, heavy-tailed errors about
+// targets at four levels give a posterior with many hills.
 TEST(Anchor, CountsTheStepsThatWentTooFar) {
   const RowMatrix x = problems::features(60, 2, 1);
   Vector y(60);
@@ -143,7 +143,7 @@ TEST(Anchor, SameBitsWithAnyThreads) {
   }
 }
 
-// y = 1 exactly where x > 0: the likelihood grows for ever along x.
+// y = 1 exactly where x > 0: the likelihood increases without limit along x.
 Store separated(bool every_row) {
   RowMatrix x(100, 2);
   Vector y(100);
@@ -179,7 +179,7 @@ TEST(Anchor, SeparatedClassesHaveAModeUnderAProperPrior) {
   }
 }
 
-// A dummy column all of whose rows are of one class: its coefficient alone runs away, while the others settle.
+// All rows of a dummy column are of one class: only its coefficient diverges, while the others settle.
 TEST(Anchor, QuasiSeparationByOneDummyColumnIsFound) {
   const Index rows = 2000;
   const RowMatrix x = problems::features(rows, 3, 5);
@@ -199,7 +199,7 @@ TEST(Anchor, QuasiSeparationByOneDummyColumnIsFound) {
   EXPECT_NO_THROW(find_anchor(store, Model(Logistic{}, Prior::normal(0.0, 10.0)), machine.execution()));
 }
 
-// Columns that say the same thing twice, each with the first coefficient that is left undetermined.
+// Collinear columns, each case with the first coefficient that is left undetermined.
 TEST(Anchor, UndeterminedCoefficientsAreNamed) {
   const Index rows = 300;
   const RowMatrix x = problems::features(rows, 3, 6);
@@ -239,8 +239,8 @@ TEST(Anchor, ChecksTheTargetsFirst) {
                        "row 0"));
 }
 
-// Targets far from 0 make every residual at the search's start larger than sqrt(nu) sigma, where the t curves the wrong
-// way: the start is nearly flat, and the prior alone keeps the precision positive.
+// With targets far from 0 every residual at the search's start is larger than sqrt(nu) sigma, where the t has negative
+// curvature: the start is nearly flat, and only the prior keeps the precision positive.
 TEST(Anchor, FindsARobustModeFarFromZero) {
   const Model model(StudentT(4.0, 1.0), Prior::normal(0.0, 100.0));
   const RowMatrix x = problems::features(500, 2, 4);
@@ -252,7 +252,7 @@ TEST(Anchor, FindsARobustModeFarFromZero) {
   EXPECT_LT((anchor.theta - theta).cwiseAbs().maxCoeff(), 0.3);  // the posterior's standard deviation is about 0.05
 }
 
-// Targets far from 0: at theta = 0 every residual lies where the t likelihood curves the wrong way.
+// With targets far from 0, every residual at theta = 0 lies where the t likelihood has negative curvature.
 TEST(Anchor, RobustRegressionFarFromZero) {
   for (const Prior& prior : {Prior::flat(), Prior::normal(0.0, 100.0), Prior::normal(0.0, 1e6)}) {
     const Model model(StudentT(4.0, 1.0), prior);
@@ -263,7 +263,7 @@ TEST(Anchor, RobustRegressionFarFromZero) {
     const problems::Machine machine;
     const Anchor anchor = find_anchor(store, model, machine.execution());
     EXPECT_LT((anchor.theta - theta).norm(), 0.5);
-    EXPECT_LT(anchor.queries / store.rows(), 35);  // of three searches
+    EXPECT_LT(anchor.queries / store.rows(), 35);  // queries of three searches
   }
 }
 
@@ -281,8 +281,7 @@ TEST(Anchor, IsFoundUnderAPriorWhoseCentreIsFarFromTheData) {
   }
 }
 
-// A proper prior determines every coefficient, also where doubles cannot show it beside a column a million times
-// larger.
+// A proper prior determines every coefficient, even if rounding hides it beside a column a million times larger.
 TEST(Anchor, LargeColumnsUnderAProperPriorAreFine) {
   const Model model(Softmax{3}, Prior::normal(0.0, 10.0));
   RowMatrix x = problems::features(2000, 2, 8);

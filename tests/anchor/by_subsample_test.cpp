@@ -1,4 +1,4 @@
-// The anchor by a subsample is near the mode, at about the price of one pass, and never worse off than the full search.
+// The anchor by a subsample is near the mode, takes about one pass, and is never worse than the full search.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,14 +18,14 @@ using problems::Counted;
 using problems::Machine;
 using problems::message_of;
 
-// Distance from the mode in posterior standard deviations, over the radius sqrt(D) of the posterior.
+// The distance from the mode in posterior standard deviations, divided by the posterior's radius sqrt(D).
 double radii_from_mode(const Store& store, const Model& model, const Vector& theta) {
   const Machine machine;
   const Anchor mode = find_anchor(store, model, machine.execution(), {.tolerance = 1e-3, .start = theta});
   return mode.metric.length(theta - mode.theta) / std::sqrt(static_cast<double>(theta.size()));
 }
 
-// Table of 60,000 rows: three times the subsample, so that the full search takes at least six times its share.
+// A table of 60,000 rows: three times the subsample, so that the full search takes at least six times as many queries.
 template <class F>
 void expect_near_mode_in_one_pass(const F& family, const Prior& prior) {
   SCOPED_TRACE(family.name());
@@ -36,13 +36,13 @@ void expect_near_mode_in_one_pass(const F& family, const Prior& prior) {
   const Machine machine;
   const Anchor anchor = find_anchor_by_subsample(problem.store, model, machine.execution(), 1);
   EXPECT_EQ(anchor.queries, *counted.queries);
-  // One pass over the table, and the rest over the subsample, or over a subsample of that.
+  // One pass over the table; all other queries are of the subsample, or of a subsample of it.
   EXPECT_EQ((anchor.queries - rows) % (model.family().eased(1.0) ? 2000 : 20000), 0);
   EXPECT_LE(anchor.queries, rows + 10 * 20000);
   EXPECT_LT(radii_from_mode(problem.store, model, anchor.theta), 1.0 / 3.0);
   EXPECT_GT(anchor.distance, 0.0);
   EXPECT_LE(anchor.distance, std::sqrt(static_cast<double>(anchor.theta.size())) / 3.0);
-  // The metric is that of the whole table, as well as 20,000 rows can know it.
+  // The metric agrees with the whole table's, up to the sampling error of 20,000 rows.
   const Anchor at = anchor_at(problem.store, model, machine.execution(), anchor.theta);
   for (Index j = 0; j < anchor.theta.size(); ++j) {
     const Vector unit = Vector::Unit(anchor.theta.size(), j);
@@ -84,7 +84,7 @@ TEST(AnchorBySubsample, ASmallTableIsSearchedWhole) {
   EXPECT_EQ(anchor.distance, whole.distance);
 }
 
-// Some 30 of 100,000 rows are of class 1. A plain subsample would hold about six of them.
+// About 30 of 100,000 rows are of class 1. A plain subsample would hold about six of them.
 TEST(AnchorBySubsample, RareEvents) {
   const RowId rows = 100000;
   const Model model(Logistic{}, Prior::normal(0.0, 2.0));
@@ -103,9 +103,9 @@ TEST(AnchorBySubsample, RareEvents) {
   }
 }
 
-// Ten levels that eight of 100,000 rows have, about two of them in a plain subsample: their rows come whole. A
-// subsample without them, or with rows of one class alone, would know nothing of the level, and have no mode under a
-// flat prior.
+// Ten levels of eight of 100,000 rows each. A plain subsample would have about two rows of each, so all are included. A
+// subsample without rows of a level, or with rows of one class alone, would have no information about the level, and no
+// mode under a flat prior.
 TEST(AnchorBySubsample, RareLevels) {
   const RowId rows = 100000;
   const Index levels = 10, each = 8;
@@ -116,7 +116,7 @@ TEST(AnchorBySubsample, RareLevels) {
   for (Index i = 0; i < levels * each; ++i) {
     const Index row = 700 + 1001 * i;
     wide(row, 4 + i % levels) = 1.0;
-    y[row] = i / levels < 3 ? 1.0 : 0.0;  // three of each eight
+    y[row] = i / levels < 3 ? 1.0 : 0.0;  // three of every eight
   }
   const Store store = Store::from_matrix(wide, y);
   const Machine machine;
@@ -145,7 +145,7 @@ TEST(AnchorBySubsample, MetricIsTheSubsamplesAtTheAnchor) {
   EXPECT_LT((anchor.metric.matrix() - precision).cwiseAbs().maxCoeff(), 1e-10 * precision.maxCoeff());
 }
 
-// What the full search says where there is no mode.
+// The same message as the full search's if there is no mode.
 TEST(AnchorBySubsample, SaysWhatTheFullSearchSays) {
   const RowId rows = 50000;
   const RowMatrix x = problems::features(rows, 2, 36);
@@ -171,8 +171,8 @@ TEST(AnchorBySubsample, SaysWhatTheFullSearchSays) {
                        "row 7"));
 }
 
-// A family in which one row can hold most of the precision while its features say nothing of it: a normal about y, of
-// precision 1 for y up to 10 and of a million beyond.
+// A family in which one row can hold most of the precision although its features do not show it: a normal likelihood
+// with precision 1 for y up to 10 and a million beyond.
 struct TwoFaced {
   std::string name() const { return "two-faced"; }
   Index predictors() const { return 1; }
@@ -187,9 +187,9 @@ struct TwoFaced {
   double simulate(Predictor eta, const Random&, std::uint64_t) const { return eta[0]; }
 };
 
-// With the row, a subsample of a third of the rows believes it to be three rows, and a step leaves two thirds of the
-// way; without it, a step goes 18 times too far. Either shows at the second pass, and the full search goes on from
-// there.
+// A subsample of a third of the rows that contains the row counts it three times, and a step leaves two thirds of the
+// way; without the row, a step goes 18 times too far. Either is detected at the second pass, and the full search
+// continues from there.
 TEST(AnchorBySubsample, StepsThatDoNotSettleEndInTheFullSearch) {
   const RowId rows = 60000, special = 20011;
   const Counted<TwoFaced> counted{TwoFaced{}};

@@ -1,4 +1,4 @@
-// Narrow priors with long tails: which places hold the posterior, and which one the anchor is at.
+// Narrow priors with long tails: the places that hold the posterior, and the place of the anchor.
 #include "flymc/anchor/long_tails.hpp"
 
 #include <gtest/gtest.h>
@@ -57,8 +57,8 @@ TEST(LongTails, TheAnchorIsWhereMostOfThePosteriorIs) {
     const Prior prior = Prior::student_t(nu, 0.0, scale);
     const Store store = line(slope);
     const Model model(Gaussian{1.0}, prior);
-    // Away from the spike the log density is -half (t - slope)^2 - 3 log t, whose slope is 0 at two places or none. The
-    // lower one parts the modes.
+    // Away from the spike the log density is -half (t - slope)^2 - 3 log t, whose slope is 0 at two points or none. The
+    // lower one separates the modes.
     const double discriminant = slope * slope - 4.0 * (nu + 1.0) / (2.0 * half);
     const double valley = discriminant > 0.0 ? 0.5 * (slope - std::sqrt(discriminant)) : 0.04;
     double spike = 0.0, all = 0.0;
@@ -84,8 +84,9 @@ TEST(LongTails, TheAnchorIsWhereMostOfThePosteriorIs) {
   }
 }
 
-// If the scale is drawn, it is 12 % larger in the spike at 0.5, which has 44.6 nats less of the likelihood. An expansion at the
-// likelihood's mode makes that 50. With a flat prior of sigma the likelihood of beta is (1 + (beta - mean)^2)^(-399/2).
+// If the scale is drawn, it is 12 % larger in the spike at 0.5, where the log likelihood is lower by 44.6 nats. An
+// expansion at the likelihood's mode gives 50. With a flat prior of sigma the likelihood of beta is (1 + (beta -
+// mean)^2)^(-399/2).
 TEST(LongTails, TheAnchorIsWhereMostOfThePosteriorIsWithADrawnScale) {
   const Store store = line(0.0, true);
   constexpr double nu = 5.0, location = 0.5, step = 1e-4;
@@ -144,8 +145,8 @@ TEST(LongTails, PlacesAreOfAllCoefficientsTogether) {
   EXPECT_EQ(none[0], 0.0);
   EXPECT_EQ(none[1], 0.0);
   EXPECT_GT(tails.log_mass({false, true}), tails.log_mass({true, false}));
-  // With the first in its spike, the second alone fits 4.8 standard deviations of its own better, which is 11.5 nats, and
-  // pays for it with the prior's density there instead of the spike: 13.7 nats.
+  // With the first in its spike, the second alone fits 4.8 of its own standard deviations better, a gain of 11.5 nats,
+  // and loses 13.7 nats of the prior's density by leaving the spike.
   EXPECT_GT(tails.log_mass({true, true}), tails.log_mass({true, false}));
   EXPECT_NEAR(tails.log_mass({true, true}) - tails.log_mass({true, false}), 2.4, 0.3);
 }

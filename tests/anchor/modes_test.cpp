@@ -1,4 +1,4 @@
-// Where a posterior has several modes, the anchor is the highest of them, and says how far below the next is.
+// If a posterior has several modes, the anchor is the highest, and reports how much lower the next is.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 using problems::Counted;
 using problems::Machine;
 
-// Both searches, each with its queries counted to the last one.
+// find_anchor if a start is given, else find_anchor_by_subsample; checks the number of queries that it reports.
 template <class F>
 Anchor search(const Store& store, const F& family, const Prior& prior, const AnchorOptions& options = {}) {
   const Counted<F> counted{family};
@@ -39,7 +39,7 @@ double log_posterior(const Store& store, const Model& model, const Vector& theta
   return sum;
 }
 
-// Rows about x theta, but for the last `outliers` of each hundred, which lie about x (theta + shift) instead.
+// Targets follow x theta, except for the last `outliers` of each hundred rows, which follow x (theta + shift).
 Store with_outliers(RowId rows, const Vector& theta, const Vector& shift, Index outliers, double nu = 4.0) {
   const Model model(StudentT(nu, 1.0), Prior::flat());
   const RowMatrix x = problems::features(rows, theta.size(), 41);
@@ -53,7 +53,7 @@ Vector of(std::initializer_list<double> numbers) {
   return Eigen::Map<const Vector>(numbers.begin(), static_cast<Index>(numbers.size()));
 }
 
-// Student-t without the means to be eased: the search begins in one place, as for any family of a user's.
+// A Student-t that cannot be eased: the search begins in one place, as for a user's own family.
 struct Hard : StudentT {
   using StudentT::StudentT;
   StudentT eased(double) const = delete;
@@ -75,7 +75,7 @@ TEST(Modes, TargetsFarFromZero) {
     }
 }
 
-// A prior that is too narrow for the rows: the mode near its centre is far below the one near the rows.
+// The prior is too narrow for the rows: the mode near its centre is far lower than the one near the rows.
 TEST(Modes, ANarrowPriorDoesNotHoldTheSearch) {
   for (const RowId rows : {3000, 60000}) {
     const Anchor anchor =
@@ -84,7 +84,7 @@ TEST(Modes, ANarrowPriorDoesNotHoldTheSearch) {
   }
 }
 
-// A third of the rows far away on one side, along every column: least squares lies between them and the others.
+// A third of the rows are far away on one side, along every column: least squares lies between the two groups.
 TEST(Modes, GrossOutliersOnOneSide) {
   for (const RowId rows : {300, 5000, 60000})
     for (const double size : {20.0, 300.0, 1e5})
@@ -98,7 +98,7 @@ TEST(Modes, GrossOutliersOnOneSide) {
       }
 }
 
-// The start that is given is one of several: from the wrong hill the search still comes to the right one.
+// The given start is one of several: from the wrong hill the search still finds the right one.
 TEST(Modes, AStartOnTheWrongHill) {
   const Store store = with_outliers(1000, of({0.0}), of({200.0}), 30);
   const Anchor anchor = search(store, StudentT(4.0, 1.0), Prior::normal(0.0, 100.0), {.start = of({200.0})});
@@ -110,7 +110,7 @@ TEST(Modes, AStartOnTheWrongHill) {
               log_posterior(store, model, anchor.theta) - log_posterior(store, model, anchor.other->theta), 1e-3);
 }
 
-// Two groups of rows of the same size: the other mode is found and measured, whichever the search comes to first.
+// Two groups of rows of equal size: the other mode is found and measured, whichever the search finds first.
 TEST(Modes, TheOtherModeIsMeasured) {
   for (const RowId rows : {100, 1000, 10000, 60000})
     for (const double sign : {-1.0, 1.0}) {
@@ -128,7 +128,7 @@ TEST(Modes, TheOtherModeIsMeasured) {
     }
 }
 
-// Where there is one mode, it is the one that the search from 0 finds, and no other is reported.
+// If there is one mode, it is the one that the search from 0 finds, and no other is reported.
 TEST(Modes, TargetsAroundZeroHaveOne) {
   for (const RowId rows : {50, 700, 10000, 60000}) {
     const Store store = with_outliers(rows, of({0.2, -0.4, 0.3, 0.5}), of({0.0, 0.0, 0.0, 0.0}), 0);
@@ -141,7 +141,7 @@ TEST(Modes, TargetsAroundZeroHaveOne) {
   }
 }
 
-// What the several searches cost is little beside a table that is large.
+// The several searches take few queries relative to a large table.
 TEST(Modes, ManySearchesCostFewRows) {
   const Store store = with_outliers(60000, of({300.0, 1.0}), of({0.0, 0.0}), 0);
   const Anchor anchor = search(store, StudentT(4.0, 1.0), Prior::normal(0.0, 600.0));

@@ -1,4 +1,4 @@
-// A subsample has distinct rows of every class and every column, and weights that add up to the table.
+// A subsample has distinct rows of every class and every column, with weights that add up to the table.
 #include "flymc/anchor/subsample.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using problems::Machine;
 
-// Rows are distinct, in order and copied as they are; the weights of a class add up to its rows.
+// Rows are distinct, in order and exact copies; the weights of a class add up to its rows.
 void expect_whole(const Subsample& subsample, const Store& store, Index classes) {
   ASSERT_EQ(subsample.store.rows(), static_cast<RowId>(subsample.rows.size()));
   ASSERT_EQ(subsample.weights.size(), subsample.rows.size());
@@ -52,7 +52,7 @@ TEST(Subsample, TakesRareClassesWhole) {
   EXPECT_NEAR(static_cast<double>(drawn[0.0]), static_cast<double>(drawn[3.0]), 1.0);
 }
 
-// A forged file of rows may have any target; the bound refuses those that are no class.
+// A forged file of rows may have any target; the bound refuses targets that are no class.
 TEST(Subsample, TargetsThatAreNoClassLeadNowhere) {
   const RowId rows = 5000;
   Vector y = Vector::Zero(rows);
@@ -66,7 +66,7 @@ TEST(Subsample, TargetsThatAreNoClassLeadNowhere) {
   EXPECT_THROW(model.check(store, machine.execution()), InputError);
 }
 
-// Every row is drawn as often as any other: chi-square over 100 cells of rows, false alarms below 1e-5.
+// Every row is drawn with equal probability: chi-square over 100 cells of rows, false alarms below 1e-5.
 TEST(Subsample, DrawsEveryRowAlike) {
   const RowId rows = 10000;
   const RowMatrix x = problems::features(rows, 2, 42).cwiseMin(4.0).cwiseMax(-4.0);  // no row stands out
@@ -86,7 +86,7 @@ TEST(Subsample, DrawsEveryRowAlike) {
   double chi_square = 0.0;
   for (const double c : count) chi_square += (c - expected) * (c - expected) / (0.9 * expected);
   EXPECT_LT(chi_square, 170.0);  // the upper 1e-5 point of 99 degrees of freedom
-  EXPECT_GT(chi_square, 50.0);   // the lower
+  EXPECT_GT(chi_square, 50.0);   // the lower 1e-5 point
 }
 
 TEST(Subsample, TakesRowsThatAColumnLeansOnWhole) {
