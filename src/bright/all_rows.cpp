@@ -1,4 +1,4 @@
-// A sum over blocks.
+// Sums of likelihoods over blocks.
 #include "flymc/bright/all_rows.hpp"
 
 #include <bit>

@@ -9,7 +9,7 @@ namespace flymc {
 namespace {
 
 constexpr RowId small_table = 4096;
-constexpr RowId sparse = 64;  // fewer than one bright row in so many
+constexpr RowId sparse = 64;  // the list is used below one bright row in this many
 
 bool fits_arrays(RowId rows) { return rows <= static_cast<RowId>(std::numeric_limits<std::uint32_t>::max()); }
 

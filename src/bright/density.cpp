@@ -9,8 +9,8 @@
 
 namespace flymc {
 
-// Inside the zone log prior + collapsed bound + lit rows. Beyond, z is that of the nearest point of the zone, so
-// log p(theta, z) = log p(nearest, z) + log posterior(theta) - log posterior(nearest), by two passes.
+// Inside the zone: log prior + collapsed bound + lit rows. Beyond it z has the distribution at the nearest point of the
+// zone, so log p(theta, z) = log p(nearest, z) + log posterior(theta) - log posterior(nearest), by two passes.
 RowId JointDensity::base_at(const Vector& theta, const BoundPoint& point, double& base, Vector* gradient) const {
   RowId queries = static_cast<RowId>(bound_.lit().size());
   base = bound_.log_sum(point, gradient) + bound_.lit_sum(point, gradient);
@@ -39,10 +39,10 @@ RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with
     out.b = frame_->position(theta);
     out.point = bound_.at_distance(theta - bound_.anchor(), frame_->rho(out.b));
   }
-  // By the metric itself, since a gradient is wanted, too; on the radius it may round to the other side.
+  // Uses the metric itself if a gradient is requested; at the radius rounding may put theta on the other side.
   if (!frame_ || out.point.outside()) out.point = bound_.at(theta, with_gradient);
   if (frame_ && !out.point.outside()) {
-    // The frame's matrices are of the prior, too, and good to its largest changes, not to differences.
+    // The frame's matrices include the prior, and are accurate for its largest changes, not for differences.
     out.base = prior.log_density(theta) + (bound_.family().only_differences()
                                                ? bound_.log_sum(out.point)
                                                : frame_->log_sum(out.b, out.point.from_anchor, out.point.rho));
@@ -60,17 +60,16 @@ RowId JointDensity::evaluate(const Vector& theta, const BrightRows& z, bool with
   return queries;
 }
 
-// base + sum of log expm1(gap) over the bright rows, in their order. The same sum, bit for bit, whether the rows' terms
-// are new or kept, so a chain that resumes from theta and z (in its order) goes on as if it had never stopped.
+// base + sum of log expm1(gap) over the bright rows, in their order. The sum is bit-identical whether the rows' terms
+// are new or kept, so a chain resumed from theta and z (in its order) continues as if it had not stopped.
 void JointDensity::add_up(const BrightRows& z, bool with_gradient, Evaluation& at) const {
   double sum = 0.0;
   for (const double gap : at.bright.gap) sum += log_expm1(gap);
   at.log_density = at.base + sum;
-  // Far from the anchor the bound falls away quadratically and the gaps of the bright rows give back what it lost, at
-  // most all of it. Where so little could be left of so much that rounding would sway a decision, the density cannot be
-  // computed, and says so. That depends on theta alone: a sweep never leads there. What the density is at the anchor
-  // cancels in every ratio, to the rounding of a sum of that size, which has no sign of its own: more is allowed, as
-  // 10^8 counts of 100 need.
+  // Far from the anchor the bound decreases quadratically, and the gaps of the bright rows compensate at most all of
+  // it. If rounding of this cancellation could influence a decision, the density cannot be computed and is NaN. This
+  // condition depends on theta alone, so a sweep cannot cause it. The density at the anchor cancels in every ratio, up
+  // to rounding of a sum of that size, which has no bias: its limit is larger, as 10^8 counts of 100 need.
   constexpr double eps = std::numeric_limits<double>::epsilon(), worst_rounding = 1e-5, worst_of_all = 1e-4;
   if (!(eps * 2.0 * std::abs(at.base - at_anchor_) < worst_rounding && eps * std::abs(at_anchor_) < worst_of_all))
     at.log_density = std::numeric_limits<double>::quiet_NaN();
@@ -85,7 +84,7 @@ void JointDensity::add_up(const BrightRows& z, bool with_gradient, Evaluation& a
     at.gradient = at.base_gradient + bright_gradient(z, at.point, at.bright);
 }
 
-// log_expm1'(gap) times the gap's slope in each predictor, and the sum of those in rho.
+// log_expm1'(gap) times the gap's slope in each predictor; their sum in rho goes to rho_slope.
 std::vector<double> JointDensity::outer_slopes(const Gaps& gaps, double& rho_slope) const {
   const auto k = static_cast<std::size_t>(bound_.family().predictors());
   std::vector<double> weight(gaps.slope.size());
@@ -129,7 +128,7 @@ Vector JointDensity::without_gaussian(const SplitFrame& frame, const Vector& b, 
   return frame.pull(gradient) + b - frame.centre;
 }
 
-// Of rows with codes, which have few entries: V'x of a dense row is itself a product with V.
+// Only for rows with codes, which have few entries: V'x of a dense row is itself a product with V.
 void JointDensity::see_lit_in_frame() {
   const RowCopies& rows = bound_.on_the_way().x;
   if (!frame_ || !store_.layout().coded() || rows.size() == 0) return;
@@ -137,7 +136,7 @@ void JointDensity::see_lit_in_frame() {
   lit_in_frame_ = std::make_shared<const RowsInFrame>(*frame_, rows, bound_.family().arrangement());
 }
 
-// In products of a number: n K cells D to make them and 2 n K D in each kick, instead of 2 D^2.
+// Cost in multiplications: n K cells D to compute V'x and 2 n K D in each kick, instead of 2 D^2.
 std::optional<RowsInFrame> JointDensity::bright_in_frame(const BrightRows& z, int kicks) const {
   if (!frame_ || !store_.layout().coded() || !prior_->quadratic()) return std::nullopt;
   if (bound_.lit().size() > 0 && !lit_in_frame_) return std::nullopt;
@@ -163,7 +162,7 @@ Vector JointDensity::force_in_frame(const Vector& b, double rho, const BrightRow
   return force;
 }
 
-// Where nothing but the collapsed bound is left, rho need not be exact: O(D).
+// If only the collapsed bound is left, rho need not be exact: O(D).
 RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightRows& z, Vector& force,
                          const RowsInFrame* bright) const {
   const bool own = &frame == frame_.get();
@@ -184,7 +183,7 @@ RowId JointDensity::kick(const SplitFrame& frame, const Vector& b, const BrightR
   if (own) point = bound_.at_distance(frame.change(b), frame.rho(b));
   if (own && !point.outside()) {
     Vector from_lit = Vector::Zero(lit > 0 ? dimension() : 0);
-    // On the way the lit rows' stand-ins will do.
+    // Along a trajectory the lit rows' stand-ins suffice.
     if (const std::size_t few = bound_.stand_ins().size(); few > 0) {
       bound_.stand_in_sum(point, from_lit);
       queries += static_cast<RowId>(few);

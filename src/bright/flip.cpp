@@ -1,4 +1,4 @@
-// How z changes: rows that become bright or dark, on this rank and on all.
+// Changes of z, on this rank and on all.
 #include "flymc/bright/all_rows.hpp"
 #include "flymc/bright/density.hpp"
 #include "flymc/core/letter.hpp"
@@ -37,7 +37,7 @@ void JointDensity::update(State& state) const { add_up(state.z, state.at.has_slo
 
 namespace {
 
-// How many rows a letter tells of, how many queries they took, and where the chain is that they belong to.
+// The number of dark rows in a letter, the queries made, and a fingerprint of the chain's position.
 struct Head {
   RowId dark = 0, queries = 0;
   std::uint64_t place = 0;
@@ -58,7 +58,7 @@ RowId JointDensity::flip(State& state, const Flips& flips) const {
   put(letter, std::span<const RowId>(flips.dark));
   put_rows(letter, flips.bright);
 
-  // Ranks have their rows in the order of the ranks, so what comes one after the other is in the order of the rows.
+  // Ranks own rows in the order of the ranks, so concatenation keeps the order of the rows.
   RowId queries = 0;
   BoundRows bright;
   bright.facts = FactColumns(store_.fact_kinds());

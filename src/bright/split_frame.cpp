@@ -16,8 +16,8 @@ std::optional<SplitFrame> collapsed_frame(const Bound& bound, const Term& term, 
   const auto whole = [](const Matrix& lower) { return Matrix(lower.selfadjointView<Eigen::Lower>()); };
   frame.prior_slope = Vector::Zero(d);
   term.surrogate(frame.origin, frame.prior_slope);
-  // At the corner of a Laplace prior the surrogate is ten times as narrow as the prior. A frame as narrow as that has to
-  // be undone by forces that grow with the distance, and chains stick where these are too large for a step.
+  // At the corner of a Laplace prior the surrogate is ten times as narrow as the prior. A frame that narrow would need
+  // forces that grow with the distance, and chains stick where these are too large for a step.
   frame.prior_curvature = term.curvature(Term::Of::surrogate, frame.origin);
   frame.prior_curvature -= term.curvature(Term::Of::corner, frame.origin);
   leave_out(tails, frame.prior_curvature);
@@ -67,7 +67,7 @@ void SplitFrame::pack() {
   packed_to_white_ = PackedMatrix(to_white);
 }
 
-// V + s'Delta - Delta'C Delta / 2 - rho Delta'Q Delta / 2 with Delta'C Delta = |b|^2 less the prior's share.
+// V + s'Delta - Delta'C Delta / 2 - rho Delta'Q Delta / 2 with Delta'C Delta = |b|^2 minus the prior's form.
 double SplitFrame::log_sum(const Vector& b, const Vector& change, double rho) const {
   double form = b.squaredNorm() - prior_curvature.form(change);
   if (growth.size() > 0) form += rho * growth.dot(b.cwiseAbs2());

@@ -1,5 +1,5 @@
-// Across the radius, and rows that are lit: the density is continuous, its gradient that of differences, and its sum
-// over z the posterior.
+// At the radius and with lit rows the density is continuous, its gradient equals finite differences, and its sum over z
+// is the posterior.
 #include <gtest/gtest.h>
 
 #include <Eigen/Cholesky>
@@ -18,7 +18,7 @@ using Long = long double;
 
 constexpr double radius = 4.0;
 
-// How far a row's own predictor varies, or of the softmax a difference of two: the largest of the rows first.
+// The variance of each row's own predictor, or for the softmax of a difference of two, in decreasing order.
 std::vector<double> spreads(const World& world) {
   const Index d = world.store.features(), k = world.model.predictors();
   std::vector<double> out;
@@ -39,14 +39,14 @@ std::vector<double> spreads(const World& world) {
   return out;
 }
 
-// The limit that lights so many rows.
+// The limit that lights this many rows.
 Lighting lights(const World& world, std::size_t count) {
   const std::vector<double> of = spreads(world);
   if (count == 0) return {};
   return {.above = count < of.size() ? 0.5 * (of[count - 1] + of[count]) : 0.0};
 }
 
-// The three families with a sharp bound, each with no row, some and all but one of them lit.
+// The three families with a sharp bound, each with no row, some rows, and all but one row lit.
 void each_world(Index rows, const std::vector<std::size_t>& lit, const std::function<void(const World&)>& check) {
   const auto with = [&](auto family, const Prior& prior, Index columns, std::uint64_t seed) {
     const auto rule = std::make_shared<SharpRule>(Zone{1.8, radius});
@@ -94,7 +94,7 @@ TEST(BeyondTheRadius, TheGradientIsThatOfDifferences) {
       const JointDensity joint(world.store, world.bound, world.model.shared_term(), frame);
       for (const double times : {0.6, 1.003, 1.4, 5.0})
         for (const RowId nth : {0, 4, 1}) {
-          if (framed && times < 1.0) continue;  // a frame's kicks are approximate there
+          if (framed && times < 1.0) continue;  // a frame's kicks are approximate inside the zone
           SCOPED_TRACE(testing::Message() << times << " times the radius, framed " << framed << ", every " << nth);
           const Vector theta = world.at_rho(times * radius, 3);
           const State state = world.state(theta, nth);
@@ -102,7 +102,7 @@ TEST(BeyondTheRadius, TheGradientIsThatOfDifferences) {
           joint.evaluate(theta, state.z, true, at);
           EXPECT_EQ(at.point.outside(), times > 1.0);
           EXPECT_NEAR(at.point.beyond, std::max(1.0, times), 1e-12);
-          // In b without the Gaussian part where there is a frame: g = V'gradient + b - centre.
+          // With a frame the force is in b without the Gaussian part: g = V'gradient + b - centre.
           const Vector gradient =
               framed ? Vector(frame->from_theta.transpose() * (at.force - frame->position(theta) + frame->centre))
                      : at.gradient;
@@ -120,7 +120,7 @@ TEST(BeyondTheRadius, TheGradientIsThatOfDifferences) {
   });
 }
 
-// Far out the density is the posterior's but for what z adds at the zone's border, which does not change along a ray.
+// Far out the density is the posterior's plus a term of z at the zone's border, which is constant along a ray.
 TEST(BeyondTheRadius, AlongARayItIsThePosterior) {
   each_world(60, {0, 3}, [](const World& world) {
     const State state = world.state(world.at_rho(radius, 2), 4);
@@ -136,7 +136,7 @@ TEST(BeyondTheRadius, AlongARayItIsThePosterior) {
   });
 }
 
-// Bright rows and dark rows together are the posterior, wherever theta is and whichever rows have no z.
+// Bright and dark rows together give the posterior, for every theta and every choice of lit rows.
 TEST(LitRows, SumOverZIsTheFullDensity) {
   each_world(7, {0, 1, 7}, [](const World& world) {
     for (const bool framed : {false, true}) {
@@ -176,7 +176,7 @@ TEST(LitRows, SumOverZIsTheFullDensity) {
   });
 }
 
-// Lit, a row's gap may have either sign, and its term is the gap itself.
+// A lit row's gap may have either sign, and its term is the gap itself.
 TEST(LitRows, GapsOfEitherSignAreAddedAsTheyAre) {
   int above = 0, below = 0;
   each_world(60, {60}, [&](const World& world) {

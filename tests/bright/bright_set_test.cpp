@@ -1,4 +1,4 @@
-// Both forms against std::set under random changes, and the order that they promise.
+// Both representations against std::set under random changes, and the documented order.
 #include "flymc/bright/bright_set.hpp"
 
 #include <gtest/gtest.h>
@@ -42,11 +42,11 @@ TEST(BrightSet, AgreesWithASetUnderRandomChanges) {
   const PhiloxRandom random(1, 0, 0);
   BrightSet set(rows);
   std::set<RowId> reference;
-  std::vector<RowId> order;  // bright rows as documented: the newest last, the last fills a gap
+  std::vector<RowId> order;  // bright rows in the documented order: the newest last, the last fills a gap
   expect_sound(set, reference);
   for (std::uint64_t i = 0; i < 3000; ++i) {
     const auto row = static_cast<RowId>(random.choose(Purpose::pick, i, static_cast<std::uint64_t>(rows)));
-    // Drifts from few bright rows to nearly all and back; half of the changes are none.
+    // Drifts from few bright rows to nearly all and back; half of the calls change nothing.
     const bool brighten = random.bernoulli(Purpose::gibbs, i, i / 500 % 2 == 0 ? 0.8 : 0.2);
     if (brighten) {
       set.brighten(row);
@@ -91,7 +91,7 @@ TEST(BrightSet, AllBrightAndNoRows) {
   EXPECT_EQ(none.dark_count(), 0);
 }
 
-// From a list to arrays on the way up, and still in arrays on the way down: order and answers as in one form alone.
+// From a list to arrays as rows brighten, still in arrays as they darken: order and answers as in one representation.
 TEST(BrightSet, AFewRowsOfManyThenManyThenFew) {
   const RowId rows = 6400;
   const PhiloxRandom random(2, 0, 0);

@@ -1,5 +1,5 @@
-// The joint density against its definition in long double, its gradient against differences, and z changed in place
-// against z read anew.
+// The joint density against its definition in long double, its gradient against finite differences, and z changed in
+// place against a new evaluation.
 #include "flymc/bright/density.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using problems::message_of;
 using problems::World;
 using Long = long double;
 
-// log L of a row, and the predictors it is made of, in long double.
+// The predictors of a row, in long double.
 std::vector<Long> predictors(const World& world, RowId row, const Vector& theta) {
   const Index d = world.store.features();
   std::vector<Long> eta(static_cast<std::size_t>(world.model.predictors()));
@@ -50,7 +50,7 @@ struct RowTerms {
 };
 using Explicit = std::function<RowTerms(const World&, RowId, const Vector& theta)>;
 
-// Jaakkola and Jordan as they print it, tight at +-xi: sigmoid(m) >= sigmoid(xi) exp((m - xi)/2 - lambda (m^2 - xi^2)).
+// Jaakkola and Jordan's formula, tight at +-xi: sigmoid(m) >= sigmoid(xi) exp((m - xi)/2 - lambda (m^2 - xi^2)).
 RowTerms jaakkola_jordan(Long m, Long xi) {
   const Long lambda = fabsl(xi) < 1e-6L ? 0.125L : tanhl(xi / 2) / (4 * xi);
   return {log_sigmoid_exactly(m), log_sigmoid_exactly(xi) + (m - xi) / 2 - lambda * (m * m - xi * xi)};
@@ -67,7 +67,7 @@ RowTerms logistic_fixed(const World& world, RowId row, const Vector& theta) {
   return jaakkola_jordan(side * predictors(world, row, theta)[0], 1.5L);
 }
 
-// Bohning: lse(eta) <= lse(eta^) + p'delta + delta'(I - 11'/K) delta / 4.
+// Bohning's formula: lse(eta) <= lse(eta^) + p'delta + delta'(I - 11'/K) delta / 4.
 RowTerms softmax_anchored(const World& world, RowId row, const Vector& theta) {
   const auto own = static_cast<std::size_t>(world.store.target(row));
   const auto eta = predictors(world, row, theta), eta0 = predictors(world, row, world.anchor.theta);
@@ -106,8 +106,8 @@ RowTerms cubic(const World& world, RowId row, const Vector& theta) {
   return {log_sigmoid_exactly(m), log_sigmoid_exactly(m0) + p * delta - curvature * delta * delta / 2};
 }
 
-// log p(theta, z) within the radius, with L for a row that is lit; beyond it log p(nearest, z) + log posterior(theta) -
-// log posterior(nearest).
+// log p(theta, z) inside the radius, with L for a lit row; beyond it log p(nearest, z) + log posterior(theta) - log
+// posterior(nearest).
 Long explicit_joint(const World& world, const Explicit& terms, const Vector& theta, const BrightSet& z) {
   Long sum = world.model.prior().log_density(theta);
   const Vector nearest = world.zone_point(theta);
@@ -125,8 +125,8 @@ Long explicit_joint(const World& world, const Explicit& terms, const Vector& the
   return sum;
 }
 
-// What rounding may do to the terms of the bright rows: a gap has an absolute error of a few ulps of delta^2 times its
-// curvature (below 2 here), and near a second touching point of the bound that is not small beside the gap.
+// A limit of the rounding error of the bright rows' terms: a gap has an absolute error of a few ulps of delta^2 times
+// its curvature (below 2 here), which is not small relative to the gap near a second touching point of the bound.
 double rounding(const World& world, const State& state) {
   double sum = 0.0;
   for (std::size_t i = 0; i < state.z.fixed.size(); ++i) {
@@ -152,7 +152,7 @@ void expect_density(const World& world, const Explicit& terms, const std::vector
 
       Evaluation there;
       for (Index j = 0; j < theta.size(); ++j) {
-        const double h = 2e-6;  // small beside the least |delta| of a bright row, where log(gap) bends most
+        const double h = 2e-6;  // small relative to the least |delta| of a bright row, where log(gap) is most curved
         const auto value = [&](double step) {
           world.joint.evaluate(theta + step * Vector::Unit(theta.size(), j), state.z, false, there);
           return there.log_density;
@@ -180,8 +180,8 @@ TEST(JointDensity, StudentTIsItsDefinition) {
   expect_density(World(StudentT(4.0, 0.8), Prior::laplace(0.0, 1.0), 60, 3, 13), student_t_anchored, {0.5, 2.0});
 }
 
-// Growth inside the radius, all rows outside; 1.0 and 6.0 standard deviations per coefficient are safely on
-// either side of a radius of 5.
+// Inside the radius the bound grows, outside all rows are evaluated; 1.0 and 6.0 standard deviations per coefficient
+// are clearly on either side of a radius of 5.
 TEST(JointDensity, ABoundThatGrowsIsItsDefinition) {
   const World world(Logistic{}, some_prior, 60, 3, 14, std::make_shared<CubicRule>(5.0));
   ASSERT_LT(world.bound.at(world.theta(1.0, 3), false).rho, 4.9);
@@ -189,7 +189,7 @@ TEST(JointDensity, ABoundThatGrowsIsItsDefinition) {
   expect_density(world, cubic, {0.3, 1.0, 6.0});
 }
 
-// Rows without a z add their likelihood, whatever their bound.
+// Lit rows add their likelihood, whatever their bound.
 TEST(JointDensity, LitRowsAreTheirLikelihood) {
   for (const double above : {0.0, 0.3, 0.6}) {
     const World world(Logistic{}, some_prior, 60, 3, 14, std::make_shared<CubicRule>(5.0), {.above = above});
@@ -216,7 +216,7 @@ TEST(JointDensity, LitRowsAreTheirLikelihood) {
 TEST(JointDensity, QueriesAreTheBrightRows) {
   const World world(Softmax{3}, some_prior, 50, 2, 15);
   State state = world.state(world.theta(1.0), 5);
-  EXPECT_EQ(world.count(), 10);  // the rows looked at
+  EXPECT_EQ(world.count(), 10);  // the evaluated rows
   EXPECT_EQ(world.joint.evaluate(world.theta(2.0), state.z, true, state.proposed), 10);
   EXPECT_EQ(world.count(), 10);
   const std::vector<RowId> rows = {1, 2, 3};
@@ -232,7 +232,7 @@ TEST(JointDensity, QueriesAreTheBrightRows) {
   EXPECT_EQ(world.count(), 0);
 }
 
-// A query per bright row and per lit row; beyond the radius two passes more.
+// One query per bright row and per lit row; two additional passes beyond the radius.
 TEST(JointDensity, QueriesOfLitRowsAndBeyondTheRadius) {
   for (const Lighting& lighting : {Lighting{}, Lighting{.above = 0.8}})
     for (const bool framed : {false, true}) {
@@ -259,7 +259,7 @@ TEST(JointDensity, QueriesOfLitRowsAndBeyondTheRadius) {
     }
 }
 
-// Rows go bright and dark at random, in the order of chance; after each settle the state is as if read anew.
+// Rows become bright and dark in random order; after each update the state equals a new evaluation.
 TEST(JointDensity, ChangesInPlaceAreAnEvaluationAnew) {
   std::vector<std::unique_ptr<World>> worlds;
   worlds.push_back(std::make_unique<World>(Logistic{}, some_prior, 40, 3, 16));
@@ -300,7 +300,7 @@ TEST(JointDensity, ChangesInPlaceAreAnEvaluationAnew) {
       }
 }
 
-// What is left in an evaluation from another theta, another z or another zone has no say.
+// Contents left in an evaluation from another theta, z or zone have no effect.
 TEST(JointDensity, OldContentsOfAnEvaluationDoNotMatter) {
   const World world(Logistic{}, some_prior, 40, 3, 18, std::make_shared<CubicRule>(5.0));
   const State inside = world.state(world.theta(1.0), 3), outside = world.state(world.theta(9.0), 2);
@@ -342,7 +342,7 @@ TEST(JointDensity, AThetaThatIsNotFiniteGivesADensityThatIsNotFinite) {
         }
 }
 
-// A logistic family that overrates its bound: nine tenths of the curvature that holds.
+// A logistic family with an invalid bound: nine tenths of the needed curvature.
 struct Overrated : Logistic {
   std::string name() const { return "overrated"; }
   void global_curvature(double y, Predictor eta, std::span<double> out) const {
@@ -369,7 +369,7 @@ TEST(JointDensity, ABoundThatIsNoneIsFatalAndNamesTheRow) {
   ASSERT_GT(sound.size(), 3u);
   ASSERT_LT(sound.size(), 57u);
 
-  // Nor does a move get by: rows that are bright where their bounds hold are fatal on the way out.
+  // A move is caught, too: rows that are bright where their bounds hold cause an error on the way out.
   world.joint.evaluate_rows(state, sound, fixed, gaps);
   for (std::size_t i = 0; i < sound.size(); ++i) world.joint.brighten(state, fixed, gaps, i);
   int fatal = 0;
@@ -418,7 +418,7 @@ TEST(FullDensity, IsThePriorAndAllRows) {
   }
 }
 
-// Bright rows and dark rows together are the posterior: summed over all z, the joint is the full density.
+// Bright and dark rows together give the posterior: summed over all z, the joint is the full density.
 TEST(JointDensity, SumsOverZToTheFullDensity) {
   const World world(Logistic{}, some_prior, 8, 2, 23);
   for (const double spread : {0.5, 3.0}) {
@@ -437,7 +437,7 @@ TEST(JointDensity, SumsOverZToTheFullDensity) {
   }
 }
 
-// So far out that the bound's fall and the gaps cancel to nothing that can be trusted.
+// So far out that the bound's decrease and the gaps cancel beyond double precision.
 TEST(JointDensity, SaysWhereRoundingWouldDecide) {
   const Model model(Logistic{}, Prior::normal(0.0, 2.0));
   const auto problem = problems::make(model, 1000, 2, 6);
@@ -453,8 +453,8 @@ TEST(JointDensity, SaysWhereRoundingWouldDecide) {
   EXPECT_FALSE(std::isfinite(at.log_density));
 }
 
-// What rows add at the anchor cancels in every ratio, however many there are: a density is not judged by it until its
-// own rounding would be seen.
+// The rows' terms at the anchor cancel in every ratio. They only count against a density once their own rounding would
+// be visible.
 TEST(JointDensity, ManyRowsAreNoReasonThatRoundingWouldDecide) {
   const Model model(Logistic{}, Prior::normal(0.0, 2.0));
   const problems::Machine machine;
@@ -472,7 +472,7 @@ TEST(JointDensity, ManyRowsAreNoReasonThatRoundingWouldDecide) {
   }
 }
 
-// Whether a density can be computed must not depend on z, or a sweep could lead to where no move leads away.
+// Whether a density can be computed must not depend on z; otherwise a sweep could reach a state that no move leaves.
 TEST(JointDensity, NoSweepLeadsToWhereRoundingWouldDecide) {
   const World world(Logistic{}, Prior::normal(0.0, 1e9), 6, 1, 24);
   int finite = 0;
@@ -482,15 +482,15 @@ TEST(JointDensity, NoSweepLeadsToWhereRoundingWouldDecide) {
     EXPECT_EQ(std::isfinite(world.state(theta, 1).at.log_density), dark) << far;
     finite += dark ? 1 : 0;
   }
-  EXPECT_GT(finite, 10);  // and the limit is among these
+  EXPECT_GT(finite, 10);  // the limit is among these
   EXPECT_LT(finite, 140);
 }
 
-// All classes may move together as far as the prior allows. Dark rows and gaps are the full density there, too.
+// All classes may move together as far as the prior allows. Sums of dark rows and gaps equal the full density there.
 TEST(JointDensity, ClassesThatMoveTogetherLeaveNothingThatCancels) {
   for (const double wide : {1e2, 1e5, 1e6})
     for (const bool framed : {false, true}) {
-      if (framed && wide > 1e5) continue;  // beside the data such a prior is not seen, and the frame says so
+      if (framed && wide > 1e5) continue;  // the data hide so wide a prior, and the frame says so
       const World world(Softmax{3}, Prior::normal(0.0, wide), 3000, 2, 25, std::make_shared<SharpRule>(Zone{3.0, 6.0}));
       const JointDensity density(
           world.store, world.bound, world.model.shared_term(),

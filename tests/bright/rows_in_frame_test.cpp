@@ -1,4 +1,4 @@
-// Kicks by rows in the coordinates of the frame against kicks by products with its matrix.
+// Kicks by rows in the frame's coordinates against kicks by products with its matrix.
 #include "flymc/bright/rows_in_frame.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace flymc {
 namespace {
 
-// A number and a code of many levels, of which the last have few rows.
+// A number and a code of many levels, the last of which have few rows.
 Store with_levels(const Model& model, RowId rows, Index levels) {
   std::vector<std::string> names = {"intercept", "x"};
   for (Index l = 0; l < levels; ++l) names.push_back("level" + std::to_string(l));
@@ -21,7 +21,7 @@ Store with_levels(const Model& model, RowId rows, Index levels) {
   const RowMatrix numbers = problems::features(rows, 3, 71);
   std::vector<std::vector<double>> cells;
   for (RowId i = 0; i < rows; ++i) {
-    // A square makes the last levels rare.
+    // Squaring makes the last levels rare.
     const double u = std::abs(std::fmod(numbers(i, 2), 1.0));
     cells.push_back({1.0, numbers(i, 1), std::floor(u * u * static_cast<double>(levels + 1))});
     Vector own(layout.features());
@@ -57,7 +57,7 @@ TEST(RowsInFrame, GiveTheForceOfTheFrame) {
         random.normals(Purpose::move, 100 * number, {b.data(), static_cast<std::size_t>(b.size())});
         state.theta = frame->theta(b);
         joint.evaluate(state.theta, state.z, true, state.at);
-        // Some rows more in each round.
+        // Each round brightens some more rows.
         std::vector<RowId> rows;
         for (RowId row = static_cast<RowId>(number); row < store.rows() && rows.size() < 4; row += 7)
           if (joint.has_z(row) && !state.z.set.is_bright(row)) rows.push_back(row);
@@ -73,7 +73,7 @@ TEST(RowsInFrame, GiveTheForceOfTheFrame) {
           Vector expected, force;
           const RowId queries = joint.kick(*frame, length * b, state.z, expected);
           EXPECT_EQ(joint.kick(*frame, length * b, state.z, force, &*bright), queries);
-          // But for rho, which is taken for a multiple of |b|.
+          // They agree except for rho, which is approximated by a multiple of |b|.
           const double ratio = frame->rho_about(length * b) / frame->rho(length * b);
           worst = std::max(worst, (force - expected).norm() / (1.0 + expected.norm()) / (1e-9 + std::abs(ratio - 1.0)));
         }
@@ -84,7 +84,7 @@ TEST(RowsInFrame, GiveTheForceOfTheFrame) {
     }
 }
 
-// Rows without codes are left to the matrix.
+// Rows without codes use the matrix.
 TEST(RowsInFrame, AreNotMadeOfNumbers) {
   const problems::Machine machine;
   const auto problem = problems::make(problems::models()[0], 500, 20, 73);

@@ -1,4 +1,4 @@
-// Stand-ins: which rows they stand for, and how well; and that densities do without them.
+// Stand-ins: the groups that they replace, their accuracy, and that densities do not use them.
 #include "flymc/bound/stand_ins.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using problems::models;
 
-// A table of a few kinds of rows, all lit: an intercept, a level and a number, with rows of a kind `apart`.
+// A table with a few kinds of rows, all lit: an intercept, a level and a number; rows of a kind differ by `apart`.
 struct Kinds {
   Kinds(const Model& of, RowId rows, double apart) : model(of) {
     RowMatrix x(rows, 3);
@@ -64,8 +64,8 @@ TEST(StandIns, StandForEqualRowsExactly) {
   }
 }
 
-// Rows that differ a little have one stand-in, at their mean, which is not exact. The density is, whatever the
-// stand-ins are: with all rows lit it is the posterior's own. Only the kick on the way of a trajectory knows them.
+// Rows that differ slightly share one stand-in at their mean, which is not exact. The density is exact for any
+// stand-ins: with all rows lit it is the posterior's own. Only the kicks along a trajectory use them.
 TEST(StandIns, GiveForcesAndNoDensity) {
   for (const Model& model : models()) {
     SCOPED_TRACE(model.family().name());
@@ -97,7 +97,7 @@ TEST(StandIns, GiveForcesAndNoDensity) {
   }
 }
 
-// Where hardly two rows are alike there are none, and none of few rows.
+// There are no stand-ins if hardly two rows are similar, or if there are few rows.
 TEST(StandIns, NoneWhereTheyWouldBeMany) {
   EXPECT_EQ(Kinds(models()[0], 60, 0.0).bound->stand_ins().size(), 0u);
   const problems::Machine machine;
@@ -109,7 +109,7 @@ TEST(StandIns, NoneWhereTheyWouldBeMany) {
   EXPECT_EQ(bound.stand_ins().size(), 0u);
 }
 
-// The same from the sums and the lit rows, as a run keeps them.
+// The same stand-ins from the sums and the lit rows that a run keeps.
 TEST(StandIns, AreMadeAgainFromTheLitRows) {
   const Kinds kinds(models()[0], 600, 0.02);
   BoundRows rows;

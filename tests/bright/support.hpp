@@ -1,5 +1,5 @@
-// A regression with all that stands on it - anchor, bound, both densities - whose queries are counted; and evaluations
-// compared bit for bit.
+// A regression with its anchor, bound and both densities, whose queries are counted; and bitwise comparison of
+// evaluations.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ struct World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  // theta at `spread` posterior standard deviations from the anchor, in a direction that the number chooses.
+  // theta at `spread` posterior standard deviations from the anchor, in a direction determined by `number`.
   Vector theta(double spread, std::uint64_t number = 0) const {
     Vector z(anchor.theta.size());
     PhiloxRandom(77, number, 0).normals(Purpose::start, 0, {z.data(), static_cast<std::size_t>(z.size())});
@@ -38,14 +38,14 @@ struct World {
     return anchor.theta + rho / anchor.metric.length(offset) * offset;
   }
 
-  // The point whose z a theta has: itself, or beyond the radius the nearest point of the zone.
+  // The zone's point of a theta: theta itself or, beyond the radius, the nearest point of the zone.
   Vector zone_point(const Vector& where) const {
     const Vector offset = where - anchor.theta;
     const double rho = std::sqrt(offset.dot(anchor.metric.matrix() * offset)), radius = bound.rule().radius();
     return rho > radius ? Vector(anchor.theta + radius / rho * offset) : where;
   }
 
-  // A state there, all rows dark but every `nth` (0: none) that has a z; evaluated, with or without gradient.
+  // An evaluated state at `where`: every `nth` row that has a z is bright (0: none), the others are dark.
   State state(const Vector& where, RowId nth, bool with_gradient = true) const {
     State state(where, store.rows());
     joint.evaluate(where, state.z, with_gradient, state.at);
@@ -110,9 +110,8 @@ inline void expect_same(const Evaluation& a, const Evaluation& b) {
   expect_same_gaps(a.bright, b.bright);
 }
 
-// The state is what it would be if (theta, z) had just been read from a file: the same rows' constants, and the same
-// evaluation bit for bit, by the world's density unless another is given. Takes queries of its own, which it gives
-// back.
+// Checks that the state equals one newly read from a file with this (theta, z): the same rows' constants, and a
+// bit-identical evaluation, by the world's density unless another is given. Restores the count of queries.
 inline void expect_settled(const World& world, const State& state, const JointDensity* density = nullptr) {
   const RowId before = *world.queries;
   ASSERT_EQ(static_cast<std::size_t>(state.z.set.bright_count()), state.z.fixed.size());

@@ -9,7 +9,7 @@
 
 namespace flymc {
 
-// The sum of the rows' log likelihoods, and its gradient in theta where asked for.
+// The sum of the rows' log likelihoods, and its gradient in theta if requested.
 struct LikelihoodSum {
   double value = 0.0;
   Matrix gradient;  // one column per predictor
@@ -26,13 +26,13 @@ struct LikelihoodSum {
   }
 };
 
-// One query per row. Every rank calls it with the same theta; throws where that is not so.
+// One query per row. Every rank must call it with the same theta; throws if they differ.
 LikelihoodSum sum_of_likelihoods(const Store& store, const BatchedFamily& family, const Vector& theta,
                                  bool with_gradient, const Execution& execution);
 
-// A number that stands for a theta and its density. Ranks compute the same chain, each for itself, and compare.
+// A hash of a theta and its density. Every rank computes the same chain, and ranks compare hashes.
 std::uint64_t fingerprint(const Vector& theta, double log_density);
-// Where ranks differ (another library of mathematics, or another checkpoint), their draws would be of no posterior.
+// Throws because ranks differ (another mathematics library, or another checkpoint) and draws would be wrong.
 [[noreturn]] void ranks_differ();
 
 }  // namespace flymc

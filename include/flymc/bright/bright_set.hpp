@@ -1,4 +1,4 @@
-// z: which rows are bright, with every question of a chain answered in O(1).
+// z: the set of bright rows, with every query of a chain in O(1).
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace flymc {
 
-// Two forms of one set, which differ in memory and in nothing else. While few rows are bright, a list of them and a
-// hash map of their positions: O(bright rows). When more than one in 64 is bright, the paper's two arrays of N numbers,
-// 8 bytes per row: `order_` holds every row once, bright rows first; `place_` says where in it a row stands. Small
-// tables begin with the arrays; tables of 2^32 rows and more never have them.
+// Two representations of one set, which differ only in memory. While few rows are bright, a list of them and a hash map
+// of their positions: O(bright rows). When more than one in 64 is bright, the paper's two arrays of N numbers, 8 bytes
+// per row: `order_` holds every row once, bright rows first; `place_` holds each row's index in it. Small tables begin
+// with the arrays; tables of 2^32 rows and more never use them.
 class BrightSet {
  public:
   // All rows dark.
@@ -28,9 +28,9 @@ class BrightSet {
   RowId bright(RowId i) const {
     return in_arrays_ ? order_[static_cast<std::size_t>(i)] : list_[static_cast<std::size_t>(i)];
   }
-  // The i-th dark row, likewise. O(1) in the arrays; a search among the bright rows in the list.
+  // The i-th dark row, in such an order. O(1) in the arrays; a search among the bright rows in the list.
   RowId dark(RowId i) const;
-  // Where among the bright rows a bright row stands: bright(position(row)) == row.
+  // The index of a bright row among the bright rows: bright(position(row)) == row.
   RowId position(RowId row) const {
     return in_arrays_ ? RowId{place_[static_cast<std::size_t>(row)]} : position_.find(row)->second;
   }

@@ -11,7 +11,7 @@
 
 namespace flymc {
 
-// What a theta move sees. Immutable and shared by chains.
+// The density that a theta move samples. Immutable and shared by chains.
 class Density {
  public:
   virtual ~Density() = default;
@@ -21,8 +21,8 @@ class Density {
   virtual RowId evaluate(const Vector& theta, const BrightRows& z, bool with_gradient, Evaluation& out) const = 0;
 };
 
-// The posterior by all rows, which regular MCMC targets: N queries per evaluation. It has no z. Chains side by side
-// share out the cores, so an evaluation takes one thread, on every rank.
+// The posterior evaluated with all rows, which regular MCMC targets: N queries per evaluation. It has no z. Concurrent
+// chains share the cores, so an evaluation uses one thread on every rank.
 class FullDensity final : public Density {
  public:
   FullDensity(const Store& store, const Model& model, const Communicator& communicator = Communicator::alone());
@@ -36,8 +36,8 @@ class FullDensity final : public Density {
   Threads one_{1};
 };
 
-// What a sweep has decided about the rows of this rank: those that become bright, with what was seen of them, and those
-// that go dark; both in the order of the rows.
+// A sweep's decisions about the rows of this rank: rows that become bright, with their constants and gaps, and rows
+// that become dark; both in the order of the rows.
 struct Flips {
   BoundRows bright;
   Gaps gaps;
@@ -50,13 +50,13 @@ struct Flips {
 // it has at the nearest point of the zone, and theta sees all rows: two passes (docs/mathematics.md, "Beyond the
 // radius"). The density is continuous there.
 //
-// Every rank has the whole state, bright rows included, so moves need no word from another. A sweep is made where the
-// rows are: a rank looks at proposed rows of its own and decides about bright rows of its own; `flip` tells the others,
+// Every rank has the whole state, bright rows included, so moves need no communication. A sweep is made where the rows
+// are: each rank evaluates its own proposed rows and decides about its own bright rows; `flip` exchanges the decisions,
 // in one message per sweep.
 class JointDensity final : public Density {
  public:
-  // With a frame, evaluations are for split HMC: the collapsed bound by its coordinates b, and the force instead of the
-  // gradient.
+  // With a frame, evaluations are for split HMC: they compute the collapsed bound from the coordinates b, and the force
+  // instead of the gradient.
   JointDensity(const Store& store, const Bound& bound, std::shared_ptr<const Term> prior,
                std::shared_ptr<const SplitFrame> frame = nullptr,
                const Communicator& communicator = Communicator::alone())
@@ -77,47 +77,47 @@ class JointDensity final : public Density {
   const SplitFrame* frame() const { return frame_.get(); }
   RowId evaluate(const Vector& theta, const BrightRows& z, bool with_gradient, Evaluation& out) const override;
 
-  // The force by a frame's coordinates: the gradient in b of the density without its Gaussian part. One query per bright
-  // row. `bright` are the bright rows in the frame, if they were made.
+  // The force in a frame's coordinates: the gradient in b of the density without its Gaussian part. One query per
+  // bright row. `bright` holds the bright rows in the frame, or is null.
   RowId kick(const SplitFrame& frame, const Vector& b, const BrightRows& z, Vector& force,
              const RowsInFrame* bright = nullptr) const;
-  // The bright rows in the density's frame, where so many kicks are the cheaper for it.
+  // The bright rows in the density's frame; empty unless that makes this number of kicks cheaper.
   std::optional<RowsInFrame> bright_in_frame(const BrightRows& z, int kicks) const;
 
-  // Whether a row is this rank's.
+  // Whether a row belongs to this rank.
   bool owns(RowId row) const { return own_.contains(row); }
-  // Whether a row is either bright or dark; those that are lit are neither.
+  // Whether a row is either bright or dark; lit rows are neither.
   bool has_z(RowId row) const { return !bound_.lit().contains(row); }
-  // A number of each rank.
+  // Returns every rank's number.
   std::vector<double> gather(double own) const { return gather_all(communicator_, std::span<const double>(&own, 1)); }
-  // What is fixed about rows, in their order, whichever rank has them. No query.
+  // The constants of rows of any rank, in the order of `rows`. No query.
   void fetch(std::span<const RowId> rows, BoundRows& out) const;
 
-  // For sweeps. Looks at rows of this rank that may be dark, at the state's theta: one query each.
+  // For sweeps. Evaluates rows of this rank that may be dark, at the state's theta: one query each.
   RowId evaluate_rows(const State& state, std::span<const RowId> rows, BoundRows& fixed, Gaps& gaps) const;
   // The parts of `flip`, on this rank alone. Sets z of row i of `evaluate_rows` to bright, or of a bright row to dark;
   // `update` must follow before the next move.
   void brighten(State& state, const BoundRows& fixed, const Gaps& gaps, std::size_t i) const;
   void darken(State& state, RowId row) const;
-  // Adds the density up again after z has changed; no query.
+  // Recomputes the density from its parts after z has changed; no query.
   void update(State& state) const;
-  // How a sweep ends, for the flips of all ranks: rows become bright, then rows go dark, each in their order. Returns
+  // Ends a sweep with the flips of all ranks: rows become bright, then rows become dark, each in their order. Returns
   // the queries of all ranks.
   RowId flip(State& state, const Flips& flips) const;
 
  private:
   void see_lit_in_frame();
-  // The force within the zone by rows in the frame.
+  // The force inside the zone, with the rows in the frame.
   Vector force_in_frame(const Vector& b, double rho, const BrightRows& z, const RowsInFrame& bright) const;
   void add_up(const BrightRows& z, bool with_gradient, Evaluation& at) const;
-  // What does not depend on z, with its gradient in theta added to `gradient`, if given. Returns the queries.
+  // The part that does not depend on z. Adds its gradient in theta to `gradient` if that is given. Returns the queries.
   RowId base_at(const Vector& theta, const BoundPoint& point, double& base, Vector* gradient) const;
   std::vector<double> outer_slopes(const Gaps& gaps, double& rho_slope) const;
-  // The bright rows' part of the gradient: in the zone's point, with their slope in rho apart, and in theta.
+  // The bright rows' part of the gradient: at the zone's point, with the slope in rho separate, and in theta.
   Vector point_gradient(const BrightRows& z, const Gaps& gaps, double& rho_slope) const;
   Vector bright_gradient(const BrightRows& z, const BoundPoint& point, const Gaps& gaps) const;
-  // The force: inside the zone by the frame, from the lit rows' gradient in theta and
-  // the bright rows' gaps; and anywhere, from the whole gradient in theta.
+  // The force: `rest` inside the zone, from the frame, the lit rows' gradient in theta and the bright rows' gaps;
+  // `without_gaussian` everywhere, from the whole gradient in theta.
   Vector rest(const SplitFrame& frame, const Vector& b, const BoundPoint& point, const Vector& lit, const BrightRows& z,
               const Gaps& gaps) const;
   static Vector without_gaussian(const SplitFrame& frame, const Vector& b, const Vector& gradient);
@@ -126,11 +126,11 @@ class JointDensity final : public Density {
   const Bound& bound_;
   std::shared_ptr<const Term> prior_;
   std::shared_ptr<const SplitFrame> frame_;
-  std::shared_ptr<const RowsInFrame> lit_in_frame_;  // or their stand-ins; none where they would cost more
+  std::shared_ptr<const RowsInFrame> lit_in_frame_;  // or their stand-ins; null if that would cost more
   const Communicator& communicator_;
   RowRange own_;
   double at_anchor_;  // the density there without bright rows
-  Threads one_{1};    // chains side by side share out the cores
+  Threads one_{1};    // concurrent chains share the cores
 };
 
 }  // namespace flymc

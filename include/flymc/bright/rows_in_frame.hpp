@@ -1,8 +1,8 @@
 // A few rows in the coordinates of a frame.
 //
-// theta = origin + V b changes the predictors of a row by x'V b, and slopes of its predictors pull b by V'x. Where rows
-// have few entries and are fewer than coefficients, their V'x are made once for a trajectory, and a kick then has no
-// product with V.
+// theta = origin + V b changes the predictors of a row by x'V b, and slopes of its predictors contribute V'x to the
+// gradient in b. If rows have few entries and are fewer than coefficients, their V'x are computed once per trajectory,
+// and a kick then needs no product with V.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ class RowsInFrame {
 
   // delta[i K + k] = the change of predictor k of row i at b.
   void changes(const Vector& b, std::span<double> delta) const;
-  // force += sum of slope[i K + k] times the gradient in b of that change.
+  // Adds to force the sum of slope[i K + k] times the gradient in b of that change.
   void pull(std::span<const double> slope, Vector& force) const;
 
  private:

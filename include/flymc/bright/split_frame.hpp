@@ -16,23 +16,23 @@ struct SplitFrame {
   Matrix to_theta;    // V
   Matrix from_theta;  // V^-1
   Vector centre;
-  // Of the joint density's frame alone:
-  double value = 0.0;               // of the collapsed bound at the anchor,
-  Vector slope;                     // and its slope there
-  Vector growth;                    // V'Q V is diagonal; empty where nothing grows
+  // Only in the frame of the joint density:
+  double value = 0.0;               // the collapsed bound at the anchor
+  Vector slope;                     // its slope there
+  Vector growth;                    // the diagonal of V'Q V; empty if the bound does not grow
   Matrix to_white;                  // L'V for the bound's metric L L': rho = |L'V b|
   double stretch = 1.0;             // rho is about stretch |b|
-  Vector prior_slope;               // of the quadratic in theta that stands for the prior,
-  SparseSymmetric prior_curvature;  // and its curvature
+  Vector prior_slope;               // of the quadratic in theta that replaces the prior in the frame
+  SparseSymmetric prior_curvature;  // its curvature
 
-  // After the matrices were set.
+  // Must be called after the matrices have been set.
   void pack();
   Vector theta(const Vector& b) const { return origin + change(b); }
   Vector position(const Vector& at_theta) const { return packed_from_theta_ * (at_theta - origin); }
   Vector change(const Vector& b) const { return packed_to_theta_ * b; }
   // A gradient in theta as a gradient in b.
   Vector pull(const Vector& gradient) const { return packed_transposed_ * gradient; }
-  // The same of a gradient that has one entry.
+  // The same for a gradient with a single nonzero entry; adds to `out`.
   void add_pulled(Index entry, double slope_there, double* out) const {
     packed_transposed_.add_column(entry, slope_there, out);
   }
@@ -41,11 +41,11 @@ struct SplitFrame {
 
   // sum_n log B_n at b and its change from the anchor, inside the bound's zone: O(D).
   double log_sum(const Vector& b, const Vector& change, double rho) const;
-  // The gradient in b of log prior + sum_n log B_n without the Gaussian part, but for what a prior that is not
-  // quadratic adds; `rho_weight` is a further slope in rho. The gradient of rho is taken as if rho were rho_about:
-  // kicks may be approximate, a trajectory ends with the exact density.
+  // The gradient in b of log prior + sum_n log B_n without the Gaussian part and without prior_rest; `rho_weight` is an
+  // additional slope in rho. The gradient of rho is computed as if rho were rho_about: kicks may be approximate,
+  // because the end of a trajectory uses the exact density.
   Vector rest(const Vector& b, double rho, double rho_weight) const;
-  // What a prior that is not quadratic adds: its gradient in theta less that of the quadratic that stands for it.
+  // The additional gradient of a prior that is not quadratic: its gradient in theta minus that of its quadratic.
   Vector prior_rest(const Term& term, const Vector& change) const;
 
  private:

@@ -1,4 +1,4 @@
-// The state of a chain: theta, z, and what is already known about the density there.
+// The state of a chain: theta, z, and the parts of the density there that are already known.
 #pragma once
 
 #include <vector>
@@ -8,22 +8,22 @@
 
 namespace flymc {
 
-// z: which rows are bright, and for each of them, in the same order, what the bound knows of it.
+// z: the set of bright rows, and in the same order their constants in the bound.
 struct BrightRows {
   explicit BrightRows(RowId rows) : set(rows) {}
   BrightSet set;
   BoundRows fixed;
 };
 
-// The log density at one theta given z, with the parts that a sweep can add up again without a query.
+// The log density at one theta given z, with the parts that a sweep can reuse without a query.
 struct Evaluation {
   double log_density = 0.0;
-  // One of the two, if asked for: the gradient in theta, or, of a density that has a frame, what is to be kicked: the
+  // One of the two, if requested: the gradient in theta, or, for a density with a frame, the force, which is the
   // gradient in b without the Gaussian part.
   Vector gradient, force;
-  double base = 0.0;  // without the bright rows
-  // Of `base`, in theta: the whole gradient, or, where the density has a frame and theta is in the bound's zone, that of
-  // the lit rows (the frame knows the others').
+  double base = 0.0;  // log density without the bright rows' terms
+  // Gradients of `base` in theta: the whole gradient or, if the density has a frame and theta is in the bound's zone,
+  // only the lit rows' (the frame computes the others).
   Vector base_gradient, lit_gradient;
   BoundPoint point;  // theta as the bound sees it
   Vector b;          // theta in the coordinates of the density's frame, if it has one
@@ -35,7 +35,7 @@ struct Evaluation {
 // A state carries only what the next step needs. `at` always belongs to `theta` and `z`; `proposed` and what
 // follows is scratch space.
 struct State {
-  // All rows dark; give it `rows` = 0 where there is no z. The density is not evaluated yet.
+  // All rows dark; `rows` is 0 if there is no z. The density is not evaluated yet.
   State(Vector where, RowId rows) : theta(std::move(where)), z(rows) {}
   std::uint64_t iteration = 0;
   Vector theta;
