@@ -11,7 +11,7 @@ double BrightCheck::expected(const State& state, const Random& random, RowId& qu
   constexpr std::uint64_t count = 32;
   const auto n = static_cast<std::uint64_t>(density_->rows());
   const bool weighted = proposals_ && proposals_->rate() > 0.0;
-  // Of this rank: the rows that were drawn, as often as they were.
+  // The drawn rows of this rank, with repeats.
   std::vector<RowId> rows;
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto row = weighted && i % 2 == 1 ? proposals_->draw_one(random, Purpose::check, 2 * i)

@@ -1,4 +1,4 @@
-// Mixtures over the places of one or two coefficients, and their acceptance.
+// Mixtures over the places of one or two coefficients, and their acceptance probabilities.
 #include "flymc/kernel/crossing.hpp"
 
 #include <Eigen/Cholesky>
@@ -14,13 +14,13 @@
 namespace flymc {
 namespace {
 
-// The least weight of a place, times the number of places, before the weights are divided by their sum. If the rows do
-// not limit a coefficient, the prior is the only proposal with the posterior's tail. If it is proposed rarely, a chain
-// that is far out stays there for long.
+// The least weight of a place, as a share of an equal weight, before the weights are divided by their sum. If the rows
+// do not limit a coefficient, only the prior proposes the posterior's tail; if it were proposed rarely, a chain far out
+// would stay there for long.
 constexpr double least_weight = 0.5;
 constexpr double degrees = 5.0;          // of the Student-t around the normal: its tails are longer than a likelihood's
 constexpr double correlated = 0.4;       // coefficients with a larger correlation, given all others, also move in pairs
-constexpr std::uint64_t addresses = 16;  // of the random numbers of one move
+constexpr std::uint64_t addresses = 16;  // number of random addresses of one move
 
 // The mixture over the places of a block: component s has bit i set if coefficient i is in its spike.
 class Mixture {
@@ -71,7 +71,7 @@ class Mixture {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = (subset >> i & 1) != 0;
     return out;
   }
-  // Calls f for each coefficient with its density given those before it: first those in their spikes, then the others.
+  // Calls f for each coefficient with its density given the earlier ones: first those in their spikes, then the others.
   template <class F>
   void visit(std::size_t subset, const Vector& x, F&& f) const {
     const AtPrior at_prior = places(subset);

@@ -25,7 +25,7 @@ std::vector<RowId> ExplicitSweep::choose_rows(const State& state, const Random& 
   switch (choice_) {
     case Choice::with_replacement:
       for (std::uint64_t i = 0; i < count; ++i) rows.push_back(static_cast<RowId>(random.choose(Purpose::pick, i, n)));
-      // Given theta, the last of several draws of one z is all that remains of them: one draw is the same.
+      // Given theta, only the last of several draws of one z matters, so one draw is equivalent.
       std::sort(rows.begin(), rows.end());
       rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
       break;

@@ -18,8 +18,8 @@ Info ImplicitSweep::step(State& state, const Random& random) const {
   return flip_by_proposals(*density_, state, random, proposed(random), [this](RowId) { return q_; });
 }
 
-// Skips run over row ids, not over the order in memory, so that a sweep depends on which rows are bright and not on how
-// they came to be.
+// Skips run over row ids, not over the order in memory, so that a sweep depends on the set of bright rows but not on
+// the order in which they became bright.
 std::vector<RowId> ImplicitSweep::proposed(const Random& random) const {
   std::vector<RowId> rows;
   const auto n = static_cast<std::uint64_t>(density_->rows());

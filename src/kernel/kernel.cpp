@@ -1,4 +1,4 @@
-// What kernels ask of their settings.
+// Checks of kernels' settings.
 #include "flymc/kernel/kernel.hpp"
 
 #include <fmt/format.h>

@@ -18,7 +18,7 @@ Proposals::Proposals(const ExpectedGaps& gaps, double s, const Communicator& com
     const double q = std::min(most, s * ExpectedGaps::value(static_cast<std::uint8_t>(level)));
     lambda_[level] = -std::log1p(-q);
   }
-  // Of the rank's own groups, which are whole but for the table's last, and then of all.
+  // Sums for the rank's own groups, which are complete except for the table's last, and then for all groups.
   std::vector<double> own(static_cast<std::size_t>((gaps.rows() + group_rows - 1) / group_rows), 0.0);
   for (RowId i = 0; i < gaps.rows(); ++i)
     own[static_cast<std::size_t>(i / group_rows)] += lambda_[gaps.level(gaps.first() + i)];
@@ -29,7 +29,7 @@ Proposals::Proposals(const ExpectedGaps& gaps, double s, const Communicator& com
   for (const double lambda : group_lambda_) rate_ += lambda;
   if (!(rate_ > 0.0)) return;  // no row has a z
 
-  // Vose: every cell holds 1 / groups of the whole, of one group or of two.
+  // Vose's alias method: every cell holds 1 / groups of the probability, from one group or from two.
   keep_.resize(groups);
   alias_.resize(groups);
   std::vector<std::uint32_t> small, large;
@@ -49,16 +49,16 @@ Proposals::Proposals(const ExpectedGaps& gaps, double s, const Communicator& com
     }
   }
   for (const auto& rest : {small, large})
-    for (const std::uint32_t g : rest) keep_[g] = 1.0;  // but for rounding
+    for (const std::uint32_t g : rest) keep_[g] = 1.0;  // not exactly 1 due to rounding
 }
 
-// From two uniforms: the cell of the alias table, and which of its two groups.
+// Maps two uniforms to a group: one chooses the cell of the alias table, the other one of its two groups.
 std::size_t Proposals::group_at(double cell, double threshold) const {
   const auto g = static_cast<std::size_t>(cell * static_cast<double>(keep_.size()));
   return threshold >= keep_[g] ? alias_[g] : g;
 }
 
-// From a third one: where in the group.
+// Maps a third uniform to a row of the group.
 RowId Proposals::row_in(std::size_t group, double within) const {
   const RowId first = static_cast<RowId>(group) * group_rows;
   const RowId last = std::min(first + group_rows, rows_) - 1;

@@ -1,4 +1,4 @@
-// A symmetric proposal: no correction.
+// The random walk's proposal is symmetric, so it needs no correction.
 #include "flymc/kernel/random_walk.hpp"
 
 namespace flymc {

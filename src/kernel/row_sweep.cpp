@@ -14,7 +14,7 @@ RowSweep::RowSweep(const JointDensity& density, std::shared_ptr<const Proposals>
 }
 
 double RowSweep::growth(const State& state) const {
-  // At four times as many arrivals as rows hardly a row is missed; small tables may have more.
+  // With four times as many arrivals as rows hardly a row is missed; small tables may have more.
   const double arrivals = std::max(1e5, 4.0 * static_cast<double>(proposals_->rows()));
   return std::min(density_->bound().gap_growth(state.at.point), std::max(1.0, arrivals / proposals_->rate()));
 }

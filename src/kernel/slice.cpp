@@ -1,4 +1,4 @@
-// The univariate slice update on a line through theta, and the two ways of choosing lines.
+// The univariate slice update on a line through theta, and the two ways to choose lines.
 #include "flymc/kernel/slice.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ double log_cosh(double a) { return log1p_exp(2.0 * a) - a; }
 
 // Draws a point of a curve through theta, by Neal's figures 3 (stepping out) and 5 (shrinkage). `at(t)` is a point of
 // the curve, and at(0) is theta. log_jacobian(t) is added to the log density, which makes it a density of t. `line`
-// tells apart the updates of one step. Returns the t of the new point.
+// distinguishes the updates of one step in the random addresses. Returns the t of the new point.
 template <class At, class LogJacobian>
 double update_curve(const Density& density, State& state, const At& at, const LogJacobian& log_jacobian, double width,
                     const Random& random, std::uint64_t line, Info& info) {
@@ -30,14 +30,14 @@ double update_curve(const Density& density, State& state, const At& at, const Lo
       ++info.not_finite;
       return false;
     }
-    // Not above but at least: a height so near 1 that the level rounds to the density at theta must leave theta inside.
+    // >= instead of >: if the height is so near 1 that the level rounds to the density at theta, theta must be inside.
     return state.proposed.log_density + log_jacobian(t) >= level;
   };
 
   double left = -width * random.uniform(Purpose::slice_place, line);
   double right = left + width;
-  // At most `most_steps_out` widths in all, split between both sides at random: the interval must be as likely from any
-  // other point of the slice inside it.
+  // At most `most_steps_out` widths in total, split between both sides at random: the interval must be equally likely
+  // from every point of the slice inside it.
   std::uint64_t steps_left = random.choose(Purpose::slice_limit, line, most_steps_out);
   std::uint64_t steps_right = most_steps_out - 1 - steps_left;
   while (steps_left-- > 0 && inside(left)) left -= width;
@@ -45,7 +45,7 @@ double update_curve(const Density& density, State& state, const At& at, const Lo
 
   for (std::uint64_t tries = 0;; ++tries) {
     const double t = left + (right - left) * random.uniform(Purpose::slice_shrink, (line << 32) | tries);
-    // Ends at the latest where at(t) rounds to theta, which is inside.
+    // Ends at the latest when at(t) rounds to theta, which is inside.
     if (inside(t)) {
       state.theta = at(t);
       std::swap(state.at, state.proposed);

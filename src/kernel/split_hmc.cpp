@@ -1,4 +1,4 @@
-// Rotations and kicks.
+// The trajectories of split HMC, and the tuning of their number of steps.
 #include "flymc/kernel/split_hmc.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ void check_settings(const Density& density, const SplitFrame& frame, double angl
 
 constexpr std::array<int, 10> step_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr std::size_t first_if_skewed = 3;  // 4 steps
-constexpr double mostly = 0.5;              // an acceptance that is not low
+constexpr double mostly = 0.5;              // limit between a low and a sufficient acceptance
 constexpr double quarter = 0.5 * std::numbers::pi;
 
 }  // namespace
@@ -53,8 +53,8 @@ SplitHmc::SplitHmc(const FullDensity& density, std::shared_ptr<const SplitFrame>
   check_settings(density, *frame_, angle, steps);
 }
 
-// Projects out of vectors in b the directions that change the held entries of theta = origin + V b: the rows of V for
-// these entries.
+// Projects out of vectors in b the directions that change the held entries of theta = origin + V b, which are the rows
+// of V for these entries.
 class SplitHmc::Holding {
  public:
   Holding(const SplitFrame& frame, const std::vector<Index>& entries) {
@@ -66,7 +66,7 @@ class SplitHmc::Holding {
   void take_out(Vector& v) const {
     if (basis_.size() > 0) v -= held_part(v);
   }
-  // The centre of the flow that begins at b and leaves the held directions as they are.
+  // The centre of the flow that begins at b and does not change the held directions.
   Vector centre(const Vector& centre, const Vector& b) const {
     return basis_.size() > 0 ? Vector(centre + held_part(b - centre)) : centre;
   }
@@ -75,14 +75,14 @@ class SplitHmc::Holding {
   Matrix basis_;  // orthonormal columns; empty: no entry is held
 };
 
-// A density that has the frame gives the force itself; of another it is the gradient without the Gaussian part.
+// A density with this frame returns the force itself; otherwise it is the gradient without the Gaussian part.
 void SplitHmc::kick(double time, const Vector& b, const Evaluation& at, const Holding& holding, Vector& p) const {
   push(time, at.b.size() > 0 ? at.force : Vector(frame_->pull(at.gradient) + b - frame_->centre), holding, p);
 }
 
-// Close to its wall a bright row's force is as large as one likes, and a step of any length overshoots: the trajectory
-// would end far outside of the zone, where a density takes all rows, and be rejected. A kick may be any function of b
-// and z, so it is shortened to a length that momentum has itself.
+// Close to its wall a bright row's force is unbounded, and a step of any length overshoots: the trajectory would end
+// far outside the zone, where a density evaluates all rows, and be rejected. A kick may be any function of b and z, so
+// its length is limited to a typical length of the momentum.
 void SplitHmc::push(double time, Vector force, const Holding& holding, Vector& p) const {
   holding.take_out(force);
   constexpr double longest = 3.0;
@@ -104,7 +104,7 @@ void SplitHmc::kick_on_the_way(double time, const Vector& b, const BrightRows& z
   kick(time, b, at, holding, p);
 }
 
-// An entry is held if the prior's force on it would bend a trajectory more than a kick should.
+// An entry is held if the prior's force on it would bend a trajectory too much for a kick.
 std::vector<Index> SplitHmc::held_at(const Vector& theta) const {
   std::vector<Index> out;
   if (!tails_) return out;
@@ -120,7 +120,7 @@ std::vector<Index> SplitHmc::held_at(const Vector& theta) const {
 
 Info SplitHmc::step(State& state, const Random& random) const {
   Info info;
-  // A move that needs no gradient may have gone before.
+  // The previous move may have left no gradient.
   if (!state.at.has_slopes()) {
     info.queries += density_->evaluate(state.theta, state.z, true, state.at);
     ++info.evaluations;
@@ -175,18 +175,18 @@ SplitHmcTuner::SplitHmcTuner(const FullDensity& density, std::shared_ptr<const S
       accepted_(step_counts.size()) {}
 
 // A little more than a quarter turn, so that draws alternate around the mean (docs/mathematics.md, "Split HMC"), and
-// some more where the posterior is skewed, since the flow is slower in a long tail; but not where many rows are bright:
-// the slowest coordinate waits for z there, and the longer way costs more.
+// slightly more again if the posterior is skewed, since the flow is slower in a long tail. If many rows are bright it
+// is a quarter turn: the slowest coordinate waits for z there, and a longer trajectory costs more.
 double SplitHmcTuner::angle() const {
   constexpr double many = 5.0;
   return bright_.value() > many ? quarter : (full_ ? 1.25 : skewed() ? 1.2 : 1.15) * quarter;
 }
 
-// Where rows are lit, they are for a posterior that is not normal along some directions. Of the full density nothing is
-// known beforehand.
+// Rows are lit where the posterior is not normal along some directions. For the full density the shape is unknown in
+// advance.
 bool SplitHmcTuner::skewed() const { return full_ || joint_->bound().lit().size() > 0; }
 
-// One or two steps are often accepted in a skewed posterior, too, but not in its tail: three where rows are lit.
+// In a skewed posterior one or two steps are often accepted, but not in its tail: at least three steps if rows are lit.
 std::size_t SplitHmcTuner::fewest() const { return joint_ && skewed() ? 2 : 0; }
 
 SplitHmc SplitHmcTuner::kernel(std::size_t arm) const {
@@ -194,8 +194,8 @@ SplitHmc SplitHmcTuner::kernel(std::size_t arm) const {
                 : SplitHmc(*full_, frame_, angle(), step_counts[arm], tails_);
 }
 
-// In units of a bright row's evaluation. The full density costs nothing but its evaluations; the joint one has a sweep
-// and a few products with D x D matrices beside them, and its lit rows may have stand-ins on the way.
+// In units of a bright row's evaluation. The full density costs only its evaluations; the joint density also has a
+// sweep and a few products with D x D matrices, and its lit rows may have stand-ins along the trajectory.
 double SplitHmcTuner::cost(std::size_t arm) const {
   const double steps = step_counts[arm];
   if (full_) return steps;
@@ -205,18 +205,18 @@ double SplitHmcTuner::cost(std::size_t arm) const {
   return 10.0 + 3.0 * bright_.value() + lit - on_the_way + steps * (1.0 + bright_.value() + on_the_way);
 }
 
-// A trajectory turns by the same angle whatever the number of its steps, so acceptance tells how far an iteration goes:
-// a coordinate of variance 1 has the autocorrelation r = 1 - acceptance (1 - cos angle), and the effective size (1 - r)
-// / (1 + r) per iteration. Where the posterior is skewed, trajectories are rejected in its tails, which hold the chain
-// for long, and a mean hides that: acceptance counts by its fourth power.
+// A trajectory turns by the same angle for any number of steps, so acceptance determines how far an iteration moves: a
+// coordinate of variance 1 has the autocorrelation r = 1 - acceptance (1 - cos angle), and the effective size (1 - r) /
+// (1 + r) per iteration. If the posterior is skewed, trajectories are rejected in its tails, which hold the chain for
+// long; a mean acceptance hides this, so its fourth power is used.
 double SplitHmcTuner::effective(double acceptance) const {
   const double moves = (1.0 - std::cos(angle())) * (skewed() ? std::pow(acceptance, 4.0) : acceptance);
   return moves / (2.0 - moves);
 }
 
-// The most effective size per cost among the numbers that were tried. Acceptance is taken for less the fewer trials it
-// comes from: where a chain comes from far away any trajectory is accepted. And more steps are accepted at least as
-// often as fewer.
+// The number of steps with the most effective size per cost among those that were tried. Acceptance is reduced if it
+// comes from few trials, because far from the mode any trajectory is accepted. More steps are assumed to be accepted at
+// least as often as fewer.
 std::size_t SplitHmcTuner::best() const {
   const double doubt =
       skewed() ? 0.5 : 2.0;  // so many trials that were rejected; to its fourth power it counts for more
@@ -227,7 +227,7 @@ std::size_t SplitHmcTuner::best() const {
     const LateMean& own = accepted_[arm];
     if (own.empty()) continue;
     accepted = std::max(accepted, own.value() * own.count() / (own.count() + doubt));
-    // Where nothing was ever accepted, the most steps.
+    // If no trajectory was ever accepted, this selects the most steps.
     if (const double value = effective(accepted) / cost(arm); value > most || most == 0.0) {
       most = value;
       best = arm;
@@ -236,9 +236,9 @@ std::size_t SplitHmcTuner::best() const {
   return best;
 }
 
-// Every other iteration with the best so far, the others with each number in turn. Where iterations are dear, with the
-// next larger and smaller number in turn: the way to the best one is short, and trials cost about what sampling will;
-// where even the best is mostly rejected there, with all larger ones.
+// Every other iteration uses the best number of steps so far, the others each number in turn. If iterations are
+// expensive, the others use the next larger and the next smaller number in turn: the way to the best one is short, and
+// trials cost about as much as sampling will. If even the best is mostly rejected then, they try all larger numbers.
 Info SplitHmcTuner::step(State& state, const Random& random) {
   std::size_t arm = best();
   const std::size_t larger = step_counts.size() - 1 - arm;
@@ -256,9 +256,10 @@ Info SplitHmcTuner::step(State& state, const Random& random) {
   return info;
 }
 
-// Where iterations are dear, by lit rows or by all rows. With few bright rows they are worth what acceptance says, and
-// some dozens of effective draws forget where a chain began; the best number of steps has to have been compared with
-// its neighbours. Where many rows are bright, z has to settle, too, and nothing here can tell.
+// Warm-up ends early only if iterations are expensive, because of lit rows or because all rows are evaluated. With few
+// bright rows the acceptance determines their effective draws, some dozens of which make a chain forget its start; the
+// best number of steps must also have been compared with its neighbours. If many rows are bright, z has to settle too,
+// which this tuner cannot observe.
 bool SplitHmcTuner::settled() const {
   constexpr double enough_trials = 8.0, enough_draws = 25.0, few = 5.0;
   if (!skewed() || count_ < 40 || moved_ < enough_draws || bright_.value() >= few) return false;

@@ -1,4 +1,4 @@
-// The self-check's estimate of how many rows should be bright has the right expectation.
+// The self-check's estimate of the expected number of bright rows is unbiased.
 #include "flymc/kernel/bright_check.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using problems::World;
 
-// Averages 4000 estimates, whose standard error is known from themselves: beyond 5 of those once in about 10^6.
+// Averages 4000 estimates and estimates the standard error from them: false alarm beyond 5 of these once in about 10^6.
 void expect_mean(const JointDensity& density, const BrightCheck& check, const State& state) {
   const RowId rows = density.rows();
   std::vector<RowId> with_z;

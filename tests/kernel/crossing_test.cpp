@@ -138,7 +138,7 @@ TEST(Crossing, WithSplitHmcItHasTheSharesOfEachPlace) {
   });
 }
 
-// A trajectory that would end where other coefficients are held has another way back.
+// A trajectory that ends where other coefficients are held would have another reverse, so it is rejected.
 TEST(Crossing, TrajectoriesLeaveHeldCoefficientsAsTheyAreAndHoldNoOthers) {
   const FourModes world;
   Anchor wide = world.anchor;
@@ -170,7 +170,7 @@ TEST(Crossing, TrajectoriesLeaveHeldCoefficientsAsTheyAreAndHoldNoOthers) {
 }
 
 // Given the held coefficients, the third is normal. In a frame that is much too wide many trajectories are rejected, so
-// that their energies matter. The comparison fails with probability 1.4e-5 if they are right.
+// the test is sensitive to their energies. The comparison fails with probability 1.4e-5 if they are right.
 TEST(Crossing, TrajectoriesLeaveTheOthersInvariantGivenTheHeld) {
   const FourModes world;
   constexpr double of_frame = 0.2;
@@ -206,7 +206,7 @@ TEST(Crossing, TrajectoriesLeaveTheOthersInvariantGivenTheHeld) {
 
 TEST(Crossing, AloneItMovesAmongThePlacesOfTwoCoefficients) {
   FourModes world;
-  // No move is made for the third coefficient alone; a very narrow prior keeps it in place.
+  // The third coefficient is never moved by itself; a very narrow prior keeps it in place.
   world.model = Model{Gaussian{1.0}, Prior::each({Prior::student_t(nu, 0.0, scale), Prior::student_t(nu, 0.0, scale),
                                                   Prior::normal(0.0, 1e-4)})};
   const FullDensity density(world.store, world.model);

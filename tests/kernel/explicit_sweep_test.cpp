@@ -1,4 +1,4 @@
-// Which rows an explicit sweep visits, what becomes of them, and what it costs.
+// The rows that an explicit sweep visits, the distribution of their new z, and the queries.
 #include "flymc/kernel/explicit_sweep.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(ExplicitSweep, RefusesCountsThatAreNone) {
     for (const RowId count : {1, 30}) EXPECT_NO_THROW(ExplicitSweep(world.joint, count, choice));
 }
 
-// Every row is in with probability 10/50, and every pair of neighbours with 10 9 / (50 49). 100 comparisons at 5
+// Every row is included with probability 10/50, and every pair of neighbours with 10 9 / (50 49). 100 comparisons at 5
 // standard deviations: false alarm 6e-5.
 TEST(ExplicitSweep, WithoutReplacementIsUniformAndDistinct) {
   const World world(Logistic{}, some_prior, 50, 2, 42);
@@ -60,7 +60,7 @@ TEST(ExplicitSweep, WithoutReplacementIsUniformAndDistinct) {
   }
 }
 
-// A row is among 10 picks of 50 with probability 1 - (49/50)^10; repeats are one visit. 50 comparisons: 3e-5.
+// A row is among 10 picks of 50 with probability 1 - (49/50)^10; repeated picks are one visit. 50 comparisons: 3e-5.
 TEST(ExplicitSweep, WithReplacementVisitsRepeatsOnce) {
   const World world(Logistic{}, some_prior, 50, 2, 43);
   const ExplicitSweep sweep(world.joint, 10, Choice::with_replacement);
@@ -109,7 +109,7 @@ TEST(ExplicitSweep, AllRowsAtOnceFromAnyStart) {
       const AuditingRandom random(PhiloxRandom(4, 0, 0));
       const Info info = sweep.step(state, random);
       EXPECT_EQ(random.indices(Purpose::gibbs).size(), 60u);
-      EXPECT_EQ(info.queries, dark);  // bright rows are known
+      EXPECT_EQ(info.queries, dark);  // the gaps of bright rows are known
       EXPECT_EQ(world.count(), dark);
       expect_settled(world, state);
       // The new z does not depend on the old one.
@@ -148,7 +148,7 @@ TEST(ExplicitSweep, LeavesThetaAlone) {
     const Info info = ExplicitSweep(world.joint, 20, choice).step(state, PhiloxRandom(6, 0, 0));
     EXPECT_EQ(state.theta, theta);
     EXPECT_EQ(state.at.base, base);
-    EXPECT_EQ(state.iteration, 0u);  // the chain counts, not the kernel
+    EXPECT_EQ(state.iteration, 0u);  // the chain counts iterations, not the kernel
     EXPECT_EQ(info.evaluations, 0);
   }
 }

@@ -1,4 +1,4 @@
-// Implicit sweeps: proposals by chance q, acceptance by the corrected rule, and the tuned q.
+// Implicit sweeps: proposals with probability q, acceptance by the corrected rule, and the tuned q.
 #include "flymc/kernel/implicit_sweep.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(ImplicitSweep, ProposesEveryDarkRowAtQOne) {
   }
 }
 
-// A q so small that nothing is proposed costs nothing but the bright rows' chance to go dark.
+// With a q so small that no row is proposed, a sweep takes no query; bright rows may still become dark.
 TEST(ImplicitSweep, ProposesNothingAtATinyQ) {
   const World world(Logistic{}, some_prior, 60, 2, 53);
   State state = world.state(world.theta(3.0), 1);
@@ -52,14 +52,14 @@ TEST(ImplicitSweep, ProposesNothingAtATinyQ) {
   const ImplicitSweep sweep(world.joint, 1e-300);
   EXPECT_EQ(sweep.step(state, PhiloxRandom(2, 0, 0)).queries, 0);
   EXPECT_EQ(world.count(), 0);
-  EXPECT_EQ(state.z.set.bright_count(), 60);  // darkening is as rare: q / expm1(gap)
+  EXPECT_EQ(state.z.set.bright_count(), 60);  // becoming dark is as rare: q / expm1(gap)
 }
 
-// Dark rows are proposed independently with probability q: the mean and the variance of their number, and each row's
-// share. 62 comparisons at 5 standard deviations (of a normal approximation): false alarm 4e-5.
+// Dark rows are proposed independently with probability q: tests the mean and the variance of their number, and each
+// row's share. 62 comparisons at 5 standard deviations (of a normal approximation): false alarm 4e-5.
 TEST(ImplicitSweep, ProposesEachDarkRowWithProbabilityQ) {
   const World world(Logistic{}, some_prior, 60, 2, 54);
-  const State dark = world.state(world.theta(0.01), 0);  // gaps so small that hardly a row becomes bright
+  const State dark = world.state(world.theta(0.01), 0);  // gaps so small that rows hardly ever become bright
   const double q = 0.15;
   const ImplicitSweep sweep(world.joint, q);
   const int steps = 4000;
@@ -84,7 +84,7 @@ TEST(ImplicitSweep, ProposesEachDarkRowWithProbabilityQ) {
   for (const int count : share) EXPECT_LT(std::abs(count - steps * q), 5.0 * std::sqrt(steps * q * (1 - q)));
 }
 
-// Both acceptance rules, decision by decision: a bright row goes dark iff u < q / expm1(gap), a proposed dark row
+// Both acceptance rules, decision by decision: a bright row becomes dark iff u < q / expm1(gap), a proposed dark row
 // becomes bright iff u < expm1(gap) / q.
 TEST(ImplicitSweep, DecidesByTheCorrectedRule) {
   const World world(Logistic{}, some_prior, 80, 2, 55);
@@ -116,7 +116,7 @@ TEST(ImplicitSweep, DecidesByTheCorrectedRule) {
   EXPECT_GT(brightened, 20);
 }
 
-// A sweep depends on which rows are bright, not on the order in which they became so.
+// A sweep depends on the set of bright rows, not on the order in which they became bright.
 TEST(ImplicitSweep, DoesNotDependOnTheOrderOfBrightRows) {
   const World world(Logistic{}, some_prior, 60, 2, 56);
   State one = world.state(world.theta(4.0), 3), other = world.state(world.theta(4.0), 1);
@@ -151,8 +151,8 @@ TEST(ImplicitSweepTuner, ProposesAsManyRowsAsAreBright) {
   EXPECT_LT(sweep->q(), 1.0);
 }
 
-// With hardly a bright row the tuner still proposes as many rows as there are coefficients; with all rows bright, or
-// fewer rows than coefficients, q is 1.
+// With hardly a bright row the tuner still proposes as many rows as there are coefficients. If all rows are bright, or
+// there are fewer rows than coefficients, q is 1.
 TEST(ImplicitSweepTuner, StaysWithinItsRange) {
   const World world(Logistic{}, some_prior, 50, 2, 58), wide(Logistic{}, some_prior, 3, 5, 58);
   const auto q = [](const Tuner& tuner) { return dynamic_cast<const ImplicitSweep&>(*tuner.freeze()).q(); };

@@ -1,5 +1,5 @@
-// What every kernel owes: queries counted to the last, no random address used twice, a state that is always settled,
-// and a step that is a function of the state and the addresses alone.
+// The contract of every kernel: exact counts of queries, no random address used twice, a state that is always up to
+// date, and a step that depends only on the state and the addresses.
 #include "flymc/kernel/kernel.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using problems::NamedKernel;
 using problems::some_prior;
 using problems::World;
 
-// One world per shape of the bound: anchored with one and with several predictors, with drops, growing with a radius.
+// One world per kind of bound: anchored with one and with several predictors, with drops, growing with a radius.
 std::vector<std::unique_ptr<World>> worlds() {
   std::vector<std::unique_ptr<World>> out;
   out.push_back(std::make_unique<World>(Logistic{}, some_prior, 100, 3, 31));
@@ -30,7 +30,7 @@ std::vector<std::unique_ptr<World>> worlds() {
   out.push_back(
       std::make_unique<World>(Logistic{}, some_prior, 100, 3, 34, std::make_shared<FixedJaakkolaJordanRule>()));
   out.push_back(std::make_unique<World>(Logistic{}, some_prior, 100, 3, 35, std::make_shared<CubicRule>(2.0)));
-  // Sharp bounds, with radii that theta crosses, and a prior that is not normal.
+  // Sharp bounds with radii that theta crosses, and a prior that is not normal.
   const auto sharp = std::make_shared<SharpRule>(Zone{1.5, 2.5});
   out.push_back(std::make_unique<World>(Logistic{}, some_prior, 100, 3, 41, sharp));
   out.push_back(std::make_unique<World>(Softmax{3}, some_prior, 100, 2, 42, sharp));
@@ -88,7 +88,7 @@ TEST(EveryMove, CountsItsQueriesOnFullData) {
     }
 }
 
-// A move that needs gradients after one that left none pays for what is missing, and says so.
+// A move that needs gradients may follow one that left none: it evaluates what is missing, and counts the queries.
 TEST(EveryMove, MayFollowAnyOther) {
   for (const auto& world : worlds()) {
     const auto all = kernels(*world);
@@ -119,7 +119,7 @@ TEST(EveryKernel, UsesNoAddressTwice) {
     }
 }
 
-// Slots keep kernels of one iteration apart; even without them, a sweep and a move have no purpose in common.
+// Slots separate the kernels of one iteration; even without slots, a sweep and a move share no purpose.
 TEST(EveryKernel, SweepsAndMovesDrawForDifferentPurposes) {
   const World world(Logistic{}, some_prior, 100, 3, 36);
   const auto purposes = [&](const std::vector<NamedKernel>& kernels) {
@@ -150,7 +150,7 @@ TEST(EveryKernel, IsAFunctionOfTheStateAndTheAddresses) {
     const Info info = named.kernel->step(before, PhiloxRandom(7, 0, 0));
     for (other.iteration = 1; other.iteration <= 1000; ++other.iteration)
       named.kernel->step(other, PhiloxRandom(7, 0, other.iteration));
-    after.proposed = other.at;  // scratch space has no say
+    after.proposed = other.at;  // scratch space has no effect
     const Info info_after = named.kernel->step(after, PhiloxRandom(7, 0, 0));
     expect_same_state(after, before);
     EXPECT_EQ(info_after.queries, info.queries);
@@ -160,7 +160,7 @@ TEST(EveryKernel, IsAFunctionOfTheStateAndTheAddresses) {
   }
 }
 
-// What freezes are different objects that no longer learn: the tuner's later steps do not reach them.
+// Frozen kernels are separate objects that no longer learn: the tuner's later steps do not change them.
 TEST(EveryTuner, FreezesForGood) {
   const World world(Logistic{}, some_prior, 100, 3, 38);
   std::vector<std::pair<std::string, std::unique_ptr<Tuner>>> tuners;
@@ -195,7 +195,7 @@ TEST(EveryTuner, FreezesForGood) {
   }
 }
 
-// Weights i (i + 1) (i + 2): the last quarter of the time has 1 - 0.75^4 = 68 % of them.
+// Weights i (i + 1) (i + 2): the last quarter of the time has a share of 1 - 0.75^4 = 68 %.
 TEST(LateMean, WeighsByTheCubeOfTime) {
   LateMean mean;
   EXPECT_TRUE(mean.empty());
@@ -210,7 +210,7 @@ TEST(LateMean, WeighsByTheCubeOfTime) {
   EXPECT_FALSE(mean.empty());
 }
 
-// More dark rows than are looked at in one go.
+// More dark rows than one chunk evaluates.
 TEST(BrightenWhere, ChunksGiveWhatOneLookGives) {
   const World world(Logistic{}, some_prior, 9000, 2, 39);
   State state = world.state(world.theta(3.0), 0), by_hand = state;
@@ -238,7 +238,7 @@ TEST(Kernel, MovesRefuseSettingsThatAreNone) {
   EXPECT_THROW(RandomWalk(density, metric, 0.0), InputError);
   EXPECT_THROW(RandomWalk(density, metric, std::nan("")), InputError);
   EXPECT_THROW(Mala(density, metric, -1.0), InputError);
-  EXPECT_THROW(SliceCoordinates(density, Vector::Ones(3)), InputError);  // wrong dimension: reads past the end
+  EXPECT_THROW(SliceCoordinates(density, Vector::Ones(3)), InputError);  // wrong dimension: would read past the end
   EXPECT_THROW(SliceCoordinates(density, Vector::Constant(2, std::nan(""))), InputError);
   EXPECT_THROW(SliceDirection(density, metric, HUGE_VAL), InputError);
   EXPECT_THROW(SliceDirection(density, std::make_shared<const Precision>(Precision::identity(3)), 1.0), InputError);

@@ -1,4 +1,4 @@
-// MALA: the proposal and its correction against the normal densities that they stand for, and the tuned step.
+// MALA: the proposal and its correction against the corresponding normal densities, and the tuned step.
 #include "flymc/kernel/mala.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(Mala, ProposesAndDecidesAsItSays) {
       random.normals(Purpose::move, 0, {z.data(), 3});
       const Vector proposal = before.theta + 0.5 * step * step * precision.ldlt().solve(before.at.gradient) +
                               step * world.metric->lower().transpose().triangularView<Eigen::Upper>().solve(z);
-      // Beyond the radius two passes.
+      // Two additional passes beyond the radius.
       const Vector offset = proposal - world.anchor.theta;
       const bool far = offset.dot(precision * offset) > 9.0;
       EXPECT_EQ(info.queries, state.z.set.bright_count() + (far ? 40 : 0));
@@ -67,7 +67,7 @@ TEST(Mala, ProposesAndDecidesAsItSays) {
     EXPECT_LT(accepted, 80);
   }
   EXPECT_GT(beyond, 5);
-  EXPECT_GT(bright, 40);  // else the gradient of bright rows was hardly in it
+  EXPECT_GT(bright, 40);  // otherwise the bright rows hardly contribute to the gradient
 }
 
 TEST(Mala, EvaluatesAGradientThatIsMissing) {
@@ -82,7 +82,7 @@ TEST(Mala, EvaluatesAGradientThatIsMissing) {
   problems::expect_same_state(with, without);
 }
 
-// The step is far too long: every move is rejected, many land where nothing can be computed, none throws.
+// The step is far too long: every move is rejected, many proposals cannot be evaluated, and none throws.
 TEST(Mala, SurvivesAbsurdSteps) {
   for (const double step : {1e3, 1e60, 1e160}) {
     const World world(StudentT(4.0, 0.8), Prior::normal(0.0, 2.0), 60, 2, 73);
@@ -113,7 +113,7 @@ TEST(StepTuner, MalaReachesItsAcceptanceFromAnyFirstStep) {
   }
 }
 
-// A finite density whose gradient is not a number, as a faulty family might give.
+// A finite density with a NaN gradient, as a faulty family might give.
 struct BadGradient final : Density {
   Index dimension() const override { return 1; }
   RowId evaluate(const Vector& theta, const BrightRows&, bool, Evaluation& out) const override {

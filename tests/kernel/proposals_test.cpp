@@ -1,5 +1,5 @@
-// Proposals of a sweep by rows: the alias table taken apart exactly, and draws against the probabilities they stand
-// for.
+// Proposals of a sweep by rows: the exact probabilities implied by the alias table, and draws against the documented
+// probabilities.
 #include "flymc/kernel/proposals.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using problems::AuditingRandom;
 using problems::some_prior;
 using problems::World;
 
-// Levels whose gaps are `first` times `factor` to the power of 0, 1, ... `distinct` - 1, in an order that mixes them.
+// Gaps that are `first` times `factor` to the power of 0, 1, ... `distinct` - 1, in a mixed order.
 ExpectedGaps mixed(RowId rows, double first, double factor, std::uint64_t distinct, std::uint64_t seed) {
   ExpectedGaps gaps(rows);
   const PhiloxRandom random(seed, 0, 0);
@@ -30,7 +30,7 @@ ExpectedGaps mixed(RowId rows, double first, double factor, std::uint64_t distin
 
 double lambda(const Proposals& proposals, RowId row) { return -std::log1p(-proposals.q(row)); }
 
-// One arrival with the given uniforms, and no other: the second comes after more time than any table here has.
+// One arrival with the given uniforms: the second would come after more time than any table here has.
 class OneArrival final : public Random {
  public:
   OneArrival(double cell, double threshold, double within) : u_{1.0 - 1e-16, cell, threshold, within} {}
@@ -53,7 +53,7 @@ class OneArrival final : public Random {
   std::array<double, 4> u_;
 };
 
-// Where on (0, 1) the outcome of f changes from that at `from`: f must change at most once between there and `to`.
+// The point between `from` and `to` where f changes; f must change at most once between them.
 template <class F>
 double border(double from, double to, const F& f) {
   const auto here = f(from);
@@ -64,8 +64,8 @@ double border(double from, double to, const F& f) {
   return to;
 }
 
-// The probability of each row for one arrival, from the program itself: the volume of the uniforms that lead to it. A
-// cell of the alias table leads to one group or another, on either side of a threshold; a group to its rows in turn.
+// The probability of each row for one arrival, implied by the program: the volume of the uniforms that select it. A
+// cell of the alias table selects one of two groups, on either side of a threshold; a group selects its rows in order.
 std::vector<double> implied(const Proposals& proposals) {
   constexpr RowId group = 64;
   constexpr double end = 1.0 - 1e-16;
@@ -99,8 +99,8 @@ std::vector<double> implied(const Proposals& proposals) {
   return out;
 }
 
-// Tables of one row, of part of a group, of whole groups and of some rows more; nearly equal levels, levels that differ
-// by a factor of 10^6, and one heavy row among light ones.
+// Tables of one row, of part of a group, of whole groups and of some additional rows; nearly equal levels, levels that
+// differ by a factor of 10^6, and one heavy row among light ones.
 TEST(Proposals, ChooseEachRowInProportionToLambda) {
   std::vector<std::pair<std::string, ExpectedGaps>> tables;
   tables.emplace_back("one row", mixed(1, 0.01, 1.0, 1, 1));
@@ -113,7 +113,7 @@ TEST(Proposals, ChooseEachRowInProportionToLambda) {
   ExpectedGaps heavy = mixed(333, 1e-4, 1.5, 3, 8);
   heavy.set(331, 1.9);
   tables.emplace_back("one heavy row", heavy);
-  // Of rows without a z: a whole group, the table's first rows, and others in between.
+  // With rows without a z: a whole group, the table's first rows, and others in between.
   ExpectedGaps lit = mixed(333, 0.01, 2.0, 4, 19);
   for (RowId row = 0; row < 333; ++row)
     if (row < 3 || row / 64 == 2 || (row % 5 == 0 && row % 64 != 63)) lit.forget(row);
@@ -136,10 +136,10 @@ TEST(Proposals, ChooseEachRowInProportionToLambda) {
   }
 }
 
-// P(proposed) = 1 - (1 - q)^growth for every row, the number of proposals has the variance of independent rows, and so
-// has every pair of neighbours and of rows in other groups. In all 150 rows + 1 + 298 pairs, each at 5.4 standard
+// P(proposed) = 1 - (1 - q)^growth for every row; the number of proposals, and every pair of neighbours and of rows in
+// different groups, have the distribution of independent rows. In total 150 rows + 1 + 298 pairs, each at 5.4 standard
 // deviations of a normal approximation (7e-8, two-sided): false alarm 3e-5 for each growth. Counts are large enough for
-// it: from 0.008 to 0.998, 40,000 draws. Every ninth row has no z.
+// it: probabilities from 0.008 to 0.998, 40,000 draws. Every ninth row has no z.
 class ProposalsOfGrowth : public testing::TestWithParam<double> {};
 INSTANTIATE_TEST_SUITE_P(Growths, ProposalsOfGrowth, testing::Values(1.0, 2.7));
 TEST_P(ProposalsOfGrowth, ProposeEachRowWithItsProbabilityIndependently) {
@@ -186,15 +186,15 @@ TEST_P(ProposalsOfGrowth, ProposeEachRowWithItsProbabilityIndependently) {
   for (std::size_t r = 0; r < n; ++r) {
     const std::string name = "row " + std::to_string(r);
     expect_binomial(count[r], q[r], name);
-    // Pairs that are expected less than 20 times are not normal, and left out; most are not.
+    // Pairs with an expected count below 20 are not normal and are left out; most pairs are not.
     if (draws * q[r] * q[(r + 1) % n] > 20.0) expect_binomial(near[r], q[r] * q[(r + 1) % n], name + " and the next");
     if (draws * q[r] * q[(r + 71) % n] > 20.0) expect_binomial(far[r], q[r] * q[(r + 71) % n], name + " and far");
   }
   EXPECT_LT(std::abs(square / draws - variance), limit * std::sqrt((2.0 * variance * variance + fourth) / draws));
 }
 
-// All subsets of four rows, two of which share a group with each other: chi-square with 15 degrees of freedom below
-// 49.5, P = 1.5e-5.
+// All subsets of four rows, two of which are in the same group: chi-square with 15 degrees of freedom below 49.5, P =
+// 1.5e-5.
 TEST(Proposals, SetsOfRowsAreProducts) {
   ExpectedGaps gaps(130);
   const std::vector<RowId> watched = {0, 1, 100, 129};
@@ -223,7 +223,7 @@ TEST(Proposals, SetsOfRowsAreProducts) {
   EXPECT_LT(statistic, 49.5);
 }
 
-// q is min(0.9, s value), but for rounding, grows with the expected gap, and is never zero but for level 0, which is of
+// Up to rounding q is min(0.9, s value), so it grows with the expected gap. It is zero only for level 0, which marks
 // rows without a z: another row with q = 0 could never become bright.
 TEST(Proposals, QGrowsWithTheGapUpToNineTenths) {
   ExpectedGaps gaps(256);
@@ -239,7 +239,7 @@ TEST(Proposals, QGrowsWithTheGapUpToNineTenths) {
       EXPECT_EQ(q > 0.0, row > 0);
       EXPECT_GE(q, before);
       EXPECT_NEAR(q, expected, 1e-15 * expected);
-      // Larger gaps: 1 - (1 - q)^growth, at least as much, and never more than 1.
+      // With larger gaps 1 - (1 - q)^growth, which is at least q and at most 1.
       for (const double growth : {1.0, 1.5, 40.0}) {
         EXPECT_NEAR(proposals.q(row, growth), -std::expm1(growth * std::log1p(-expected)), 1e-14 * growth * expected);
         EXPECT_GE(proposals.q(row, growth), q);
@@ -254,7 +254,7 @@ TEST(Proposals, QGrowsWithTheGapUpToNineTenths) {
   EXPECT_THROW(Proposals(ExpectedGaps(), 1.0), InputError);
 }
 
-// Nothing to propose, and nothing proposed.
+// If no row has a z, the rate is 0 and no row is proposed.
 TEST(Proposals, AreNoneWhereNoRowHasAZ) {
   const ExpectedGaps gaps(200);
   const Proposals proposals(gaps, 3.0);
@@ -275,7 +275,7 @@ TEST(Proposals, UseNoAddressTwice) {
   }
 }
 
-// A query for each proposed row that is dark and for no other; decisions by the formulas, from the rows' own addresses.
+// One query for each proposed row that is dark; decisions follow the formulas, with the rows' own random addresses.
 void expect_decisions(const Lighting& lighting) {
   const World world(Logistic{}, some_prior, 150, 2, 15, std::make_shared<SharpRule>(Zone{1.4, 4.4}), lighting);
   EXPECT_EQ(world.bound.lit().size() > 0, std::isfinite(lighting.above));

@@ -15,8 +15,8 @@ using problems::expect_settled;
 using problems::NormalDensity;
 using problems::World;
 
-// The proposal is theta + step L^-T z and the decision u < exp(difference of the log densities): both taken from the
-// addresses by hand, on the joint.
+// The proposal is theta + step L^-T z and the decision u < exp(difference of the log densities); the test computes both
+// from the random addresses, on the joint density.
 TEST(RandomWalk, ProposesAndDecidesAsItSays) {
   const World world(Softmax{3}, Prior::normal(0.0, 2.0), 80, 2, 61);
   const double step = 0.6;
@@ -59,7 +59,7 @@ TEST(RandomWalk, ARejectedMoveLeavesEverythingAsItWas) {
   expect_settled(world, state);
 }
 
-// A half line: the density cannot be computed below 0, where it is not a number or (`value`) infinite.
+// A half line: below 0 the log density is `value`, which is NaN or infinite.
 class HalfLine final : public Density {
  public:
   explicit HalfLine(double value) : value_(value) {}

@@ -1,4 +1,4 @@
-// Slice sampling: right whatever the width, at a price that stays bounded, and tuned widths that make it small.
+// Slice sampling: correct for any width, with bounded cost, and tuned widths that make the cost small.
 #include "flymc/kernel/slice.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 using problems::NormalDensity;
 using problems::World;
 
-// Standard normals in, three updates, standard normals out - for a width 1000 times too small, right, and 1000 times
+// Standard normals stay standard normals after three updates, with a width 1000 times too small, right, and 1000 times
 // too large. n independent starts, so mean and mean square have standard deviations sqrt(1/n) and sqrt(2/n). 12
 // comparisons at 4.5 of them: false alarm 8e-5.
 template <class MakeKernel>
@@ -37,8 +37,8 @@ void expect_invariant(Index dimension, const MakeKernel& make) {
     }
     EXPECT_LT(std::abs(sum), 4.5 * std::sqrt(1.0 * n)) << factor;
     EXPECT_LT(std::abs(square), 4.5 * std::sqrt(2.0 * n)) << factor;
-    // Stepping out ends after 64 widths; shrinkage takes about log2(1000) more points than at the right width, and the
-    // most in 200,000 updates was 36.
+    // Stepping out ends after 64 widths; shrinkage takes about log2(1000) more points than at the right width; the
+    // largest number in 200,000 updates was 36.
     EXPECT_LT(most, factor > 1.0 ? 60 : 64 + 60) << factor;
   }
 }
@@ -83,8 +83,8 @@ TEST(SliceSome, UpdatesItsCoordinatesAlone) {
   EXPECT_THROW(SliceSome(density, {{0, 0.0, 0.0, 1.0}}), InputError);
 }
 
-// One long chain at a width 1000 times too large is nearly independent draws: mean and variance of 4000 of them, with
-// an allowance of a factor 2 for what dependence is left; 4 comparisons, false alarm below 1e-4.
+// A long chain with a width 1000 times too large gives nearly independent draws: mean and variance of 4000 draws, with
+// a factor of 2 for the remaining dependence; 4 comparisons, false alarm below 1e-4.
 TEST(SliceCoordinates, GivesTheRightMomentsAtAnAbsurdWidth) {
   Vector sd(2);
   sd << 0.1, 30.0;
@@ -118,7 +118,7 @@ TEST(SliceCoordinates, UpdatesEachCoordinateAndSaysHowFar) {
     EXPECT_GT(moved[j], 0.0);
     EXPECT_NEAR(moved[j], std::abs(state.theta[j] - before[j]), 1e-12);
   }
-  EXPECT_GE(info.evaluations, 3 * 3);  // each update looks at both ends and at one point at least
+  EXPECT_GE(info.evaluations, 3 * 3);  // each update evaluates both ends and at least one point
   EXPECT_EQ(info.queries, info.evaluations * state.z.set.bright_count());
   EXPECT_EQ(info.acceptance, 1.0);
 }
@@ -136,7 +136,7 @@ TEST(SliceDirection, MovesAlongOneLineOfTheMetric) {
   EXPECT_NEAR(std::abs(white.dot(u.normalized())), info.moved, 1e-10);  // parallel
 }
 
-// A density that is not a number outside (-1, 1): every such point is outside the slice, and counted.
+// A density that is NaN outside (-1, 1): every such point is outside the slice, and counted.
 class Interval final : public Density {
  public:
   Index dimension() const override { return 1; }
@@ -146,7 +146,8 @@ class Interval final : public Density {
   }
 };
 
-// Uniform on (-1, 1): mean 0 with variance 1/3. Nearly independent draws, with a factor 2 to spare; false alarm < 1e-5.
+// Uniform on (-1, 1): mean 0 with variance 1/3. Nearly independent draws, with a margin of a factor 2; false alarm <
+// 1e-5.
 TEST(SliceCoordinates, PointsThatCannotBeComputedAreOutsideTheSlice) {
   const Interval density;
   const SliceCoordinates kernel(density, Vector::Constant(1, 3.0));
@@ -166,8 +167,8 @@ TEST(SliceCoordinates, PointsThatCannotBeComputedAreOutsideTheSlice) {
   EXPECT_LT(std::abs(sum), 2.0 * 4.5 * std::sqrt(n / 3.0));
 }
 
-// Warm-up finds widths near the slices' lengths from first guesses that are 1000 times off: after it an update takes
-// about 5 evaluations (4.9 at the best width). The mean of 500 updates has a standard deviation below 0.1.
+// Warm-up finds widths near the slices' lengths from first guesses that are wrong by a factor of 1000: afterwards an
+// update takes about 5 evaluations (4.9 at the best width). The mean of 500 updates has a standard deviation below 0.1.
 TEST(SliceTuners, FindWidthsThatMakeUpdatesCheap) {
   Vector sd(2);
   sd << 0.1, 30.0;
@@ -187,7 +188,7 @@ TEST(SliceTuners, FindWidthsThatMakeUpdatesCheap) {
   }
 }
 
-// A height so near 1 that the level rounds to the density at theta: started at the mode, theta alone is inside.
+// A height so near 1 that the level rounds to the density at theta: at the mode, only theta itself is inside.
 struct NearOne final : Random {
   explicit NearOne(const PhiloxRandom& r) : random(r) {}
   double uniform(Purpose p, std::uint64_t i) const override {

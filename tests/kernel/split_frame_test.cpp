@@ -1,4 +1,4 @@
-// The frame of split HMC against the densities that it stands for.
+// The frame of split HMC against the densities that it represents.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,9 +44,9 @@ TEST(SplitFrame, DiagonalisesBothMatrices) {
   }
 }
 
-// In the frame's coordinates the log density of a state whose rows are all dark is, up to a constant,
+// In the frame's coordinates the log density of a state with only dark rows is, up to a constant,
 //   -|b - centre|^2 / 2 - rho sum growth b^2 / 2
-// within the bound's zone, where a normal prior is part of the first.
+// inside the bound's zone; a normal prior is part of the first term.
 TEST(SplitFrame, IsTheDensityOfDarkRows) {
   int inside = 0;
   for (const auto& world : worlds()) {
@@ -90,9 +90,9 @@ TEST(SplitFrame, IsNothingForABoundThatIsNotGaussian) {
   EXPECT_FALSE(collapsed_frame(bent, world.model.prior()));
 }
 
-// A density that has the frame: the same log density by other coordinates, and as gradient what is to be kicked. The
-// frame takes rho's gradient to be that of stretch |b|; without growth nothing depends on it, and beyond the radius it
-// is not used: there the gradient is exact.
+// A density with the frame computes the same log density from other coordinates, and the force as its gradient. The
+// frame uses the gradient of stretch |b| for rho's. Without growth this does not matter, and beyond the radius it is
+// not used: the gradient is exact there.
 TEST(SplitFrame, GivesADensityTheSameValuesAndItsKicks) {
   int compared = 0, beyond = 0;
   for (const auto& world : worlds()) {
@@ -122,7 +122,7 @@ TEST(SplitFrame, GivesADensityTheSameValuesAndItsKicks) {
         }
         ++compared;
       }
-    EXPECT_THROW(SplitHmc(quick, collapsed(*world), 1.0, 1), InputError);  // another frame than its density's
+    EXPECT_THROW(SplitHmc(quick, collapsed(*world), 1.0, 1), InputError);  // a frame other than its density's
   }
   EXPECT_GT(compared, 80);
   EXPECT_GT(beyond, 8);

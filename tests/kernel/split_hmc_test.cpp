@@ -1,4 +1,4 @@
-// Split HMC: the trajectory against its definition, and what it refuses.
+// Split HMC: the trajectory against its definition, and the inputs that it refuses.
 #include "flymc/kernel/split_hmc.hpp"
 
 #include <gtest/gtest.h>
@@ -27,8 +27,8 @@ using problems::Trajectory;
 using problems::World;
 using problems::worlds;
 
-// Nothing bright, no growth, a normal prior: nothing is left to kick. The move is a rotation about the centre by the
-// angle that was drawn, and keeps the density of position and momentum together.
+// With no bright row, no growth and a normal prior there are no kicks. The move is a rotation about the centre by the
+// drawn angle, and conserves the joint density of position and momentum.
 TEST(SplitHmc, IsARotationWhereNothingIsLeft) {
   for (const Prior& prior : {shifted_prior, Prior::flat()}) {
     const World world(Logistic{}, prior, 60, 3, 90);
@@ -75,12 +75,12 @@ void expect_trajectories(bool own) {
           const Info info = SplitHmc(density, frame, angle, steps).step(state, GivenRandom(p, u));
           EXPECT_EQ(world->count(), info.queries);
           EXPECT_EQ(info.evaluations, steps);
-          if (!std::isfinite(expected.log_ratio)) {  // a bright row threw it where nothing can be computed
+          if (!std::isfinite(expected.log_ratio)) {  // a bright row pushed it to where the density is not finite
             EXPECT_EQ(info.acceptance, 0.0);
             continue;
           }
-          // A query per bright row, lit row and kick, but for the first, whose gradient is known; beyond the radius two
-          // passes more.
+          // One query per bright row, lit row and kick, except for the first, whose gradient is known; two additional
+          // passes beyond the radius.
           if (slack < 1e-7) {
             EXPECT_EQ(info.queries, expected.queries);
           }
@@ -96,14 +96,14 @@ void expect_trajectories(bool own) {
   EXPECT_GT(below_one, 20);
   EXPECT_GT(outside, 5);
   EXPECT_GT(inside, 20);
-  EXPECT_GT(sharply, 200);  // of 243; the others were thrown about by a bright row
+  EXPECT_GT(sharply, 200);  // of 243; bright rows made the others too sensitive to compare
   EXPECT_GT(shortened, 5);
 }
 TEST(SplitHmc, IsTheTrajectoryThatItSays) { expect_trajectories(false); }
 TEST(SplitHmc, IsTheTrajectoryThatItSaysWhereTheDensityHasTheFrame) { expect_trajectories(true); }
 
-// Back again: from where a trajectory ended, with its momentum turned round, the same kernel leads to where it began,
-// with the inverse ratio.
+// Reversibility: from the end of a trajectory, with reversed momentum, the same kernel returns to the start, with the
+// inverse ratio.
 TEST(SplitHmc, LeadsBackWithTheInverseRatio) {
   for (const bool own : {false, true}) {
     int there_and_back = 0, across_the_radius = 0;
@@ -124,8 +124,8 @@ TEST(SplitHmc, LeadsBackWithTheInverseRatio) {
           const Trajectory out = reference(*world, *frame, own, start, p, turn, steps);
           State there = start;
           move.step(there, GivenRandom(p, u));
-          // A bright row can throw a trajectory about so much that rounding decides where it ends. What is left here
-          // magnifies an error by at most a thousand each way.
+          // A bright row can make a trajectory so sensitive that rounding determines its end. The cases that remain
+          // magnify an error by at most a thousand each way.
           if (!(sensitivity(*world, *frame, own, start, p, turn, steps) < 1e-9) ||
               !(sensitivity(*world, *frame, own, there, -out.p, turn, steps) < 1e-9))
             continue;
@@ -142,15 +142,15 @@ TEST(SplitHmc, LeadsBackWithTheInverseRatio) {
   }
 }
 
-// A bright row close to where its gap is zero: as large a force as one likes, and a kick of length 3 along it, at both
-// ends of a trajectory, so that it leads back.
+// A bright row near its wall has an unbounded force, which gives a kick of length 3 in its direction at both ends of a
+// trajectory, so that it is reversible.
 TEST(SplitHmc, AKickIsAtMostThreeLong) {
   const World world(Logistic{}, shifted_prior, 80, 3, 102, sharp(4.7));
   const auto frame = collapsed(world);
   for (const bool own : {false, true}) {
     const JointDensity density(world.store, world.bound, world.model.shared_term(), own ? frame : nullptr);
     for (const RowId row : {0, 17, 44}) {
-      // At an offset of 1e-5 of the row's own predictor.
+      // The row's own predictor is changed by 1e-5.
       Vector x(3);
       for (Index j = 0; j < 3; ++j) x[j] = world.store.value(row, j);
       Vector offset = world.at_rho(1.5, static_cast<std::uint64_t>(row)) - world.anchor.theta;
@@ -163,10 +163,10 @@ TEST(SplitHmc, AKickIsAtMostThreeLong) {
       density.brighten(state, fixed, gaps, 0);
       density.update(state);
       const State start = state;
-      const double angle = 0.7;  // with 0.5 for the angle's number
+      const double angle = 0.7;  // the drawn angle for the uniform number 0.5
       const Vector b = frame->position(start.theta), force = exact_rest(world, *frame, start.z, b);
       ASSERT_GT(angle / 2.0 * force.norm(), 1e4);
-      // Without momentum of its own the position tells the kick.
+      // Without initial momentum the end position reveals the kick.
       SplitHmc(density, frame, angle, 1).step(state, GivenRandom(Vector::Zero(3), 0.5));
       const Vector kick =
           (frame->position(state.theta) - frame->centre - std::cos(angle) * (b - frame->centre)) / std::sin(angle);
@@ -186,7 +186,7 @@ TEST(SplitHmc, AKickIsAtMostThreeLong) {
       }
     }
   }
-  // The full density has no walls, and its kicks are as long as they are.
+  // The full density has no walls, and its kicks are not shortened.
   auto wide = std::make_shared<SplitFrame>(laplace_frame(world.anchor));
   wide->to_theta *= 20.0;
   wide->from_theta /= 20.0;
@@ -225,7 +225,7 @@ TEST(SplitHmc, DrawsMomentumAngleAndAcceptanceOnceEach) {
   }
 }
 
-// The angle is uniform on 0.8 to 1.2 times the one that is set.
+// The angle is uniform on 0.8 to 1.2 times the given one.
 TEST(SplitHmc, JittersItsAngle) {
   const World world(Logistic{}, shifted_prior, 60, 1, 95);
   const auto frame = collapsed(world);
@@ -237,7 +237,7 @@ TEST(SplitHmc, JittersItsAngle) {
   }
 }
 
-// Momenta so large that the end is nowhere, or not a number: rejected, counted, and what is reported stays a number.
+// Momenta so large that the end is infinite or NaN: rejected and counted, and the reported acceptance stays a number.
 TEST(SplitHmc, RejectsWhatCannotBeComputed) {
   const auto check = [](const World& world, const Kernel& move, State state) {
     const State before = state;

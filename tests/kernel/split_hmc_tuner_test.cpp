@@ -1,4 +1,4 @@
-// The tuner of split HMC: which number of steps it takes, how far it turns, and what it recalls.
+// The tuner of split HMC: its choice of the number of steps, its angle, and its memory.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ using problems::shifted_prior;
 using problems::Trajectory;
 using problems::World;
 
-// A tuner that recalls another's memory goes on as that one: same steps, same kernel in the end.
+// A tuner that recalls another's memory continues as that one: the same steps, and in the end the same kernel.
 TEST(SplitHmcTuner, GoesOnFromItsMemory) {
   const World world(Logistic{}, shifted_prior, 80, 3, 97, sharp(4.7));
   const auto frame = collapsed(world);
@@ -33,7 +33,7 @@ TEST(SplitHmcTuner, GoesOnFromItsMemory) {
       tuner.step(at, PhiloxRandom(4, 0, at.iteration, 1));
     }
   };
-  for (const std::uint64_t until : {1u, 20u, 137u}) {  // before, at and after the first round of all arms
+  for (const std::uint64_t until : {1u, 20u, 137u}) {  // before, at and after the first round of all numbers of steps
     go_on(one, state, until);
     SplitHmcTuner two(world.joint, frame);
     const std::vector<double> memory = one.memory();
@@ -52,7 +52,7 @@ TEST(SplitHmcTuner, GoesOnFromItsMemory) {
   EXPECT_THROW(one.recall(std::vector<double>(3)), InputError);
 }
 
-// With nothing bright a single step is an independent draw, and more of them cost without a gain.
+// With no bright row a single step is an independent draw; more steps cost without a gain.
 TEST(SplitHmcTuner, TakesFewStepsWhereNothingIsBright) {
   const World world(Logistic{}, shifted_prior, 60, 4, 98);
   SplitHmcTuner tuner(world.joint, collapsed(world));
@@ -61,8 +61,8 @@ TEST(SplitHmcTuner, TakesFewStepsWhereNothingIsBright) {
   EXPECT_EQ(tuner.freeze()->step(state, PhiloxRandom(6, 0, 400)).evaluations, 1);
 }
 
-// A frame that fits badly, a density that is far narrower than it in one direction: then a single long kick is
-// rejected, and warm-up must find a number of steps that is not.
+// In a badly fitting frame, with a density far narrower in one direction, a single long kick is rejected; warm-up must
+// find a number of steps that is accepted.
 TEST(SplitHmcTuner, TakesMoreStepsWhereTheyAreNeeded) {
   const World world(Logistic{}, shifted_prior, 400, 3, 99);
   auto frame = std::make_shared<SplitFrame>(laplace_frame(world.anchor));
@@ -83,7 +83,7 @@ TEST(SplitHmcTuner, TakesMoreStepsWhereTheyAreNeeded) {
   EXPECT_GT(acceptance, 0.4);
 }
 
-// Turns 1.15 quarters, 1.25 where the posterior is skewed: rows are lit, or nothing is known of it.
+// Turns by 1.15 quarter turns, by more if the posterior is skewed: 1.2 if rows are lit, 1.25 for the full density.
 TEST(SplitHmcTuner, TurnsFurtherWhereThePosteriorIsSkewed) {
   const auto frozen = [](const World& world, double turn) {
     const auto frame = collapsed(world);
@@ -115,9 +115,8 @@ TEST(SplitHmcTuner, TurnsFurtherWhereThePosteriorIsSkewed) {
   EXPECT_EQ(by_tuner.theta, state.theta);
 }
 
-// It has settled once it was worth some draws and has compared its choice with the next ones; not where many rows are
-// bright, of which it knows nothing, not where trajectories are rejected, and not where iterations cost next to
-// nothing.
+// It has settled after enough effective draws and after a comparison of its choice with its neighbours. It does not
+// settle if many rows are bright, which it cannot judge, if trajectories are rejected, or if iterations are cheap.
 TEST(SplitHmcTuner, SettlesWhereRowsAreLitAndFewAreBright) {
   const World none(Logistic{}, shifted_prior, 200, 3, 104, sharp(5.7));
   const World lit(Logistic{}, shifted_prior, 200, 3, 104, sharp(5.7), Lighting{.above = 0.15});
@@ -137,11 +136,11 @@ TEST(SplitHmcTuner, SettlesWhereRowsAreLitAndFewAreBright) {
   EXPECT_GE(settles(lit, 0, 1.0), 40);
   EXPECT_LE(settles(lit, 0, 1.0), 80);
   EXPECT_EQ(settles(lit, 2, 1.0), 300);       // dozens of rows bright
-  EXPECT_EQ(settles(lit, 0, HUGE_VAL), 300);  // nothing accepted
+  EXPECT_EQ(settles(lit, 0, HUGE_VAL), 300);  // no trajectory accepted
   EXPECT_EQ(settles(none, 0, 1.0), 300);
 }
 
-// Where no trajectory was ever accepted there is nothing to compare, and the most careful number of steps is taken.
+// If no trajectory was ever accepted there is nothing to compare, and the largest number of steps is chosen.
 TEST(SplitHmcTuner, TakesTheMostStepsWhereNothingWasAccepted) {
   const World world(Logistic{}, shifted_prior, 60, 2, 101);
   SplitHmcTuner tuner(world.joint, collapsed(world));
@@ -152,7 +151,7 @@ TEST(SplitHmcTuner, TakesTheMostStepsWhereNothingWasAccepted) {
   EXPECT_FALSE(tuner.settled());
 }
 
-// One trajectory of a warm-up that ends nowhere must not spoil what was learnt of its number of steps.
+// One warm-up trajectory that ends at infinity must not spoil the estimate for its number of steps.
 TEST(SplitHmcTuner, SurvivesATrajectoryThatEndsNowhere) {
   const World world(Logistic{}, shifted_prior, 60, 2, 100);
   SplitHmcTuner tuner(world.joint, collapsed(world));

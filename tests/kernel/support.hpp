@@ -1,4 +1,4 @@
-// A random source that keeps a record of its addresses, a normal density for moves alone, and the list of all kernels.
+// A random source that records its addresses, a normal density for tests of moves, and the list of all kernels.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@
 
 namespace flymc::problems {
 
-// Draws as PhiloxRandom does, and remembers every address; a span of normals is one.
+// Draws as PhiloxRandom does, and records every address; a span of normals is one address.
 class AuditingRandom final : public Random {
  public:
   explicit AuditingRandom(const PhiloxRandom& random) : random_(random) {}
@@ -70,7 +70,7 @@ class AuditingRandom final : public Random {
   mutable std::size_t repeats_ = 0;
 };
 
-// Independent normals with mean 0 and the given standard deviations; no rows, no queries.
+// Independent normals with mean 0 and the given standard deviations; it has no rows and takes no queries.
 class NormalDensity final : public Density {
  public:
   explicit NormalDensity(Vector standard_deviations) : sd_(std::move(standard_deviations)) {}
@@ -81,7 +81,7 @@ class NormalDensity final : public Density {
     out.gradient = with_gradient ? Vector(-u.cwiseQuotient(sd_)) : Vector();
     return 0;
   }
-  // Of the precision: the best that a move can have.
+  // The precision's metric, which is the optimal one for a move.
   std::shared_ptr<const Precision> metric() const {
     return std::make_shared<const Precision>(*Precision::of(sd_.cwiseAbs2().cwiseInverse().asDiagonal()));
   }

@@ -1,4 +1,4 @@
-// What split HMC is compared with: worlds of every shape that a frame knows, and trajectories by their definition.
+// References for split HMC: worlds of every kind that a frame supports, and trajectories by their definition.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,11 +42,11 @@ class GivenRandom final : public Random {
 
 inline std::shared_ptr<const BoundRule> sharp(double radius) { return std::make_shared<SharpRule>(Zone{1.7, radius}); }
 
-// The prior of most of them.
+// The prior of most worlds.
 inline const Prior shifted_prior = Prior::normal(0.3, 2.0);
 
-// Worlds of every shape that a frame knows: no growth, growth with a radius, several predictors, drops, priors that are
-// not normal, and lit rows.
+// Worlds of every kind that a frame supports: no growth, growth with a radius, several predictors, drops, priors that
+// are not normal, and lit rows.
 inline std::vector<std::unique_ptr<World>> worlds() {
   std::vector<std::unique_ptr<World>> out;
   out.push_back(std::make_unique<World>(Logistic{}, shifted_prior, 60, 3, 81));
@@ -68,7 +68,7 @@ inline std::string describe(const World& world) {
          std::to_string(world.bound.lit().size()) + " lit";
 }
 
-// What is left of the log density once its Gaussian part is taken out: its gradient in b, from that in theta.
+// The gradient in b of the log density without its Gaussian part, computed from the gradient in theta.
 inline Vector exact_rest(const World& world, const SplitFrame& frame, const BrightRows& z, const Vector& b) {
   Evaluation at;
   world.joint.evaluate(frame.theta(b), z, true, at);
@@ -80,9 +80,9 @@ inline double rho_of(const World& world, const Vector& theta) {
   return std::sqrt(offset.dot(world.metric->matrix() * offset));
 }
 
-// What is left by a density that has the frame, within the radius: bright rows and lit rows with rho exact, growth and
-// the bright rows' dependence on rho by d rho / d b = stretch b / |b|. Beyond the radius it is exact. Where nothing but
-// growth is left, kicks on the way take rho to be stretch |b|.
+// The force computed by a density with the frame, inside the radius: bright rows and lit rows at the exact rho, growth
+// and the bright rows' dependence on rho with d rho / d b = stretch b / |b|. Beyond the radius it is exact. If only
+// growth is left, kicks along a trajectory approximate rho by stretch |b|.
 inline Vector own_rest(const World& world, const SplitFrame& frame, const BrightRows& z, const Vector& b,
                        bool on_the_way) {
   const Index d = b.size();
@@ -129,11 +129,12 @@ inline Vector own_rest(const World& world, const SplitFrame& frame, const Bright
   return out;
 }
 
-// A trajectory as the header defines it, by a density with this frame (`own`) or without one. Kicks are at most 3 long.
+// A trajectory as the header defines it, by a density with this frame (`own`) or without one. Kicks have a length of at
+// most 3.
 struct Trajectory {
   Vector b, p;
   double log_ratio;
-  RowId queries;  // but for those of the first gradient
+  RowId queries;  // without those of the first gradient
   int shortened;
 };
 inline Trajectory reference(const World& world, const SplitFrame& frame, bool own, const State& from, const Vector& p0,
@@ -148,7 +149,7 @@ inline Trajectory reference(const World& world, const SplitFrame& frame, bool ow
   const auto count = [&](bool on_the_way) {
     const auto rows = from.z.set.bright_count() + static_cast<RowId>(world.bound.lit().size());
     const double radius = world.bound.rule().radius();
-    // A kick that takes rho to be stretch |b| never knows where it is.
+    // A kick that approximates rho by stretch |b| does not detect the radius.
     const bool quick =
         own && on_the_way && rows == 0 && world.model.prior().quadratic() && frame.stretch * out.b.norm() <= radius;
     out.queries += rows + (!quick && rho_of(world, frame.theta(out.b)) > radius ? 2 * world.store.rows() : 0);
@@ -168,7 +169,7 @@ inline Trajectory reference(const World& world, const SplitFrame& frame, bool ow
   return out;
 }
 
-// How far a change of the momentum by 1e-12 of itself moves the end, and the log ratio.
+// The change of the end and of the log ratio due to a relative change of the momentum by 1e-12.
 inline double sensitivity(const World& world, const SplitFrame& frame, bool own, const State& from, const Vector& p,
                           double turn, int steps) {
   const Trajectory one = reference(world, frame, own, from, p, turn, steps);

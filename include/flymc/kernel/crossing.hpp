@@ -16,16 +16,16 @@ namespace flymc {
 //
 // Half of the moves change only these coefficients. The others also shift the entries C by their regression on M,
 //   theta_C' = theta_C + Cov_CM Cov_MM^-1 (theta_M' - theta_M),
-// where M has all coefficients with such priors (and a scale, on which their priors depend), and only one or two of M
-// change. This is a shear of determinant 1.
+// where M contains all coefficients with such priors (and a scale on which their priors depend), and only one or two
+// entries of M change. This is a shear of determinant 1.
 class Crossing final : public Kernel {
  public:
-  // A step makes `moves` moves, each of coefficients that are chosen at random.
+  // A step makes `moves` moves, each of randomly chosen coefficients.
   Crossing(const Density& density, std::shared_ptr<const LongTails> tails, int moves);
   Info step(State& state, const Random& random) const override;
 
  private:
-  // The normal of one or two coefficients given the entries that a move leaves alone.
+  // The normal of one or two coefficients given the entries that a move does not change.
   struct Given {
     Vector mean;
     Matrix covariance;
@@ -40,7 +40,7 @@ class Crossing final : public Kernel {
   std::shared_ptr<const LongTails> tails_;
   int moves_;
   std::vector<Block> blocks_;
-  std::vector<Index> kept_;  // M: the entries of the tails, in their order, and of a scale
+  std::vector<Index> kept_;  // M: the entries of the tails in their order, then that of a scale
   Vector kept_mean_;
   Matrix kept_precision_;  // Cov_MM^-1
   Matrix carry_;           // Cov_CM Cov_MM^-1, a column per tail; the rows of M are 0

@@ -5,10 +5,10 @@
 
 namespace flymc {
 
-// Draws z_n afresh, bright with probability 1 - exp(-gap_n), for `count` rows per step: picked at random with or
-// without replacement, or the next `count` rows in order, round and round (a deterministic scan: not reversible, but
-// each step leaves the density invariant). A row waits about N / count steps for its turn. Dark rows cost a query each,
-// bright ones none: their gaps are known.
+// Draws z_n anew, bright with probability 1 - exp(-gap_n), for `count` rows per step: chosen at random with or without
+// replacement, or the next `count` rows in order, cyclically (a deterministic scan: not reversible, but each step
+// leaves the density invariant). A row is redrawn about every N / count steps. A dark row costs one query, a bright row
+// none, because its gap is known.
 class ExplicitSweep final : public Kernel {
  public:
   enum class Choice { with_replacement, without_replacement, consecutive };
@@ -17,7 +17,7 @@ class ExplicitSweep final : public Kernel {
   Info step(State& state, const Random& random) const override;
 
  private:
-  // In the order of the rows.
+  // Returns the rows in the order of the store.
   std::vector<RowId> choose_rows(const State& state, const Random& random) const;
 
   const JointDensity* density_;

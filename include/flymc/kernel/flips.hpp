@@ -1,4 +1,4 @@
-// What sweeps have in common: looking at dark rows, deciding, and carrying it out.
+// The common parts of sweeps: evaluating dark rows, deciding, and changing z.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace flymc {
 
-// Evaluates the gap of each of these dark rows of this rank, in the order of the rows, and notes those for which
-// `becomes_bright(row, gap)`. In chunks, so that memory does not grow with the number of rows looked at.
+// Evaluates the gap of each of these dark rows of this rank, in the order of the rows, and collects those for which
+// `becomes_bright(row, gap)`. It works in chunks, so that memory does not grow with the number of rows evaluated.
 template <class Rule>
 void look_at(const JointDensity& density, State& state, std::span<const RowId> dark, const Rule& becomes_bright,
              Flips& flips) {
@@ -28,10 +28,10 @@ void look_at(const JointDensity& density, State& state, std::span<const RowId> d
   }
 }
 
-// Metropolis-Hastings on each z: a bright row proposes to go dark, accepted with probability min(1, q / expm1(gap)); a
-// dark row was proposed with probability q and becomes bright with min(1, expm1(gap) / q), for the q of its row.
-// `proposed` are rows of this rank in order, of which those that are bright or have no z are passed over: both lists
-// are of rows as they stood when the sweep began, so that each row gets one proposal.
+// Metropolis-Hastings on each z, with the row's own q: a bright row proposes to become dark and is accepted with
+// probability min(1, q / expm1(gap)); a dark row in `proposed`, which has probability q, becomes bright with
+// probability min(1, expm1(gap) / q). `proposed` has rows of this rank in order; bright rows and rows without a z in it
+// are skipped. Both lists use z from before the sweep, so that each row gets one proposal.
 template <class Q>
 Info flip_by_proposals(const JointDensity& density, State& state, const Random& random, std::vector<RowId> proposed,
                        const Q& q) {

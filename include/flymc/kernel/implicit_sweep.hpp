@@ -7,16 +7,17 @@
 
 namespace flymc {
 
-// Every bright row proposes to go dark, accepted with probability min(1, q / expm1(gap)); every dark row proposes with
-// probability q to become bright, accepted with min(1, expm1(gap) / q). (The paper's text prints the second test the
-// wrong way round.) Where q exceeds a row's probability of being bright this is nearly a Gibbs draw. Bright rows cost
-// nothing, their gaps are known; dark rows cost q N queries, found by geometric skips.
+// Every bright row proposes to become dark, accepted with probability min(1, q / expm1(gap)); every dark row proposes
+// with probability q to become bright, accepted with min(1, expm1(gap) / q). (The paper's text prints the second test
+// inverted.) If q exceeds a row's probability of being bright this is nearly a Gibbs draw. Bright rows cost no query,
+// because their gaps are known; dark rows cost q N queries, found by geometric skips.
 class ImplicitSweep final : public Kernel {
  public:
   ImplicitSweep(const JointDensity& density, double q);
   Info step(State& state, const Random& random) const override;
   double q() const { return q_; }
-  // This rank's rows that a sweep proposes to make bright, in order; it passes over those that are bright already.
+  // The rows of this rank that a sweep proposes to make bright, in order. They include rows that are bright already,
+  // which the sweep skips.
   std::vector<RowId> proposed(const Random& random) const;
 
  private:
@@ -24,9 +25,9 @@ class ImplicitSweep final : public Kernel {
   double q_;
 };
 
-// Proposes about as many dark rows as the rest of an iteration costs: q N = max(bright rows, dimension). The first is
-// the paper's advice, q near the share of bright rows; the second is what the collapsed bound costs, a quadratic form
-// worth `dimension` rows. With the first alone, z hardly moves where few rows are bright, and theta waits for it.
+// Proposes about as many dark rows as the rest of an iteration costs: q N = max(bright rows, dimension). The first term
+// is the paper's advice, q near the share of bright rows; the second is the cost of the collapsed bound, a quadratic
+// form worth `dimension` rows. With the first term alone, z hardly moves if few rows are bright, and slows theta down.
 class ImplicitSweepTuner final : public Tuner {
  public:
   explicit ImplicitSweepTuner(const JointDensity& density) : density_(&density) {}

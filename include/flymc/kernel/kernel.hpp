@@ -1,4 +1,4 @@
-// The one signature of every transition: theta moves and z sweeps, frozen or still adapting.
+// The common interface of every transition: theta moves and z sweeps, frozen or still adapting.
 #pragma once
 
 #include <memory>
@@ -10,41 +10,41 @@
 
 namespace flymc {
 
-// What a step did, for reports; nothing here feeds back into the chain.
+// Diagnostics of a step for reports; they do not affect the chain.
 struct Info {
   RowId queries = 0;        // row likelihoods evaluated
   double acceptance = 1.0;  // a move's acceptance probability
-  int evaluations = 0;      // densities evaluated by a move
-  int not_finite = 0;       // of them, how many could not be computed; each was rejected
-  double moved = 0.0;       // how far a slice move went, in its own units
+  int evaluations = 0;      // density evaluations of a move
+  int not_finite = 0;       // number of these that could not be computed; each was rejected
+  double moved = 0.0;       // distance of a slice move, in its own units
 };
 
-// A transition that leaves the joint density of (theta, z) invariant. Immutable: a kernel cannot adapt, and a step is a
-// function of the state and of the addressed random numbers alone.
+// A transition that leaves the joint density of (theta, z) invariant. Immutable: a kernel cannot adapt, and a step
+// depends only on the state and the addressed random numbers.
 class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual Info step(State& state, const Random& random) const = 0;
 };
 
-// A kernel that learns its settings while it steps, during warm-up only. Another type, so that what samples cannot
+// A kernel that adapts its settings while it steps, during warm-up only. It is a separate type, so that sampling cannot
 // adapt.
 class Tuner {
  public:
   virtual ~Tuner() = default;
   virtual Info step(State& state, const Random& random) = 0;
   virtual std::unique_ptr<const Kernel> freeze() const = 0;
-  // Whether more of warm-up would teach it next to nothing; it may end then.
+  // Whether further warm-up would hardly improve the settings; it may end then.
   virtual bool settled() const { return false; }
-  // What it has learnt so far, as numbers, and the way back: a tuner that recalls another's memory goes on as that one.
+  // The settings learnt so far, as numbers. A tuner that recalls another's memory continues as that one.
   virtual std::vector<double> memory() const = 0;
   virtual void recall(std::span<const double> memory) = 0;
 };
 
-// Throws InputError unless a memory has as many numbers as the tuner keeps: it is another kernel's.
+// Throws InputError unless the memory has the tuner's number of numbers; otherwise it belongs to another kernel.
 void check_memory(std::span<const double> memory, std::size_t size);
 
-// A kernel that has nothing to learn.
+// A kernel without settings to learn.
 template <class K>
 class Untuned final : public Tuner {
  public:
@@ -62,7 +62,7 @@ class Untuned final : public Tuner {
 // Throws InputError unless the metric fits the density.
 void check_metric(const Density& density, const Precision& metric);
 
-// A mean whose weights grow as the cube of time, so that about the last quarter counts: what warm-up settles on.
+// A mean whose weights grow as the cube of time, so that about the last quarter counts. Warm-up ends with it.
 class LateMean {
  public:
   void add(double value) {

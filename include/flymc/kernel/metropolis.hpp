@@ -1,4 +1,4 @@
-// What random-walk Metropolis and MALA share: the accept step, and warm-up of a step size.
+// Shared by random-walk Metropolis and MALA: the accept step, and the warm-up of a step size.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class StepMove : public Kernel {
 };
 
 // Evaluates a proposal into state.proposed and moves there with probability min(1, exp(log ratio of densities +
-// correction)). `correction` is called after the evaluation. A density or a correction that cannot be computed rejects.
+// correction)). `correction` is called after the evaluation. Rejects if the density or the correction is not finite.
 template <class Correction>
 void metropolis(const Density& density, State& state, const Vector& proposal, bool with_gradient, const Random& random,
                 const Correction& correction, Info& info) {
@@ -44,8 +44,8 @@ void metropolis(const Density& density, State& state, const Vector& proposal, bo
   std::swap(state.at, state.proposed);
 }
 
-// Robbins and Monro on the logarithm of the step: up when more is accepted than `Move::target_acceptance`, down when
-// less; warm-up ends with the late mean.
+// Robbins-Monro on the logarithm of the step: it increases if acceptance is above `Move::target_acceptance`, and
+// decreases if it is below. The frozen step is the late mean.
 template <class Move>
 class StepTuner final : public Tuner {
  public:
@@ -63,7 +63,7 @@ class StepTuner final : public Tuner {
     return std::make_unique<Move>(*density_, metric_, std::exp(settled_.empty() ? log_step_ : settled_.value()));
   }
 
-  // Every step adds to the late mean, so its count is theirs.
+  // Every step adds to the late mean, so its count is the number of steps.
   std::vector<double> memory() const override { return {log_step_, settled_.count(), settled_.value()}; }
   void recall(std::span<const double> memory) override {
     check_memory(memory, 3);

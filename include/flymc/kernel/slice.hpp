@@ -10,7 +10,7 @@ class SliceCoordinates final : public Kernel {
  public:
   SliceCoordinates(const Density& density, Vector widths);
   Info step(State& state, const Random& random) const override;
-  // As step, and says how far each coordinate went.
+  // The same; `moved` receives the distance that each coordinate moved.
   Info step(State& state, const Random& random, Vector& moved) const;
 
  private:
@@ -48,7 +48,7 @@ class SliceSome final : public Kernel {
   std::vector<Coordinate> coordinates_;
 };
 
-// Warm-up sets each width to the mean length of the slices: three times the mean distance of a point from another.
+// Warm-up sets each width to the mean length of the slices: three times the mean distance between two points of one.
 class SliceCoordinatesTuner final : public Tuner {
  public:
   SliceCoordinatesTuner(const Density& density, Vector first_widths);
