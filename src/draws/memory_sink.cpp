@@ -1,4 +1,4 @@
-// Draws in memory, a list per chain.
+// Draws in memory, one list per chain.
 #include "flymc/draws/sink.hpp"
 
 namespace flymc {

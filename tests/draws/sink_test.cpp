@@ -1,4 +1,4 @@
-// Draws in memory come back as they were written, chain by chain.
+// Draws in memory are returned as they were written, chain by chain.
 #include "flymc/draws/sink.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(MemorySink, GivesBackWhatItTook) {
   EXPECT_EQ(sink.chains(), 2u);
   EXPECT_EQ(sink.coefficients(), 3);
   EXPECT_EQ(sink.draws(0), 0u);
-  // Chains take turns and end with different numbers of draws.
+  // Chains alternate and end with different numbers of draws.
   for (std::size_t i = 0; i < 5; ++i)
     for (std::size_t chain = 0; chain < 2; ++chain)
       if (chain == 0 || i < 3)

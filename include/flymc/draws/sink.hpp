@@ -1,4 +1,4 @@
-// Where draws go.
+// The destinations of draws.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace flymc {
 
-// What is recorded beside theta.
+// The statistics recorded with theta.
 struct DrawStats {
   double log_density = 0.0;  // of the joint given z, or of the posterior
   RowId bright = 0;          // bright rows
@@ -34,19 +34,19 @@ class MemorySink final : public Sink {
   Index coefficients() const { return coefficients_; }
   double value(std::size_t chain, std::size_t draw, Index coefficient) const;
   const std::vector<DrawStats>& stats(std::size_t chain) const { return chains_[chain].stats; }
-  // All draws of one coefficient, chain by chain, as diagnostics take them.
+  // All draws of one coefficient, chain by chain, as diagnostics need them.
   std::vector<std::vector<double>> coefficient(Index j) const;
 
  private:
   struct Chain {
-    std::vector<double> theta;  // draw after draw
+    std::vector<double> theta;  // one draw after the other
     std::vector<DrawStats> stats;
   };
   Index coefficients_;
   std::vector<Chain> chains_;
 };
 
-// For draws that nobody wants.
+// Discards the draws.
 class NoSink final : public Sink {
  public:
   void write(std::size_t, const Vector&, const DrawStats&) override {}

@@ -1,4 +1,4 @@
-// The columns of a file of draws, known to its writer and its reader.
+// The columns of a file of draws, shared by its writer and its reader.
 #pragma once
 
 #include <array>
@@ -11,10 +11,10 @@ inline constexpr std::array<std::string_view, 4> statistics = {"log_density__", 
                                                                "acceptance__"};
 inline constexpr int log_density = 0, bright = 1, queries = 2, acceptance = 3;
 
-inline constexpr int keys = 2;  // chain and draw stand before the coefficients
+inline constexpr int keys = 2;  // chain and draw, which precede the coefficients
 inline constexpr int others = keys + static_cast<int>(statistics.size());
 
-// In the file's metadata. Files without it, that other programs wrote with the same columns, are read too.
+// In the file's metadata. Files from other programs with the same columns and without this key are read, too.
 inline constexpr std::string_view version_key = "flymc_draws_version", version = "1";
 
 }  // namespace flymc::draws_columns

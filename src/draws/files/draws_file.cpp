@@ -29,7 +29,7 @@ using Path = std::filesystem::path;
                   path.string(), why));
 }
 
-// Tells the disk's faults from the file's.
+// Distinguishes errors of the disk from damaged files.
 template <class Step>
 auto reading(const Path& path, const Step& step) {
   try {
@@ -57,7 +57,7 @@ std::unique_ptr<parquet::ParquetFileReader> open(const Path& path, std::shared_p
 template <class Reader, class Value>
 void read(parquet::ColumnReader& column, std::span<Value> out) {
   auto& typed = static_cast<Reader&>(column);
-  // Other programs write columns that could hold nulls; ours cannot, and a null is no draw.
+  // Other programs write columns that may contain nulls, which are errors here; ours cannot contain any.
   std::vector<std::int16_t> levels(column.descr()->max_definition_level() > 0 ? out.size() : 0);
   while (!out.empty()) {
     std::int64_t values = 0;
@@ -74,7 +74,7 @@ struct Part {
   std::shared_ptr<parquet::FileMetaData> footer;
 };
 
-// The names of the coefficients, if the columns are those of draws.
+// The names of the coefficients; throws unless the columns are those of a file of draws.
 std::vector<std::string> coefficient_names(const Part& part) {
   const auto& schema = *part.footer->schema();
   const int count = schema.num_columns();
@@ -153,7 +153,7 @@ class DrawsFile::Implementation {
           const auto group = reader->RowGroup(g);
           values.resize(static_cast<std::size_t>(group->metadata()->num_rows()));
           read<Reader, Value>(*group->Column(index), values);
-          for (auto from = values.begin(); from != values.end(); ++run) {  // a run ends with its group at the latest
+          for (auto from = values.begin(); from != values.end(); ++run) {  // a run ends with its group or before
             std::transform(from, from + run->rows, std::back_inserter(result[run->chain]),
                            [](Value value) { return static_cast<double>(value); });
             from += run->rows;
@@ -222,20 +222,20 @@ class DrawsFile::Implementation {
   std::vector<Chain> chains_;
 
  private:
-  // Rows of one chain that follow each other within a row group.
+  // Consecutive rows of one chain within a row group.
   struct Run {
     std::size_t chain;
     std::int64_t rows;
   };
 
-  // Notes whose rows a row group holds, and that the draws of every chain rise.
+  // Records the chains of a row group's rows, and checks that the draws of every chain increase.
   void add_order(const Part& part, parquet::ParquetFileReader& reader, int group_index,
                  std::unordered_map<std::int32_t, std::size_t>& place, std::vector<std::int64_t>& last) {
     std::vector<std::int32_t> numbers;
     std::vector<std::int64_t> draws;
     reading(part.path, [&] {
       const auto group = reader.RowGroup(group_index);
-      // A file that claims more rows than its bytes can hold would take all memory.
+      // A forged file that claims more rows than its bytes can hold would exhaust memory.
       constexpr std::int64_t most_rows_per_byte = 64;
       const auto rows = group->metadata()->num_rows(),
                  bytes = static_cast<std::int64_t>(std::filesystem::file_size(part.path));

@@ -1,4 +1,4 @@
-// Parts of chains become one file, a batch at a time.
+// Merges parts of chains into one file, a batch at a time.
 #include <fmt/format.h>
 
 #include <map>

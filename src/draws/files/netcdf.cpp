@@ -1,7 +1,7 @@
-// Groups and variables are defined at their full size, then filled by slabs as the draws stream by.
+// Defines groups and variables at their full size, then fills them by slabs while the draws stream by.
 //
-// HDF5, which NetCDF stands on, may crash when it closes a file whose disk became full. So the space is asked for
-// before it sees the file, and a file that failed all the same is left open rather than closed.
+// HDF5, the basis of NetCDF, may crash when it closes a file after the disk became full. So the space is allocated
+// before HDF5 opens the file, and a file that fails nevertheless is left open instead of closed.
 #include "flymc/draws/files/netcdf.hpp"
 
 #include <fcntl.h>
@@ -50,7 +50,7 @@ void require_space(const std::filesystem::path& path, const std::filesystem::pat
   if (error == ENOSPC || error == EFBIG || error == EDQUOT) cannot_write(target, std::strerror(error));
 }
 
-// A NetCDF file that is being written.
+// A NetCDF file while it is written.
 class NetcdfFile {
  public:
   NetcdfFile(std::filesystem::path target, std::int64_t bytes) : target_(std::move(target)), pending_(target_) {
@@ -85,7 +85,7 @@ class NetcdfFile {
     return id;
   }
 
-  // Contiguous, because the size is known and noise hardly compresses: a slab is one write, a chunk cache is not
+  // Contiguous, because the size is known and noise hardly compresses: a slab is one write, and no chunk cache is
   // needed.
   int variable(int group, const std::string& name, nc_type type, const std::vector<int>& dimensions) {
     int id = 0;
@@ -117,12 +117,12 @@ class NetcdfFile {
 
  private:
   std::filesystem::path target_;
-  PendingFile pending_;  // outlives what writes to it
+  PendingFile pending_;  // declared first: outlives its writers
   int root_ = 0;
   bool open_ = false;
 };
 
-// What the schema wants to know of every group.
+// The attributes that the schema needs in every group.
 Attributes all_attributes(const DrawsFile& draws, const NetcdfOptions& options) {
   Attributes attributes = options.attributes;
   attributes.insert(draws.metadata().begin(), draws.metadata().end());
@@ -176,7 +176,7 @@ void write_observed(NetcdfFile& file, const ObservedData& observed, const Attrib
   file.check(nc_put_var_double(group, variable, observed.values.data()));
 }
 
-// At most how large the file becomes: its arrays, its names and attributes in every group, and what HDF5 keeps of them.
+// An upper limit of the file's size: its arrays, its names and attributes in every group, and HDF5's overhead.
 std::int64_t expected_bytes(const DrawsFile& draws, const NetcdfOptions& options, const Attributes& attributes) {
   const auto chains = static_cast<std::int64_t>(draws.chains());
   std::int64_t bytes = chains * draws.draws(0) * (draws.coefficients() + 4) * 8 + 2 * (chains + draws.draws(0)) * 8;
@@ -187,12 +187,12 @@ std::int64_t expected_bytes(const DrawsFile& draws, const NetcdfOptions& options
   return bytes + (std::int64_t{1} << 17);
 }
 
-// Variables of the sampler.
+// The sampler's variables.
 struct Statistics {
   int group, lp, acceptance_rate, bright, queries;
 };
 
-// The rows of a batch that belong to one chain, and how many of its draws were written before them.
+// The rows of a batch that belong to one chain, and the number of its draws written before.
 struct ChainRows {
   RowMatrix theta;
   std::vector<double> log_density, acceptance;

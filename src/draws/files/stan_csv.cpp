@@ -1,4 +1,4 @@
-// All chains in one scan of the draws, each with a file of its own.
+// Writes all chains in one scan of the draws, each to its own file.
 #include "flymc/draws/files/stan_csv.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 namespace flymc {
 namespace {
 
-// Text on its way to a file, which appears with finish().
+// A buffered text file, which appears with finish().
 class TextFile {
  public:
   static constexpr std::size_t buffered_bytes = std::size_t{1} << 18;
@@ -27,7 +27,7 @@ class TextFile {
   explicit TextFile(std::filesystem::path target)
       : target_(std::move(target)), pending_(target_), file_(std::fopen(pending_.path().c_str(), "wb")) {
     if (!file_) fail();
-    std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // the buffer is ours
+    std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // unbuffered, because this class buffers
   }
 
   template <class... Values>
@@ -55,13 +55,13 @@ class TextFile {
   }
 
   std::filesystem::path target_;
-  PendingFile pending_;  // outlives what writes to it
+  PendingFile pending_;  // declared first: outlives its writers
   std::unique_ptr<std::FILE, Close> file_;
   fmt::memory_buffer text_;
 };
 
-// ArviZ takes comments with these words for what Stan says of its run, and stumbles over anything else; a letter
-// written by its number is read by people, and by nothing else.
+// ArviZ parses comments with these words as Stan's run information, and fails on anything else; an escaped letter stays
+// readable for people.
 std::string for_comment(std::string name) {
   for (const auto& [words, others] : {std::pair<std::string_view, std::string_view>{"seconds", "\\u0073econds"},
                                       {"inverse mass matrix", "inverse\\u0020mass matrix"}})
@@ -72,7 +72,7 @@ std::string for_comment(std::string name) {
 
 constexpr std::string_view algorithm = "firefly";
 
-// Whether a file is there and has our header.
+// Whether the file exists and has flymc's header.
 bool is_of_flymc(const std::filesystem::path& path) {
   if (!no_file_but(path).empty()) return false;
   std::ifstream in(path);
@@ -101,7 +101,7 @@ void write_header(TextFile& file, const DrawsFile& draws, std::size_t chain, con
 
 std::vector<std::string> stan_names(std::span<const std::string> names) {
   constexpr std::string_view special = ",.:;#'\"`\\";
-  std::set<std::string> taken{"log_lik"};  // which ArviZ takes out of the posterior
+  std::set<std::string> taken{"log_lik"};  // ArviZ removes log_lik from the posterior
   std::vector<std::string> result;
   for (std::string name : names) {
     for (char& c : name)
@@ -139,7 +139,7 @@ std::vector<std::filesystem::path> export_stan_csv(const DrawsFile& draws, const
     }
   });
   for (auto& file : files) file->finish();
-  // Files of an earlier export with more chains would be read with these.
+  // Readers would combine these files with files of an earlier export that had more chains, so those are removed.
   for (std::size_t c = draws.chains() + 1;; ++c) {
     const std::filesystem::path older = prefix.string() + fmt::format("_{}.csv", c);
     if (!is_of_flymc(older)) break;

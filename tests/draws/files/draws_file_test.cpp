@@ -1,4 +1,4 @@
-// Draws come back bit for bit, files appear whole or not at all, and bad files are named.
+// Draws are read bit for bit, files appear complete or not at all, and errors name the file.
 #include "flymc/draws/files/draws_file.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
 
-// Reads with scan() and compares with what was written, bit for bit.
+// Reads with scan() and compares bit for bit with the rows that were written.
 void expect_rows(const DrawsFile& file, const std::vector<Row>& rows) {
   std::size_t next = 0;
   file.scan([&](const DrawsBatch& batch) {
@@ -213,7 +213,7 @@ TEST_F(DrawsFileTest, ADamagedPageIsFound) {
   testing::write(path, {"x", "y"}, known_draws(1, 20'000, 2));
   const auto whole = read_whole(path);
   int found = 0;
-  for (int k = 1; k <= 8; ++k) {  // anywhere in the columns: the footer is a few hundred bytes at the end
+  for (int k = 1; k <= 8; ++k) {  // anywhere in the columns; the footer is a few hundred bytes at the end
     auto damaged = whole;
     const std::size_t place = (whole.size() - 2000) * static_cast<std::size_t>(k) / 9;
     damaged[place] = static_cast<char>(damaged[place] ^ 0x10);

@@ -1,4 +1,4 @@
-// Draws that are the same everywhere: autocorrelated, with names that break careless files.
+// Reproducible draws on every platform: autocorrelated, with names that break careless readers.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace flymc::testing {
 
-// Every one is a trap for some reader.
+// Every name is difficult for some reader.
 inline std::vector<std::string> awkward_names() {
   return {"(Intercept)",    "age, in years", "region[b]",     "C(region)[T.b]",
           "log.income:age", "größe \"#1\"",  "log.income_age"};
@@ -23,8 +23,8 @@ struct Row {
   DrawStats stats;
 };
 
-// Coefficient j of chain c follows x' = 0.1 (j + 1) x + noise, by numbers that the standard fixes: a 64-bit Mersenne
-// twister, twelve uniforms to a noise.
+// Coefficient j of chain c follows x' = 0.1 (j + 1) x + noise. The numbers are fixed by the C++ standard: a 64-bit
+// Mersenne twister, twelve uniforms per noise.
 inline std::vector<Row> known_draws(int chains, std::int64_t draws, int coefficients, std::uint64_t seed = 1) {
   std::mt19937_64 random(seed);
   const auto noise = [&] {

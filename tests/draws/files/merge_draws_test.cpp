@@ -1,4 +1,4 @@
-// The merged file depends on the draws alone.
+// The merged file depends only on the draws.
 #include <gtest/gtest.h>
 
 #include "draws/files/known_draws.hpp"

@@ -1,4 +1,4 @@
-// NetCDF: refusals, whole or not at all. What ArviZ makes of it: round_trip_test.py.
+// NetCDF: refused inputs, and files that appear complete or not at all. round_trip_test.py reads files with ArviZ.
 #include "flymc/draws/files/netcdf.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST_F(Netcdf, TheSameDrawsGiveTheSameBytes) {
     export_netcdf(DrawsFile(folder_ / name), folder_ / (std::string(name) + ".nc"), {.created_at = "2020-01-01"});
   EXPECT_TRUE(read_whole(folder_ / "a.nc") == read_whole(folder_ / "b.nc"));
   EXPECT_EQ(files(), 4);
-  // Space is asked for in advance; it must not stay.
+  // Space is allocated in advance; the unused part must not remain.
   EXPECT_LT(std::filesystem::file_size(folder_ / "a.nc"), 2u * 300 * 11 * 8 + 60'000);
 }
 
@@ -54,7 +54,7 @@ TEST_F(Netcdf, AFullDiskIsNamedAndLeavesTheOldFile) {
   }
   const auto text = message<FileError>([&] { export_netcdf(DrawsFile(folder_ / "a"), folder_ / "no" / "a.nc"); });
   EXPECT_NE(text.find("no/a.nc:"), std::string::npos) << text;
-  export_netcdf(DrawsFile(folder_ / "a"), folder_ / "a.nc");  // the library is none the worse for it
+  export_netcdf(DrawsFile(folder_ / "a"), folder_ / "a.nc");  // the library still works afterwards
   EXPECT_GT(std::filesystem::file_size(folder_ / "a.nc"), 560'000u);
 }
 

@@ -1,4 +1,4 @@
-// Writes known draws in every format and our own diagnosis of them, for round_trip_test.py to compare.
+// Writes known draws in every format and our own diagnostics of them, which round_trip_test.py compares.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
-"""Checks that other programs read what flymc writes: DuckDB, ArviZ and R's posterior find our means and diagnostics.
+"""Checks that DuckDB, ArviZ and R's posterior read flymc's files and compute the same means and diagnostics.
 
-    round_trip_test.py PROGRAM     PROGRAM writes known draws into a folder (round_trip.cpp)
+    round_trip_test.py PROGRAM     PROGRAM (round_trip.cpp) writes known draws into a folder
 
-Exits with 77 (skipped) where Python lacks a package; R is left out, and that is said, where Rscript or posterior is missing.
+Exits with 77 (skipped) if a Python package is missing. Leaves R out, with a message, if Rscript or posterior is missing.
 """
 import importlib.util
 import json
@@ -22,7 +22,7 @@ except ImportError as error:
     print(f"skipped: {error}; .ci/setup installs it")
     sys.exit(77)
 
-MEAN = 1e-12  # relative: sums in other orders
+MEAN = 1e-12  # relative: the order of summation differs
 DIAGNOSTIC = 1e-3  # relative
 R_SCRIPT = """
 suppressPackageStartupMessages(library(posterior))
@@ -150,7 +150,7 @@ if __name__ == "__main__":
         ours = json.loads((folder / "ours.json").read_text(encoding="UTF-8"))
         columns = check_parquet(folder, ours)
         check_netcdf(folder, ours, columns, "netcdf4")
-        if importlib.util.find_spec("h5py"):  # what ArviZ prefers where it is installed
+        if importlib.util.find_spec("h5py"):  # ArviZ prefers h5py if it is installed
             check_netcdf(folder, ours, columns, "h5netcdf")
         paths = [str(folder / f"stan_{chain}.csv") for chain in range(1, 5)]
         check_stan_csv(paths, ours, columns)

@@ -1,4 +1,4 @@
-// A folder for one test, and the text of the error that a call ends in.
+// A folder for one test, and the message of the error that a call throws.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Stan CSV: the header, the names, exact digits, whole or not at all. What other programs make of it:
-// round_trip_test.py.
+// Stan CSV: the header, the names, exact digits, files that appear complete or not at all. round_trip_test.py reads the
+// files with other programs.
 #include "flymc/draws/files/stan_csv.hpp"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST_F(StanCsv, OneFilePerChainWithExactDigits) {
   EXPECT_EQ(d, 60u);
 }
 
-// Files of chains that this run has not would be read with those that it has.
+// Files of chains that this run does not have would be read together with its own.
 TEST_F(StanCsv, AnEarlierExportOfMoreChainsIsGone) {
   testing::write(folder_ / "a", {"x"}, known_draws(3, 5, 1));
   testing::write(folder_ / "b", {"x"}, known_draws(1, 5, 1));

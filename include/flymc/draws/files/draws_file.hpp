@@ -2,13 +2,13 @@
 //
 // One row per draw. The columns are, in this order:
 //   chain            int32    number of the chain
-//   draw             int64    number of the draw, rising within a chain
+//   draw             int64    number of the draw, increasing within a chain
 //   <coefficient>    float64  one column per coefficient, under its own name, bit for bit
-//   log_density__    float64  DrawStats, as Stan marks what belongs to the sampler: by two underscores at the end
+//   log_density__    float64  DrawStats; two underscores at the end mark the sampler's columns, as in Stan
 //   bright__         int64
 //   queries__        int64
 //   acceptance__     float64
-// So `chain`, `draw` and whatever ends in `__` cannot name a coefficient. Rows of several chains may alternate.
+// So `chain`, `draw` and names that end in `__` cannot name a coefficient. Rows of several chains may alternate.
 #pragma once
 
 #include <cstdint>
@@ -28,30 +28,30 @@
 
 namespace flymc {
 
-// Says which run the draws belong to: seed, model, data. Kept in the file, in the order of the keys.
+// Identifies the run of the draws: seed, model, data. Stored in the file, in the order of the keys.
 using DrawsMetadata = std::map<std::string, std::string>;
 
-// Throws InputError if a name cannot be a column: empty, reserved, not UTF-8, with a control character, or there twice.
-// Capitals do not tell two columns apart, since SQL takes them for one. DrawsWriter calls this; call it early to fail
-// before the work.
+// Throws InputError if a name cannot be a column: empty, reserved, repeated, not UTF-8, or with a control character.
+// Names that differ only in capitals count as repeated, as in SQL. DrawsWriter calls this; call it early to fail before
+// the work.
 void check_coefficient_names(std::span<const std::string> names);
 
-// Writes a file of draws, which appears when finish() returns and not before. Takes one thread.
+// Writes a file of draws, which appears only when finish() returns. Uses one thread.
 class DrawsWriter {
  public:
-  // What is buffered before it goes to the file. A writer takes little more memory than this, but for the footer, which
-  // Parquet keeps until the end: 2 kB per column and row group. So row groups are not smaller.
+  // The size of the buffer before a write. A writer takes little more memory than this, except for the footer, which
+  // Parquet keeps until the end: 2 kB per column and row group. Therefore row groups are not smaller.
   static constexpr std::int64_t row_group_bytes = std::int64_t{32} << 20;
 
-  // Throws InputError for names that check_coefficient_names refuses, FileError if the file cannot be created.
+  // Throws InputError for names that check_coefficient_names rejects, FileError if the file cannot be created.
   DrawsWriter(std::filesystem::path path, std::vector<std::string> names, const DrawsMetadata& metadata = {});
   ~DrawsWriter();
   DrawsWriter(DrawsWriter&&) noexcept;
   DrawsWriter& operator=(DrawsWriter&&) noexcept;
 
-  // Throws FileError, naming the file, if it cannot be written; nothing can be appended afterwards.
+  // Throws FileError, naming the file, if it cannot be written; no append is possible afterwards.
   void append(std::int32_t chain, std::int64_t draw, std::span<const double> theta, const DrawStats& stats);
-  // Puts the file in its place. A writer that is destroyed without it leaves nothing behind.
+  // Moves the file into place. A writer that is destroyed before leaves no file behind.
   void finish();
 
  private:
@@ -59,7 +59,7 @@ class DrawsWriter {
   std::unique_ptr<Implementation> implementation_;
 };
 
-// Rows that follow each other in a file. The spans live until the visit returns.
+// Consecutive rows of a file. The spans are valid until the visit returns.
 struct DrawsBatch {
   std::span<const std::int32_t> chains;  // their numbers, row by row
   std::span<const std::int64_t> draws;
@@ -67,22 +67,22 @@ struct DrawsBatch {
   std::span<const DrawStats> stats;
 };
 
-// A file of draws is cut off, damaged or something else.
+// Thrown if a file of draws is truncated, damaged or of another kind.
 class DamagedDraws : public InputError {
  public:
   using InputError::InputError;
 };
 
-// Reads a file of draws, or several that follow each other, as the parts of a run that is still going. Holds the
-// footers and the order of the chains, never the draws. Every page is checked against its checksum. A copy shares the
+// Reads a file of draws, or several consecutive ones, such as the parts of an unfinished run. Keeps the footers and the
+// order of the chains in memory, but not the draws. Every page is checked against its checksum. A copy shares the
 // files.
 //
-// Throws FileError if a file cannot be read; DamagedDraws, naming it, if it is cut off, damaged or not of draws;
-// InputError if its names or its metadata are not those of the first part, or if the draws of a chain do not rise: a
-// part is missing its place or is there twice.
+// Throws FileError if a file cannot be read; DamagedDraws, naming it, if it is truncated, damaged or without draws;
+// InputError if its names or its metadata differ from those of the first part, or if the draws of a chain do not
+// increase, because parts are out of order or repeated.
 class DrawsFile {
  public:
-  // What a batch of scan() holds, at most.
+  // The largest batch of scan().
   static constexpr std::int64_t batch_bytes = std::int64_t{4} << 20;
 
   explicit DrawsFile(const std::filesystem::path& path);
@@ -92,13 +92,13 @@ class DrawsFile {
   const DrawsMetadata& metadata() const;
   const std::vector<std::filesystem::path>& parts() const;
 
-  // Chains are counted in the order in which they first appear; chain_number is what the column says.
+  // Chains are counted in the order in which they first appear; chain_number is the value of the column `chain`.
   std::size_t chains() const;
   std::int32_t chain_number(std::size_t chain) const;
   std::int64_t draws(std::size_t chain) const;
   Index coefficients() const { return static_cast<Index>(names().size()); }
 
-  // All draws of one coefficient, chain by chain, as diagnostics take them. Reads this column only.
+  // All draws of one coefficient, chain by chain, as diagnostics need them. Reads this column only.
   std::vector<std::vector<double>> coefficient(Index j) const;
   // The same for `log_density__`, `bright__`, `queries__` or `acceptance__`.
   std::vector<std::vector<double>> statistic(std::string_view name) const;
@@ -110,8 +110,8 @@ class DrawsFile {
   std::shared_ptr<const Implementation> implementation_;
 };
 
-// Puts the parts of every chain, in order, into one file, chain after chain. The bytes of the file depend on the draws
-// alone, not on how they were cut into parts. Every list holds one chain, and no two lists the same one.
+// Merges the parts of every chain, in order, into one file, chain after chain. The bytes of the file depend only on the
+// draws, not on their division into parts. Every list holds one chain, and no two lists hold the same chain.
 void merge_draws(const std::vector<std::vector<std::filesystem::path>>& parts_of_chains,
                  const std::filesystem::path& target);
 

@@ -4,9 +4,9 @@
 //   sample_stats    lp, acceptance_rate, bright, queries (chain, draw); lp is DrawStats::log_density
 //   observed_data   if given
 //
-// One variable with a coordinate of names, rather than a variable per coefficient: az.summary shows theta[age], any
-// name will do (a NetCDF variable cannot have a slash in its name, and "region[b]" would look like an index), two
-// thousand coefficients are one array, and plots and comparisons can choose among them by name.
+// One variable with a coordinate of names, instead of a variable per coefficient: az.summary shows theta[age], any name
+// is possible (a NetCDF variable cannot have a slash in its name, and "region[b]" would look like an index), two
+// thousand coefficients are one array, and plots and comparisons can select coefficients by name.
 #pragma once
 
 #include <cstdint>
@@ -20,24 +20,25 @@
 
 namespace flymc {
 
-// The target that the posterior is conditional on.
+// The target on which the posterior is conditional.
 struct ObservedData {
   std::string name;
   std::span<const double> values;
 };
 
 struct NetcdfOptions {
-  std::map<std::string, std::string> attributes{};  // of the whole file and of every group
-  std::optional<double> sampling_seconds{};         // sampling_time, in the schema
-  std::optional<std::int64_t> warmup{};             // tuning_steps
+  std::map<std::string, std::string> attributes{};  // of the file and of every group
+  std::optional<double> sampling_seconds{};         // sampling_time in the schema
+  std::optional<std::int64_t> warmup{};             // tuning_steps in the schema
   std::optional<ObservedData> observed{};
-  std::string created_at{};  // ISO 8601; now, if empty
+  std::string created_at{};  // ISO 8601; if empty, the current time
 };
 
-// Streams the draws into the file, which appears whole or not at all. The metadata of the draws become attributes too,
-// where `attributes` has no entry of the same name. Calls wait for each other: the NetCDF library takes one thread.
+// Streams the draws into the file, which appears complete or not at all. The metadata of the draws also become
+// attributes, unless `attributes` has the same name. Concurrent calls wait, because the NetCDF library is not
+// thread-safe.
 //
-// Throws InputError if the chains are of unequal length, which the schema cannot hold, or if there is no draw;
+// Throws InputError if the chains have unequal lengths, which the schema cannot represent, or if there is no draw;
 // FileError, naming the file, if it cannot be written.
 void export_netcdf(const DrawsFile& draws, const std::filesystem::path& path, const NetcdfOptions& options = {});
 
