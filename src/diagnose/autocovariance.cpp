@@ -29,8 +29,8 @@ double MeanAutocovariance::direct(Index lag) const {
   return sum / static_cast<double>(n) / static_cast<double>(centred_.cols());
 }
 
-// The autocovariance is the transform of the power spectrum. Zeros after the chain, as many as the chain is long, keep
-// its end from meeting its beginning. The spectra are added first, so that only one transform leads back.
+// The autocovariance is the transform of the power spectrum. As many zeros as the chain has draws are appended, so that
+// its end does not wrap around to its beginning. The spectra are added first, so one inverse transform suffices.
 std::vector<double> MeanAutocovariance::transformed() const {
   const auto n = static_cast<std::size_t>(centred_.rows());
   const std::size_t size = std::bit_ceil(2 * n);

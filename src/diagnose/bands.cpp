@@ -26,7 +26,7 @@ Bands simultaneous_bands(const RowMatrix& numbers, double level) {
   std::ranges::sort(largest);
   const double rank = std::ceil(level * static_cast<double>(tables) - 1e-9);
   out.factor = largest[static_cast<std::size_t>(std::clamp(rank, 1.0, static_cast<double>(tables))) - 1];
-  // The table's own deviation may be the quantile itself: then it is on the edge of its band, and inside.
+  // If the table's own deviation is the quantile itself, it lies on the edge of its band and counts as inside.
   if (own == out.factor) out.factor *= 1.0 + 1e-12;
   out.lower = mean - out.factor * sd;
   out.upper = mean + out.factor * sd;

@@ -1,4 +1,4 @@
-// Rank normalisation, Geyer's initial monotone sequence, and what is made of them.
+// Rank normalisation, Geyer's initial monotone sequence, and the diagnostics based on them.
 #include "flymc/diagnose/convergence.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ void check_probability(double prob) {
     throw InputError(fmt::format("a quantile's probability must lie in [0, 1]: {}", prob));
 }
 
-// One chain per column; nothing if there are too few draws or one is not finite.
+// One chain per column; empty if there are too few draws or one is not finite.
 std::optional<Matrix> usable(ChainDraws draws) {
   if (draws.empty()) return std::nullopt;
   const std::size_t n = draws.front().size();
@@ -48,8 +48,8 @@ std::vector<double> sorted(const Matrix& chains) {
   return values;
 }
 
-// Position 1 + (n - 1) prob among the order statistics. Equal neighbours are returned as they are: an average that
-// rounds below them would empty the indicator x <= quantile.
+// The value at position 1 + (n - 1) prob among the order statistics. Equal neighbours are returned unchanged: an
+// average that rounds below them would make the indicator x <= quantile all zero.
 double sorted_quantile(const std::vector<double>& values, double prob) {
   const double position = static_cast<double>(values.size() - 1) * prob;
   const double below = std::floor(position), weight = position - below;
@@ -58,7 +58,7 @@ double sorted_quantile(const std::vector<double>& values, double prob) {
   return weight == 0.0 || low == high ? low : (1.0 - weight) * low + weight * high;
 }
 
-// Twice as many chains of half the length; the middle draw of an odd length belongs to neither half.
+// Twice as many chains of half the length; an odd length loses its middle draw.
 Matrix split(const Matrix& chains) {
   const Index half = chains.rows() / 2;
   Matrix halves(half, 2 * chains.cols());
@@ -89,7 +89,7 @@ double variance(const Eigen::Ref<const Vector>& x) {
   return (x.array() - x.mean()).square().sum() / static_cast<double>(x.size() - 1);
 }
 
-// sqrt((W (n - 1) / n + B / n) / W), with B / n the variance between and W the mean variance within the chains.
+// sqrt((W (n - 1) / n + B / n) / W), with B / n the variance between chains and W the mean variance within chains.
 double potential_scale_reduction(const Matrix& chains) {
   if (is_constant(chains)) return NAN;
   const double n = static_cast<double>(chains.rows());
@@ -100,9 +100,9 @@ double potential_scale_reduction(const Matrix& chains) {
   return std::sqrt(between / within + (n - 1.0) / n);
 }
 
-// n / tau of chains that are already split, with tau = -1 + 2 sum_t rho_t cut where Geyer (1992) cuts it: for a
+// n / tau of chains that are already split, with tau = -1 + 2 sum_t rho_t truncated as in Geyer (1992): for a
 // reversible chain the sums of pairs P_k = rho_2k + rho_2k+1 are positive and decrease, so the sum ends before the
-// first pair that is not positive, and no pair may exceed the one before it. The correlations
+// first pair that is not positive, and each pair is at most the one before it. The correlations
 //   rho_t = 1 - (W - gamma_t) / V,   V = W (n - 1) / n + variance of the chains' means,
 // use the chains together: chains that disagree make V large and every rho_t close to 1.
 double effective_size(const Matrix& chains) {
@@ -138,7 +138,7 @@ double effective_size(const Matrix& chains) {
 }
 
 double effective_size_of_quantile(const Matrix& chains, const std::vector<double>& values, double prob) {
-  // Every draw lies below the largest: the 100% quantile is moved half a draw down, to have an indicator that varies.
+  // All draws are at most the largest, so the indicator of the 100% quantile is constant; half a draw lower it varies.
   const double n = static_cast<double>(values.size());
   const double limit = sorted_quantile(values, prob == 1.0 ? (n - 0.5) / n : prob);
   return effective_size(split((chains.array() <= limit).cast<double>().matrix()));
@@ -151,7 +151,7 @@ double r_hat(ChainDraws draws) {
   if (!chains) return NAN;
   const double median = sorted_quantile(sorted(*chains), 0.5);
   const Matrix folded = (chains->array() - median).abs().matrix();
-  // fmax: draws at two values fold to a constant, which says nothing about the scale and must not hide the location.
+  // fmax ignores NaN: draws with two values fold to a constant, which must not hide the R-hat of the location.
   return std::fmax(potential_scale_reduction(rank_normalised(split(*chains))),
                    potential_scale_reduction(rank_normalised(split(folded))));
 }
@@ -197,9 +197,9 @@ double mcse_sd(ChainDraws draws) {
   return std::sqrt(spread / effective_size(split(squares)) / mean_square / 4.0);
 }
 
-// Of S effective draws, about S prob lie below the quantile; given their order statistics, the probability at the
-// quantile is Beta(S prob + 1, S (1 - prob) + 1). Half the distance of the order statistics at its central 68% is the
-// error. Tail areas have the seven digits of the reference packages, so that the same order statistics are chosen.
+// With S effective draws, about S prob lie below the quantile; given their order statistics, the probability at the
+// quantile is Beta(S prob + 1, S (1 - prob) + 1). The error is half the distance of the order statistics at its central
+// 68%. Tail areas have the seven digits of the reference packages, so that the same order statistics are chosen.
 double mcse_quantile(ChainDraws draws, double prob) {
   check_probability(prob);
   const std::optional<Matrix> chains = usable(draws);

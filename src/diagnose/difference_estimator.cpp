@@ -1,4 +1,4 @@
-// Means over the sample, and what they say of the sum.
+// Means over the sample, and the resulting estimate of the sum.
 #include "flymc/diagnose/difference_estimator.hpp"
 
 #include <cmath>
@@ -18,9 +18,9 @@ SumEstimate difference_estimate(const ProxySums& all, std::span<const double> pr
   const double variance = sampled < rows ? rows * rows * (1.0 - sampled / rows) * (errors - error).square().sum() /
                                                (sampled - 1.0) / sampled
                                          : 0.0;
-  // value^2 is too large for the square of the sum, on average by its variance.
+  // value^2 overestimates the square of the sum, on average by its variance.
   double spread = all.squares + rows * (terms.square() - guesses.square()).mean() - (value * value - variance) / rows;
-  // Differences of few rows may give less than nothing; the sample by itself does not.
+  // With few rows the difference may be negative; then the spread is estimated from the sample alone.
   if (!(spread > 0.0)) spread = rows * (terms - terms.mean()).square().mean();
   return {value, std::sqrt(spread), std::sqrt(variance)};
 }

@@ -1,4 +1,4 @@
-// Quantiles, and the estimate by a mean over a grid.
+// Quantiles, and the estimate as a mean over a grid.
 #include "flymc/diagnose/generalised_pareto.hpp"
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 namespace flymc {
 namespace {
 
-// k(b). With b below the reciprocal of the largest value every logarithm is of a positive number.
+// k(b). For b below the reciprocal of the largest value the logarithms' arguments are positive.
 double shape_at(double b, std::span<const double> x) {
   double sum = 0.0;
   for (const double value : x) sum += std::log1p(-b * value);
   return sum / static_cast<double>(x.size());
 }
 
-// -b / k(b), which is 1 / sigma; at b = 0, where the distribution is exponential, it is one over the mean.
+// -b / k(b), which is 1 / sigma; at b = 0, where the distribution is exponential, one over the mean.
 double rate_at(double b, double k, std::span<const double> x) {
   if (k != 0.0) return -b / k;
   double sum = 0.0;
@@ -36,8 +36,8 @@ GeneralisedPareto fit_generalised_pareto(std::span<const double> rising) {
   const auto n = static_cast<double>(rising.size());
   const double largest = rising.back();
   const double quartile = rising[static_cast<std::size_t>(n / 4.0 + 0.5) - 1];
-  // The prior of 1 / largest - b is itself a generalised Pareto, with k = 1/2 and a scale of 1 / (6 quartile), of which
-  // these are the quantiles (1 - (j - 1/2) / m).
+  // The prior of 1 / largest - b is itself a generalised Pareto, with k = 1/2 and a scale of 1 / (6 quartile); the grid
+  // consists of its quantiles (1 - (j - 1/2) / m).
   const auto m = static_cast<std::size_t>(30.0 + std::floor(std::sqrt(n)));
   std::vector<double> b(m), log_likelihood(m);
   for (std::size_t j = 0; j < m; ++j) {

@@ -1,4 +1,4 @@
-// A tail is found, fitted and replaced.
+// Finds, fits and replaces the tail of the ratios.
 #include "flymc/diagnose/pareto_smoothing.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ std::size_t longest_tail(std::size_t draws, double relative_efficiency) {
 // Replaces the tail of the log ratios, whose largest is `top`, and returns k.
 double smooth(std::vector<double>& log_ratios, double top, std::size_t longest) {
   if (log_ratios.size() <= longest) return infinity;
-  // The tail is what lies above the largest ratio that is not in it; further down than this ratios are nothing beside
-  // the largest.
+  // The tail consists of the ratios above the largest one that is not in it; ratios below `negligible` do not count
+  // relative to the largest.
   const double negligible = top + std::log(std::numeric_limits<double>::min());
   std::vector<double> sorted = log_ratios;
   const auto next = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() - longest - 1);
@@ -34,7 +34,7 @@ double smooth(std::vector<double>& log_ratios, double top, std::size_t longest) 
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return log_ratios[i]; });
   if (order.size() < fewest_in_tail) return infinity;
 
-  // How much a ratio exceeds the cutoff, in units of the cutoff: small differences keep their digits.
+  // The relative excess of a ratio over the cutoff, computed so that small differences keep their digits.
   std::vector<double> excess;
   for (const std::size_t i : order) excess.push_back(std::expm1(log_ratios[i] - cutoff));
   GeneralisedPareto tail = fit_generalised_pareto(excess);
@@ -74,7 +74,7 @@ SmoothedWeights smoothed_weights(std::span<const double> log_ratios, double rela
     if (std::isfinite(most) && longest >= fewest_in_tail) out.pareto_k = -infinity;
     return out;
   }
-  if (most == infinity) {  // such draws have all of the weight
+  if (most == infinity) {  // these draws get all of the weight
     for (double& value : x) value = value == infinity ? 0.0 : -infinity;
   } else {
     out.pareto_k = smooth(x, most, longest);

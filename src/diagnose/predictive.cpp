@@ -1,4 +1,4 @@
-// Groups of rows, and means over them in every table.
+// Forms groups of rows, and computes their means in every table.
 #include "flymc/diagnose/predictive.hpp"
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace {
 
 constexpr Index most_groups = 10;
 
-// Limits of the groups of places: tenths, and finer towards the ends, where tails are.
+// Limits of the groups of places: tenths, and finer in the tails.
 constexpr double place_limits[] = {0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0};
 
-// Limits between groups of counts: the last count of each group but the last. A count has a group of its own if the model
-// expects enough rows of it; at most twenty groups.
+// The last count of each group except the last group. A count has a group of its own if the model expects enough rows
+// with it; there are at most twenty groups.
 std::vector<double> count_limits(const Tables& tables) {
   constexpr Index most_tables = 100, most = 20;
   const Index used = std::min<Index>(tables.rows() - 1, most_tables), rows = tables.cols();
@@ -28,7 +28,7 @@ std::vector<double> count_limits(const Tables& tables) {
   for (double fewest = std::max(10.0, static_cast<double>(rows) / 200.0);; fewest *= 1.5) {
     const auto least = static_cast<std::size_t>(fewest * static_cast<double>(used));
     std::vector<double> limits;
-    std::size_t begin = 0;  // of the group
+    std::size_t begin = 0;  // start of the group
     for (std::size_t i = 0; i < all.size();) {
       const auto next = static_cast<std::size_t>(
           std::upper_bound(all.begin() + static_cast<std::ptrdiff_t>(i), all.end(), all[i]) - all.begin());
@@ -64,7 +64,7 @@ RowMatrix places(const Tables& tables, std::span<const char> longer, std::uint64
         values[static_cast<std::size_t>(t)] = {tables(t, i), t};
         tie[static_cast<std::size_t>(t)] = uniform(t);
       }
-      // Equal targets in a random order.
+      // Sorts by target; equal targets get a random order.
       std::ranges::sort(values, [&](const auto& a, const auto& b) {
         if (a.first != b.first) return a.first < b.first;
         return tie[static_cast<std::size_t>(a.second)] < tie[static_cast<std::size_t>(b.second)];
@@ -97,7 +97,7 @@ std::vector<PredictiveChecker::Rows> PredictiveChecker::by_value(std::span<const
     out.push_back(std::move(group));
   };
   if (distinct <= most) {
-    const Index fewest = std::max<Index>(10, size / 200);  // of a few rows nothing can be said
+    const Index fewest = std::max<Index>(10, size / 200);  // too few rows allow no conclusion
     for (Index i = 1; i < size; ++i)
       if (value(i) != value(i - 1) && i - begin >= fewest && size - i >= fewest) close(i);
     if (size > 0) close(size);
@@ -108,7 +108,7 @@ std::vector<PredictiveChecker::Rows> PredictiveChecker::by_value(std::span<const
     if (end <= begin) continue;  // equal values have filled more than one group
     while (end < size && value(end) == value(end - 1)) ++end;
     if (size - end < size / (2 * most)) end = size;
-    if (end - begin >= size / (2 * most) || end == size) close(end);  // no group is small
+    if (end - begin >= size / (2 * most) || end == size) close(end);  // avoids small groups
   }
   return out;
 }
@@ -162,7 +162,7 @@ void PredictiveChecker::add_calibration_of_class(std::span<const double> predict
 void PredictiveChecker::add_counts() {
   const std::vector<double> limits = count_limits(tables_);
   CheckPart part{CheckKind::counts};
-  double from = std::min(1.0, tables_.minCoeff());  // 0, or 1 where there are no zeros
+  double from = std::min(1.0, tables_.minCoeff());  // 0, or 1 if there are no zeros
   for (const double limit : limits) {
     part.groups.push_back({from, limit});
     from = limit + 1.0;
@@ -232,7 +232,7 @@ PredictiveCheck PredictiveChecker::finish(double level) const {
       group.upper = bands.upper[at];
       group.deviation = bands.deviation[at];
       group.outside = std::abs(group.deviation) > bands.factor;
-      // What cannot be is in no band.
+      // Bands exclude impossible values.
       if (shares || least >= 0.0) group.lower = std::max(group.lower, 0.0);
       if (shares) group.upper = std::min(group.upper, 1.0);
       ++at;

@@ -9,7 +9,7 @@
 namespace flymc {
 namespace {
 
-// Doubles throughout: the default would promote to long double, slower for digits that nobody sees.
+// Doubles throughout: the default promotes to long double, which is slower and adds no useful digits.
 using Policy = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 
 }  // namespace

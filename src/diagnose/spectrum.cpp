@@ -1,4 +1,4 @@
-// Levinson's recursion over autoregressions of growing order, and the one that Akaike's criterion likes best.
+// Levinson's recursion over autoregressions of increasing order, with the order chosen by Akaike's criterion.
 #include "flymc/diagnose/spectrum.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace flymc {
 
 namespace {
 
-// Whether the least-squares line through (i, x_i) leaves nothing but rounding.
+// Whether the residuals of the least-squares line through (i, x_i) are only rounding.
 bool is_straight_line(const Vector& x) {
   const Index n = x.size();
   const Vector time = Vector::LinSpaced(n, -0.5 * static_cast<double>(n - 1), 0.5 * static_cast<double>(n - 1));
@@ -31,7 +31,7 @@ double spectrum_at_zero(const Vector& x) {
   MeanAutocovariance gamma(x);
 
   Vector a = Vector::Zero(max_order);  // coefficients of the current order
-  double noise = gamma(0);             // and the variance that they leave
+  double noise = gamma(0);             // their residual variance
   double best = size * std::log(noise), best_noise = noise, best_sum = 0.0;
   Index best_order = 0;
   for (Index order = 1; order <= max_order; ++order) {
@@ -50,7 +50,7 @@ double spectrum_at_zero(const Vector& x) {
       best_sum = a.head(order).sum();
     }
   }
-  // The mean and the coefficients have cost order + 1 degrees of freedom.
+  // The mean and the coefficients use order + 1 degrees of freedom.
   const double sigma_squared = best_noise * size / static_cast<double>(n - best_order - 1);
   return sigma_squared / ((1.0 - best_sum) * (1.0 - best_sum));
 }

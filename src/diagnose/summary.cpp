@@ -1,4 +1,4 @@
-// Numbers to cells, cells to columns.
+// Formats numbers as cells and aligns cells in columns.
 #include "flymc/diagnose/summary.hpp"
 
 #include <fmt/format.h>
@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::size_t max_name = 40;  // code points
 
-// A line is written with exponents if its largest number lies outside these, or if it needs more decimals.
+// A line is written with exponents if its largest number lies outside these limits, or if it needs more decimals.
 constexpr double min_fixed = 1e-4;
 constexpr double max_fixed = 1e10;
 constexpr int max_decimals = 12;
 
-// Where code points begin, and the end of the text. Bytes 10xxxxxx continue a code point.
+// The starts of code points, and the end of the text. Bytes 10xxxxxx continue a code point.
 std::vector<std::size_t> code_points(std::string_view text) {
   std::vector<std::size_t> starts;
   for (std::size_t i = 0; i < text.size(); ++i)
@@ -33,12 +33,12 @@ std::vector<std::size_t> code_points(std::string_view text) {
 
 int exponent_of(double x) { return static_cast<int>(std::floor(std::log10(std::abs(x)))); }
 
-// Decimals that show `digits` significant digits of x, negative if they all stand before the point; 0 for numbers that
-// have none to show.
+// The number of decimals that show `digits` significant digits of x, negative if all are before the point; 0 for zero
+// and for numbers that are not finite.
 int decimals_of(double x, int digits) { return std::isfinite(x) && x != 0.0 ? digits - 1 - exponent_of(x) : 0; }
 
 std::string fixed(double x, int decimals) {
-  if (std::isnan(x)) return "nan";  // whatever its sign bit
+  if (std::isnan(x)) return "nan";  // regardless of its sign bit
   if (std::isinf(x)) return x > 0.0 ? "inf" : "-inf";
   std::string text = fmt::format("{:.{}f}", x, std::max(decimals, 0));
   if (text.find_first_not_of("-0.") == std::string::npos && text.front() == '-') text.erase(0, 1);  // no -0.00
@@ -65,7 +65,7 @@ Cells cells(const ParameterSummary& p) {
   for (const double x : {p.mean, p.sd, p.median, p.lower, p.upper})
     if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
   const bool exponents = largest > 0.0 && (largest < min_fixed || largest >= max_fixed || decimals > max_decimals);
-  const int digits = exponents ? std::clamp(decimals + exponent_of(largest), 2, 15) : 0;  // after the first
+  const int digits = exponents ? std::clamp(decimals + exponent_of(largest), 2, 15) : 0;  // after the first digit
   const auto number = [&](double x) {
     return exponents && std::isfinite(x) ? fmt::format("{:.{}e}", x, digits) : fixed(x, decimals);
   };
@@ -75,14 +75,14 @@ Cells cells(const ParameterSummary& p) {
           number(p.upper),       error,          fixed(p.ess_bulk, 0), fixed(p.ess_tail, 0), fixed(p.r_hat, 3)};
 }
 
-// A column of numbers: its width, and how many characters of a number stand before the decimal point.
+// A column of numbers: its width, and the number of characters before the decimal point.
 struct Column {
   std::size_t integer = 0, total = 0;
 };
 
 std::size_t before_point(std::string_view cell) { return std::min(cell.find('.'), cell.size()); }
 
-// nan and inf have no point to align; they end where the column ends.
+// nan and inf have no decimal point; they are aligned with the end of the column.
 bool is_word(std::string_view cell) { return cell.find_first_of("0123456789") == std::string_view::npos; }
 
 Column measure(std::string_view header, std::span<const Cells> lines, std::size_t index) {
@@ -102,8 +102,8 @@ Column measure(std::string_view header, std::span<const Cells> lines, std::size_
 
 std::size_t display_width(std::string_view text) { return code_points(text).size() - 1; }
 
-// A name that is too long loses its middle: the beginning says which column it is, the end which level or class.
-// Line breaks and other control characters would break the table.
+// Shortens a long name in the middle, because its beginning identifies the column and its end the level or class.
+// Replaces line breaks and other control characters, which would break the table.
 std::string readable_name(std::string name) {
   for (char& c : name)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
@@ -115,7 +115,7 @@ std::string readable_name(std::string name) {
 }
 
 ParameterSummary summarise(std::string name, ChainDraws draws, double interval) {
-  // Sums are taken from the first draw on, so that draws that are all the same have exactly no spread.
+  // Sums are relative to the first draw, so that equal draws have a standard deviation of exactly 0.
   const double origin = draws.empty() || draws.front().empty() ? 0.0 : draws.front().front();
   double sum = 0.0, count = 0.0, squares = 0.0;
   for (const std::vector<double>& chain : draws) {
@@ -186,7 +186,7 @@ std::string format_ratios(std::span<const ParameterSummary> parameters, const Ra
   std::vector<std::array<std::string, 4>> lines = {{words[0], ratio_name.name, words[4], words[5]}};
   for (const ParameterSummary& p : parameters) {
     const RatioSummary ratio = ratio_of(p);
-    // The coefficient's standard deviation is the ratio's relative one: to three digits of it.
+    // The coefficient's standard deviation is about the ratio's relative one: shows three digits of it.
     const int digits = std::clamp(std::isfinite(p.sd) && p.sd > 0.0 ? 2 - exponent_of(p.sd) : 0, 4, 15);
     const auto number = [&](double x) { return fmt::format("{:#.{}g}", x, digits); };
     lines.push_back({readable_name(p.name), number(ratio.median), number(ratio.lower), number(ratio.upper)});
@@ -205,7 +205,7 @@ std::string format_ratios(std::span<const ParameterSummary> parameters, const Ra
 
 std::vector<std::string> convergence_warnings(std::span<const ParameterSummary> parameters, double ess) {
   std::vector<std::string> out;
-  // How many parameters break a rule, and which breaks it worst; what is not defined breaks every rule.
+  // Reports how many parameters break a rule, and the worst; an undefined value breaks every rule.
   const auto rule = [&](const auto& badness, double limit, const auto& describe) {
     std::size_t broken = 0;
     const ParameterSummary* worst = nullptr;
@@ -235,11 +235,11 @@ std::int64_t draws_that_should_do(std::span<const ParameterSummary> parameters, 
   for (const ParameterSummary& p : parameters) {
     const double of_ess = ess / std::min(p.ess_bulk, p.ess_tail);
     const double of_r_hat = (p.r_hat - 1.0) / (enough_r_hat - 1.0);
-    constexpr double undefined = 10.0;  // too few draws to tell, or a chain that did not move
+    constexpr double undefined = 10.0;  // for too few draws, or a chain that did not move
     for (const double more : {of_ess, of_r_hat}) factor = std::max(factor, std::isfinite(more) ? more : undefined);
   }
   const double wanted = 1.25 * factor * static_cast<double>(draws);
-  const double last = std::pow(10.0, std::floor(std::log10(wanted)) - 1.0);  // the second digit
+  const double last = std::pow(10.0, std::floor(std::log10(wanted)) - 1.0);  // unit of the second digit
   return static_cast<std::int64_t>(std::ceil(std::ceil(wanted / last) * last));
 }
 

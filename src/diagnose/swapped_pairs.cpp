@@ -1,4 +1,4 @@
-// Sign vectors are tried in batches, with one product of matrices per batch.
+// Draws sign vectors in batches, with one matrix product per batch.
 #include "flymc/diagnose/swapped_pairs.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index batch = 128;
 constexpr int signs_per_word = 62;
-constexpr long enough = 100;  // sign vectors with a strength as large: they give the p-value with an error of 10 %
+constexpr long enough = 100;  // this many sign vectors with a strength as large give the p-value with an error of 10 %
 
 RowMatrix signs(Index first, Index pairs, std::uint64_t seed) {
   RowMatrix out(batch, pairs);
@@ -62,7 +62,7 @@ SwappedPairs swapped_pairs(const RowMatrix& differences, double level, std::uint
   out.p_value =
       as_large == enough ? static_cast<double>(enough) / drawn : (static_cast<double>(as_large) + 1.0) / (drawn + 1.0);
   if (out.p_value > level) return out;
-  // The share of sign vectors that reach a strength above the limit is at most the level.
+  // At most a share `level` of the sign vectors reach a strength above the limit.
   const auto at = largest.begin() + static_cast<std::ptrdiff_t>(level * (drawn + 1.0) + 0.5) - 1;
   std::nth_element(largest.begin(), at, largest.end(), std::greater<>());
   out.limit = *at * (1.0 + rounding);

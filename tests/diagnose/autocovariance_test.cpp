@@ -1,4 +1,4 @@
-// The Fourier transform must give the sums that it replaces.
+// The Fourier transform gives the same sums as the direct formula.
 #include "flymc/diagnose/autocovariance.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// R-hat, effective sizes and errors against ArviZ and R's posterior; what they say about draws that say nothing.
+// R-hat, effective sizes and errors against ArviZ and R's posterior, and for degenerate draws.
 #include "flymc/diagnose/convergence.hpp"
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ using reference::infinity;
 constexpr int case_count = static_cast<int>(std::size(reference::all_cases));
 static_assert(std::size(reference::arviz_values) == case_count && std::size(reference::kR) == case_count);
 
-// The tables of expected values are made by reference/arviz_values.py and reference/r_values.R; their first lines say
-// how to make them again. NaN means that the package gives no value.
+// reference/arviz_values.py and reference/r_values.R generate the tables of expected values; their first lines contain
+// the commands. NaN means that the package gives no value.
 void expect_close(double actual, double expected, const char* what) {
   if (std::isnan(expected)) return;
   EXPECT_NEAR(actual, expected, 1e-11 * std::abs(expected)) << what;
@@ -51,7 +51,7 @@ TEST(Convergence, AgreesWithArviz) {
 
 TEST(Convergence, AgreesWithPosterior) {
   for (int i = 0; i < case_count; ++i) {
-    // posterior leaves out the last pair of lags of halves of odd length, which counts if they are still correlated.
+    // posterior omits the last pair of lags of halves of odd length, which matters if they are still correlated.
     if (std::string(reference::all_cases[i].name) == "lags_run_out") continue;
     SCOPED_TRACE(reference::all_cases[i].name);
     expect_agreement(reference::draws_of(i), reference::kR[i]);
@@ -108,7 +108,7 @@ TEST(Convergence, AlternatingDrawsReachTheCap) {
   EXPECT_LT(ess_mean(reference::draws_of(12)), 1200 * std::log10(1200.0) - 1);
 }
 
-// Ranks do not see a monotone transformation, and nothing sees a change of units.
+// Ranks are invariant to monotone transformations, and all diagnostics to a change of units.
 TEST(Convergence, DoesNotDependOnUnits) {
   const Draws draws = reference::draws_of(1);
   Draws cubed = draws, small = draws;

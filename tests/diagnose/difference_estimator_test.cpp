@@ -39,8 +39,8 @@ TEST(DifferenceEstimator, OfAllRowsIsTheSum) {
   EXPECT_NEAR(found.se, std::sqrt(squares), 1e-14);  // N var = the sum of squares
 }
 
-// Over all 35 samples of three rows: estimates have the sum as their mean, and their variance is that which the standard
-// errors say, on average. So it is with proxies that say nothing.
+// Over all 35 samples of three rows: the mean of the estimates is the sum, and their variance is the mean of the
+// squared standard errors. Both also hold for uninformative proxies.
 TEST(DifferenceEstimator, HasNoBias) {
   for (const bool none : {false, true}) {
     Table table;
@@ -67,7 +67,7 @@ TEST(DifferenceEstimator, HasNoBias) {
   }
 }
 
-// Proxies that are right make the sum known from any two rows.
+// If the proxies are exact, any two rows determine the sum.
 TEST(DifferenceEstimator, WithProxiesThatAreRightNothingIsUnknown) {
   Table table;
   table.proxies = table.exact;
@@ -77,7 +77,7 @@ TEST(DifferenceEstimator, WithProxiesThatAreRightNothingIsUnknown) {
   EXPECT_EQ(found.subsampling_se, 0.0);
 }
 
-// Rows that are alike in the sample, beside sums that say less than nothing of how they differ.
+// The proxies' sums alone would give a negative spread, so the sampled terms give the standard error.
 TEST(DifferenceEstimator, ASpreadIsNeverNegative) {
   const std::vector<double> proxies = {-2.0, -1.0}, exact = {-1.0, -0.5};
   const SumEstimate found = difference_estimate({100, -150.0, 1.0}, proxies, exact);

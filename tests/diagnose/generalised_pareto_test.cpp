@@ -1,4 +1,4 @@
-// Quantiles against their formula, and estimates of samples whose parameters are known.
+// Quantiles against their formula, and estimates from samples with known parameters.
 #include "flymc/diagnose/generalised_pareto.hpp"
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ TEST(GeneralisedPareto, QuantilesInvertTheDistribution) {
   EXPECT_NEAR((GeneralisedPareto{-1.0, 3.0}.quantile(0.25)), 0.75, 1e-15);  // uniform up to 3
 }
 
-// The estimate has the variances of the maximum likelihood, k: (1 + k)^2 / n for k > -1/2, and log sigma: 2 (1 + k) / n.
-// For six samples of 20,000 and limits of 5 deviations the false alarm rate is below 1e-5.
+// The estimate has the variances of maximum likelihood, k: (1 + k)^2 / n for k > -1/2, and log sigma: 2 (1 + k) / n.
+// For six samples of 20,000 and limits of 5 standard deviations the false alarm rate is below 1e-5.
 TEST(GeneralisedPareto, FitsFindTheParameters) {
   constexpr double n = 20000.0;
   for (const double k : {-0.4, -0.2, 0.0, 0.3, 0.8, 2.0}) {
@@ -52,7 +52,7 @@ TEST(GeneralisedPareto, FitsDoNotKnowTheUnit) {
   }
 }
 
-// Values that are all the same are all at the upper end of a distribution that has one.
+// Equal values all lie at the upper end of a distribution that has one.
 TEST(GeneralisedPareto, EqualValuesHaveAnEnd) {
   const GeneralisedPareto found = fit_generalised_pareto(std::vector<double>(40, 2.0));
   EXPECT_LT(found.k, -1.0);

@@ -1,4 +1,4 @@
-// Smoothed weights against ArviZ, the k of tails that are known, and ratios that say nothing.
+// Smoothed weights against ArviZ, the k of known tails, and degenerate ratios.
 #include "flymc/diagnose/pareto_smoothing.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ double sum_of(const SmoothedWeights& weights) {
   return sum;
 }
 
-// The table of expected values is made by reference/psis_values.py, whose first lines say how.
+// reference/psis_values.py generates the table of expected values; its first lines contain the command.
 TEST(ParetoSmoothing, AgreesWithArviz) {
   for (int i = 0; i < ratio_case_count; ++i) {
     SCOPED_TRACE(reference::ratio_cases[i].name);
@@ -49,9 +49,9 @@ TEST(ParetoSmoothing, AgreesWithArviz) {
   }
 }
 
-// exp of an exponential variable over k has an exact Pareto tail. Of S = 100,000 draws the tail has 949; the estimate from
-// n of them has a standard deviation of (1 + k) / sqrt(n), and the prior takes it towards 1/2 by 1 %. Beyond 5 standard
-// deviations are 6e-7 of estimates, and there are six.
+// exp of an exponential variable over k has an exact Pareto tail. The tail of S = 100,000 draws has 949; the estimate
+// from n of them has a standard deviation of (1 + k) / sqrt(n), and the prior moves it towards 1/2 by 1 %. An estimate
+// is beyond 5 standard deviations with probability 6e-7, and there are six.
 TEST(ParetoSmoothing, FindsTheTailThatIsThere) {
   for (const double k : {0.1, 0.3, 0.5, 0.7, 1.0, 2.0}) {
     const PhiloxRandom random(3, 0, static_cast<std::uint64_t>(10.0 * k));
@@ -62,7 +62,7 @@ TEST(ParetoSmoothing, FindsTheTailThatIsThere) {
   }
 }
 
-// What is added to all log ratios changes nothing, nor does their order.
+// Adding a constant to all log ratios changes nothing, and neither does reordering them.
 TEST(ParetoSmoothing, KnowsNeitherUnitNorOrder) {
   const std::vector<double> ratios = reference::ratios_of(1);
   const SmoothedWeights found = smoothed_weights(ratios);
@@ -76,8 +76,8 @@ TEST(ParetoSmoothing, KnowsNeitherUnitNorOrder) {
   }
 }
 
-// Outside of the tail weights are in the ratios' own proportions, in it they rise with the ratios, and none is larger
-// beside the others than the largest was.
+// Outside the tail weights are proportional to the ratios, in the tail they increase with the ratios, and none is
+// larger relative to the others than the largest ratio was.
 TEST(ParetoSmoothing, ChangesTheTailAlone) {
   const std::vector<double> ratios = reference::ratios_of(7);
   const SmoothedWeights found = smoothed_weights(ratios);
@@ -101,7 +101,7 @@ TEST(ParetoSmoothing, ChangesTheTailAlone) {
   EXPECT_GT(std::abs(found.log_weights[second] - (ratios[second] + shift)), 1e-3);
 }
 
-// Differences far below the rounding of 1 keep their digits: the tail of 1 + d x is that of x.
+// Differences far below the rounding of 1 keep their digits: 1 + d x has the same tail as x.
 TEST(ParetoSmoothing, SmallDifferencesHaveTheTailOfLargerOnes) {
   std::vector<double> small = reference::ratios_of(8), smaller = small;
   for (double& x : smaller) x *= 1e-16;
@@ -114,7 +114,7 @@ TEST(ParetoSmoothing, RatiosThatAreAllTheSameHaveNoTail) {
     EXPECT_EQ(found.pareto_k, -infinity);
     for (const double x : found.log_weights) EXPECT_EQ(x, -std::log(1000.0));
   }
-  EXPECT_EQ(smoothed_weights(std::vector<double>(20, 1.0)).pareto_k, infinity);  // too few to tell
+  EXPECT_EQ(smoothed_weights(std::vector<double>(20, 1.0)).pareto_k, infinity);  // too few for an estimate
 }
 
 TEST(ParetoSmoothing, OfFewDrawsNothingIsKnown) {
@@ -129,7 +129,7 @@ TEST(ParetoSmoothing, OfFewDrawsNothingIsKnown) {
     for (std::size_t i = 1; i < draws; ++i)
       EXPECT_NEAR(found.log_weights[i] - found.log_weights[0], ratios[i] - ratios[0], 1e-14);
   }
-  // The largest ratio is that of a third of the draws, as of a chain that is stuck: there is nothing above it to fit.
+  // The largest ratio occurs in a third of the draws, as in a chain that is stuck: the tail above it is empty.
   std::vector<double> stuck(300, 0.0);
   for (std::size_t i = 0; i < stuck.size(); i += 3) stuck[i] = 1.0;
   EXPECT_EQ(smoothed_weights(stuck).pareto_k, infinity);
@@ -137,7 +137,7 @@ TEST(ParetoSmoothing, OfFewDrawsNothingIsKnown) {
 
 TEST(ParetoSmoothing, RatiosThatAreNotFinite) {
   std::vector<double> ratios = reference::ratios_of(1);
-  ratios[7] = ratios[11] = infinity;  // have all of the weight
+  ratios[7] = ratios[11] = infinity;  // these get all of the weight
   const SmoothedWeights found = smoothed_weights(ratios);
   EXPECT_EQ(found.pareto_k, infinity);
   EXPECT_NEAR(found.log_weights[7], -std::log(2.0), 1e-15);
@@ -147,7 +147,7 @@ TEST(ParetoSmoothing, RatiosThatAreNotFinite) {
   EXPECT_TRUE(std::isnan(smoothed_weights(ratios).log_weights[0]));
   for (const double all : {infinity, -infinity})
     EXPECT_EQ(smoothed_weights(std::vector<double>(100, all)).pareto_k, infinity);
-  // A tail whose values span all that a double can hold.
+  // A tail whose values span the whole range of doubles.
   std::vector<double> extreme(1000, -1e300);
   for (std::size_t i = 0; i < 40; ++i) extreme[i] = -700.0 + 1e-13 * static_cast<double>(i);
   extreme[0] = 0.0;

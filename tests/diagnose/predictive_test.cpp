@@ -1,4 +1,4 @@
-// Bands hold at their level for tables that the model drew, and find those that another one did.
+// Bands hold at their level for tables that the model drew, and detect tables from another model.
 #include "flymc/diagnose/predictive.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ std::vector<double> column(Index rows, std::uint64_t seed) {
   return x;
 }
 
-// Targets of all tables: the first by `truth`, the others by `model`, each given the row's predictor.
+// Targets of all tables: the first is drawn by `truth`, the others by `model`, each given the row's predictor.
 using Draw = std::function<double(double eta, const Random& random, std::uint64_t index)>;
 Tables draw(const std::vector<double>& eta, Index tables, const Draw& truth, const Draw& model, std::uint64_t seed) {
   Tables out(tables + 1, static_cast<Index>(eta.size()));
@@ -43,7 +43,7 @@ double coin(double eta, const Random& random, std::uint64_t index) {
 double count(double eta, const Random& random, std::uint64_t index) {
   return Poisson{}.simulate({&eta, 1}, random, index);
 }
-// Poisson with a rate that varies by a factor of exp(0.5 z): mean exp(eta) as well.
+// Poisson with a rate that varies by a factor of exp(0.5 z), with mean exp(eta) as well.
 double varied_count(double eta, const Random& random, std::uint64_t index) {
   const double origin = 0.0, z = Gaussian(1.0).simulate({&origin, 1}, random, index + 5000);
   const double varied = eta + 0.5 * z - 0.125;
@@ -79,8 +79,8 @@ PredictiveCheck check_numbers(const Tables& tables, std::span<const char> longer
   return checker.finish();
 }
 
-// Of `tries` right models about 5 % raise an alarm. Binomial(400, 0.05) is 20 -+ 4.4: beyond 3 ... 41 with probability
-// below 1e-5. (That they are not far fewer says that bands are no wider than they have to be.)
+// Among `tries` right models about 5 % raise an alarm. Binomial(400, 0.05) is 20 +- 4.4: outside 3 ... 41 with
+// probability below 1e-5. (The lower limit checks that bands are no wider than necessary.)
 void expect_level(const std::function<bool(std::uint64_t)>& passed) {
   int alarms = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) alarms += passed(seed) ? 0 : 1;
@@ -145,7 +145,7 @@ TEST(Predictive, FindsACurveThatIsMissing) {
   const auto x = column(3000, 1);
   std::vector<double> line(x.size());
   std::ranges::transform(x, line.begin(), [](double v) { return 0.3 + 0.5 * v; });
-  // The truth bends: it knows x by the line.
+  // The truth is curved: its dependence on x is not the model's line.
   const Draw truth = [](double eta, const Random& random, std::uint64_t index) {
     const double v = (eta - 0.3) / 0.5;
     return coin(eta + 0.5 * (v * v - 1.0), random, index);
@@ -172,9 +172,9 @@ TEST(Predictive, FindsHeavyTails) {
   const PredictiveCheck found = check_numbers(draw(column(3000, 3), 300, heavy, normal, 3));
   EXPECT_FALSE(found.passed());
   const auto& groups = found.parts[0].groups;
-  EXPECT_GT(groups.front().deviation, 0.0);  // few rows are far out ...
+  EXPECT_GT(groups.front().deviation, 0.0);  // in the tails the shares exceed expectation slightly,
   EXPECT_GT(groups.back().deviation, 0.0);
-  EXPECT_GT(groups[6].deviation, 3.0);  // ... and many more than expected in the middle
+  EXPECT_GT(groups[6].deviation, 3.0);  // and in the middle by far
 }
 
 TEST(Predictive, SharesAddUpAndGroupsHaveAllRows) {
@@ -197,7 +197,7 @@ TEST(Predictive, SharesAddUpAndGroupsHaveAllRows) {
 }
 
 TEST(Predictive, EqualValuesAreInOneGroup) {
-  // Half of all values are 0, and the others differ.
+  // Half of all values are 0, and the others are distinct.
   std::vector<double> x = column(1000, 5);
   for (std::size_t i = 0; i < 500; ++i) x[i] = 0.0;
   const Tables tables = draw(x, 120, coin, coin, 5);
@@ -216,7 +216,7 @@ TEST(Predictive, EqualValuesAreInOneGroup) {
 }
 
 TEST(Predictive, PlacesOfEqualTargetsAreShared) {
-  // All targets are the same: places are uniform by chance alone.
+  // All targets are equal, so places are uniform due to the random order alone.
   const Tables tables = Tables::Constant(200, 400, 3.0);
   const RowMatrix of_rows = places(tables, {}, 9, alone);
   EXPECT_NEAR(of_rows.row(0).mean(), 0.5, 5.0 * std::sqrt(1.0 / 12.0 / 400.0));

@@ -1,4 +1,4 @@
-// Inverse distribution functions against values of 50 digits, against SciPy, and against their own inverses.
+// Inverse distribution functions against values with 50 digits, against SciPy, and against their own inverses.
 #include "flymc/diagnose/quantile_functions.hpp"
 
 #include <gtest/gtest.h>

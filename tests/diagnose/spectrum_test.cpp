@@ -16,7 +16,7 @@ namespace {
 
 using Draws = std::vector<std::vector<double>>;
 
-// Expected values are made by reference/r_values.R, whose first lines say how to make them again.
+// reference/r_values.R generates the expected values; its first lines contain the command.
 TEST(Spectrum, AgreesWithCoda) {
   for (int i = 0; i < static_cast<int>(std::size(reference::kR)); ++i) {
     const double expected = reference::kR[i].ess_spectral;

@@ -1,4 +1,4 @@
-// The numbers of a summary, and a table that is pleasant to read whatever the numbers and names.
+// The numbers of a summary, and a table that is readable for any numbers and names.
 #include "flymc/diagnose/summary.hpp"
 
 #include <gtest/gtest.h>
@@ -112,7 +112,7 @@ TEST(Summary, LongNamesKeepBothEnds) {
   EXPECT_EQ(format_table({}), "parameter  mean  sd  median  5%  95%  mcse_mean  ess_bulk  ess_tail  r_hat\n");
 }
 
-// Effective sizes grow with the draws, and R-hat - 1 falls with them.
+// Effective sizes are proportional to the number of draws, and R-hat - 1 to its inverse.
 TEST(Summary, SaysHowManyDrawsShouldDo) {
   ParameterSummary good{};
   good.ess_bulk = good.ess_tail = 4000.0;
@@ -124,7 +124,7 @@ TEST(Summary, SaysHowManyDrawsShouldDo) {
   const auto should_do = [&](const ParameterSummary& p, std::int64_t draws = 1000) {
     return draws_that_should_do(std::vector<ParameterSummary>{good, p}, 400.0, draws);
   };
-  EXPECT_EQ(should_do(slow), 5000);      // 4 times, and a quarter more
+  EXPECT_EQ(should_do(slow), 5000);      // 4 times, plus a quarter
   EXPECT_EQ(should_do(slow, 123), 620);  // 615
   EXPECT_NEAR(static_cast<double>(should_do(apart)), 6250.0, 60.0);
   EXPECT_EQ(should_do(stuck), 13000);  // 12500

@@ -1,4 +1,4 @@
-// The test of pairs keeps its level for skewed numbers that depend on each other, and finds what drifts.
+// The test of pairs keeps its level for skewed and dependent numbers, and detects a drift.
 #include "flymc/diagnose/swapped_pairs.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(SwappedPairs, keeps_its_level) {
     alarms += p <= 0.1 ? 1 : 0;
     mean += p / tables;
   }
-  // Binomial with mean 200 and standard deviation 13.4; it is beyond 4.2 standard deviations with probability 1e-5.
+  // Binomial with mean 200 and standard deviation 13.4: beyond 4.2 standard deviations with probability 1e-5.
   EXPECT_LT(alarms, 257);
   EXPECT_GT(alarms, 120);
   EXPECT_NEAR(mean, 0.5, 0.05);

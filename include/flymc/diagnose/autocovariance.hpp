@@ -1,4 +1,4 @@
-// Autocovariance of chains, averaged over the chains and computed only as far as somebody asks.
+// Autocovariance of chains, averaged over the chains and computed only up to the requested lags.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@ namespace flymc {
 //   gamma_t = 1/n sum_{i < n - t} (x_i - mean)(x_{i + t} - mean),
 // each chain about its own mean, with the divisor n at every lag (so that the sequence is positive definite).
 //
-// Chains that mix need a few dozen lags and chains that do not mix need all of them. The first lags are plain sums;
-// whoever asks beyond them pays once for a Fourier transform that gives all lags in O(n log n).
+// Chains that mix need a few dozen lags and chains that do not mix need all of them. The first lags are plain sums; the
+// first request beyond them computes all lags by a Fourier transform in O(n log n).
 class MeanAutocovariance {
  public:
   static constexpr Index direct_lags = 64;

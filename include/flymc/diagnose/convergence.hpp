@@ -1,4 +1,4 @@
-// Have the chains met, and how many independent draws are they worth: R-hat, effective sizes, Monte Carlo errors.
+// Convergence of chains and Monte Carlo error: R-hat, effective sizes, standard errors.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ using ChainDraws = std::span<const std::vector<double>>;
 
 // Definitions: Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021), "Rank-normalization, folding, and localization:
 // an improved R-hat for assessing convergence of MCMC", Bayesian Analysis 16(2). Every chain is split into halves (an
-// odd length loses its middle draw), so that a trend within one chain shows as a disagreement of two.
+// odd length loses its middle draw), so that a trend within one chain appears as a disagreement of two.
 //
 // Values agree with ArviZ and with R's posterior. Where these two differ:
 //   one chain              R-hat of its two halves, as posterior; ArviZ gives NaN
@@ -26,20 +26,20 @@ using ChainDraws = std::span<const std::vector<double>>;
 // Any draw that is not finite gives NaN, and so do fewer than 4 draws. Chains of unequal length and probabilities
 // outside [0, 1] throw InputError.
 
-// Rank-normalised split R-hat: the larger of that of the draws (do the chains agree in location?) and that of their
-// distances from the median (do they agree in scale?). Use draws only if it is below 1.01.
+// Rank-normalised split R-hat: the larger of the R-hat of the draws (agreement in location) and the R-hat of their
+// distances from the median (agreement in scale). Use draws only if it is below 1.01.
 double r_hat(ChainDraws draws);
 
-// Effective size of the rank-normalised draws: how well the bulk is explored, defined even without a variance.
+// Effective size of the rank-normalised draws, which measures the bulk and is defined even without a variance.
 double ess_bulk(ChainDraws draws);
 
 // The smaller of the effective sizes for the 5% and the 95% quantile.
 double ess_tail(ChainDraws draws);
 
-// Effective size for the mean. It may exceed the number of draws n, for draws that alternate, up to n log10(n).
+// Effective size for the mean. For alternating draws it may exceed the number of draws n, up to n log10(n).
 double ess_mean(ChainDraws draws);
 
-// Effective size for a quantile: that of the indicator x <= quantile.
+// Effective size for a quantile, computed from the indicator x <= quantile.
 double ess_quantile(ChainDraws draws, double prob);
 
 // Monte Carlo standard error of the mean, of the standard deviation and of a quantile.
@@ -48,7 +48,7 @@ double mcse_sd(ChainDraws draws);
 double mcse_quantile(ChainDraws draws, double prob);
 
 // Quantile of all draws together, interpolated linearly between order statistics (type 7 of Hyndman and Fan 1996).
-// Infinite draws are allowed here; NaN if a draw is NaN or if there are none.
+// Infinite draws are allowed here. NaN if a draw is NaN or if there are none.
 double quantile(ChainDraws draws, double prob);
 
 }  // namespace flymc

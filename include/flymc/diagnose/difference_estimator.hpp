@@ -1,4 +1,4 @@
-// A sum over all rows of what is known exactly of a few and nearly of all.
+// Estimates a sum over all rows from exact terms of a few rows and approximate terms (proxies) of all.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,24 @@ namespace flymc {
 
 struct SumEstimate {
   double value;
-  double se;              // of the sum over another table of as many rows from the same source: by how rows differ
-  double subsampling_se;  // of the sum over this one, since some rows were sampled; 0 if all were
+  double se;              // for another table of as many rows from the same source: variation between rows
+  double subsampling_se;  // for the sum over this table, due to the sampling of rows; 0 if all were sampled
 };
 
-// What a pass over all rows knows of their proxies.
+// Sums over the proxies of all rows.
 struct ProxySums {
   std::int64_t rows = 0;
   double total = 0.0;
-  double squares = 0.0;  // the sum of them
+  double squares = 0.0;  // sum of squares
 };
 
-// The difference estimator (Magnusson and others 2020). With e_n = exact_n - proxy_n of the sampled rows, N rows and m of
-// them sampled without replacement,
-//   value            = sum of proxies + N mean(e)          without bias, whatever the proxies are
-//   subsampling_se^2 = N^2 (1 - m/N) var(e) / m            small, if proxies are good
+// The difference estimator (Magnusson and others 2020). With e_n = exact_n - proxy_n for the sampled rows, and m of N
+// rows sampled without replacement,
+//   value            = sum of proxies + N mean(e)          unbiased for any proxies
+//   subsampling_se^2 = N^2 (1 - m/N) var(e) / m            small for good proxies
 //   se^2             = N var(terms of all rows)
-// where the sample says by how much the squares of terms differ from those of proxies. There are two sampled rows or
-// more, and as many proxies as exact terms.
+// where the sample corrects the squares of the proxies to squares of the terms. Needs at least two sampled rows, and as
+// many proxies as exact terms.
 SumEstimate difference_estimate(const ProxySums& all, std::span<const double> proxies, std::span<const double> exact);
 
 }  // namespace flymc

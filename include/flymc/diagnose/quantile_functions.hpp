@@ -9,7 +9,7 @@ double normal_quantile(double p);
 // P(X <= x) for X ~ Beta(a, b), with a, b > 0 and 0 <= x <= 1.
 double beta_probability(double x, double a, double b);
 
-// The x with beta_probability(x, a, b) = p, for a, b > 0 and 0 <= p <= 1; NaN for anything else.
+// The x with beta_probability(x, a, b) = p, for a, b > 0 and 0 <= p <= 1; NaN for other arguments.
 double beta_quantile(double p, double a, double b);
 
 }  // namespace flymc

@@ -1,4 +1,4 @@
-// Whether the two members of each pair may be swapped: one test of many numbers, exact for any number of pairs.
+// Tests whether the two members of each pair are exchangeable: one test of many numbers, exact for any number of pairs.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace flymc {
 // d^2) over the numbers with the largest strengths under random signs. The numbers need not be normal or symmetric, and
 // one p-value holds for all of them, however they depend on each other.
 struct SwappedPairs {
-  Vector strength;       // of each number, up to sqrt(pairs); 0 where no pair differs
+  Vector strength;       // of each number, up to sqrt(pairs); 0 if no pair differs
   double p_value = 1.0;  // the share of sign vectors, the observed one included, whose largest strength is as large
-  // Strengths above it are too large for chance, allowing for all numbers. Infinite if p_value > level.
+  // Strengths above this are significant, with allowance for all numbers. Infinite if p_value > level.
   double limit = 0.0;
 };
 

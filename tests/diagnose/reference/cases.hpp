@@ -1,4 +1,4 @@
-// Chains that C++, Python and R build from integers, bit for bit the same, for comparison with other packages.
+// Chains that C++, Python and R compute from integers, bit for bit equal, for comparison with other packages.
 #pragma once
 
 #include <cmath>
@@ -20,8 +20,8 @@ struct Case {
 inline constexpr Case all_cases[] = {
     {"white", 4, 500, 0, 0, 0, 0},           // independent
     {"sticky", 4, 1000, 992, 0, 0, 0},       // slope 0.97
-    {"antithetic", 4, 400, -900, 0, 0, 0},   // worth so much more than their number that the cap holds
-    {"shifted", 4, 248, 512, 2, 0, 0},       // chains that never meet
+    {"antithetic", 4, 400, -900, 0, 0, 0},   // the effective size reaches the cap
+    {"shifted", 4, 248, 512, 2, 0, 0},       // chains that disagree in location
     {"scaled", 4, 300, 256, 0, 1, 0},        // chains that differ in scale only
     {"heavy", 4, 500, 0, 0, 0, 1},           // no variance
     {"ties", 4, 500, 0, 0, 0, 2},            // 32 different values
@@ -33,7 +33,7 @@ inline constexpr Case all_cases[] = {
     {"negative", 2, 600, -400, 0, 0, 0},     // worth more than their number
 };
 
-// What a package says about a case; the quantile is that of 10%.
+// A package's values for a case; the quantile is the 10% quantile.
 struct Values {
   double r_hat, ess_bulk, ess_tail, ess_mean, ess_quantile, mcse_mean, mcse_sd, mcse_quantile, quantile, ess_spectral;
 };

@@ -1,4 +1,4 @@
-// Log ratios that C++ and Python build from integers, the same but for the rounding of a logarithm.
+// Log ratios that C++ and Python compute from integers, equal except for the rounding of a logarithm.
 #pragma once
 
 #include <cmath>
@@ -8,9 +8,9 @@ namespace flymc::reference {
 
 enum RatioKind { pareto = 0, bell = 1, stepped = 2, fallen = 3 };
 
-// With u uniform: -scale log(u), of which exp has an exact Pareto tail with k = scale; scale times a sum of twelve less
-// six, nearly normal; scale times one of twenty levels; and like the first, with every fifth ratio 0. The script beside
-// this file reads this table: keep one case per line.
+// The kinds, with u uniform: 0: -scale log(u), whose exp has an exact Pareto tail with k = scale; 1: scale times (the
+// sum of twelve uniforms minus six), nearly normal; 2: scale times one of twenty levels; 3: like 0, with every fifth
+// ratio 0. The script beside this file reads this table: keep one case per line.
 struct RatioCase {
   const char* name;
   int draws, kind;
@@ -35,7 +35,7 @@ inline constexpr RatioCase ratio_cases[] = {
     {"too_few", 20, 1, 1.0, 1.0},              // a tail of four: not smoothed
 };
 
-// Of weights and ratios, whatever the order of ties.
+// Values that do not depend on the order of ties.
 struct RatioValues {
   double k, largest, mean_log_ratio, sum_of_squares;
 };
