@@ -1,4 +1,4 @@
-// Iterations, and where they begin.
+// Iterations of chains, and their first states.
 #include "flymc/chain/chain.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace flymc {
 namespace {
 
-// The slot of the random numbers with which a chain begins; kernels count from 0.
+// The slot of the random numbers for the start of a chain; kernels use slots from 0.
 constexpr std::uint32_t start_slot = std::numeric_limits<std::uint32_t>::max();
 
 template <class Steppers>

@@ -10,7 +10,7 @@
 namespace flymc {
 namespace {
 
-// Adds the time until it goes out of scope.
+// Adds its lifetime to `seconds`.
 class Stopwatch {
  public:
   explicit Stopwatch(double& seconds) : seconds_(seconds) {}
@@ -74,8 +74,8 @@ DrawStats ChainRun::draw() {
   return stats;
 }
 
-// At every 64th draw, and less and less often after some thousand, so that a long run spends no more on it. Its random
-// numbers are its own and the chain does not notice.
+// Checks every 64th draw, and less often after some thousand, so that a long run spends no more on it. It has random
+// numbers of its own, so the chain does not depend on it.
 void ChainRun::check_z() {
   constexpr std::int64_t apart = 64;
   constexpr std::uint32_t check_slot = std::numeric_limits<std::uint32_t>::max() - 1;

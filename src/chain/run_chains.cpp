@@ -1,4 +1,4 @@
-// Chains side by side.
+// Runs chains on threads, or one after the other.
 #include "flymc/chain/run_chains.hpp"
 
 #include <set>

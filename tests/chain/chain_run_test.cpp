@@ -1,4 +1,4 @@
-// A chain that stops anywhere and goes on from its checkpoint makes the draws of one that never stopped.
+// A chain that stops anywhere and continues from its checkpoint makes the same draws as one that never stopped.
 #include "flymc/chain/chain_run.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ ChainPlan plan_of(const World& world, const MakeTuners& make) {
           [&world, make] { return make(world); }};
 }
 
-// The same on the full posterior, with one move.
+// The same for the full posterior, with one move.
 ChainPlan full_plan_of(const World& world, const std::function<std::unique_ptr<Tuner>()>& make) {
   return {[&world](ChainId, RowId& queries) { return start_full(world.full, world.theta(1.0), queries); },
           [&world](const Place& place, RowId& queries) { return restore_full(world.full, place, queries); },
@@ -75,7 +75,7 @@ void expect_same(const MemorySink& a, const MemorySink& b) {
 }
 
 TEST(ChainRun, GoesOnFromAnyCheckpoint) {
-  // Many bright rows: the order of a sum over few may not show.
+  // Many rows are bright, because a sum over few rows may not reveal its order.
   const World world(Logistic{}, Prior::normal(0.0, 2.0), 4000, 3, 111, std::make_shared<FixedJaakkolaJordanRule>());
   const std::vector<MakeTuners> all = {
       implicit_and<StepTuner<RandomWalk>>(metric_of, step_one), implicit_and<StepTuner<Mala>>(metric_of, step_one),
@@ -87,7 +87,7 @@ TEST(ChainRun, GoesOnFromAnyCheckpoint) {
     ChainRun undisturbed(4, plan, options);
     undisturbed.advance(whole, 0);
 
-    // Stops after every seventh iteration or draw; another object goes on each time.
+    // Stops after every seventh iteration or draw; another object continues each time.
     MemorySink pieces(1, 3);
     RowId restored = 0;
     std::optional<Checkpoint> last;
@@ -126,7 +126,7 @@ TEST(ChainRun, GoesOnOnTheFullPosterior) {
   expect_same(whole, pieces);
 }
 
-// Where all rows are evaluated, warm-up of split HMC ends once it has learnt enough, and does not begin again.
+// If all rows are evaluated, warm-up of split HMC ends once it has settled, and does not begin again.
 TEST(ChainRun, ThatEndedItsWarmupEarlyIsNotWarmingUpAgain) {
   const World world(Logistic{}, Prior::normal(0.0, 2.0), 300, 2, 112);
   const auto frame = std::make_shared<const SplitFrame>(laplace_frame(world.anchor));

@@ -1,4 +1,4 @@
-// One chain: where it begins, which random numbers each kernel gets, and warm-up that hands over without a seam.
+// One chain: its start, the random numbers of each kernel, and the transition from warm-up to sampling.
 #include "flymc/chain/chain.hpp"
 
 #include <gtest/gtest.h>
@@ -31,13 +31,13 @@ Tuners tuners(const World& world) {
 TEST(StartJoint, DrawsZInOnePass) {
   const World world(Logistic{}, some_prior, 300, 3, 91, std::make_shared<FixedJaakkolaJordanRule>());
   const Vector theta = world.theta(1.0);
-  RowId queries = 5;  // it adds
+  RowId queries = 5;  // to check that it is added to
   const State state = start_joint(world.joint, theta, {1, 2}, queries);
   EXPECT_EQ(world.count(), 300);
   EXPECT_EQ(queries, 305);
   EXPECT_EQ(state.theta, theta);
   EXPECT_EQ(state.iteration, 0u);
-  EXPECT_TRUE(state.at.has_slopes());  // the first move may want it
+  EXPECT_TRUE(state.at.has_slopes());  // the first move may need them
   EXPECT_GT(state.z.set.bright_count(), 0);
   expect_settled(world, state);
 
@@ -74,12 +74,12 @@ TEST(Start, RefusesAThetaWithoutADensity) {
               "large by their mean, and rescale columns and targets that are far from 1 in size"
             : "a chain must start at 2 finite numbers";
     EXPECT_EQ(message_of<InputError>([&] { start_joint(world.joint, theta, {}, queries); }), expected) << bad;
-    if (bad == 1e9) continue;  // no bound, no cancellation: the posterior itself can be computed
+    if (bad == 1e9) continue;  // regular MCMC has no cancellation: the posterior itself can be computed
     EXPECT_EQ(message_of<InputError>([&] { start_full(world.full, theta, queries); }), expected) << bad;
   }
 }
 
-// Draws one number for a purpose that all its copies share, and writes it down.
+// Draws one number for a purpose that all its copies share, and records it.
 class Recorder final : public Kernel {
  public:
   explicit Recorder(std::vector<double>& out) : out_(&out) {}
@@ -94,7 +94,7 @@ class Recorder final : public Kernel {
   std::vector<double>* out_;
 };
 
-// Kernels of one iteration have slots 0, 1, ...: no two of them share a number, nor do two iterations.
+// The kernels of one iteration have slots 0, 1, ...: kernels and iterations share no random numbers.
 TEST(Chain, GivesEachKernelNumbersOfItsOwn) {
   Recorder::iterations.clear();
   std::vector<double> drawn;
@@ -119,7 +119,7 @@ TEST(Chain, GivesEachKernelNumbersOfItsOwn) {
   EXPECT_EQ(chain.state().iteration, 15u);
 }
 
-// The start's numbers are those of no kernel: a consecutive sweep over all rows in iteration 0 draws another z.
+// No kernel uses the start's random numbers: a consecutive sweep over all rows in iteration 0 draws another z.
 TEST(Chain, StartsWithNumbersThatNoKernelUses) {
   const World world(Logistic{}, some_prior, 300, 3, 94, std::make_shared<FixedJaakkolaJordanRule>());
   RowId queries = 0;
@@ -158,8 +158,8 @@ TEST(Warmup, HandsOverItsStateAndIteration) {
   EXPECT_EQ(chain.state().iteration, 100u);
 }
 
-// A chain is its kernels applied in order, and its state is all it remembers: another chain from a copy goes the same
-// way.
+// A chain applies its kernels in order and has no memory except its state: another chain from a copy makes the same
+// steps.
 TEST(Chain, GoesOnFromAnyOfItsStates) {
   const World world(Softmax{3}, some_prior, 200, 2, 96);
   const auto kernels = [&] {

@@ -1,4 +1,4 @@
-// Many chains: each depends on its seed and number alone, and what they cost is reported to the query.
+// Many chains: each depends only on its seed and number, and reports its queries exactly.
 #include "flymc/chain/run_chains.hpp"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(RunChains, SameDrawsOnAnyThreadsAndInAnyCompany) {
       expect_same_draws(backwards, 2 - i, together, i);
     }
     expect_same_draws(alone, 0, together, 1);
-    // And they are different chains.
+    // Different chains have different draws.
     EXPECT_NE(together.sink.value(0, 0, 0), together.sink.value(1, 0, 0));
     ChainOptions reseeded = short_run;
     reseeded.seed = 6;
@@ -119,7 +119,7 @@ TEST(RunChains, ReportsEveryQuery) {
     }
 }
 
-// Thinning leaves out draws and changes none; without it, means in the report are means over the draws.
+// Thinning omits draws and changes none; without thinning, means in the report are means over the draws.
 TEST(RunChains, ThinsByLeavingOut) {
   const World world(Logistic{}, some_prior, 250, 3, 103);
   ChainOptions every{.warmup = 30, .draws = 60, .thin = 1, .seed = 5},

@@ -19,7 +19,7 @@ struct ChainId {
   std::uint64_t chain = 0;
 };
 
-// The sum of what the kernels of one iteration did; acceptance is the last kernel's, the move's.
+// Sums up the kernels of one iteration; acceptance is the last kernel's, which is the move's.
 Info& operator+=(Info& sum, const Info& part);
 
 // A chain in its sampling phase. An iteration applies the kernels in order, each with random numbers of its own.
@@ -41,11 +41,11 @@ class Warmup {
   Warmup(ChainId id, State state, Tuners tuners) : id_(id), state_(std::move(state)), tuners_(std::move(tuners)) {}
   Info step();
   const State& state() const { return state_; }
-  // Whether all of its tuners have learnt what they can.
+  // Whether all of its tuners have settled.
   bool settled() const;
-  // What each of its tuners has learnt.
+  // The memory of each of its tuners.
   std::vector<std::vector<double>> memory() const;
-  // Ends the warm-up; the chain goes on from the same state and iteration with frozen kernels.
+  // Ends the warm-up. Returns a chain that continues from the same state and iteration with frozen kernels.
   Chain freeze() &&;
 
  private:
@@ -54,28 +54,28 @@ class Warmup {
   Tuners tuners_;
 };
 
-// Where a chain is: what a state is made of, without what can be computed from it.
+// The position of a chain: the parts of a state from which the others can be computed.
 struct Place {
   std::uint64_t iteration = 0;
   Vector theta;
-  std::vector<RowId> bright;  // in the state's order, which is the order of its sums
+  std::vector<RowId> bright;  // in the state's order, on which its sums depend
   bool with_gradient = false;
 };
 Place place_of(const State& state);
 
-// Theta is so far out that its density cannot be computed.
+// Thrown if theta is so far out that its density cannot be computed.
 class StartError : public InputError {
  public:
   using InputError::InputError;
 };
 
-// A state at theta with z drawn from its exact conditional: one pass, N queries. Adds them to `queries`.
+// A state at theta with z drawn from its exact conditional distribution: one pass, N queries. Adds them to `queries`.
 State start_joint(const JointDensity& density, Vector theta, ChainId id, RowId& queries);
 // A state at theta with every row dark: no query.
 State start_dark(const JointDensity& density, Vector theta, RowId& queries);
 // A state at theta on the full-data posterior: one evaluation.
 State start_full(const FullDensity& density, Vector theta, RowId& queries);
-// The state at a place, bit for bit: a query per bright row, or one evaluation of the posterior.
+// Restores the state at a place bit for bit: a query per bright row, or one evaluation of the posterior.
 State restore_joint(const JointDensity& density, const Place& place, RowId& queries);
 State restore_full(const FullDensity& density, const Place& place, RowId& queries);
 

@@ -1,4 +1,4 @@
-// Many chains, sharing one store and one bound.
+// Many chains that share one store and one bound.
 #pragma once
 
 #include "flymc/chain/chain_run.hpp"
@@ -6,13 +6,13 @@
 
 namespace flymc {
 
-// Runs chain numbers `chains` (writing to the sink under the position in that list). A chain's draws depend on the seed
-// and its number alone: not on the threads or ranks, nor on which other chains run.
+// Runs the chains with these numbers; each writes to the sink under its position in the list. A chain's draws depend
+// only on the seed and its number, not on threads, ranks or other chains.
 std::vector<ChainReport> run_chains(std::span<const std::uint64_t> chains, const ChainPlan& plan,
                                     const ChainOptions& options, const Execution& execution, Sink& sink);
 
-// Calls advance(0) ... advance(chains - 1): side by side on threads, or one after the other where ranks go together,
-// since two chains could wait for each other's ranks for ever. A chain is a matter of seconds where rows are so many.
+// Calls advance(0) ... advance(chains - 1): concurrently on threads, or one after the other if there are several ranks,
+// since concurrent chains could deadlock waiting for each other's ranks. With so many rows a chain takes only seconds.
 void for_each_chain(std::size_t chains, const Execution& execution, const std::function<void(std::size_t)>& advance);
 
 }  // namespace flymc
