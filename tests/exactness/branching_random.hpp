@@ -1,4 +1,4 @@
-// A source of "random" numbers that takes every branch of a kernel in turn and knows the probability of each.
+// A source of "random" numbers that visits every branch of a kernel, with the probability of each.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,9 @@
 
 namespace flymc {
 
-// Runs a kernel again and again, each time along another sequence of outcomes, until all have been seen: exact sums
-// over randomness instead of samples. An address that is used twice in one run would be one number used for two
-// decisions, which this source could not represent; it throws.
+// Runs a kernel repeatedly, each time with another sequence of outcomes, until all have been visited: this gives exact
+// sums over randomness instead of samples. Throws if an address is used twice in one run: one number would then make
+// two decisions, which this source cannot represent.
 class BranchingRandom final : public Random {
  public:
   // Calls run(random) once per sequence of outcomes, then done(probability).

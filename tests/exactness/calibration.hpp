@@ -1,4 +1,4 @@
-// Simulation-based calibration (Talts and others 2018): ranks of the truth among posterior draws, and their judgement.
+// Simulation-based calibration (Talts and others 2018): ranks of the truth among posterior draws, and their tests.
 #pragma once
 
 #include <cmath>
@@ -14,15 +14,15 @@
 
 namespace flymc::exactness {
 
-// theta, the parameters, from the prior, y given theta, draws given y: all of them and theta are exchangeable, so that the rank of
-// f(theta, y) among the f(draw, y) is uniform on 0 ... draws, for every f. The log-likelihood is among the f because it
-// looks at the data (Modrak and others 2023): a sampler that ignores y and draws from the prior leaves theta_j's ranks
-// uniform.
+// Draw theta (the parameters) from the prior, y given theta, and draws given y. The draws and theta are exchangeable,
+// so the rank of f(theta, y) among the f(draw, y) is uniform on 0 ... draws for every f. The log-likelihood is one f,
+// because it depends on the data (Modrak and others 2023): a sampler that ignores y and draws from the prior leaves
+// theta_j's ranks uniform.
 constexpr int draws = 63;  // 64 ranks, in 16 bins of 4
 constexpr int bins = 16;
 constexpr int simulations = 1500;
-// Draws are thinned until neighbours are nearly independent. An autocorrelation r between them widens the ranks'
-// distribution: its variance grows by about 4 r / (1 - r) / draws of itself, 0.3 % at the limit below, where the spread
+// Draws are thinned until neighbours are nearly independent. An autocorrelation r between them widens the distribution
+// of the ranks: its relative variance grows by about 4 r / (1 - r) / draws, 0.3 % at the limit below, while the spread
 // over all simulations has a standard error of 2.3 %. With r = 0.05 the draws are worth 57 independent ones.
 constexpr double most_autocorrelation = 0.05;
 
@@ -50,7 +50,7 @@ class Ranks {
     double linear = 0.0, quadratic = 0.0;
     for (const int rank : ranks_) {
       count[static_cast<std::size_t>(rank * bins / (draws + 1))] += 1.0;
-      // The rank on (-1, 1). Its mean and spread see a shift or a wrong width sooner than the bins do.
+      // The rank on (-1, 1). Its mean and spread reveal a shift or a wrong width earlier than the bins do.
       const double x = centred(rank);
       linear += x;
       quadratic += x * x;
@@ -75,7 +75,7 @@ class Ranks {
   std::vector<int> ranks_;
 };
 
-// Lag-1 autocorrelation of draws, pooled over simulations; each about its own mean, which costs 1 / draws.
+// Lag-1 autocorrelation of draws, pooled over simulations; each uses its own mean, with a bias of 1 / draws.
 class Neighbours {
  public:
   void add(const std::vector<double>& values) {
@@ -95,14 +95,14 @@ class Neighbours {
   int count_ = 0;
 };
 
-// What a calibration saw of z, on average.
+// Average numbers of bright and lit rows in a calibration.
 struct Seen {
-  double bright = 0.0, lit = 0.0;  // rows; the second of the first simulations alone
+  double bright = 0.0, lit = 0.0;  // lit: in the first simulations only
 };
 
-// theta drawn from the prior, and y drawn at theta. An ordered target has so many cut points, and a model of its own, since
-// the weights of categories are part of it. If a category is empty, both are drawn again: which y are looked at does not
-// change the posterior of theta given y.
+// Draws theta from the prior, and y at theta. An ordered target has `cuts` cut points and a model of its own, since the
+// weights of categories are part of it. If a category is empty, both are drawn again: selection by y does not change
+// the posterior of theta given y.
 inline problems::Problem simulate(const Model& model, const RowMatrix& x, Index dimension, Index cuts,
                                   std::uint64_t seed) {
   for (std::uint64_t attempt = 0;; ++attempt) {
@@ -119,9 +119,9 @@ inline problems::Problem simulate(const Model& model, const RowMatrix& x, Index 
   }
 }
 
-// Fits y drawn at theta drawn from the model's prior, for the same features each time, and judges the ranks of every
-// coefficient and of the log-likelihood. The options' chains, draws and seeds are set here. False alarms:
-// false_alarm_per_case (1e-4), shared by three statistics per coefficient and three of the log-likelihood.
+// Fits y drawn at theta drawn from the model's prior, with the same features each time, and tests the ranks of every
+// coefficient and of the log-likelihood. Sets the options' chains, draws and seeds. False alarms: false_alarm_per_case
+// (1e-4), shared by three statistics per coefficient and three of the log-likelihood.
 inline Seen calibrate(const Model& prior_of, const RowMatrix& x, FitOptions options, std::uint64_t seed,
                       Index cuts = 0) {
   const bool one_more = prior_of.scales_coefficients() || has_shape(prior_of);

@@ -1,4 +1,4 @@
-// Every z-sweep leaves p(z | theta) invariant: all 2^N states of a tiny problem, every branch of the kernel's own code.
+// Every z-sweep leaves p(z | theta) invariant: over all 2^N states of a tiny problem and all branches of the kernel.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,12 +18,13 @@ namespace {
 constexpr RowId rows = 5;
 constexpr std::size_t states = 1u << rows;
 
-// Of numbers; with weights, and offsets if the family takes them; with a code.
+// Rows of numbers; with weights, and offsets if the family takes them; or with a code.
 enum class Rows { plain, facts, codes };
 
-// A problem of five rows with an anchor that is not the mode, and a theta that is not the anchor: all gaps are visible.
+// A problem of five rows with an anchor away from the mode and a theta away from the anchor, so that all gaps are
+// clearly positive.
 struct Tiny {
-  // `lights` rows are lit, those with the largest spread.
+  // The `lights` rows with the largest spread are lit.
   Tiny(const Model& model, std::shared_ptr<const BoundRule> rule, double scale, std::size_t lights, Rows kind)
       : problem(problems::make(model, rows, 2, 11)) {
     if (kind == Rows::facts) problem.store = with_facts(problem.store, !model.family().only_differences());
@@ -33,7 +34,7 @@ struct Tiny {
     for (Index j = 0; j < dimension; ++j) anchor[j] = 0.3 * std::sin(1.0 + static_cast<double>(j));
     theta = anchor;
     for (Index j = 0; j < dimension; ++j) theta[j] += scale * std::cos(2.0 * static_cast<double>(j));
-    // With this metric spread is |x|^2 / 4, or twice that for a difference of two predictors.
+    // With this metric the spread is |x|^2 / 4, or twice that for a difference of two predictors.
     const double unit = model.family().only_differences() ? 0.5 : 0.25;
     std::vector<std::pair<double, RowId>> spread;
     for (RowId i = 0; i < rows; ++i)
@@ -55,7 +56,7 @@ struct Tiny {
     return builder.finish();
   }
 
-  // The number that the rows differ in, and a code of one level.
+  // The rows' number, and a code of one level.
   static Store with_codes(const Store& plain) {
     StoreBuilder builder(Layout(plain.columns(), plain.number_type(), {0, 1}));
     for (RowId i = 0; i < rows; ++i)
@@ -66,16 +67,16 @@ struct Tiny {
   // A lit row is never bright.
   bool possible(std::size_t z) const { return (z & lit) == 0; }
 
-  // By how much gaps are larger than expected: the power of rho / sqrt(D) that they have, and at least 1. Nothing is
-  // expected of a bound that does not touch.
+  // The factor by which gaps exceed the expected ones: a power of rho / sqrt(D), at least 1. It is 1 for a bound that
+  // does not touch, which has no expected gaps.
   double growth() const {
     if (!bound->rule().touches()) return 1.0;
     const double rho = std::min(bound->rule().radius(), 2.0 * (theta - bound->anchor()).norm());
     return std::max(1.0, std::pow(rho / std::sqrt(static_cast<double>(theta.size())), bound->rule().grows() ? 3 : 2));
   }
 
-  // pi(z) proportional to the product over bright rows of L/B - 1, from likelihoods and bounds in plain form. Beyond
-  // the radius those of the nearest point of the zone.
+  // pi(z) is proportional to the product over bright rows of L/B - 1, from likelihoods and bounds without the library's
+  // gaps; beyond the radius at the nearest point of the zone.
   Vector stationary() const {
     const Index k = problem.model.predictors();
     const double far = 2.0 * (theta - bound->anchor()).norm(), rho = std::min(far, bound->rule().radius());
@@ -139,8 +140,8 @@ struct Tiny {
     });
   }
 
-  // A sweep by rows draws its proposals from a table that tests of its own look at. Here every set of rows is proposed
-  // in turn, bright rows and dark ones alike, with weight prod over its rows of q and over the others of 1 - q.
+  // Proposals have tests of their own. So this goes through every set of proposed rows, bright and dark ones alike,
+  // weighted by the product of q over its rows and of 1 - q over the others.
   Matrix transition(const RowSweep& sweep, const Proposals& proposals) const {
     Matrix t = Matrix::Zero(states, states);
     for (std::size_t set = 0; set < states; ++set) {
@@ -175,7 +176,7 @@ struct Tiny {
           [&](double p) {
             t(static_cast<Index>(z), static_cast<Index>(code(state))) += p;
             EXPECT_TRUE(possible(code(state))) << "a lit row is bright";
-            // What the state remembers is what it would compute afresh, and of the rows that are bright.
+            // The state's stored values equal a new evaluation, and belong to the bright rows.
             ASSERT_EQ(static_cast<RowId>(state.z.fixed.size()), state.z.set.bright_count());
             for (std::size_t i = 0; i < state.z.fixed.size(); ++i)
               EXPECT_EQ(state.z.fixed.row[i], state.z.set.bright(static_cast<RowId>(i)));
@@ -193,10 +194,10 @@ struct Tiny {
   Vector theta;
   std::unique_ptr<Bound> bound;
   std::unique_ptr<JointDensity> density;
-  std::size_t lit = 0;  // the rows that are, as a z
+  std::size_t lit = 0;  // the lit rows, as bits like z
 };
 
-// Rows sum to one, pi T = pi, and (where asked) every state reaches every other that is possible.
+// Rows sum to one, pi T = pi, and (if requested) every possible state reaches every other.
 void expect_invariant(const Vector& pi, const Matrix& t, bool irreducible) {
   EXPECT_LT((t.rowwise().sum() - Vector::Ones(states)).cwiseAbs().maxCoeff(), 1e-12);
   EXPECT_LT((pi.transpose() * t - pi.transpose()).cwiseAbs().maxCoeff(), 1e-12);
@@ -212,7 +213,7 @@ struct Case {
   std::string name;
   Model model;
   std::shared_ptr<const BoundRule> rule;
-  double scale;  // how far theta is from the anchor
+  double scale;  // distance of theta from the anchor
   std::size_t lights = 0;
   Rows kind = Rows::plain;
 };
@@ -227,14 +228,14 @@ class EverySweep : public testing::TestWithParam<Case> {
 };
 
 TEST_P(EverySweep, ProblemIsNotTrivial) {
-  // Of a bound with two zones, the one that the case is named after.
+  // The point is inside or outside the bound's zone as the case's name says.
   EXPECT_EQ(tiny.bound->at(tiny.theta, false).outside(), GetParam().name.find("Outside") != std::string::npos);
   EXPECT_EQ(tiny.bound->lit().size(), GetParam().lights);
   EXPECT_NEAR(tiny.bound->gap_growth(tiny.bound->at(tiny.theta, false)), tiny.growth(), 1e-12 * tiny.growth());
   if (GetParam().name.find("Far") != std::string::npos) {
     EXPECT_GT(tiny.growth(), 2.0);
   }
-  // Both states of every row that has two must have visible probability, or invariance would say little.
+  // Both z of every row that has one must have a considerable probability; otherwise the test of invariance is weak.
   for (RowId i = 0; i < rows; ++i) {
     EXPECT_EQ(tiny.density->has_z(i), !(tiny.lit >> i & 1u));
     if (tiny.lit >> i & 1u) continue;
@@ -255,7 +256,7 @@ TEST_P(EverySweep, Implicit) {
 }
 
 TEST_P(EverySweep, ExplicitWithReplacement) {
-  // Five steps of one row reach every state from every other.
+  // Five steps with one row each reach every state from every other.
   Matrix five = tiny.transition(ExplicitSweep{*tiny.density, 1, ExplicitSweep::Choice::with_replacement});
   five = five * five * five * five * five;
   expect_invariant(pi, five, true);
@@ -268,7 +269,7 @@ TEST_P(EverySweep, ExplicitWithoutReplacement) {
   for (const RowId count : {1, 3})
     expect_invariant(
         pi, tiny.transition(ExplicitSweep{*tiny.density, count, ExplicitSweep::Choice::without_replacement}), false);
-  // All rows: a Gibbs draw of z, whatever z was.
+  // With all rows: a Gibbs draw of z, independent of the previous z.
   const Matrix t = tiny.transition(ExplicitSweep{*tiny.density, rows, ExplicitSweep::Choice::without_replacement});
   for (std::size_t z = 0; z < states; ++z)
     if (tiny.possible(z)) {
@@ -286,7 +287,7 @@ TEST_P(EverySweep, ExplicitConsecutive) {
   expect_invariant(pi, round, true);
 }
 
-// With q of the bound's own expected gaps, and with any others: the sweep is exact for every table of fixed numbers.
+// With q from the bound's own expected gaps and from others: the sweep is exact for every table of fixed numbers.
 TEST_P(EverySweep, ByRows) {
   if (!tiny.bound->rule().touches()) {
     EXPECT_THROW(Proposals(tiny.bound->expected_gaps(), 6.0), InputError);
@@ -297,30 +298,30 @@ TEST_P(EverySweep, ByRows) {
     const RowSweep sweep(*tiny.density, proposals);
     const Matrix t = tiny.transition(sweep, *proposals);
     expect_invariant(pi, t, false);
-    // Rows change independently of each other, and each can both stay and change unless an acceptance is certain: two
-    // sweeps reach everything.
+    // Rows change independently, and each may both stay and change unless an acceptance is certain: two sweeps reach
+    // every state.
     expect_invariant(pi, t * t, true);
   };
   for (const double s : {0.3, 6.0}) expect_exact(tiny.bound->expected_gaps(), s);
-  // Lit rows are never proposed, and where all are there is nothing to propose.
+  // Lit rows are never proposed; if all rows are lit, no row is proposed.
   const Proposals proposals(tiny.bound->expected_gaps(), 6.0);
   EXPECT_EQ(proposals.rate() == 0.0, tiny.lit == states - 1);
   for (RowId i = 0; i < rows; ++i) EXPECT_EQ(proposals.q(i, tiny.growth()) == 0.0, (tiny.lit >> i & 1u) != 0);
   for (std::uint64_t i = 0; i < 100; ++i)
     for (const RowId row : proposals.draw(PhiloxRandom(1, 0, i), tiny.growth())) EXPECT_FALSE(tiny.lit >> row & 1u);
-  // q from 0.9, the most there is, down to 0.002: above and below the rows' probabilities of being bright.
+  // q from 0.9, its maximum, down to 0.002: above and below the rows' probabilities of being bright.
   expect_exact(ExpectedGaps(std::vector<std::uint8_t>{255, 245, 235, 225, 215}), 1.0);
   expect_exact(ExpectedGaps(std::vector<std::uint8_t>{215, 225, 235, 245, 255}), 1.0);
 }
 
-// The whole matrix, not only what it leaves invariant: rows change independently, a bright one goes dark with
-// probability min(1, q / odds), a dark one becomes bright with q min(1, odds / q), where odds = L/B - 1.
+// Compares the whole matrix: rows change independently, a bright one becomes dark with probability min(1, q / odds), a
+// dark one becomes bright with q min(1, odds / q), where odds = L/B - 1.
 TEST_P(EverySweep, ByRowsAcceptsAsTheFormulaSays) {
   if (!tiny.bound->rule().touches()) return;
   const ExpectedGaps levels(std::vector<std::uint8_t>{250, 243, 236, 229, 222});
   const auto proposals = std::make_shared<const Proposals>(levels, 1.0);
   const Matrix t = tiny.transition(RowSweep(*tiny.density, proposals), *proposals);
-  // The product over rows of each row's own two by two matrix.
+  // The matrix is the product over rows of each row's own two by two matrix.
   for (std::size_t from = 0; from < states; ++from)
     for (std::size_t to = 0; to < states; ++to) {
       if (!tiny.possible(from)) continue;
@@ -339,7 +340,7 @@ std::vector<Case> cases() {
   const auto m = problems::models();
   const Model poisson(Poisson{}, Prior::normal(0.0, 1.0));
   const auto anchored = std::make_shared<AnchoredRule>();
-  // Theta is at rho of 2 scale sqrt(dimension) or a little less: inside the radius, and in the last beyond it.
+  // Theta is at a rho of about 2 scale sqrt(dimension): inside the radius, in the last cases beyond it.
   const auto sharp = std::make_shared<SharpRule>(Zone{2.0, 5.0});
   const auto narrow = std::make_shared<SharpRule>(Zone{0.3, 0.9});
   const auto wide = std::make_shared<SharpRule>(Zone{2.0, 9.0});
@@ -355,12 +356,12 @@ std::vector<Case> cases() {
           {"LogisticSharpOutside", m[0], narrow, 1.0},
           {"SoftmaxSharpOutside", m[1], narrow, 1.0},
           {"StudentTSharpOutside", m[2], narrow, 1.0},
-          // q follows theta.
+          // Far from the anchor q grows with rho.
           {"LogisticSharpFar", m[0], wide, 2.5},
           {"SoftmaxSharpFar", m[1], wide, 1.3},
           {"StudentTSharpFar", m[2], wide, 1.6},
           {"LogisticSharpFarOutside", m[0], std::make_shared<SharpRule>(Zone{2.0, 2.5}), 2.5},
-          // Rows without a z.
+          // Lit rows, which have no z.
           {"LogisticOneLit", m[0], anchored, 0.3, 1},
           {"LogisticSharpOneLit", m[0], sharp, 1.0, 1},
           {"SoftmaxSharpTwoLit", m[1], sharp, 0.7, 2},

@@ -1,4 +1,4 @@
-// Geweke's joint test (2004): data and coefficients that are redrawn in turn must keep the prior, for every kernel.
+// Geweke's joint test (2004): alternately redrawn data and coefficients must keep the prior, for every kernel.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,11 +23,11 @@
 namespace flymc::exactness {
 namespace {
 
-// The successive-conditional simulator repeats, for rows x that never change,
+// The successive-conditional simulator repeats two steps, with fixed features x:
 //   (a) y ~ p(y | theta) and z ~ p(z | theta, y), both drawn exactly;
 //   (b) a few sweeps and moves that should leave p(theta, z | y) invariant.
 // Each round leaves p(theta) p(y | theta) p(z | theta, y) invariant, so theta keeps the prior, and any function of
-// (theta, y, z) has the mean that the marginal-conditional simulator (theta from the prior, then y, then z) gives it.
+// (theta, y, z) has the same mean as under the marginal-conditional simulator (theta from the prior, then y, then z).
 // Every replicate begins at an exact draw from the prior: it is stationary from its first round, without warm-up.
 
 constexpr int replicates = 64;        // independent: their spread is a standard error with 63 degrees of freedom
@@ -35,7 +35,7 @@ constexpr int steps_per_round = 3;    // sweeps and moves in (b)
 constexpr int marginal_draws = 2000;  // per replicate, of the marginal-conditional simulator
 
 enum class Sweep { none, implicit, with_replacement, without_replacement, consecutive, rows };
-// split_framed: split HMC by a density that has the frame, which is what fits use.
+// split_framed: split HMC with a density that has the frame, as fits use it.
 enum class Move {
   random_walk,
   mala,
@@ -54,23 +54,23 @@ struct Case {
   int rounds;  // per replicate
 
   bool with_z() const { return sweep != Sweep::none; }
-  // Each case has random numbers of its own.
+  // Each case has its own random numbers.
   std::uint64_t seed() const {
     return 20040000 + 100 * static_cast<std::uint64_t>(target) + 10 * static_cast<std::uint64_t>(sweep) +
            static_cast<std::uint64_t>(move);
   }
 };
 
-// A precision that is neither a multiple of the identity nor close to any posterior's.
+// A precision that differs from multiples of the identity and from any posterior's.
 Precision tilted_metric(Index dimension) {
   return *Precision::of(0.7 * Matrix::Identity(dimension, dimension) + Matrix::Constant(dimension, dimension, 0.3));
 }
 
 // The functions of (theta, y, z) whose means are compared. All are bounded, so that their means over a replicate are
-// close to normal: of u = (theta - location) / scale they see t(u) = u / sqrt(1 + u^2), whose mean is 0.
+// nearly normal: they depend on u = (theta - location) / scale through t(u) = u / sqrt(1 + u^2), whose mean is 0.
 struct Statistic {
   std::string name;
-  std::optional<double> truth;  // the mean, where the prior alone says it
+  std::optional<double> truth;  // the mean, if the prior alone determines it
 };
 
 std::vector<Statistic> statistics(const World& world, bool with_z) {
@@ -87,7 +87,7 @@ std::vector<Statistic> statistics(const World& world, bool with_z) {
   return out;
 }
 
-// Their values, in the same order. `bright` says for each row whether it is, or is empty where there is no z.
+// The functions' values, in the same order. `bright` has an entry per row, or is empty if there is no z.
 std::vector<double> evaluate(const World& world, const Vector& theta, const Vector& y,
                              const std::vector<bool>& bright) {
   const Vector u = (theta - world.location).cwiseQuotient(world.scale);
@@ -113,7 +113,7 @@ std::vector<double> evaluate(const World& world, const Vector& theta, const Vect
   return out;
 }
 
-// Adds up the values of a replicate's draws.
+// Sums the values of a replicate's draws.
 class Means {
  public:
   explicit Means(std::size_t statistics) : sum_(statistics) {}
@@ -148,7 +148,7 @@ Means marginal_conditional(const World& world, const Case& c, std::uint64_t repl
 }
 
 // Settings are far from optimal on purpose: Metropolis must reject often, slices must both step out and shrink, and q
-// must lie among the rows' probabilities so that both of its acceptances are sometimes below one.
+// must lie among the rows' probabilities so that both acceptance probabilities are sometimes below one.
 Kernels make_sweep(const JointDensity& density, Sweep sweep) {
   Kernels kernels;
   const RowId some = density.rows() / 2;
@@ -173,16 +173,16 @@ Kernels make_moves(const Density& density, const std::shared_ptr<const Precision
     kernels.push_back(std::make_unique<SliceCoordinates>(density, Vector::Constant(density.dimension(), 1.5)));
   if (move == Move::slice_direction || move == Move::slice_then_mala)
     kernels.push_back(std::make_unique<SliceDirection>(density, metric, 1.0));
-  // So narrow that the limit on stepping out is what ends it: the interval must still be as likely from each end.
+  // So narrow that the limit ends stepping out: the interval must still be equally likely from every point inside it.
   if (move == Move::slice_narrow) kernels.push_back(std::make_unique<SliceDirection>(density, metric, 0.04));
-  // After a move without gradients MALA must ask for its own.
+  // After a move without gradients MALA must compute its own.
   if (move == Move::mala || move == Move::slice_then_mala)
     kernels.push_back(std::make_unique<Mala>(density, metric, 1.1));
   return kernels;
 }
 
-// Targets drawn far from the anchor can leave the sharp Student-t bound without a Gaussian part; any frame that does
-// not depend on theta is as exact, but the density cannot have it.
+// With targets far from the anchor the sharp Student-t bound may have no Gaussian part. Any other frame that does not
+// depend on theta is exact too, but must not be the density's own.
 struct Frame {
   std::shared_ptr<const SplitFrame> frame;
   bool own;
@@ -229,7 +229,7 @@ Means successive_conditional(const World& world, const Case& c, std::uint64_t re
                                  c.move == Move::split_framed && frame.own ? frame.frame : nullptr);
       const Kernels sweep = make_sweep(density, c.sweep);
       Kernels moves = make_moves(density, metric, c.move);
-      // The turn is short and in few steps, so that Metropolis rejects now and then.
+      // A short turn in few steps, so that Metropolis sometimes rejects.
       if (splits) moves.push_back(std::make_unique<SplitHmc>(density, frame.frame, 1.2, 2));
       State state(theta, density.rows());
       density.evaluate(theta, state.z, true, state.at);
@@ -282,8 +282,8 @@ TEST_P(Geweke, KeepsThePriorAndTheJointOfDataAndBrightRows) {
     return from_replicates(values);
   };
   if (c.with_z()) {
-    // Neither dark nor bright throughout, or the case would say little about z. Four statistics are about z, their
-    // share the first.
+    // The rows must be neither all dark nor all bright; otherwise the case hardly tests z. Four statistics concern z,
+    // the first of them is the share of bright rows.
     const double bright = across(marginal, compared.size() - 4).mean;
     Index lit = 0;
     for (const RowState& row : row_states(world, world.anchor, Vector::Zero(world.x.rows()))) lit += row.lit;
@@ -315,7 +315,7 @@ std::vector<Case> cases() {
     out.push_back({target, Sweep::implicit, Move::random_walk, 600});
     out.push_back({target, Sweep::consecutive, Move::mala, 600});
   }
-  // The defaults, and each of their parts with another's.
+  // The defaults, and combinations with one other part.
   for (const Target target : {Target::logistic_sharp, Target::softmax_sharp, Target::student_t_sharp})
     out.push_back({target, Sweep::rows, Move::split_hmc, 600});
   out.push_back({Target::logistic_sharp, Sweep::rows, Move::mala, 600});
@@ -337,7 +337,7 @@ std::vector<Case> cases() {
   }
   out.push_back({Target::logistic, Sweep::implicit, Move::split_hmc, 600});
   out.push_back({Target::logistic_fixed, Sweep::implicit, Move::split_hmc, 600});
-  // The densities that the moment tests take as their reference.
+  // The densities that the moment tests use as references.
   for (const Target target : {Target::logistic, Target::softmax, Target::student_t})
     out.push_back({target, Sweep::none, Move::split_hmc, 600});
   for (const Target target : {Target::logistic, Target::softmax, Target::student_t})
@@ -345,7 +345,7 @@ std::vector<Case> cases() {
   return out;
 }
 
-// Other pairs of the paper's parts.
+// Other combinations of the paper's parts.
 std::vector<Case> cases_by_hand() {
   std::vector<Case> out;
   for (const Move move : std::span(every_move).subspan(1))

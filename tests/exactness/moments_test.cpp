@@ -1,4 +1,4 @@
-// Posterior moments by FlyMC against the same move on all data, and these against importance sampling.
+// Posterior moments by FlyMC against the same move with all rows, and these against importance sampling.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,8 +22,8 @@ namespace {
 
 // A chain's means are one replicate: chains are independent, and their spread gives the standard error.
 constexpr int chains = 64;
-// With fewer effective draws in all, or chains that have not met, chain means need be neither normal nor free of where
-// the chain began - and wild chains would agree with anything, their spread being what they are judged by.
+// With fewer effective draws in total, or with chains that disagree, chain means may be neither normal nor independent
+// of the chains' starts. Such chains would also pass every comparison, because their spread is its scale.
 constexpr double least_effective_size = 2000.0;
 constexpr double most_r_hat = 1.05;
 constexpr int importance_draws = 3000;  // per replicate
@@ -42,7 +42,7 @@ enum class FamilyKind {
   gamma
 };
 
-// Coefficients so large that bounds are loose where the posterior is, and so few rows that it is not normal.
+// Coefficients so large that bounds are loose at the posterior, and so few rows that it is not normal.
 problems::Problem make_problem(FamilyKind family, NumberType precision = NumberType::float64) {
   const auto make = [precision](const Model& model, Index rows, const Vector& theta, std::uint64_t seed) {
     const RowMatrix x = problems::features(rows, theta.size() / model.predictors(), seed);
@@ -67,7 +67,8 @@ problems::Problem make_problem(FamilyKind family, NumberType precision = NumberT
     }
     case FamilyKind::truncated:
       return make(Model(TruncatedPoisson{}, Prior::normal(0.0, 1.0)), 60, Vector{{0.1, 0.7, -0.5}}, 19);
-    // Were little known of the shape, all rows would be bright together where it is far off, and chains would wait for z.
+    // With little prior information about the shape, all rows would be bright together far out, and chains would wait
+    // for z.
     case FamilyKind::negative_binomial: {
       const Prior prior =
           Prior::each({Prior::normal(0.0, 2.0), Prior::laplace(0.0, 1.0), Prior::student_t(4.0, 1.5, 0.2)});
@@ -86,8 +87,8 @@ problems::Problem make_problem(FamilyKind family, NumberType precision = NumberT
   return make(Model(StudentT{4.0, 0.8}, Prior::laplace(0.0, 1.0)), 60, Vector{{0.8, -1.2, 0.5}}, 13);
 }
 
-// E[theta_j - c_j] and E[(theta_j - c_j)(theta_k - c_k)] about the mode c, which all samplers share: the same
-// information as E[theta_j] and E[theta_j theta_k], with a smaller error.
+// E[theta_j - c_j] and E[(theta_j - c_j)(theta_k - c_k)] about the mode c, which all samplers share: they are
+// equivalent to E[theta_j] and E[theta_j theta_k], with a smaller error.
 std::vector<std::string> moment_names(Index dimension) {
   std::vector<std::string> out;
   for (Index j = 0; j < dimension; ++j) {
@@ -97,7 +98,7 @@ std::vector<std::string> moment_names(Index dimension) {
   return out;
 }
 
-// The weighted sums of one replicate's draws, in the same order.
+// The weighted sums of one replicate's draws, in the order of moment_names.
 class MomentSums {
  public:
   explicit MomentSums(Index dimension) : sum_(moment_names(dimension).size()) {}
@@ -126,7 +127,7 @@ std::vector<Estimate> across(const std::vector<MomentSums>& replicates, std::siz
   return out;
 }
 
-// `least_bright`: so many rows must be bright on average, or the comparison would say little about z.
+// At least `least_bright` rows must be bright on average; otherwise the comparison hardly tests z.
 std::vector<Estimate> by_chains(const problems::Problem& problem, const FitOptions& options, const Vector& centre,
                                 double least_bright) {
   const Fit fitted = fit(problem.store, problem.model, options);
@@ -148,8 +149,8 @@ std::vector<Estimate> by_chains(const problems::Problem& problem, const FitOptio
   return across(replicates, moment_names(centre.size()).size());
 }
 
-// Without any kernel: independent draws from a t of 8 degrees of freedom, wider than the posterior and with heavier
-// tails, around the mode; each weighted by posterior over proposal. The bias of the weighted mean, about a draw's
+// Uses no kernel: independent draws around the mode from a t with 8 degrees of freedom, wider than the posterior and
+// with heavier tails; each is weighted by posterior over proposal. The bias of the weighted mean, about a draw's
 // variance over the number of draws, is a twentieth of the standard error.
 std::vector<Estimate> by_importance(const problems::Problem& problem, const Anchor& anchor, std::uint64_t seed) {
   constexpr double nu = 8.0, widening = 1.2;
@@ -176,7 +177,7 @@ std::vector<Estimate> by_importance(const problems::Problem& problem, const Anch
   return across(replicates, moment_names(d).size());
 }
 
-// One FlyMC run, named for reports.
+// One FlyMC run, with a name for reports.
 struct Setting {
   std::string name;
   BoundKind bound;
@@ -185,8 +186,8 @@ struct Setting {
   Lighting lit = {};
 };
 
-// FlyMC's moments in each setting against those of regular MCMC by the same move, and regular MCMC's against importance
-// sampling, lest both share a fault of the move.
+// Compares FlyMC's moments in each setting with regular MCMC's by the same move, and regular MCMC's with importance
+// sampling, in case both share a fault of the move.
 void expect_same_moments(const problems::Problem& problem, MoveKind move, const std::vector<Setting>& settings,
                          std::uint64_t seed, int draws) {
   const problems::Machine machine(1);
@@ -225,7 +226,8 @@ struct Case {
   MoveKind move;
 };
 
-// A step of the slice along coordinates is D updates, one of random walk a single density: draws by what they cost.
+// A step of the slice along coordinates has D updates, a random walk's a single density: the numbers of draws
+// compensate for the cost.
 int draws_of(MoveKind move) {
   switch (move) {
     case MoveKind::random_walk:
@@ -251,7 +253,7 @@ std::string name_of(const Case& c) {
 
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of(c); }
 
-// The spread that a third of the rows exceed, about.
+// A spread that about a third of the rows exceed.
 double loose_of(FamilyKind family) {
   switch (family) {
     case FamilyKind::student_t:
@@ -277,7 +279,7 @@ class Moment : public ::testing::TestWithParam<Case> {};
 // HMC).
 TEST_P(Moment, AgreesWithRegularMcmc) {
   const Case& c = GetParam();
-  // The anchored bound leaves few rows bright, the sharp one even fewer; the untuned one many, which is where z matters
+  // The anchored bound leaves few rows bright, the sharp bound even fewer. The untuned bound leaves many, so z matters
   // most.
   std::vector<Setting> settings = {{"anchored", BoundKind::anchored, SweepKind::implicit, 0.4},
                                    {"untuned", BoundKind::untuned, SweepKind::implicit, 5.0}};
@@ -286,7 +288,7 @@ TEST_P(Moment, AgreesWithRegularMcmc) {
                 {"some rows lit", BoundKind::sharp, SweepKind::rows, 0.05, {.above = loose_of(c.family)}},
                 {"anchored by rows", BoundKind::anchored, SweepKind::rows, 0.4},
                 {"untuned", BoundKind::untuned, SweepKind::implicit, 5.0}};
-  if (c.family >= FamilyKind::poisson) {  // of some of which the sharp bound is the only one
+  if (c.family >= FamilyKind::poisson) {  // for some families the sharp bound is the only one
     settings = {{"by rows", BoundKind::sharp, SweepKind::rows, 0.2},
                 {"implicit", BoundKind::sharp, SweepKind::implicit, 0.2},
                 {"explicit", BoundKind::sharp, SweepKind::without_replacement, 0.2},
@@ -304,7 +306,7 @@ constexpr FamilyKind later_families[] = {FamilyKind::probit,  FamilyKind::cloglo
 constexpr MoveKind other_moves[] = {MoveKind::random_walk, MoveKind::mala, MoveKind::slice_coordinates,
                                     MoveKind::slice_direction};
 
-// Split HMC, which a fit uses, with one family of each kind, and every move with the logistic one.
+// Split HMC, which fits use, with one family of each kind; and every move with the logistic family.
 std::vector<Case> cases() {
   std::vector<Case> out;
   for (const FamilyKind family : first_families) out.push_back({family, MoveKind::split_hmc});
@@ -312,7 +314,7 @@ std::vector<Case> cases() {
   return out;
 }
 
-// All others: ten minutes. `ctest -L truth` has most of the later families too.
+// All other cases take ten minutes. `ctest -L truth` covers most of the later families too.
 std::vector<Case> cases_by_hand() {
   std::vector<Case> out;
   for (const FamilyKind family : std::span(first_families).subspan(1))
@@ -337,14 +339,15 @@ TEST(Moments, AgreeForEveryExplicitSweep) {
                       41, 2500);
 }
 
-// Features rounded to float are other features: both samplers see the same ones. False alarms: 1e-4,
-// shared by 2 x 9 comparisons.
+// Features are rounded to float, and both samplers use the rounded ones. False alarms: 1e-4, shared by 2 x 9
+// comparisons.
 TEST(Moments, AgreeForSinglePrecisionFeatures) {
   expect_same_moments(make_problem(FamilyKind::logistic, NumberType::float32), MoveKind::mala,
                       {{"float32", BoundKind::untuned, SweepKind::implicit, 5.0}}, 42, 2500);
 }
 
-// Row i of the table as often as its weight says, or once with the weight; offsets of their own, or targets less them.
+// Row i of the table, repeated as often as its weight says or once with the weight; with its offset, or with the offset
+// subtracted from its target.
 Store table_of(const RowMatrix& x, const Vector& y, const Vector& weights, const Vector& offsets, bool repeated) {
   if (!repeated) return Store::from_matrix(x, y, {}, NumberType::float64, weights, offsets);
   const auto rows = static_cast<Index>(std::lround(weights.sum()));
@@ -360,15 +363,15 @@ Store table_of(const RowMatrix& x, const Vector& y, const Vector& weights, const
   return Store::from_matrix(all, targets, {}, NumberType::float64, {}, shifts);
 }
 
-// log posterior up to a constant, by all rows.
+// The log posterior up to a constant, with all rows.
 double log_posterior(const Store& store, const Model& model, const Vector& theta) {
   Evaluation at;
   FullDensity(store, model).evaluate(theta, BrightRows(0), false, at);
   return at.log_density;
 }
 
-// Whole weights: the posterior of a table in which rows are repeated, as a function and as draws. One weight is 0, and
-// there are offsets where the family takes them. False alarms: 1e-4 per family, shared by 3 x 9 (3 x 27) comparisons.
+// Integer weights give the posterior of a table with repeated rows, as a function and as draws. One weight is 0, and
+// there are offsets if the family takes them. False alarms: 1e-4 per family, shared by 3 x 9 (3 x 27) comparisons.
 TEST(Moments, OfWholeWeightsAreThoseOfRepeatedRows) {
   for (const FamilyKind family :
        {FamilyKind::logistic, FamilyKind::softmax, FamilyKind::student_t, FamilyKind::poisson}) {
@@ -414,8 +417,8 @@ TEST(Moments, OfWholeWeightsAreThoseOfRepeatedRows) {
   }
 }
 
-// Weights that are no whole numbers, from 0.02 to 5, against regular MCMC, and that against importance sampling. False
-// alarms: 1e-4 per family, shared by 4 x 9 comparisons.
+// Fractional weights from 0.02 to 5, against regular MCMC, which is compared with importance sampling. False alarms:
+// 1e-4 per family, shared by 4 x 9 comparisons.
 TEST(Moments, AgreeForFractionalWeights) {
   for (const FamilyKind family : {FamilyKind::logistic, FamilyKind::student_t}) {
     problems::Problem problem = make_problem(family);
@@ -435,7 +438,7 @@ TEST(Moments, AgreeForFractionalWeights) {
   }
 }
 
-// Those of large tables: for small ones the program would take regular MCMC.
+// The defaults for large tables: for small ones the program would choose regular MCMC.
 FitOptions defaults(int draws, std::uint64_t seed) {
   FitOptions options;
   options.bound = BoundKind::sharp;
@@ -448,9 +451,9 @@ FitOptions defaults(int draws, std::uint64_t seed) {
   return options;
 }
 
-// The Student-t family sees y - offset - x'theta alone. With numbers that lose nothing when they are added, the same
-// rows with the offset taken off the target make the same posterior, and from the same seed the same draws, but for the
-// rounding of x'theta + offset.
+// The Student-t family depends only on y - offset - x'theta. With numbers whose sums are exact, the same rows with the
+// offset subtracted from the target have the same posterior, and from the same seed the same draws, up to rounding of
+// x'theta + offset.
 TEST(Moments, OffsetsOfTheStudentTShiftItsTarget) {
   const problems::Problem plain = make_problem(FamilyKind::student_t);
   StoreBuilder offset(plain.store.columns(), NumberType::float64, {.weight = false, .offset = true});
@@ -480,8 +483,8 @@ TEST(Moments, OffsetsOfTheStudentTShiftItsTarget) {
   }
 }
 
-// A few positives among 400 rows: the posterior is skewed, and the Laplace approximation is off by what this test could
-// not miss. False alarms: 1e-4, shared by 2 x 9 comparisons; the Student-t prior is not normal either.
+// A few positives among 400 rows: the posterior is skewed, and the error of the Laplace approximation is large enough
+// for this test to detect. False alarms: 1e-4, shared by 2 x 9 comparisons; the Student-t prior is not normal either.
 TEST(Moments, AgreeForRareEvents) {
   const Model model(Logistic{}, Prior::student_t(5.0, 0.0, 2.0));
   const RowMatrix x = problems::features(400, 3, 14);
@@ -491,7 +494,7 @@ TEST(Moments, AgreeForRareEvents) {
   EXPECT_LE(y.sum(), 12.0);
   const problems::Problem problem{model, Store::from_matrix(x, y), theta};
   const Anchor anchor = find_anchor(problem.store, model, problems::Machine(1).execution());
-  // z knows much about a posterior like this one, and FlyMC needs many times the draws of regular MCMC.
+  // z holds much information about such a posterior, and FlyMC needs many times the draws of regular MCMC.
   const std::vector<Estimate> flymc = by_chains(problem, defaults(1800, 4300), anchor.theta, 0.2);
   FitOptions options = defaults(500, 4301);
   options.regular = true;
@@ -499,22 +502,22 @@ TEST(Moments, AgreeForRareEvents) {
   const std::vector<std::string> names = moment_names(3);
   Scores scores;
   for (std::size_t m = 0; m < names.size(); ++m) scores.compare(names[m], flymc[m], regular[m]);
-  // With rows lit that are worth it, by far fewer draws.
+  // With automatically lit rows it needs far fewer draws.
   FitOptions lit = defaults(500, 4302);
   lit.lit = {.automatic = true};
   EXPECT_GT(prepare(problem.store, model, lit, problems::Machine(1).execution()).bound->lit().size(), 20u);
   const std::vector<Estimate> with_lit = by_chains(problem, lit, anchor.theta, 0.0);
   for (std::size_t m = 0; m < names.size(); ++m) scores.compare("lit, " + names[m], with_lit[m], regular[m]);
   scores.expect_all_within_limits();
-  // The first moment is E[theta0 - mode], which the Laplace approximation says is 0; the second is its square.
+  // The first moment is E[theta0 - mode], which is 0 under the Laplace approximation; the second is its square.
   EXPECT_GT(std::abs(regular[0].mean), 0.3 * std::sqrt(regular[1].mean));
   EXPECT_GT(std::abs(regular[0].mean), 20.0 * regular[0].standard_error);
 }
 
-// As many successes as failures and nothing else known: at the mode every predictor is 0, where the bound has the
-// likelihood's own curvature and its gap is of fourth order only. Rows must become bright all the same. The posterior
-// has one dimension and is integrated by sums, with an error far below the standard error. False alarms: 1e-4, shared
-// by 2 x 2 comparisons (E theta^2 and, as the square of an indicator's, P(|theta| > 1.5)).
+// As many successes as failures and only an intercept: at the mode every predictor is 0, where the bound has the
+// likelihood's own curvature and its gap is of fourth order. Rows must become bright all the same. The one-dimensional
+// posterior is integrated by sums, with an error far below the standard error. False alarms: 1e-4, shared by 2 x 2
+// comparisons (E theta^2 and, as the square of an indicator, P(|theta| > 1.5)).
 TEST(Moments, AgreeWhereTheBoundHasTheLikelihoodsOwnCurvature) {
   const Model model(Logistic{}, Prior::normal(0.0, 3.0));
   constexpr Index rows = 6;
@@ -524,7 +527,7 @@ TEST(Moments, AgreeWhereTheBoundHasTheLikelihoodsOwnCurvature) {
   double mass = 0.0, square = 0.0, tail = 0.0;
   const double width = 1e-3;
   for (double t = -30.0 + 0.5 * width; t < 30.0; t += width) {
-    // Three rows of each class: log sigmoid(t) + log sigmoid(-t), thrice.
+    // Three rows of each class: 3 (log sigmoid(t) + log sigmoid(-t)).
     const double density = std::exp(-t * t / 18.0 - 3.0 * (std::log1p(std::exp(-t)) + std::log1p(std::exp(t))));
     mass += density;
     square += t * t * density;

@@ -1,4 +1,4 @@
-// Simulation-based calibration of every family under its default prior, made from a table as a run makes it.
+// Simulation-based calibration of every family under its default prior, which is derived from a table as in a run.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -17,9 +17,9 @@
 namespace flymc::exactness {
 namespace {
 
-// A column in units of its own, far from standardised, one of true/false, and a target that suits the family. If that is
-// a number, the default prior is scaled by its mean and deviation, which are neither 0 nor 1 here; and they are those of
-// this one table: a prior that looked at the y that is drawn from it would be none.
+// A column in its own units, far from standardised, a true/false column, and a target that suits the family. For a
+// numeric target the default prior is scaled by its mean and standard deviation, which are neither 0 nor 1 here. They
+// are those of this fixed table: a prior must not depend on the y that are drawn from it.
 std::string write_table(Index rows, const FamilyCard& card) {
   const auto path = std::filesystem::path(::testing::TempDir()) / ("default_prior_" + card.name + ".csv");
   std::ofstream out(path);
@@ -38,11 +38,11 @@ std::string write_table(Index rows, const FamilyCard& card) {
   return path.string();
 }
 
-// Lit rows are chosen as a run chooses them, or there are none. Under priors as wide as these the program lights nearly
-// all rows of a small table of classes, so that z is hardly there; without lit rows it is. A softmax of several classes
-// is left to the former: nearly all of its rows are bright then, and chains that are thinned enough take half an hour.
+// Lit rows are chosen as in a run, or there are none. Under priors as wide as these the program lights nearly all rows
+// of a small table of classes, so that z is hardly tested; without lit rows it is. A softmax of several classes is only
+// tested with lit rows: otherwise nearly all rows are bright, and sufficiently thinned chains take half an hour.
 struct Case {
-  std::size_t family;  // its place among the cards
+  std::size_t family;  // its index in all_families()
   bool lights;
 };
 
@@ -51,7 +51,7 @@ void PrintTo(const Case& c, std::ostream* out) { *out << name_of(c); }
 
 class DefaultPrior : public ::testing::TestWithParam<Case> {};
 
-// Bound, sweep and move are those of large tables; left to itself the program would take regular MCMC for so few rows.
+// Bound, sweep and move for large tables; the program would choose regular MCMC for so few rows.
 TEST_P(DefaultPrior, RanksAreUniform) {
   const FamilyCard& card = all_families().at(GetParam().family);
   Settings settings;
@@ -89,7 +89,7 @@ TEST_P(DefaultPrior, RanksAreUniform) {
 std::vector<Case> cases() {
   std::vector<Case> out;
   for (std::size_t f = 0; f < all_families().size(); ++f) {
-    if (all_families()[f].trials) continue;  // the logistic with weights, and its prior
+    if (all_families()[f].trials) continue;  // this is the logistic family with weights, with the same prior
     out.push_back({f, true});
     if (all_families()[f].target != TargetKind::classes) out.push_back({f, false});
   }

@@ -1,4 +1,4 @@
-// Simulation-based calibration of every family and bound, under priors of the tests' own.
+// Simulation-based calibration of every family and bound, under the tests' own priors.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace flymc::exactness {
 namespace {
 
-// Rare: a logistic regression with a few ones among its rows, where the Laplace approximation is visibly wrong.
+// Rare: a logistic regression with a few ones among its rows, for which the Laplace approximation is clearly wrong.
 enum class FamilyKind {
   logistic,
   softmax,
@@ -29,16 +29,16 @@ enum class FamilyKind {
   gamma
 };
 
-// The defaults are the sharp bound, sweeps by rows and split HMC. The anchored bound goes with implicit sweeps and
-// MALA, the untuned one with implicit sweeps and split HMC.
+// The sharp bound uses the defaults, sweeps by rows and split HMC. The anchored bound uses implicit sweeps and MALA,
+// the untuned bound implicit sweeps and split HMC.
 struct Case {
   FamilyKind family;
   BoundKind bound;
-  double lit_above = HUGE_VAL;  // rows with more spread have no z
+  double lit_above = HUGE_VAL;  // rows with a larger spread have no z
 };
 
-// Split HMC with the sharp bound needs to be thinned less; MALA, heavy tails, and the many bright rows of a loose bound
-// need more.
+// Split HMC with the sharp bound needs less thinning; MALA, heavy tails, and the many bright rows of a loose bound need
+// more.
 int thin_of(const Case& c) {
   if (c.family == FamilyKind::rare) return 12;
   if (c.family == FamilyKind::ordinal) return 12;
@@ -62,7 +62,7 @@ Prior scaled_prior() {
   return Prior::each({Prior::normal(0.5, 1.5), Prior::laplace(0.0, 1.0), Prior::student_t(5.0, 0.0, 2.0)});
 }
 
-// With a shape of which something is known: else all rows are bright together where it is far off, and draws have to be
+// The shape has an informative prior: otherwise all rows are bright together far out, and draws would have to be
 // thinned by hundreds.
 Prior shaped_prior() {
   return Prior::each({Prior::normal(0.7, 0.7), Prior::laplace(0.0, 0.5), Prior::student_t(8.0, 2.0, 0.3)});
@@ -78,7 +78,7 @@ Model make_model(FamilyKind family) {
       return Model(Logistic{}, Prior::normal({-4.0, 0.0}, {0.7, 1.0}));
     case FamilyKind::poisson:
       return Model(Poisson{}, Prior::normal({0.0, 0.3}, {1.0, 0.7}));
-    // With sigma drawn, and a prior of it that is half a Student-t.
+    // Sigma is drawn, with half a Student-t as its prior.
     case FamilyKind::gaussian_scale:
       return Model(Residual(Gaussian{1.0}), scaled_prior(), {.total_weight = 15.0});
     case FamilyKind::student_t_scale:
@@ -116,8 +116,7 @@ TEST_P(Calibration, RanksAreUniform) {
                              (std::isfinite(c.lit_above) ? 50 : 0);
   FitOptions options;
   options.thin = thin_of(c);
-  // Left to itself the program would take regular MCMC for so few rows; the defaults meant here are those of large
-  // tables.
+  // The program would choose regular MCMC for so few rows; this tests the defaults for large tables.
   options.bound = c.bound;
   if (c.bound == BoundKind::anchored) {
     options.sweep = SweepKind::implicit;
@@ -131,11 +130,11 @@ TEST_P(Calibration, RanksAreUniform) {
     EXPECT_GT(seen.lit, 2.0);
     EXPECT_LT(seen.lit, 0.7 * static_cast<double>(rows));
   }
-  if (c.family == FamilyKind::gaussian_scale) return;  // which has none
+  if (c.family == FamilyKind::gaussian_scale) return;  // the gaussian has no bright rows
   EXPECT_GT(seen.bright, std::isfinite(c.lit_above) ? 0.05 : least) << "too few bright rows to say much about z";
 }
 
-// One family of each kind of target and of parameters; and the logistic one with the paper's bounds and with lit rows.
+// One family of each kind of target and parameters; and the logistic family with the paper's bounds and with lit rows.
 std::vector<Case> cases() {
   std::vector<Case> out;
   for (const BoundKind bound : {BoundKind::sharp, BoundKind::anchored, BoundKind::untuned})
@@ -147,7 +146,7 @@ std::vector<Case> cases() {
   return out;
 }
 
-// All others: nine minutes.
+// All other cases take nine minutes.
 std::vector<Case> cases_by_hand() {
   std::vector<Case> out;
   for (const FamilyKind family : {FamilyKind::softmax, FamilyKind::student_t})

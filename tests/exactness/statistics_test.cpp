@@ -1,4 +1,4 @@
-// The tails and the judge of the exactness suite: known values, and that a wrong score is an error.
+// The tails and the limits of the exactness suite: known values, and that a wrong score is an error.
 #include "exactness/statistics.hpp"
 
 #include <gtest/gtest-spi.h>

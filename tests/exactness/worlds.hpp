@@ -1,4 +1,4 @@
-// Tiny models for Geweke's test: a prior, a fixed design, a loose bound, and each row's terms as the paper writes them.
+// Tiny models for Geweke's test: a prior, a fixed design, a loose bound, and each row's terms in the paper's formulas.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -17,14 +17,14 @@
 
 namespace flymc::exactness {
 
-// What a row contributes, by the formulas of the paper rather than by the library's (which works with gaps).
+// The terms of a row by the formulas of the paper instead of the library's, which use gaps.
 struct RowTerms {
   double log_likelihood;
   double log_bound;
 };
 
-// One row at one theta: its target and predictors there and at the anchor; and for a bound that grows, the distance
-// rho of theta from the anchor, the row's reach, and the covariance of its offsets, K x K.
+// One row at one theta: its target, and its predictors there and at the anchor; for a bound that grows, also the
+// distance rho of theta from the anchor, the row's reach, and the K x K covariance of its change.
 struct RowView {
   double y;
   Predictor eta;
@@ -34,12 +34,12 @@ struct RowView {
   std::span<const double> spread;
 };
 
-// A model with a fixed design and a bound whose anchor is fixed, away from where the data will be: bounds are loose,
-// and many rows bright.
+// A model with a fixed design and a bound with a fixed anchor away from typical data: bounds are loose, and many rows
+// are bright.
 struct World {
   std::string name;
   Model model;
-  Vector location, scale;  // of the prior, per coefficient
+  Vector location, scale;  // of the prior, for each coefficient
   double unit_median;      // of |theta| at location 0 and scale 1
   RowMatrix x;
   Vector anchor;
@@ -47,8 +47,8 @@ struct World {
   std::optional<Precision> metric;  // of the bound
   std::function<RowTerms(const RowView&)> terms;
   Lighting lighting = {};
-  double unit = 1.0;                                                      // in which the spread of a row is measured
-  double without_bound_beyond = std::numeric_limits<double>::infinity();  // of reach times radius: such rows are lit
+  double unit = 1.0;                                                      // the unit of a row's spread
+  double without_bound_beyond = std::numeric_limits<double>::infinity();  // rows with a larger reach x radius are lit
 
   Index dimension() const { return anchor.size(); }
 };
@@ -113,8 +113,8 @@ inline RowTerms poisson(const RowView& row) {
   return {row.y * row.eta[0] - std::exp(row.eta[0]) - std::lgamma(row.y + 1.0), 0.0};
 }
 
-// A quadratic about the anchor with curvature c + k rho. c and k are the family's: that they are right is for the laws
-// to judge. Here the point is that every part of the program uses the same ones.
+// A quadratic about the anchor with curvature c + k rho. The family computes c and k: the laws test that they are
+// right, and this tests that every part of the program uses the same ones.
 template <class F>
 std::function<RowTerms(const RowView&)> sharp_terms(F family, const Zone& zone, RowTerms (*anchored)(const RowView&)) {
   return [family, zone, anchored](const RowView& row) {
@@ -168,7 +168,7 @@ inline std::vector<double> list(const Vector& v) { return {v.begin(), v.end()}; 
 
 inline World make_world(Target target) {
   const double normal_median = normal_quantile(0.75);
-  const Zone zone{1.5, 3.0};  // theta from the prior is about as often outside as inside
+  const Zone zone{1.5, 3.0};  // theta from the prior is outside about as often as inside
   const Vector location{{0.5, -0.3}}, scale{{3.0, 2.5}};
   World world{"Logistic",
               Model(Logistic{}, Prior::normal(list(location), list(scale))),
@@ -218,7 +218,7 @@ inline World make_world(Target target) {
       sharpen(world, Logistic{}, zone, logistic_anchored);
       return world;
     case Target::softmax_sharp: {
-      // With a prior that is not normal.
+      // This prior is not normal.
       constexpr double nu = 9.0;
       world = make_world(Target::softmax);
       world.name = "SoftmaxSharp";
@@ -231,11 +231,11 @@ inline World make_world(Target target) {
     case Target::student_t_sharp:
       world = make_world(Target::student_t);
       world.name = "StudentTSharp";
-      world.anchor = Vector{{-3.75, 3.75}};  // farther from the data, since the bound is so much closer
+      world.anchor = Vector{{-3.75, 3.75}};  // farther from the data, because the bound is much tighter
       world.metric = Precision::of(Matrix{{0.8, 0.2}, {0.2, 0.5}});
       sharpen(world, StudentT{student_nu, student_sigma}, {1.5, 4.0}, student_t_anchored);
       return world;
-    // Some of their rows are lit: which ones, the design and the metric say, and not the targets.
+    // Some rows are lit. The design and the metric determine which ones, not the targets.
     case Target::logistic_lit:
       world = make_world(Target::logistic_sharp);
       world.name = "LogisticLit";
@@ -263,7 +263,7 @@ inline World make_world(Target target) {
       world.metric = Precision::of(Matrix{{3.0, 0.6}, {0.6, 4.0}});
       sharpen(world, Poisson{}, zone, poisson);
       return world;
-    // Two rows reach so far that they have no bound, and are lit for that reason alone.
+    // Two rows reach so far that they have no bound, and are lit only for that reason.
     case Target::poisson_lit:
       world = make_world(Target::poisson_sharp);
       world.name = "PoissonLit";
@@ -272,7 +272,7 @@ inline World make_world(Target target) {
       world.x(1, 1) = -9.0;
       world.without_bound_beyond = 12.0;
       return world;
-    // So small a radius that theta is beyond it nine times of ten.
+    // A radius so small that theta is beyond it nine times out of ten.
     case Target::student_t_narrow:
       world = make_world(Target::student_t_sharp);
       world.name = "StudentTNarrow";
@@ -282,8 +282,8 @@ inline World make_world(Target target) {
   return world;
 }
 
-// What a row is at (theta, y): its likelihood there, and the gap that decides about its z, which beyond the radius is
-// that of the nearest point of the zone. Lit rows have no z.
+// A row at (theta, y): its likelihood there, and the gap that determines its z, which beyond the radius is the gap at
+// the nearest point of the zone. Lit rows have no z.
 struct RowState {
   double log_likelihood;
   double gap;
@@ -310,7 +310,7 @@ inline std::vector<RowState> row_states(const World& world, const Vector& theta,
       Matrix blocks = Matrix::Zero(world.dimension(), predictors);
       for (Index p = 0; p < predictors; ++p) blocks.col(p).segment(p * x.size(), x.size()) = x;
       spread = blocks.transpose() * world.metric->matrix().ldlt().solve(blocks);
-      // Of the predictor, or of the softmax's differences of two.
+      // The spread of the predictor, or for a softmax the largest of a difference of two.
       widest = predictors == 1 ? spread(0, 0) / (world.unit * world.unit) : 0.0;
       for (Index p = 0; p < predictors; ++p)
         for (Index q = 0; q < p; ++q) widest = std::max(widest, spread(p, p) + spread(q, q) - 2.0 * spread(p, q));
