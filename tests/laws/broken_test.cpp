@@ -1,4 +1,4 @@
-// The checker must see what it is for: families and bounds that break one law each.
+// The checker must detect families and bounds that break one law each.
 #include <gtest/gtest.h>
 
 #include "flymc/bound/laws.hpp"
@@ -15,7 +15,7 @@ void expect_caught(const LawReport& report, const std::string& law) {
   EXPECT_EQ(report.examples[0].substr(0, law.size() + 1), law + ":") << report.text();
 }
 
-// Jaakkola and Jordan's curvature, one per cent too small where the anchor is confident.
+// Jaakkola and Jordan's curvature, one per cent too small if the anchor's predictor is large.
 struct TooFlat : Logistic {
   void global_curvature(double y, Predictor eta, std::span<double> out) const {
     Logistic::global_curvature(y, eta, out);
@@ -24,7 +24,7 @@ struct TooFlat : Logistic {
 };
 TEST(BrokenLaws, CurvatureTooSmallInACorner) { expect_caught(check_laws(TooFlat{}, some), "below"); }
 
-// The remainder as it is defined, and no more: right, until delta is small.
+// The remainder computed directly from its definition: inaccurate for small delta.
 struct PlainDifference : Logistic {
   double remainder(double y, Predictor eta, Predictor delta) const {
     const double moved = eta[0] + delta[0];
@@ -61,7 +61,7 @@ struct WrongCurvature : Softmax {
 };
 TEST(BrokenLaws, CurvatureOfTheWrongSignOffTheDiagonal) { EXPECT_FALSE(check_laws(WrongCurvature(3), some).ok()); }
 
-// Where the mean grows a quadratic needs the more curvature the farther it goes.
+// The mean grows with eta, so the needed curvature grows with the distance; this growth is 2 % too small.
 struct CountsTooFlat : Poisson {
   Needed needed(double y, Predictor eta, double r) const {
     const Needed right = Poisson::needed(y, eta, r);
@@ -79,7 +79,7 @@ TEST(BrokenLaws, GrowthOfCountsTooSmall) {
                 "below");
 }
 
-// Derivatives that are not numbers, and targets that the family itself refuses.
+// Derivatives that are NaN, and targets that the family itself rejects.
 struct NotANumber : Logistic {
   void curvature(double, Predictor, std::span<double> out) const { out[0] = std::nan(""); }
 };
@@ -90,20 +90,20 @@ struct StrangeTargets : Logistic {
 };
 TEST(BrokenLaws, TargetsThatDoNotFit) { expect_caught(check_laws(StrangeTargets{}, some), "refused"); }
 
-// One predictor, and so no differences that the likelihood could be of.
+// With one predictor there are no differences on which the likelihood could depend.
 struct NoDifferences : Logistic {
   bool only_differences() const { return true; }
 };
 TEST(BrokenLaws, MoreThanDifferencesMatter) { expect_caught(check_laws(NoDifferences{}, some), "differences"); }
 
-// A third derivative of no size: the bound would be too high.
+// A third derivative of 0: the bound would be too high.
 struct NoThirdDerivative : Logistic {
   double largest_third_derivative() const { return 0.0; }
 };
 TEST(BrokenLaws, ThirdDerivativeOfNoSize) { expect_caught(check_laws(NoThirdDerivative{}, some), "third derivative"); }
 
-// l = -exp(eta) up to eta = 1, and from there its Taylor polynomial of third order: l''' is never positive, and so "at
-// most 0", but its size is up to e.
+// l = -exp(eta) up to eta = 1, and from there its Taylor polynomial of third order: l''' is never positive, hence "at
+// most 0", but its absolute value is up to e.
 struct Falling {
   std::string name() const { return "falling"; }
   Index predictors() const { return 1; }
@@ -117,7 +117,7 @@ struct Falling {
   void mean(Predictor eta, std::span<double> out) const { out[0] = eta[0]; }
   double simulate(Predictor, const Random&, std::uint64_t) const { return 0.0; }
   double largest_third_derivative() const { return 0.0; }
-  // The derivative of -l of that order.
+  // The derivative of -l of this order.
   static double at(double eta, int order) {
     if (eta <= 1.0) return std::exp(eta);
     const double d = eta - 1.0, e = std::exp(1.0);
@@ -131,7 +131,7 @@ TEST(BrokenLaws, AFallingThirdDerivativeIsNotNone) {
   EXPECT_NE(report.text().find("third derivative:"), std::string::npos) << report.text();
 }
 
-// A rule whose bound lies a thousandth above the likelihood for a few rows.
+// A rule whose bound lies slightly above the likelihood for a few rows.
 class RaisedRule final : public BoundRule {
  public:
   std::string name() const override { return "raised"; }
@@ -147,7 +147,7 @@ TEST(BrokenLaws, BoundRaisedByAThousandth) {
   expect_caught(check_laws(Model(Logistic{}, Prior::flat()), std::make_shared<RaisedRule>(), some), "below");
 }
 
-// A growth one half of what the cubic bound needs.
+// A growth that is half of the cubic bound's.
 class SlowRule final : public BoundRule {
  public:
   std::string name() const override { return "slow"; }

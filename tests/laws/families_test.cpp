@@ -1,4 +1,4 @@
-// Every family with every bound against the law checker, and families that break a law each.
+// The law checker on every family with every bound.
 #include <gtest/gtest.h>
 
 #include "flymc/bound/laws.hpp"
@@ -17,7 +17,7 @@ void expect_lawful(const Model& model, std::shared_ptr<const BoundRule> rule) {
   EXPECT_TRUE(report.ok()) << report.text();
 }
 
-const Prior any_prior = Prior::normal(0.0, 1.0);  // plays no part in the laws
+const Prior any_prior = Prior::normal(0.0, 1.0);  // does not enter the laws
 
 TEST(Laws, LogisticAnchored) { expect_lawful(Model(Logistic{}, any_prior), std::make_shared<AnchoredRule>()); }
 
@@ -42,7 +42,7 @@ TEST(Laws, StudentTTangent) {
       expect_lawful(Model(StudentT{nu, sigma}, any_prior), std::make_shared<AnchoredRule>());
 }
 
-// Targets between 0 and 1, which a single trial would not have.
+// Targets between 0 and 1, which a single trial does not have.
 struct Shares : Binomial {
   double simulate(Predictor eta, const Random& random, std::uint64_t index) const {
     return Binomial::simulate(eta, random, index) * random.uniform(Purpose::simulate, 2 * index + 1);
@@ -78,7 +78,7 @@ TEST(Laws, Gaussian) {
   }
 }
 
-// Rows that end with their targets: the family's own says no word.
+// Rows end with their targets, so the family ignores its target argument.
 TEST(Laws, ResidualsOfADrawnScale) {
   const ScaledTarget target{.total_weight = 1e9};
   expect_lawful(Model(Residual(Gaussian{1.0}), any_prior, target), sharp(2.0, 5.0));
@@ -89,7 +89,7 @@ TEST(Laws, ResidualsOfADrawnScale) {
   }
 }
 
-// Residuals of log times: the smaller, the more of the events were not seen.
+// Log times that are censored at random: smaller residuals are censored more often.
 template <class Of>
 struct SeenByChance : Of {
   explicit SeenByChance(Of of) : Of(of) {}
@@ -149,7 +149,7 @@ TEST(Laws, TruncatedPoissonSharp) {
     expect_lawful(Model(TruncatedPoisson{}, any_prior), rule);
 }
 
-// The logistic without its own sharp bound: what the library makes of derivatives alone.
+// The logistic without its own sharp bound: the library derives one from derivatives alone.
 struct WithThirdDerivative : Logistic {
   void sharp() const = delete;
   double largest_third_derivative() const { return 1.0 / (6.0 * std::sqrt(3.0)); }
@@ -158,7 +158,7 @@ struct WithoutSharpBound : Logistic {
   void sharp() const = delete;
 };
 
-// The logistic without a curvature that holds everywhere: it has a sharp bound and no anchored one.
+// The logistic without a global curvature: it has a sharp bound and no anchored one.
 struct WithoutGlobalCurvature {
   std::string name() const { return row.name(); }
   Index predictors() const { return 1; }

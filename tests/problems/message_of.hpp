@@ -1,11 +1,11 @@
-// The message that an action ends with.
+// The message of an action's error.
 #pragma once
 
 #include <string>
 
 namespace flymc::problems {
 
-// What an action throws as `Error`, in words; "no error" if it throws nothing.
+// Returns the message of the `Error` that an action throws; "no error" if it throws none.
 template <class Error, class Action>
 std::string message_of(const Action& action) {
   try {

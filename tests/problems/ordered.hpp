@@ -12,8 +12,8 @@
 
 namespace flymc::problems {
 
-// `cuts` cut points come first among the parameters; x has no intercept. Each row's category is that of x'beta plus an
-// error of the logistic distribution. Nothing if a category has no rows.
+// The first parameters are the `cuts` cut points; x has no intercept. Each row's category is that of x'beta plus an
+// error of the logistic distribution. Empty if a category has no rows.
 inline std::optional<Problem> ordered_problem(const Prior& prior, const RowMatrix& x, Index cuts,
                                               const Vector& parameters, std::uint64_t seed) {
   const PhiloxRandom random(seed, 1001, 0);

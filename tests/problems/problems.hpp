@@ -47,7 +47,7 @@ inline Vector targets(const Model& model, const RowMatrix& x, const Vector& thet
   return y;
 }
 
-// The same where the model draws its residual scale, and the parameters are coefficients and sigma: rows end with their
+// The same for a model that draws its residual scale, with coefficients and sigma as parameters: rows end with their
 // target.
 inline Store rows_with_targets(const Model& model, const RowMatrix& x, const Vector& parameters, std::uint64_t seed) {
   const Index d = x.cols();
@@ -64,7 +64,7 @@ inline Store rows_with_targets(const Model& model, const RowMatrix& x, const Vec
 struct Problem {
   Model model;
   Store store;
-  Vector theta;  // the parameters that the targets were drawn at
+  Vector theta;  // the parameters from which the targets were drawn
 };
 
 // theta from a normal of standard deviation 0.7, then features and targets.
@@ -82,9 +82,9 @@ inline std::vector<Model> models() {
           Model(StudentT{4.0, 0.8}, Prior::laplace(0.0, 1.0))};
 }
 
-// A logistic bound whose curvature grows with the distance from the anchor, with a radius beyond which Jaakkola and
-// Jordan's takes over. |l'''| <= 1 / (6 sqrt 3), so -remainder <= w delta^2 / 2 + |delta|^3 / (36 sqrt 3), and |delta|
-// <= reach rho turns one of the three deltas into growth. It exercises every part of the general form.
+// A logistic bound whose curvature grows with the distance from the anchor, with a finite radius. |l'''| <= 1 / (6 sqrt
+// 3), so -remainder <= w delta^2 / 2 + |delta|^3 / (36 sqrt 3), and |delta| <= reach rho turns one of the three deltas
+// into growth. It exercises every part of the general form.
 class CubicRule final : public BoundRule {
  public:
   explicit CubicRule(double radius) : radius_(radius) {}
@@ -108,7 +108,7 @@ class CubicRule final : public BoundRule {
   double radius_;
 };
 
-// What each lit row has more than its quadratic at the anchor, by its remainder; and the slopes of that.
+// The lit rows' log likelihoods minus their quadratics at the anchor, from remainders; and the slopes of these.
 inline Gaps lit_gaps(const Bound& bound, const BoundPoint& point) {
   const BoundRows& rows = bound.lit().fixed;
   const auto k = static_cast<std::size_t>(bound.family().predictors());

@@ -7,7 +7,7 @@
 
 namespace flymc::problems {
 
-// Targets drawn at parameters, the last of which is the shape, and a model that knows them. Rows end with a 1.
+// Targets drawn at parameters, the last of which is the shape, and a model for these targets. Rows end with a 1.
 inline Problem shaped_problem(const Model& model, const RowMatrix& x, const Vector& parameters, std::uint64_t seed) {
   RowMatrix extended(x.rows(), x.cols() + 1);
   extended << x, Vector::Ones(x.rows());

@@ -1,4 +1,4 @@
-// Ranks that are threads of one process: what a communicator promises, without MPI.
+// Ranks that are threads of one process: a communicator without MPI.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,8 @@ namespace flymc::problems {
 
 class ThreadRanks {
  public:
-  // Runs task(communicator) once for each of `ranks` ranks, side by side, and rethrows what the first of them threw.
+  // Runs task(communicator) once for each of `ranks` ranks, concurrently, and rethrows the error of the first that
+  // failed.
   static void run(int ranks, const std::function<void(const Communicator&)>& task) {
     ThreadRanks mail;
     std::vector<std::exception_ptr> errors(static_cast<std::size_t>(ranks));
@@ -78,7 +79,7 @@ class ThreadRanks {
 
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::map<std::pair<int, int>, std::deque<Letter>> letters_;  // from and to
+  std::map<std::pair<int, int>, std::deque<Letter>> letters_;  // by sender and receiver
 };
 
 }  // namespace flymc::problems
