@@ -1,27 +1,29 @@
-// flymc's draws against posteriors that no sampler made.
+// Compares flymc's draws with posteriors that are computed without a sampler.
 //
 //   flymc_truth [--models REGEX] [--seeds 20] [--draws 1000] [--auto|--sharp] [--long] [--threads 0]
 //               [--unwarned 0] [--json|--markdown] [--list]
 //
 // Every model is fitted with the seeds 1 ... S and the default settings (--auto), or with the sharp bound and sweeps by
-// rows however few rows there are (--sharp). --draws is of each of four chains. --long is one run of a million draws in
-// all, or of what --draws says, with its quantiles. A model of a million rows runs if --models is its whole name, or
-// with --long. --list prints the truth and runs nothing.
+// rows for any number of rows (--sharp). --draws is the number of draws of each of four chains. --long is one run of a
+// million draws in total, or of the number that --draws gives, with its quantiles. A model of a million rows runs only
+// if --models is its whole name, or with --long. --list prints the truth and runs no fit.
 //
-// A run counts as warned if the summary doubts its draws (what it says of the data and the prior is no doubt), or if
-// R-hat is 1.01 or more or an effective size below 400: then the program did not ask to be believed. Of the other runs, and for each identified coefficient, three things must hold:
+// A run counts as warned if the summary doubts its draws (warnings about the data and the prior do not count), or if
+// R-hat is 1.01 or more or an effective size is below 400: the program then asked not to be believed. The other runs
+// must satisfy two conditions for each identified coefficient:
 //
-//   the rms of z of the means, and that of the sds, are at most 1.1 times what exact draws of the same effective size
-//   give, plus what chance may add with so many runs;
-//   no more z beyond 4.5 than chance explains.
+//   the rms of z of the means, and that of the sds, are each at most 1.1 times what exact draws of the same effective
+//   size give, plus an allowance for chance with this number of runs;
+//   there are no more z beyond 4.5 than chance explains.
 //
 // "Exact draws" are made by inverting the true distribution function (scores.hpp), because z is not standard normal: in
-// short runs the Monte Carlo error is noisy, and for skewed posteriors it goes with the error itself. A model that is
-// right fails with a probability of 1e-4. In a long run z is as good as normal, and |z| of mean, sd and both quantiles
+// short runs the Monte Carlo error is noisy, and for skewed posteriors it is correlated with the error itself. A model
+// fails by chance with a probability of 1e-4. In a long run z is practically normal, and |z| of mean, sd and both quantiles
 // must be at most 4: a probability of 6.3e-5 for each, 2 % for the 270 or so of all models.
 //
-// Exit code: 0 if all is well, 1 if a model is wrong without a warning or has fewer than --unwarned runs that no one
-// was warned of, 2 if an argument is wrong.
+// Exit code: 0 if all models pass, 1 if a model is wrong without a warning or has fewer than --unwarned runs without a
+// warning, 2 if an argument is wrong.
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -42,7 +44,7 @@ enum class Output { table, json, markdown };
 
 struct Arguments {
   std::string models = ".*";
-  int seeds = 0, draws = 0, threads = 0;  // 0: what is usual
+  int seeds = 0, draws = 0, threads = 0;  // 0: the default
   int unwarned = 0;
   bool sharp = false, long_run = false, list = false;
   Output output = Output::table;
@@ -106,14 +108,14 @@ FitOptions fit_options(const Arguments& arguments) {
   return out;
 }
 
-// What is shown of a model: its worst coefficient, each column for itself, and means over runs.
+// The line of a model: its worst coefficient in each column, and means over runs.
 struct Line {
   std::string name, title, verdict;
   std::int64_t rows = 0;
   std::size_t coefficients = 0, runs = 0, unwarned = 0;
   double rms_mean = NAN, rms_mean_limit = NAN, rms_sd = NAN, rms_sd_limit = NAN, largest = NAN, sd_ratio = NAN,
          ess_bulk = NAN, ess_tail = NAN, passes = 0.0, seconds = 0.0;
-  double z[4] = {NAN, NAN, NAN, NAN};  // of a long run: mean, sd, 5 %, 95 %
+  double z[4] = {NAN, NAN, NAN, NAN};  // for a long run: mean, sd, 5 %, 95 %
 };
 
 std::string family_of(const TruthModel& model) {

@@ -1,4 +1,4 @@
-// The models: where bounds, searches for modes and diagnostics have reason to go wrong, and some where they have none.
+// The models: some on which bounds, searches for modes and diagnostics may fail, and some regular ones.
 #include "models.hpp"
 
 #include <cmath>
@@ -25,7 +25,7 @@ PriorSpec normal(double scale) { return {PriorKind::normal, scale}; }
 PriorSpec laplace(double scale) { return {PriorKind::laplace, scale}; }
 PriorSpec student_t(double nu, double scale) { return {PriorKind::student_t, scale, nu}; }
 
-// An intercept alone: so many ones and so many zeros.
+// Only an intercept, with these numbers of ones and zeros.
 Rows ones_and_zeros(std::int64_t ones, std::int64_t zeros) {
   Rows rows;
   if (ones > 0) rows.push_back({{1.0}, 1.0, ones});
@@ -45,11 +45,11 @@ Rows level(std::int64_t ones, std::int64_t zeros, std::int64_t level_ones, std::
 // Zeros where x < 0 and ones where x > 0.
 Rows separated() { return {{{1, -1.0}, 0, 400}, {{1, -0.5}, 0, 600}, {{1, 0.5}, 1, 600}, {{1, 1.0}, 1, 400}}; }
 
-// One row of far-off x among 2,000.
+// One row with an extreme x among 2,000.
 Rows leverage(double x) { return {{{1, 0}, 0, 990}, {{1, 0}, 1, 1000}, {{1, 1}, 1, 9}, {{1, x}, 1, 1}}; }
 
-// Columns as a Cauchy distribution has them: tan of equally spaced angles. The targets follow a logistic regression
-// with the coefficients 0.3 and 0.5, its uniforms being the fractions of multiples of the golden ratio.
+// A column with the quantiles of a Cauchy distribution: tan of equally spaced angles. The targets follow a logistic
+// regression with the coefficients 0.3 and 0.5, whose uniforms are the fractions of multiples of the golden ratio.
 Rows cauchy_column() {
   constexpr int n = 2000;
   Rows rows;
@@ -77,7 +77,7 @@ Rows regular_logistic() {
   return rows;
 }
 
-// Means of about exp(0.5 + 0.4 x).
+// Counts with means of about exp(0.5 + 0.4 x).
 Rows regular_poisson() {
   const std::int64_t counts[4][6] = {
       {164, 147, 66, 19, 4, 0}, {77, 127, 105, 57, 24, 10}, {33, 82, 102, 86, 55, 42}, {10, 37, 69, 85, 78, 121}};
@@ -88,7 +88,7 @@ Rows regular_poisson() {
   return rows;
 }
 
-// Around 1 + x / 2.
+// Targets around 1 + x / 2.
 Rows regular_student_t() {
   const RowCount errors[] = {{{}, -3.0, 20}, {{}, -1.0, 80}, {{}, -0.6, 150},
                              {{}, 0.6, 150}, {{}, 1.0, 80},  {{}, 3.0, 20}};
@@ -98,7 +98,7 @@ Rows regular_student_t() {
   return rows;
 }
 
-// An intercept, and targets as a Cauchy distribution has them.
+// An intercept, and targets with the quantiles of a Cauchy distribution.
 Rows cauchy_targets() {
   constexpr int n = 1500;
   Rows rows;
@@ -122,7 +122,7 @@ TruthModel robust(std::string name, std::string title, PriorSpec prior, Rows row
   return {std::move(name), std::move(title), FamilyKind::student_t, prior, std::move(rows), std::move(axes)};
 }
 
-// With sigma drawn; nu = 0 for the gaussian.
+// A model that draws sigma; nu = 0 selects the gaussian.
 TruthModel scaled(std::string name, std::string title, double nu, PriorSpec prior, Rows rows, std::vector<Axis> axes) {
   TruthModel out{std::move(name), std::move(title), nu > 0.0 ? FamilyKind::student_t : FamilyKind::gaussian,
                  prior,           std::move(rows),  std::move(axes)};
@@ -138,7 +138,7 @@ TruthModel shaped(FamilyKind family, std::string name, std::string title, PriorS
   return out;
 }
 
-// y is the logarithm of a time.
+// A survival model; y is the logarithm of a time.
 TruthModel times(FamilyKind family, std::string name, std::string title, PriorSpec prior, Rows rows,
                  std::vector<Axis> axes) {
   TruthModel out{std::move(name), std::move(title), family, prior, std::move(rows), std::move(axes)};
@@ -146,7 +146,7 @@ TruthModel times(FamilyKind family, std::string name, std::string title, PriorSp
   return out;
 }
 
-// Log times by two groups, each with events at five of them and rows that were only watched until then.
+// Log times of two groups, each with events at five of them and with rows censored there.
 Rows two_groups_of_times() {
   const std::int64_t events[2][5] = {{60, 120, 200, 150, 70}, {90, 150, 130, 60, 20}};
   Rows rows;
@@ -158,7 +158,7 @@ Rows two_groups_of_times() {
   return rows;
 }
 
-// Without an intercept: the cut points are that.
+// An ordinal model. It has no intercept, because cut points replace it.
 TruthModel ordinal(std::string name, std::string title, int classes, PriorSpec prior, Rows rows,
                    std::vector<Axis> axes) {
   return {std::move(name), std::move(title), FamilyKind::ordinal, prior, std::move(rows), std::move(axes), classes};
@@ -170,7 +170,7 @@ TruthModel softmax(std::string name, std::string title, int classes, PriorSpec p
 }
 
 // Long-tailed priors that are much narrower than the likelihood: a spike at the prior and a mode of the likelihood hold
-// comparable shares of the posterior. `of_slopes` is the prior of all coefficients but an intercept.
+// comparable shares of the posterior. `of_slopes` is the prior of all coefficients except an intercept.
 TruthModel narrow(TruthModel model, PriorSpec of_slopes) {
   for (std::size_t i = 0; i < model.features(); ++i) {
     const bool intercept = i == 0 && model.rows.front().x[0] == 1.0;
@@ -179,13 +179,14 @@ TruthModel narrow(TruthModel model, PriorSpec of_slopes) {
   return model;
 }
 
-// The posterior has no standard deviation, or not even a mean: its asinh is judged, and axes are those of the asinh.
+// A posterior without a standard deviation, or even without a mean: truth and scores are of asinh(theta), and so are
+// the axes.
 TruthModel endless(TruthModel model) {
   model.asinh = true;
   return model;
 }
 
-// Five values of a column, the number of rows with each, and the number of ones among them.
+// Five values of a column, with the number of rows and the number of ones for each.
 Rows five_values(double step, const std::int64_t (&rows)[5], const std::int64_t (&ones)[5]) {
   Rows out;
   for (int i = 0; i < 5; ++i) {
@@ -195,7 +196,8 @@ Rows five_values(double step, const std::int64_t (&rows)[5], const std::int64_t 
   return out;
 }
 
-// One column of -x and x without an intercept, and targets around slope times it with errors of standard deviation 1.
+// One column with the values -x and x, without an intercept; targets are slope times it plus errors of standard
+// deviation 1.
 Rows line_through_zero(double x, double slope) {
   Rows out;
   for (const double side : {-1.0, 1.0})
@@ -204,7 +206,7 @@ Rows line_through_zero(double x, double slope) {
   return out;
 }
 
-// Two columns without an intercept; they are equal in four rows of five.
+// Two columns without an intercept, which are equal in four rows out of five.
 Rows two_columns() {
   Rows out;
   for (const double side : {-0.004, 0.004}) {
@@ -218,7 +220,7 @@ Rows two_columns() {
 }
 
 std::vector<TruthModel> make_models() {
-  const Axis base{-1.05, -0.65};  // the intercept of 20,000 rows of which three in ten are ones
+  const Axis base{-1.05, -0.65};  // for the intercept of 20,000 rows, three in ten of which are ones
   std::vector<TruthModel> out = {
       logistic("regular_logistic", "2,000 rows, a slope", normal(2.5), regular_logistic(), {{0.1, 1.1}, {0.4, 1.2}}),
       logistic("one_in_2000", "one 1 in 2,000", normal(10), ones_and_zeros(1, 1999), {{-60, 6}}),
@@ -264,8 +266,8 @@ std::vector<TruthModel> make_models() {
              {{{1}, 0.0, 500}, {{1}, 0.4, 500}, {{1}, 12.0, 500}, {{1}, 12.4, 500}}, {{-5, 17}}),
       robust("far_targets", "2,000 rows around 300, prior of sd 50", normal(50),
              {{{1}, 298, 100}, {{1}, 299, 500}, {{1}, 300, 800}, {{1}, 301, 500}, {{1}, 302, 100}}, {{290, 310}}),
-      // Half-way, where the pull of the rows is weakest, the prior's is stronger: there is a second mode near 110,
-      // lower by thousands, and a search that starts at 0 meets it first.
+      // Half-way, where the rows' gradient is weakest, the prior's is stronger: there is a second mode near 110, lower
+      // by thousands of nats, which a search from 0 reaches first.
       robust("far_targets_narrow", "1,000 rows around 400, prior of sd 2.5", normal(2.5),
              {{{1}, 399, 300}, {{1}, 400, 400}, {{1}, 401, 300}}, {{-20, 420, 400}}),
       robust("outliers_of_a_slope", "90 rows on a line, 10 far off it", normal(5),

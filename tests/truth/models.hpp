@@ -1,4 +1,4 @@
-// Small regressions whose posteriors are known without a sampler: data are counts of distinct rows, or a formula.
+// Small regressions whose posteriors are known without a sampler: data are counts of distinct rows, or formulas.
 #pragma once
 
 #include <cstdint>
@@ -27,19 +27,19 @@ enum class FamilyKind {
 };
 enum class PriorKind { normal, laplace, student_t };
 
-// Of every coefficient, and of a scale or a shape that is drawn; centred at 0.
+// The prior of every coefficient, and of a drawn scale or shape; centred at 0.
 struct PriorSpec {
   PriorKind kind = PriorKind::normal;
   double scale = 1.0;
   double nu = 0.0;  // of the Student-t
 };
 
-// So many equal rows. x holds all columns; an intercept is a column of ones.
+// A number of equal rows. x holds all columns; an intercept is a column of ones.
 struct RowCount {
   std::vector<double> x;
   double y = 0.0;
   std::int64_t count = 1;
-  bool seen = true;  // of a log time: whether its event was
+  bool seen = true;  // whether the event of a log time was seen; otherwise censored
 };
 
 struct TruthModel {
@@ -48,14 +48,14 @@ struct TruthModel {
   FamilyKind family = FamilyKind::logistic;
   PriorSpec prior;
   std::vector<RowCount> rows;
-  std::vector<Axis> axes;              // where the quadrature looks first, for each identified coefficient
+  std::vector<Axis> axes;              // where the quadrature starts, for each identified coefficient
   int classes = 2;                     // of a softmax or an ordinal target
   double nu = 4.0, sigma = 1.0;        // of a Student-t likelihood
   bool draws_scale = false;            // whether sigma is the last parameter
-  bool draws_shape = false;            // whether a shape is
-  std::vector<PriorSpec> others = {};  // priors of the first parameters, where they differ from `prior`
+  bool draws_shape = false;            // whether a shape is the last parameter
+  std::vector<PriorSpec> others = {};  // priors of the first parameters, if they differ from `prior`
   bool asinh = false;                  // whether axes, truth and scores are of asinh(theta), which always has moments
-  bool large = false;                  // only run when it is asked for by its whole name, or in long runs
+  bool large = false;                  // only run if --models is its whole name, or in long runs
 
   std::size_t features() const { return rows.front().x.size(); }
   std::size_t cuts() const { return family == FamilyKind::ordinal ? static_cast<std::size_t>(classes - 1) : 0; }
@@ -63,14 +63,14 @@ struct TruthModel {
     return parameter < others.size() ? others[parameter] : prior;
   }
   std::int64_t table_rows() const;
-  // What the likelihood knows: every coefficient, after cut points and before a scale or a shape, or for a softmax the differences
-  // of the other classes from class 0, class after class.
+  // The number of coefficients that the likelihood identifies: every coefficient, after cut points and before a scale
+  // or a shape; for a softmax the differences of the other classes from class 0, class after class.
   std::size_t identified() const;
 };
 
 const std::vector<TruthModel>& models();
 
-// As flymc takes them.
+// The data and the model for flymc.
 Store make_store(const TruthModel& model);
 Model make_model(const TruthModel& model);
 

@@ -1,4 +1,4 @@
-// Gauss-Legendre rules on panels, a product of axes, panels halved where a marginal is not yet a polynomial.
+// Gauss-Legendre rules on panels of a product of axes. Panels are halved until marginals are resolved.
 #include "quadrature.hpp"
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 namespace flymc::truth {
 namespace {
 
-constexpr std::size_t nodes = 16;  // of a panel
+constexpr std::size_t nodes = 16;  // per panel
 constexpr double resolution = 1e-5, largest_error = 1e-6, largest_cut = 1e-9, negligible = 1e-14;
 constexpr std::size_t most_points = 60'000'000;
 constexpr int most_rounds = 100;
 
-// P_0 ... P_count-1 at x, by the recurrence (n + 1) P_n+1 = (2 n + 1) x P_n - n P_n-1.
+// The Legendre polynomials P_0 ... P_count-1 at x, by the recurrence (n + 1) P_n+1 = (2 n + 1) x P_n - n P_n-1.
 template <std::size_t count>
 std::array<double, count> legendre(double x) {
   std::array<double, count> p{1.0, x};
@@ -28,7 +28,7 @@ std::array<double, count> legendre(double x) {
 
 struct Rule {
   std::array<double, nodes> x, weight;
-  // coefficient[n] = sum_i to_coefficient[n][i] f(x_i): (2 n + 1) / 2 times the integral of f P_n.
+  // coefficient[n] = sum_i to_coefficient[n][i] f(x_i), which is (2 n + 1) / 2 times the integral of f P_n.
   std::array<std::array<double, nodes>, nodes> to_coefficient;
 };
 
@@ -121,7 +121,7 @@ std::vector<Marginal> marginals_of(const LogDensity& log_density, const std::vec
   return out;
 }
 
-// The panels that this marginal asks for; whether any of them is new.
+// Refines the panels as this marginal requires; returns whether any changed.
 bool improve(Edges& edges, const Marginal& marginal) {
   Edges out;
   bool better = false;
@@ -190,7 +190,7 @@ Marginal::Marginal(std::vector<double> edges, std::span<const double> density)
     for (std::size_t k = 0; k < nodes; ++k)
       for (std::size_t i = 0; i < nodes; ++i)
         coefficients_[p * nodes + k] += rule().to_coefficient[k][i] * density[p * nodes + i];
-    below += (edges_[p + 1] - edges_[p]) * coefficients_[p * nodes];  // all of P_1, P_2, ... integrate to 0
+    below += (edges_[p + 1] - edges_[p]) * coefficients_[p * nodes];  // P_1, P_2, ... integrate to 0
     cumulative_.push_back(below);
   }
   for (double& c : cumulative_) c /= below;
@@ -202,15 +202,15 @@ Marginal::Marginal(std::vector<double> edges, std::span<const double> density)
 
 double Marginal::weight(double x) const { return 1.0 + (x - mean_) * (x - mean_) / (sd_ * sd_); }
 
-// The two highest coefficients: if they are small, those that are left out are smaller.
+// Based on the two highest coefficients: if they are small, the omitted ones are smaller.
 double Marginal::unresolved(std::size_t p) const {
   const double* c = &coefficients_[p * nodes];
   const double width = edges_[p + 1] - edges_[p], middle = 0.5 * (edges_[p + 1] + edges_[p]);
   return (std::abs(c[nodes - 2]) + std::abs(c[nodes - 1])) * width / total_ * weight(middle);
 }
 
-// The integral of P_k from -1 to t is (P_k+1(t) - P_k-1(t)) / (2 k + 1), and t + 1 for k = 0. Bisection, since the
-// polynomial may have flat parts.
+// The integral of P_k from -1 to t is (P_k+1(t) - P_k-1(t)) / (2 k + 1), and t + 1 for k = 0. Uses bisection, because
+// the polynomial may have flat parts.
 double Marginal::quantile(double prob) const {
   const auto above = std::upper_bound(cumulative_.begin(), cumulative_.end(), prob);
   const auto p = static_cast<std::size_t>(
@@ -249,7 +249,7 @@ Quadrature integrate(const LogDensity& log_density, const std::vector<Axis>& axe
       coarse = marginals_of(log_density, edges);
       continue;
     }
-    coarse = marginals_of(log_density, edges);  // without what was dropped
+    coarse = marginals_of(log_density, edges);  // without the dropped panels
     for (Edges& e : edges) e = halved(e);
     Quadrature out{marginals_of(log_density, edges), 0.0, 0.0, points_of(edges)};
     for (std::size_t d = 0; d < edges.size(); ++d) {

@@ -1,4 +1,4 @@
-// Textbook formulas, summed over distinct rows.
+// Log posteriors by textbook formulas, summed over distinct rows.
 #include "reference.hpp"
 
 #include <algorithm>
@@ -52,14 +52,14 @@ double log_likelihood(const TruthModel& model, const RowCount& row, std::span<co
       const double eta = predictor(row.x, theta.data());
       return row.y == 1.0 ? -log_one_plus_exp(-eta) : -log_one_plus_exp(eta);
     }
-    case FamilyKind::ordinal: {  // sigmoid(upper) - sigmoid(lower), the cut points first in theta
+    case FamilyKind::ordinal: {  // sigmoid(upper) - sigmoid(lower); the cut points come first in theta
       const auto category = static_cast<std::size_t>(row.y);
       const double eta = predictor(row.x, theta.data() + model.cuts());
       if (category == 0) return -log_one_plus_exp(eta - theta[0]);
       if (category == model.cuts()) return -log_one_plus_exp(theta[category - 1] - eta);
       const double upper = theta[category] - eta, lower = theta[category - 1] - eta;
       if (!(upper > lower)) return -HUGE_VAL;
-      // In a form of which nothing cancels: sinh(d / 2) / (2 cosh(upper / 2) cosh(lower / 2)).
+      // In a form without cancellation: sinh(d / 2) / (2 cosh(upper / 2) cosh(lower / 2)).
       return std::log(std::sinh(0.5 * (upper - lower))) - 0.5 * upper - log_one_plus_exp(-upper) - 0.5 * lower -
              log_one_plus_exp(-lower) + std::numbers::ln2;
     }
@@ -67,7 +67,7 @@ double log_likelihood(const TruthModel& model, const RowCount& row, std::span<co
       const double sigma = theta.back(), r = (row.y - predictor(row.x, theta.data())) / sigma;
       return -0.5 * r * r - std::log(sigma);
     }
-    // log f(u) - log sigma of a log time that was seen, log S(u) of one that is longer.
+    // log f(u) - log sigma for a log time that was seen, log S(u) for a censored one.
     case FamilyKind::weibull: {
       const double u = (row.y - predictor(row.x, theta.data())) / theta.back();
       return row.seen ? u - std::exp(u) - std::log(theta.back()) : -std::exp(u);
@@ -89,7 +89,7 @@ double log_likelihood(const TruthModel& model, const RowCount& row, std::span<co
       const double eta = predictor(row.x, theta.data());
       return row.y * eta - std::exp(eta);
     }
-    case FamilyKind::truncated_poisson: {  // log(exp(mu) - 1) by its series where mu is small
+    case FamilyKind::truncated_poisson: {  // log(exp(mu) - 1), by its series for small mu
       const double eta = predictor(row.x, theta.data()), mu = std::exp(eta);
       return row.y * eta - (mu < 1e-6 ? eta + 0.5 * mu : mu + std::log(-std::expm1(-mu)));
     }

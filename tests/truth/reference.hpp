@@ -1,4 +1,4 @@
-// The posterior of a model by quadrature. Its likelihoods and priors are written out anew: nothing here calls flymc's.
+// The posterior of a model by quadrature. Its likelihoods and priors are independent of flymc's code.
 #pragma once
 
 #include "models.hpp"
@@ -6,7 +6,7 @@
 
 namespace flymc::truth {
 
-// Up to a constant, at the identified coefficients.
+// The log posterior up to a constant, at the identified coefficients.
 double log_posterior(const TruthModel& model, std::span<const double> theta);
 
 // The marginal distribution of each identified coefficient, or of its asinh if the model says so.

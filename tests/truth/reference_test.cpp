@@ -25,7 +25,7 @@ TEST(Quadrature, NormalInABoxThatIsFarTooWideAndOneThatIsTooNarrow) {
   }
 }
 
-// y of n rows with mean 1.5 and unit variance, normal prior: the posterior of conjugate normals, correlated in x.
+// n rows y with mean 1.5 and unit variance, with a normal prior: the posterior of conjugate normals, correlated in x.
 TEST(Quadrature, NormalPriorAndNormalLikelihoodInThreeDimensions) {
   const auto log_density = [](std::span<const double> t) {
     double sum = -0.5 * (t[0] * t[0] + t[1] * t[1] + t[2] * t[2]) / 4.0;
@@ -69,14 +69,14 @@ TEST(Quadrature, LaplaceHasACorner) {
   expect_within(q.marginals[0].quantile(0.95), std::log(10.0), 1.0);
 }
 
-// Student's t of 7 degrees: variance 7 / 5. Its tails are the heaviest that the cut at the ends is meant for.
+// Student's t with 7 degrees: variance 7 / 5. Heavier tails than these are beyond the error estimate at the ends.
 TEST(Quadrature, HeavyTails) {
   const Quadrature q =
       integrate([](std::span<const double> t) { return -4.0 * std::log1p(t[0] * t[0] / 7.0); }, {{-20.0, 20.0}});
   expect_within(q.marginals[0].sd(), std::sqrt(7.0 / 5.0), 1.0);
 }
 
-// Two classes are a logistic regression of their differences, whose prior is twice as wide in variance.
+// Two classes are a logistic regression of their differences, whose prior has twice the variance.
 TEST(Reference, SoftmaxOfTwoClassesIsLogistic) {
   TruthModel softmax, logistic;
   for (const TruthModel& model : models())
@@ -102,7 +102,7 @@ TEST_P(ReferenceOf, Settles) {
   for (const Marginal& m : q.marginals) EXPECT_TRUE(m.quantile(0.05) < m.mean() && m.mean() < m.quantile(0.95));
 }
 
-// Three minutes, and flymc_truth refuses a reference that does not settle.
+// These take three minutes, and flymc_truth refuses a reference that does not settle.
 INSTANTIATE_TEST_SUITE_P(ByHand, ReferenceOf, ::testing::ValuesIn(models()),
                          [](const auto& instance) { return instance.param.name; });
 

@@ -1,4 +1,4 @@
-// Scores against quadrature, and what to expect of them.
+// Scores of draws against quadrature, and the scores that exact draws would have.
 #include "scores.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int replicates_wanted = 500, most_tries = 2000;
 
-// The truth at a normal score, from a table: linear between points from -6 to 6.
+// The quantiles of the truth as a function of a normal score: a table, linear between points from -6 to 6.
 class ScoreQuantiles {
  public:
   explicit ScoreQuantiles(const Marginal& truth) {
@@ -92,12 +92,12 @@ Expected expect(const Marginal& truth, int chains, int draws, double effective_s
     const auto n = static_cast<double>(z.size());
     for (const double v : z) square += v / n;
     for (const double v : z) variance += (v - square) * (v - square) / (n - 1.0);
-    // One more than were seen: none among 500 does not mean never.
+    // One more than observed: none among 500 does not mean probability zero.
     share = (1.0 +
              static_cast<double>(std::count_if(z.begin(), z.end(), [](double v) { return v > outlying * outlying; }))) /
             n;
   };
-  if (out.replicates < 50) return Expected{};  // chains so slow that hardly any run could be trusted
+  if (out.replicates < 50) return Expected{};  // chains so slow that hardly any run is trustworthy
   collect(mean_squares, out.mean_square, out.mean_variance, out.mean_outlying);
   collect(sd_squares, out.sd_square, out.sd_variance, out.sd_outlying);
   return out;

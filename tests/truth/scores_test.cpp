@@ -1,4 +1,4 @@
-// Scores of draws that are exact, and of draws that lack a tail; limits against tables.
+// Scores of exact draws, and of draws that lack a tail; limits against tables.
 #include "scores.hpp"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(Scores, LimitOfTheRootMeanSquare) {
   EXPECT_NEAR(rms_limit(1.0, 2.0, 1'000'000, 1e-4), 1.1, 0.01);
 }
 
-// Poisson of mean 0.02: more than none 2e-2, more than one 2e-4, more than two 1.3e-6.
+// Poisson with mean 0.02: more than zero 2e-2, more than one 2e-4, more than two 1.3e-6.
 TEST(Scores, LimitOfOutliers) {
   EXPECT_EQ(outlier_limit(0.002, 10, 1e-3), 1);
   EXPECT_EQ(outlier_limit(0.002, 10, 1e-4), 2);

@@ -1,4 +1,4 @@
-// Fits, scores, limits.
+// Fits of a model, their scores and the limits for these.
 #include "trial.hpp"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ std::vector<std::vector<double>> identified_draws(const TruthModel& model, const
   return out;
 }
 
-// Whether the summary says that draws may be wrong: that chains have not met, that z is not as it should be, or that there
-// is another mode. Warnings of data and prior, such as separated classes, say nothing of that.
+// Whether the summary warns that draws may be wrong: that chains disagree, that z is not as expected, or that there is
+// another mode. Warnings about data and prior, such as separated classes, do not count.
 bool doubted(const Fit& fitted) {
   const auto of_modes = [](const std::string& warning) {
     return warning.starts_with("the posterior has a second mode");
@@ -61,7 +61,7 @@ Found find(const Trial& trial, std::size_t j) {
   return out;
 }
 
-// Three limits for each coefficient share the model's rate.
+// Three limits for each coefficient share the model's false-alarm rate.
 void set_limits(Found& found, const Marginal& truth, std::size_t unwarned, std::size_t coefficients,
                 const FitOptions& options) {
   found.expected =

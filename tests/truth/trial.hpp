@@ -1,4 +1,4 @@
-// The runs of one model and what they are found to be.
+// The runs of one model and their assessment.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@
 namespace flymc::truth {
 
 struct Run {
-  std::vector<Score> scores;  // of each identified coefficient
+  std::vector<Score> scores;  // one per identified coefficient
   bool warned = false;        // by the summary, or not trustworthy by R-hat and effective sizes
-  std::string refused;        // why there are no draws; counts as warned
+  std::string refused;        // the error if there are no draws; counts as warned
   double passes = 0.0, seconds = 0.0;
 };
 
@@ -22,7 +22,7 @@ struct Run {
 Run run(const TruthModel& model, const Store& store, const Quadrature& truth, const FitOptions& options,
         bool quantiles);
 
-// Runs of one identified coefficient that nobody was warned of, together.
+// One identified coefficient over all runs without a warning.
 struct Found {
   double truth_mean = 0.0, truth_sd = 0.0;
   double rms_mean = 0.0, rms_mean_limit = 0.0;
@@ -36,16 +36,16 @@ struct Found {
   bool wrong() const { return !(rms_mean <= rms_mean_limit && rms_sd <= rms_sd_limit && outliers <= outliers_limit); }
 };
 
-// The rate with which a model fails though flymc is right, the choice of seeds being all that is random.
+// The probability that a model fails although flymc is right, due to the choice of seeds alone.
 constexpr double false_alarm_per_model = 1e-4;
-// Of a long run, on |z| of mean, sd, 5 % and 95 % quantile: 6.3e-5 for each of them.
+// For a long run, the limit of |z| for mean, sd, 5 % and 95 % quantile: 6.3e-5 for each of them.
 constexpr double long_limit = 4.0;
 
 struct Trial {
   const TruthModel* model = nullptr;
   Quadrature truth;
   std::vector<Run> runs;
-  std::vector<Found> found;  // empty if every run was warned of
+  std::vector<Found> found;  // empty if all runs have a warning
 
   std::size_t unwarned() const;
   bool wrong(bool long_run) const;
