@@ -174,7 +174,7 @@ std::optional<double> LongTails::share_of_spike(std::size_t i) const {
   places[i] = false;
   const double mean = theta(places)[entries_[i]];
   const auto [entry, nu, location, scale] = priors_[i];
-  // The normal of coefficient i given those at their priors.
+  // The normal of coefficient i given the coefficients in their spikes.
   Matrix left = covariance_;
   for (std::size_t k = 0; k < size(); ++k)
     if (const auto at = static_cast<Index>(k); places[k]) left -= Matrix(left.col(at) * left.row(at) / left(at, at));
@@ -188,7 +188,7 @@ std::optional<double> LongTails::share_of_spike(std::size_t i) const {
   for (int k = 0; k <= points; ++k) {
     const auto n = static_cast<std::size_t>(k);
     const double u = end * (2.0 * k / points - 1.0);
-    at[n] = scale * std::sinh(u);  // from the location, towards the mean
+    at[n] = scale * std::sinh(u);  // signed distance from the location towards the mean
     const double x = location + side * at[n];
     log_density[n] = log_normal(x, mean, variance) + priors_[i].log_density(x);
     mass[n] = log_density[n] + std::log(std::cosh(u));

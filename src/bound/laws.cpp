@@ -60,7 +60,7 @@ Store with_code(const Store& plain, Index first, Index count) {
   return builder.finish();
 }
 
-// One random table with its anchor and its bound, and the laws checked on it.
+// One random table with its anchor and its bound, on which the laws are checked.
 class Table {
  public:
   Table(const Model& model, std::shared_ptr<const BoundRule> rule, std::uint64_t seed, std::uint64_t number,
@@ -149,7 +149,7 @@ class Table {
     return true;
   }
 
-  // A direction of length 1 in the metric.
+  // A random direction of length 1 in the metric.
   Vector direction() {
     const Vector u = metric_->unwhiten(dice_.normals(anchor_.size()));
     return u / metric_->length(u);
@@ -257,7 +257,7 @@ class Table {
                fmt::format("{:.17g} instead of {:.17g} where eta changes by {:.3g}", own, second, delta.norm()));
       }
 
-      // |l'''| <= T: between two points the curvature changes by no more than T times their distance, either way.
+      // |l'''| <= T: between two points the curvature changes by at most T times their distance, in either direction.
       if (const auto third = model_.family().largest_third_derivative())
         for (const double length : {-10.0, -1.0, -0.1, 0.1, 1.0, 10.0}) {
           const double moved_eta = eta[0] + length * unit;

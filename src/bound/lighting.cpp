@@ -1,4 +1,4 @@
-// Which rows of a bound are lit, and how the sums change.
+// Chooses the lit rows of a bound, and changes its sums accordingly.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

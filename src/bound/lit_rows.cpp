@@ -25,7 +25,7 @@ LooseRows::LooseRows(const Lighting& lighting, Index features) {
 void LooseRows::add(RowId row, double spread) {
   if (!(spread > above_)) return;
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!(spread > above_)) return;  // the limit may have gone up meanwhile
+  if (!(spread > above_)) return;  // another thread may have raised the limit
   rows_.push_back({spread, row});
   thin_out();
 }

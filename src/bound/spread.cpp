@@ -48,7 +48,7 @@ struct Spread::Panels {
   struct Strip {
     Index first = 0;
     Index columns = 0;
-    std::size_t at = 0;  // in panels_
+    std::size_t at = 0;  // index into panels_
   };
   void one_by_one(const RowCopies& rows, double* out) const;
   void by_panels(const RowCopies& rows, double* out) const;

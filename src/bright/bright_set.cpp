@@ -1,4 +1,4 @@
-// Swaps across the border between bright and dark.
+// The set as a list, and as arrays in which rows are swapped across the border between bright and dark.
 #include "flymc/bright/bright_set.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The posterior by all rows.
+// The posterior evaluated with all rows.
 #include "flymc/bright/all_rows.hpp"
 #include "flymc/bright/density.hpp"
 

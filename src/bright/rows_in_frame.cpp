@@ -1,4 +1,4 @@
-// V'x of each row.
+// Computes V'x for each row.
 #include "flymc/bright/rows_in_frame.hpp"
 
 namespace flymc {

@@ -105,7 +105,7 @@ std::vector<PredictiveChecker::Rows> PredictiveChecker::by_value(std::span<const
   }
   for (Index g = 1; g <= most; ++g) {
     Index end = g * size / most;
-    if (end <= begin) continue;  // equal values have filled more than one group
+    if (end <= begin) continue;  // equal values have filled this group's place too
     while (end < size && value(end) == value(end - 1)) ++end;
     if (size - end < size / (2 * most)) end = size;
     if (end - begin >= size / (2 * most) || end == size) close(end);  // avoids small groups

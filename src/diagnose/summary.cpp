@@ -47,7 +47,7 @@ std::string fixed(double x, int decimals) {
 
 using Cells = std::array<std::string, 10>;
 
-// 5% and 95% for 0.9.
+// Formats a probability: "5%" for 0.05.
 std::string percent(double p) { return fmt::format("{:.10g}%", 100.0 * p); }
 Cells header(double interval) {
   return {

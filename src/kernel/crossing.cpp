@@ -126,7 +126,7 @@ Crossing::Crossing(const Density& density, std::shared_ptr<const LongTails> tail
     }
 }
 
-// mu_B = m_B - P_BB^-1 P_BK (theta_K - m_K), with the precision of all entries or of those in M alone.
+// mu_B = m_B - P_BB^-1 P_BK (theta_K - m_K), with the precision of all entries or of the entries in M.
 Crossing::Given Crossing::given_others(const Matrix& precision, const Vector& mean, const Vector& at,
                                        const std::vector<Index>& own) {
   Vector away = at - mean;
@@ -148,7 +148,7 @@ bool Crossing::move(State& state, const Random& random, std::uint64_t first_addr
                     Info& info) const {
   const Block& block = blocks_[random.choose(Purpose::move, first_address, blocks_.size())];
   const bool carries = random.uniform(Purpose::move, first_address + 1) < 0.5;
-  std::vector<Index> own;  // the block's indices in M if the move carries, in theta if not
+  std::vector<Index> own;  // the block's indices: in M if the move also shifts C, else in theta
   for (const std::size_t i : block) own.push_back(carries ? static_cast<Index>(i) : kept_[i]);
   const Given given = carries ? given_others(kept_precision_, kept_mean_, state.theta(kept_), own)
                               : given_others(tails_->precision(), tails_->mean(), state.theta, own);

@@ -84,7 +84,7 @@ std::vector<RowId> Proposals::draw(const Random& random, double growth) const {
     if (time > end) break;
     const std::size_t group = group_at(u[1], u[2]);
     if (!gaps_->has(static_cast<RowId>(group) * group_rows)) continue;
-    // Rounding in the alias table or in the group may lead to a row without a z.
+    // Rounding in the alias table or in the group may select a row without a z.
     if (const RowId row = row_in(group, u[3]); lambda_[gaps_->level(row)] > 0.0) rows.push_back(row);
   }
   std::sort(rows.begin(), rows.end());

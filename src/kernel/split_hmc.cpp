@@ -219,7 +219,7 @@ double SplitHmcTuner::effective(double acceptance) const {
 // least as often as fewer.
 std::size_t SplitHmcTuner::best() const {
   const double doubt =
-      skewed() ? 0.5 : 2.0;  // so many trials that were rejected; to its fourth power it counts for more
+      skewed() ? 0.5 : 2.0;  // added rejected trials; fewer if acceptance is raised to the fourth power
   if (!skewed() && accepted_.back().empty()) return step_counts.size() / 2;  // not every number was tried yet
   std::size_t best = first_if_skewed;
   double most = 0.0, accepted = 0.0;

@@ -39,7 +39,7 @@ TEST(LooseRows, AreTheSameInAnyOrderAndOnAnyThreadsAndRanks) {
   for (const std::size_t count : {300u, 70000u}) {
     SCOPED_TRACE(count);
     std::vector<double> spread = random_spreads(count, 31);
-    for (std::size_t i = 0; i < count; i += 10) spread[i] = 0.75;  // the same for many
+    for (std::size_t i = 0; i < count; i += 10) spread[i] = 0.75;  // equal for many rows
     const auto add = [&](LooseRows& loose, std::size_t first, std::size_t last, std::size_t stride) {
       for (std::size_t i = first; i < last; ++i) {
         const std::size_t row = i * stride % count;

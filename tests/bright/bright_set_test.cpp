@@ -78,7 +78,7 @@ TEST(BrightSet, ARepeatedChangeIsNone) {
   set.darken(0);
   set.darken(3);
   set.darken(3);
-  EXPECT_EQ(bright_rows(set), (std::vector<RowId>{4, 1}));  // the last took the place of the first
+  EXPECT_EQ(bright_rows(set), (std::vector<RowId>{4, 1}));  // the last row takes the place of the first
 }
 
 TEST(BrightSet, AllBrightAndNoRows) {

@@ -189,7 +189,7 @@ TEST(JointDensity, ABoundThatGrowsIsItsDefinition) {
   expect_density(world, cubic, {0.3, 1.0, 6.0});
 }
 
-// Lit rows add their likelihood, whatever their bound.
+// Lit rows add their likelihood, for any bound.
 TEST(JointDensity, LitRowsAreTheirLikelihood) {
   for (const double above : {0.0, 0.3, 0.6}) {
     const World world(Logistic{}, some_prior, 60, 3, 14, std::make_shared<CubicRule>(5.0), {.above = above});

@@ -104,7 +104,7 @@ TEST(Convergence, AlternatingDrawsReachTheCap) {
   Draws draws(1);
   for (int i = 0; i < 400; ++i) draws[0].push_back(i % 2 ? 1.0 : -1.0);
   EXPECT_NEAR(ess_mean(draws), 400 * std::log10(400.0), 1e-9);
-  EXPECT_GT(ess_mean(reference::draws_of(12)), 1200);  // "negative": more than n, less than the cap
+  EXPECT_GT(ess_mean(reference::draws_of(12)), 1200);  // "negative": more than n, less than the limit
   EXPECT_LT(ess_mean(reference::draws_of(12)), 1200 * std::log10(1200.0) - 1);
 }
 

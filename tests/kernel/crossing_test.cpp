@@ -47,7 +47,7 @@ Functions functions(double t0, double t1, double t2) {
   return {at0, at1, at0 * at1, t0, t1, t2};
 }
 
-// The third coefficient is normal given the others, so that a sum over two remains.
+// The third coefficient is normal given the others, so a sum over two coefficients suffices.
 Functions by_grid(const FourModes& world) {
   Matrix h = Matrix::Zero(3, 3);
   Vector g = Vector::Zero(3);
@@ -86,7 +86,7 @@ Functions by_grid(const FourModes& world) {
   return sums;
 }
 
-// Means over steps of these kernels, with their errors by batches, against the grid's; each comparison fails with
+// Compares means over steps of these kernels, with errors from batches, with the grid's; each comparison fails with
 // probability 7e-6 if the kernels are right.
 template <class Step>
 void expect_grid(const FourModes& world, int steps, std::size_t first, const Step& step) {

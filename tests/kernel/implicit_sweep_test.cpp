@@ -151,8 +151,8 @@ TEST(ImplicitSweepTuner, ProposesAsManyRowsAsAreBright) {
   EXPECT_LT(sweep->q(), 1.0);
 }
 
-// With hardly a bright row the tuner still proposes as many rows as there are coefficients. If all rows are bright, or
-// there are fewer rows than coefficients, q is 1.
+// With almost no bright rows the tuner still proposes as many rows as there are coefficients. If all rows are bright,
+// or there are fewer rows than coefficients, q is 1.
 TEST(ImplicitSweepTuner, StaysWithinItsRange) {
   const World world(Logistic{}, some_prior, 50, 2, 58), wide(Logistic{}, some_prior, 3, 5, 58);
   const auto q = [](const Tuner& tuner) { return dynamic_cast<const ImplicitSweep&>(*tuner.freeze()).q(); };

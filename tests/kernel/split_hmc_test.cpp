@@ -50,7 +50,7 @@ TEST(SplitHmc, IsARotationWhereNothingIsLeft) {
   }
 }
 
-// Positions, acceptance probabilities (with the exact densities at both ends) and queries, kick by kick.
+// Compares positions, acceptance probabilities (with the exact densities at both ends) and queries with the definition.
 void expect_trajectories(bool own) {
   int below_one = 0, outside = 0, inside = 0, sharply = 0, shortened = 0;
   for (const auto& world : worlds()) {

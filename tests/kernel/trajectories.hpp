@@ -10,7 +10,7 @@
 
 namespace flymc::problems {
 
-// Supplies the momentum and the angle of a trajectory, and accepts it whatever its probability.
+// Supplies the momentum and the angle of a trajectory, and accepts it for any probability.
 class GivenRandom final : public Random {
  public:
   GivenRandom(Vector momentum, double angle) : momentum_(std::move(momentum)), angle_(angle) {}

@@ -1,4 +1,4 @@
-// Files that cannot grow.
+// A limit on the size of files.
 #pragma once
 
 #include <sys/resource.h>

@@ -18,8 +18,8 @@
 //
 // "Exact draws" are made by inverting the true distribution function (scores.hpp), because z is not standard normal: in
 // short runs the Monte Carlo error is noisy, and for skewed posteriors it is correlated with the error itself. A model
-// fails by chance with a probability of 1e-4. In a long run z is practically normal, and |z| of mean, sd and both quantiles
-// must be at most 4: a probability of 6.3e-5 for each, 2 % for the 270 or so of all models.
+// fails by chance with a probability of 1e-4. In a long run z is practically normal, and |z| of mean, sd and both
+// quantiles must be at most 4: a probability of 6.3e-5 for each, 2 % for the 270 or so of all models.
 //
 // Exit code: 0 if all models pass, 1 if a model is wrong without a warning or has fewer than --unwarned runs without a
 // warning, 2 if an argument is wrong.

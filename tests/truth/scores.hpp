@@ -1,4 +1,4 @@
-// The deviation of draws from the truth in their own Monte Carlo errors, and that of an exact sampler's draws.
+// The deviation of draws from the truth in their own Monte Carlo errors, and the same for an exact sampler's.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ struct OtherMode {
 
 struct Anchor {
   Vector theta;
-  Precision metric;   // of the posterior precision at theta (the Laplace approximation's)
+  Precision metric;   // the posterior precision at theta, as in the Laplace approximation
   RowId queries = 0;  // likelihood evaluations of the search
   int steps = 0;
   double distance = 0.0;  // approximate distance to the mode: the last Newton step in posterior standard deviations
@@ -53,10 +53,10 @@ Anchor find_anchor(const Store& store, const Model& model, const Execution& exec
 //
 // 1. Newton's method on a weighted subsample of n_0 rows (subsample.hpp) finds its mode and precision P. This mode is
 //    about sqrt(D N / n_0) posterior standard deviations away from the table's.
-// 2. One pass computes the gradient g of the whole table there; the step is P^-1 g. The relative error of P is about
-//    2 sqrt(F / n_0) for F features, so this share of the step's length is left: it is the distance reported. Another
-//    pass and step follow only if it exceeds a third of sqrt(D), the radius of the posterior: an anchor nearer than that
-//    hardly saves bright rows. n_0 = max(20,000, 1000 F, 8 sqrt(F N)) usually makes one pass enough.
+// 2. One pass computes the gradient g of the whole table there; the step is P^-1 g. The relative error of P is about 2
+//    sqrt(F / n_0) for F features, so this share of the step's length is left: it is the distance reported. Another
+//    pass and step follow only if it exceeds a third of sqrt(D), the radius of the posterior: an anchor nearer than
+//    that hardly saves bright rows. n_0 = max(20,000, 1000 F, 8 sqrt(F N)) usually makes one pass enough.
 //
 // If the steps do not settle, the search continues as find_anchor from the best theta so far; if N <= 2 n_0 it is
 // find_anchor. The metric is the subsample's precision at theta. The seed determines the subsample. `start` is where

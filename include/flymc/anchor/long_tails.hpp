@@ -46,12 +46,12 @@ void leave_out(std::span<const Index> entries, SparseSymmetric& curvature);
 
 class LongTails {
  public:
-  // No coefficients.
+  // Has no coefficients.
   explicit LongTails(Model model) : model_(std::move(model)) {}
   // The coefficients whose Student-t prior is narrower than their posterior would be without it; if there are more than
   // `most`, those whose two places have the most similar masses. None if the expansion has no maximum.
   LongTails(const Model& model, const RowsQuadratic& rows);
-  // These coefficients, whatever the width of their Student-t priors.
+  // Has these coefficients, for any width of their Student-t priors.
   LongTails(const Model& model, const RowsQuadratic& rows, std::vector<Index> entries);
 
   static constexpr std::size_t most = 32;

@@ -96,7 +96,7 @@ class LooseRows {
   std::vector<Row> rows_;
   std::size_t most_without_;
   std::uint64_t count_without_ = 0;
-  std::vector<RowId> without_;  // as many as may be lit
+  std::vector<RowId> without_;  // at most as many as may be lit
 };
 
 }  // namespace flymc

@@ -16,8 +16,8 @@ class Density {
  public:
   virtual ~Density() = default;
   virtual Index dimension() const = 0;
-  // Log density (up to a constant) at theta given z. Returns the number of queries. A theta where the density cannot be
-  // computed gives a log_density that is not finite.
+  // Log density (up to a constant) at theta given z. Returns the number of queries. If the density cannot be computed
+  // at theta, log_density is not finite.
   virtual RowId evaluate(const Vector& theta, const BrightRows& z, bool with_gradient, Evaluation& out) const = 0;
 };
 
@@ -46,9 +46,9 @@ struct Flips {
 };
 
 // log p(theta, z) = log prior + sum_n log B_n + sum over lit rows of gap_n + sum over bright rows of log(exp(gap_n) -
-// 1) within the bound's zone: one query per lit row and per bright row. Beyond the radius z has the distribution that
-// it has at the nearest point of the zone, and theta sees all rows: two passes (docs/mathematics.md, "Beyond the
-// radius"). The density is continuous there.
+// 1) within the bound's zone: one query per lit row and per bright row. Beyond the radius z has the distribution of
+// the nearest point of the zone, and the density of theta evaluates all rows: two passes (docs/mathematics.md, "Beyond
+// the radius"). The density is continuous there.
 //
 // Every rank has the whole state, bright rows included, so moves need no communication. A sweep is made where the rows
 // are: each rank evaluates its own proposed rows and decides about its own bright rows; `flip` exchanges the decisions,
@@ -95,7 +95,7 @@ class JointDensity final : public Density {
 
   // For sweeps. Evaluates rows of this rank that may be dark, at the state's theta: one query each.
   RowId evaluate_rows(const State& state, std::span<const RowId> rows, BoundRows& fixed, Gaps& gaps) const;
-  // The parts of `flip`, on this rank alone. Sets z of row i of `evaluate_rows` to bright, or of a bright row to dark;
+  // The parts of `flip`, on this rank only. Sets z of row i of `evaluate_rows` to bright, or of a bright row to dark;
   // `update` must follow before the next move.
   void brighten(State& state, const BoundRows& fixed, const Gaps& gaps, std::size_t i) const;
   void darken(State& state, RowId row) const;

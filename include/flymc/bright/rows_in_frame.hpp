@@ -22,7 +22,7 @@ class RowsInFrame {
   void pull(std::span<const double> slope, Vector& force) const;
 
  private:
-  PackedMatrix across_, down_;  // a column for each predictor of a row, and the transpose
+  PackedMatrix across_, down_;  // one column per predictor of a row, and the transpose
 };
 
 }  // namespace flymc

@@ -30,7 +30,7 @@ struct SplitFrame {
   Vector theta(const Vector& b) const { return origin + change(b); }
   Vector position(const Vector& at_theta) const { return packed_from_theta_ * (at_theta - origin); }
   Vector change(const Vector& b) const { return packed_to_theta_ * b; }
-  // A gradient in theta as a gradient in b.
+  // Converts a gradient in theta to a gradient in b.
   Vector pull(const Vector& gradient) const { return packed_transposed_ * gradient; }
   // The same for a gradient with a single nonzero entry; adds to `out`.
   void add_pulled(Index entry, double slope_there, double* out) const {

@@ -32,8 +32,8 @@ struct Evaluation {
   bool has_slopes() const { return gradient.size() + force.size() > 0; }
 };
 
-// A state carries only what the next step needs. `at` always belongs to `theta` and `z`; `proposed` and what
-// follows is scratch space.
+// A state has only the members that the next step needs. `at` always belongs to `theta` and `z`; `proposed` and the
+// members after it are scratch space.
 struct State {
   // All rows dark; `rows` is 0 if there is no z. The density is not evaluated yet.
   State(Vector where, RowId rows) : theta(std::move(where)), z(rows) {}

@@ -13,7 +13,7 @@ namespace flymc {
 using Tuners = std::vector<std::unique_ptr<Tuner>>;
 using Kernels = std::vector<std::unique_ptr<const Kernel>>;
 
-// Which chain of which seed: the fixed part of every random address.
+// Identifies a chain by its seed and number: the fixed part of every random address.
 struct ChainId {
   std::uint64_t seed = 1;
   std::uint64_t chain = 0;

@@ -16,13 +16,13 @@ using ChainDraws = std::span<const std::vector<double>>;
 // Values agree with ArviZ and with R's posterior. Where these two differ:
 //   one chain              R-hat of its two halves, as posterior; ArviZ gives NaN
 //   odd length             R-hat folds all draws and then splits, as posterior and az.summary; az.rhat splits first
-//   constant draws         NaN, as posterior: a chain that never moved is worth nothing; ArviZ gives n
+//   constant draws         NaN, as posterior, because a chain that never moved has no information; ArviZ gives n
 //   constant indicator     ess_quantile and ess_tail give NaN, as posterior (few distinct values do this)
-//   every chain constant,  R-hat is +inf also where the folded draws do not vary, as ArviZ; posterior gives NA
+//   every chain constant,  R-hat is +inf even if the folded draws do not vary, as ArviZ; posterior gives NA
 //     but not the same
 //   lags run out           the last pair of lags is used, as ArviZ; posterior stops one draw earlier
-//   fewer than 10 draws    effective sizes and errors are NaN: halves of four have no pair of lags to look at, and
-//                          neither ArviZ's n log10(n) nor posterior's n / 2 says anything about the chain
+//   fewer than 10 draws    effective sizes and errors are NaN: halves of four have no pair of lags, and neither
+//                          ArviZ's n log10(n) nor posterior's n / 2 depends on the chain
 // Any draw that is not finite gives NaN, and so do fewer than 4 draws. Chains of unequal length and probabilities
 // outside [0, 1] throw InputError.
 

@@ -53,7 +53,7 @@ struct PredictiveCheck {
   bool passed() const;
 };
 
-// Tables of targets: row 0 is the table's own, each other one is drawn.
+// Tables of targets: row 0 has the table's own targets, each other row has drawn ones.
 using Tables = RowMatrix;
 
 // The place of each target among all targets of its row, between 0 and 1 and uniform if the model is right: (rank + u)

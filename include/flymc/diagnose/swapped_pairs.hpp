@@ -10,7 +10,7 @@ namespace flymc {
 // If (a, b) and (b, a) have the same distribution, the vector of differences d = b - a has the same distribution as -d.
 // So the test draws the sign of each pair at random, many times, and compares the largest strength |sum d| / sqrt(sum
 // d^2) over the numbers with the largest strengths under random signs. The numbers need not be normal or symmetric, and
-// one p-value holds for all of them, however they depend on each other.
+// one p-value holds for all of them, for any dependence between them.
 struct SwappedPairs {
   Vector strength;       // of each number, up to sqrt(pairs); 0 if no pair differs
   double p_value = 1.0;  // the share of sign vectors, the observed one included, whose largest strength is as large

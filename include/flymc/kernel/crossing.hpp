@@ -40,7 +40,7 @@ class Crossing final : public Kernel {
   std::shared_ptr<const LongTails> tails_;
   int moves_;
   std::vector<Block> blocks_;
-  std::vector<Index> kept_;  // M: the entries of the tails in their order, then that of a scale
+  std::vector<Index> kept_;  // M: the entries of the tails in their order, then a scale's entry
   Vector kept_mean_;
   Matrix kept_precision_;  // Cov_MM^-1
   Matrix carry_;           // Cov_CM Cov_MM^-1, a column per tail; the rows of M are 0

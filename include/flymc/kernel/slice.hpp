@@ -31,14 +31,14 @@ class SliceDirection final : public Kernel {
 };
 
 // One update of one of these coordinates, chosen at random, on the scale of a = asinh((theta - location) / scale). It
-// is used for coordinates with a long tail, beside a move whose steps have the scale of the posterior's middle. The
-// tail of a Student-t is exponential in a, so slices of one width reach all of it.
+// is used for coordinates with a long tail, in addition to a move whose steps have the scale of the posterior's middle.
+// The tail of a Student-t is exponential in a, so slices of one width reach all of it.
 class SliceSome final : public Kernel {
  public:
   struct Coordinate {
     Index entry;
     double location, scale;
-    double width;  // of a
+    double width;  // in units of a
   };
   SliceSome(const Density& density, std::vector<Coordinate> coordinates);
   Info step(State& state, const Random& random) const override;

@@ -30,7 +30,7 @@ inline constexpr Case all_cases[] = {
     {"slow", 2, 4000, 1023, 0, 0, 0},        // needs the Fourier transform
     {"short", 4, 23, 600, 0, 0, 0},          // few draws
     {"lags_run_out", 4, 250, 512, 2, 0, 0},  // halves of odd length, correlated to the end
-    {"negative", 2, 600, -400, 0, 0, 0},     // worth more than their number
+    {"negative", 2, 600, -400, 0, 0, 0},     // effective size above n
 };
 
 // A package's values for a case; the quantile is the 10% quantile.

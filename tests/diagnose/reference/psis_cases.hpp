@@ -28,7 +28,7 @@ inline constexpr RatioCase ratio_cases[] = {
     {"pareto_3", 1000, 0, 3.0, 1.0},           // no mean
     {"hardly_different", 1000, 1, 1e-4, 1.0},  // nearly all the same
     {"levels", 1000, 2, 0.1, 1.0},             // ties within the tail
-    {"apart", 1000, 1, 1000.0, 1.0},           // few are not negligible beside the largest
+    {"apart", 1000, 1, 1000.0, 1.0},           // most are negligible relative to the largest
     {"impossible", 1000, 3, 0.5, 1.0},         // ratios that are 0
     {"hundred", 100, 1, 1.0, 1.0},             // few draws
     {"just_enough", 21, 1, 1.0, 1.0},          // a tail of five
