@@ -1,4 +1,4 @@
-// All that a user of the library needs.
+// Includes the whole library.
 #pragma once
 
 #include "flymc/bound/laws.hpp"

@@ -1,11 +1,12 @@
 // An audit of a finished run: a test whether its draws are from the posterior, by regular MCMC on all rows.
 //
-// Some nearly independent draws of the run are moved by a few steps of regular MCMC with random numbers of its own. It
-// reads every row and shares neither bound nor z nor lit rows with the run; the mode around which it moves is found
-// anew, from all rows. A step applies the moves in their order or in the reverse order, each with probability 1/2, so
-// that it is reversible. If the draws have the posterior's distribution, a draw and the moved draw can be swapped, so
-// each number is as likely to change up as down. One test (diagnose/swapped_pairs.hpp) checks this for all numbers. It
-// is exact for any number of draws and any posterior, however skewed (docs/exactness.md, "Audit a run of your own").
+// Some nearly independent draws of the run are moved by a few steps of regular MCMC with random numbers of its own. The
+// moves read every row and share neither bound nor z nor lit rows with the run. They start from a mode that the audit
+// finds itself, from all rows. A step applies the moves in their order or in the reverse order, each with probability
+// 1/2, so that it is reversible. If the draws have the posterior's distribution, a draw and the moved draw can be
+// swapped, so each number is as likely to change up as down. One test (diagnose/swapped_pairs.hpp) checks this for all
+// numbers. It is exact for any number of draws and any posterior, however skewed (docs/exactness.md, "Audit a run of
+// your own").
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ struct Report;
 
 struct AuditOptions {
   std::int64_t draws = 0;  // how many draws are moved; 0: 100 to 1000, fewer for more rows
-  int steps = 1;           // by how many steps each draw is moved
+  int steps = 1;           // the number of steps that move each draw
   std::uint64_t seed = 0;
 };
 // Throws InputError if an option cannot be used.
@@ -73,8 +74,8 @@ struct Audit {
   std::vector<AuditedNumber> numbers = {};
   Drift log_posterior = {};  // in nats
   double strongest = 0.0;    // the largest strength, see SwappedPairs
-  // The error of a mean, in standard deviations, that an audit such as this one finds with probability 0.9: the largest
-  // over the numbers, and the name of that number.
+  // The error of a mean, in standard deviations, that such an audit finds with probability 0.9. This is the largest
+  // over the numbers; `hardest` is the name of that number.
   double sees = std::numeric_limits<double>::infinity();
   std::string hardest = {};
   RowId rows = 0, queries = 0;

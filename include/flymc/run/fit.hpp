@@ -14,8 +14,9 @@ struct Fit : Report {
 };
 
 // Throws InputError if the rows, the model or the options cannot be used. Every rank of a communicator calls it with
-// the same table, model and options, reads its own blocks only, and gets the same fit. What one rank
-// alone finds wrong, such as a target of its rows, it throws alone: whoever catches it must end the others, which wait.
+// the same table, model and options, reads only its own blocks, and returns the same fit. An error that one rank finds
+// in its own rows, such as an invalid target, is thrown on that rank alone: the caller must then end the other ranks,
+// which wait.
 Fit fit(const Store& store, const Model& model, const FitOptions& options = {},
         const Communicator& communicator = Communicator::alone());
 

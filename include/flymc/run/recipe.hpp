@@ -1,8 +1,9 @@
-// The recipe of a run: every choice that was left to the program, made.
+// The recipe of a run: the bound, sweep and move after every automatic choice has been made.
 //
-// It is made once, while the rows are prepared, in two steps: by the shape of the table before any row is looked at
-// (`recipe_for`), and by what the statistics pass says a draw costs (`prepare`, sampler.hpp). From then on it is kept
-// with the preparation. Nothing decides again: neither resuming, nor sampling from the same rows, nor a later version.
+// It is made once, while the rows are prepared, in two steps: first from the shape of the table, before any row is read
+// (`recipe_for`), then from the cost of a draw that the statistics pass estimates (`prepare`, sampler.hpp). It is
+// stored with the preparation and never chosen again: not on resuming, sampling from the same rows, or by a later
+// version.
 #pragma once
 
 #include <optional>
@@ -20,19 +21,19 @@ struct Recipe {
   BoundKind bound = BoundKind::sharp;
   SweepKind sweep = SweepKind::rows;
   MoveKind move = MoveKind::split_hmc;
-  std::string why = {};  // why regular MCMC, where the program chose it
+  std::string why = {};  // why the program chose regular MCMC, if it did
 };
 
-// Whether it is left to the program how to treat the rows: with a bound or all of them.
+// Whether the program may choose between a bound and regular MCMC.
 bool leaves_rows(const FitOptions& options);
-// As far as the shape alone can tell. Where bound and sweep are both left open, that may be regular MCMC.
+// The recipe as far as the shape determines it. If bound and sweep are both left open, it may be regular MCMC.
 Recipe recipe_for(const FitOptions& asked, const TableShape& shape);
-// The recipe of a run on rows that were prepared by another recipe: what is asked for, and for the rest what was chosen
-// then. Nothing if the preparation does not serve, since there is no bound where one is asked for, or another one.
+// The recipe of a run on rows that were prepared by another recipe: the requested choices, and the prepared recipe's
+// for the rest. Empty if the preparation lacks the requested bound.
 std::optional<Recipe> recipe_on(const Recipe& prepared, const FitOptions& asked);
 
-// What was chosen and why, in words: a line, or two where rows of the bound are lit. A reason belongs to a choice that
-// was left to the program.
+// The choices and their reasons in words: one line, or two if rows of the bound are lit. Only automatic choices have a
+// reason.
 std::string describe(const Recipe& recipe, const FitOptions& asked, const Bound* bound = nullptr);
 
 }  // namespace flymc

@@ -1,5 +1,5 @@
-// The numbers that summaries and diagnostics are about: the coefficients, or those differences of them that the data
-// know.
+// The numbers in summaries and diagnostics: the coefficients, or the differences of coefficients that the data
+// identify.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace flymc {
 
-// Where a likelihood knows only differences between the coefficients of its classes, each coefficient alone is mostly
-// prior: chains that agree on it may disagree on every difference. There the differences from a reference class are
-// reported, x[b - a] for x[b] - x[a]. They have all that a prediction needs: with 0 in the place of the reference, the
-// probabilities are the same.
+// If the likelihood depends only on differences between the coefficients of its classes, a single coefficient is
+// determined mostly by the prior: chains that agree on it may disagree on every difference. Differences from a
+// reference class are then reported, x[b - a] for x[b] - x[a]. They suffice for predictions: with 0 for the reference
+// class the probabilities are the same.
 class Reported {
  public:
-  // Of these coefficients. If classes are given, the coefficients come class after class and end in "[class]", and
-  // their differences from class number `reference` are reported.
+  // If classes are given, the coefficients must be ordered by class and end in "[class]"; their differences from class
+  // number `reference` are reported.
   explicit Reported(const std::vector<std::string>& coefficients, const std::vector<std::string>& classes = {},
                     std::size_t reference = 0);
 
@@ -26,7 +26,7 @@ class Reported {
 
   // Whether number i is the coefficient at `entry`, or a difference from it.
   bool is_of(Index i, Index entry) const { return coefficient(i) == entry || (columns_ > 0 && subtracted(i) == entry); }
-  // All draws of number i, chain by chain, from draws of coefficients; holds two columns at most.
+  // All draws of number i, chain by chain, computed from draws of the coefficients. Holds at most two columns.
   template <class Draws>
   std::vector<std::vector<double>> draws(const Draws& from, Index i) const {
     std::vector<std::vector<double>> chains = from.coefficient(coefficient(i));
@@ -41,17 +41,17 @@ class Reported {
   Vector at(const Vector& theta) const;
   // Their standard deviations, if the covariance of theta is factor factor'.
   Vector sd(const Matrix& factor) const;
-  // What a reader of their table must know, a line; empty if they are the coefficients.
+  // One line that explains the reported numbers to the reader. Empty if they are the coefficients.
   const std::string& remark() const { return remark_; }
 
  private:
-  // Number i is this coefficient, less that one where differences are reported.
+  // Number i is coefficient(i), minus subtracted(i) if differences are reported.
   Index coefficient(Index i) const { return i < first_subtracted() ? i : i + columns_; }
   Index subtracted(Index i) const { return first_subtracted() + i % columns_; }
   Index first_subtracted() const { return static_cast<Index>(reference_) * columns_; }
 
   std::vector<std::string> names_;
-  Index columns_ = 0;  // coefficients of a class, where differences are reported
+  Index columns_ = 0;  // coefficients per class if differences are reported, else 0
   std::size_t reference_ = 0;
   std::string remark_;
 };

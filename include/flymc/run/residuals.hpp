@@ -1,4 +1,4 @@
-// Whether the scale of a family explains what the linear predictor leaves of its targets.
+// Whether a family's scale agrees with the residuals of its targets.
 #pragma once
 
 #include <string>
@@ -8,9 +8,10 @@
 
 namespace flymc {
 
-// What to say of residuals at theta that are much larger or smaller than the family draws them: a scale that was given
-// in the wrong unit, or a prior that holds the coefficients back, makes intervals that are wrong by as much, and no
-// chain knows. Looks at two thousand rows; for families whose targets are numbers.
+// Warnings about residuals at theta that are much larger or smaller than the family expects. The cause may be a scale
+// that was given in the wrong unit, or a prior that shrinks the coefficients too much. Intervals are then wrong by the
+// same factor, which the chains cannot detect. Evaluates two thousand rows; only for families whose targets are
+// numbers.
 std::vector<std::string> residual_warnings(const Model& model, const Store& store, const Vector& theta);
 
 }  // namespace flymc

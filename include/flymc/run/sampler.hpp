@@ -1,4 +1,4 @@
-// What the passes over the data leave behind, and the chains that need nothing else.
+// The preparation, which takes all passes over the data, and the sampler, which runs chains from it.
 #pragma once
 
 #include <memory>
@@ -15,30 +15,30 @@
 
 namespace flymc {
 
-// The second of the three stages, between the rows and the draws.
+// The result of the second of the three stages, between the rows and the draws.
 struct Preparation {
-  std::optional<Anchor> anchor;  // none where neither bound nor moves nor starts need it
-  std::optional<Bound> bound;    // none for regular MCMC
-  RowId bound_queries = 0;       // of the statistics pass, also where no bound came of it
+  std::optional<Anchor> anchor;  // empty if neither bound nor moves nor starts need it
+  std::optional<Bound> bound;    // empty for regular MCMC
+  RowId bound_queries = 0;       // of the statistics pass, even if no bound came of it
   Recipe recipe = {};
-  // Mode and precision of the posterior under another prior than the anchor was found for: chains begin there, and
-  // moves have its scale.
+  // Mode and precision of the posterior under a prior other than the anchor's. Chains begin there, and moves use its
+  // scale.
   std::optional<Anchor> under_another_prior = std::nullopt;
   const Anchor& centre() const { return under_another_prior ? *under_another_prior : *anchor; }
 };
 Preparation prepare(const Store& store, const Model& model, const FitOptions& options, const Execution& execution);
 
-// The recipe of a run with these options on what was prepared, perhaps for another run. Throws InputError if the
-// options ask for what the preparation does not serve.
+// The recipe of a run with these options on this preparation, which may have been made for another run. Throws
+// InputError if the preparation lacks what the options request.
 Recipe recipe_of(const Preparation& preparation, const FitOptions& options);
-// The same and why, in words.
+// The recipe and its reasons, in words.
 std::string describe(const Preparation& preparation, const FitOptions& options);
 
 // The coefficients with a narrow prior whose posterior may have a spike beside the likelihood's mode.
 LongTails long_tails_of(const Model& model, const Preparation& preparation);
 
-// The precision at the anchor that a bound adds to that of the rows: the prior's, with wide priors for those
-// coefficients.
+// The part of the precision at the anchor that does not come from the rows: the prior's, with wide priors in place of
+// narrow ones for the coefficients of long_tails_of.
 SparseSymmetric precision_besides_rows(const Model& model, const Anchor& anchor);
 
 // The rule of a bound of this kind.
@@ -49,11 +49,11 @@ class Sampler {
  public:
   Sampler(const Store& store, const Model& model, const Preparation& preparation, const FitOptions& options,
           const Communicator& communicator = Communicator::alone());
-  // How chains begin, go on and step; valid as long as the sampler.
+  // How chains begin, continue and step. Valid as long as the sampler.
   ChainPlan plan() const;
 
  private:
-  // At a share of the distance from the centre that chains usually begin at.
+  // Starts a chain at `share` of the usual distance from the centre.
   State start(ChainId id, double share, RowId& queries) const;
   Vector start_theta(ChainId id, double share) const;
   Tuners kernels() const;
@@ -67,10 +67,10 @@ class Sampler {
   std::optional<FullDensity> full_;
   std::optional<JointDensity> joint_;
   std::shared_ptr<const Proposals> proposals_;      // of sweeps by rows
-  std::shared_ptr<const Proposals> likely_bright_;  // of the self-check, whatever the sweep
+  std::shared_ptr<const Proposals> likely_bright_;  // for the self-check, with any sweep
   std::shared_ptr<const LongTails> tails_;          // may be empty
   std::shared_ptr<const SplitFrame> frame_;         // of split HMC
-  std::vector<SliceSome::Coordinate> long_tailed_;  // coefficients that have a move of their own beside it
+  std::vector<SliceSome::Coordinate> long_tailed_;  // coefficients with an additional move of their own
 };
 
 }  // namespace flymc

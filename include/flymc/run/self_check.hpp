@@ -1,4 +1,4 @@
-// What the chains' checks of themselves say: whether z is where it should be, and whether chains cross the radius.
+// The result of the chains' self-checks: whether z has the right distribution, and whether chains cross the radius.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 namespace flymc {
 
 // Warnings for a run that mixes well within a part of the posterior and never leaves it. `coefficients` and `radius`
-// are those of the bound. A run without a z has none.
+// are the bound's. Empty for a run without z.
 std::vector<std::string> self_check_warnings(std::span<const ChainReport> chains,
                                              std::span<const ParameterSummary> parameters, std::int64_t draws_per_chain,
                                              Index coefficients, double radius);

@@ -1,4 +1,4 @@
-// Pieces of an HTML page. Whatever comes from a table or a file goes through `escaped`.
+// Pieces of an HTML page. All text from a table or a file must be passed through `escaped`.
 #pragma once
 
 #include <string>
@@ -7,19 +7,18 @@
 
 namespace flymc {
 
-// As text of a page, or the value of an attribute in double quotes. Control characters become spaces, and bytes that are
-// no UTF-8 the mark for that.
+// The text escaped for HTML, also for the value of an attribute in double quotes. Control characters become spaces, and
+// invalid UTF-8 becomes the replacement character.
 std::string escaped(std::string_view text);
 
-// With a capital letter at the beginning and a full stop at the end: a sentence of a page, of words that may also stand
-// alone.
+// Makes a sentence from words: adds a capital letter at the beginning and a full stop at the end.
 std::string sentence(std::string text);
 
-// A table that scrolls sideways where the page is narrow: a heading, and lines of as many cells, which are HTML already.
-// The first cell of a line is its name.
+// A table that scrolls sideways on a narrow page. All lines have as many cells as the heading; the cells are HTML
+// already. The first cell of a line is its name.
 std::string html_table(const std::vector<std::string>& heading, const std::vector<std::vector<std::string>>& lines);
 
-// What is folded away until somebody asks. The summary is HTML already.
+// Content that is hidden until the reader opens it. The summary is HTML already.
 std::string folded(std::string_view summary, std::string_view content, bool open = false);
 
 }  // namespace flymc

@@ -1,4 +1,4 @@
-// The frame of a page that needs nothing but itself: its style, for light and dark, wide and narrow.
+// The frame of a self-contained page: its style, for light and dark, wide and narrow.
 #pragma once
 
 #include <string>

@@ -1,5 +1,4 @@
-// A small writer of SVG. Colours are those of the page: every shape has a class, and the page's style says what it looks
-// like, in the light and in the dark.
+// A small writer of SVG. Every shape has a class, and the page's style gives its colours for light and dark mode.
 #pragma once
 
 #include <string>
@@ -9,13 +8,12 @@
 
 namespace flymc {
 
-// Numbers that people like, evenly spaced within lower ... upper: about `count` of them, at least one where that is
-// possible.
+// Round numbers, evenly spaced within lower ... upper: about `count` of them, at least one if possible.
 std::vector<double> ticks(double lower, double upper, int count);
-// A tick as text: as many digits as its distance to the next one needs.
+// A tick as text, with as many digits as the step needs.
 std::string tick_text(double value, double step);
 
-// From numbers to places on a line.
+// Maps numbers to positions along a line.
 class Scale {
  public:
   // An empty range is widened.
@@ -32,8 +30,8 @@ enum class TextAnchor { start, middle, end };
 
 class Svg {
  public:
-  // The label says what a person who cannot see it would miss. A stretched picture fills its box, whatever the
-  // proportions: lines keep their width, and there should be no text in it.
+  // The label describes the picture for people who cannot see it. A stretched picture fills its box and ignores the
+  // proportions: lines keep their width, and it should contain no text.
   Svg(double width, double height, std::string_view label, bool stretched = false);
 
   Svg& line(double x1, double y1, double x2, double y2, std::string_view style);
@@ -48,20 +46,20 @@ class Svg {
   std::string out_;
 };
 
-// A plot with axes, 360 wide: as wide as a telephone, and several side by side elsewhere.
+// A plot with axes. It is 360 wide: the width of a telephone, and several fit side by side on wider screens.
 class Plot {
  public:
   static constexpr double width = 360.0, height = 210.0;
-  // Numbers along both axes; `across` and `up` are what the axes are called.
+  // Both axes show numbers; `across` and `up` are their names.
   Plot(std::string_view label, std::pair<double, double> x, std::pair<double, double> y, std::string_view across,
        std::string_view up, bool numbers_across = true);
 
   double x(double value) const { return x_(value); }
   double y(double value) const { return y_(value); }
-  // Where the axis lies.
+  // The vertical position of the horizontal axis.
   double floor() const { return bottom; }
   Svg& svg() { return svg_; }
-  // A word below the axis.
+  // Writes a word below the axis.
   void mark(double at, std::string_view word, TextAnchor anchor = TextAnchor::middle);
   std::string finish() const { return svg_.finish(); }
 

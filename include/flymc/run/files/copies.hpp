@@ -1,4 +1,4 @@
-// Other folders of a run: a copy of it, and what a stopped one has drawn so far.
+// Copies of a run: a complete one, or a finished run made from the draws of a stopped one.
 #pragma once
 
 #include <optional>
@@ -7,13 +7,13 @@
 
 namespace flymc {
 
-// The run once more, in a folder of its own that needs no other: also of a run that uses the rows of another. Rows are
-// linked where the file system can, since nobody writes to them.
+// Copies a run to a folder that depends on no other folder, even if the run uses the rows of another run. Files of rows
+// are hard links where the file system supports them; they are never modified.
 RunDirectory copy_run(const RunDirectory& run, const std::filesystem::path& path);
 
-// A finished run of what a stopped one has drawn so far; the stopped one is as it was and can go on. Chains have as
-// many draws each as leaves the most of them in all; those that have not come so far are left out. Nothing if there
-// are no draws yet.
+// Creates a finished run from the draws that a stopped run has made so far. The stopped run is unchanged and can be
+// resumed. All chains are cut to one length, chosen to keep the most draws in total; shorter chains are left out. Empty
+// if there are no draws yet.
 std::optional<RunDirectory> conclude(const RunDirectory& stopped, const std::filesystem::path& path);
 
 }  // namespace flymc

@@ -1,11 +1,11 @@
-// A hurdle: two runs in one folder, of whether a count is more than 0 and of how large it is where it is.
+// A hurdle model: two runs in one folder, one for whether a count is more than 0 and one for the positive counts.
 //
 //   zero/    a run of all rows, whose target is 1 where the count is more than 0
-//   count/   a run of the rows where it is
+//   count/   a run of the rows with a positive count
 //
-// p(y = 0) = 1 - p and p(y) = p f(y) for y > 0, with p of the zero part and f, which is truncated at 0, of the count part.
-// The likelihood is a product of one factor per part, and the priors are independent: so are the posteriors, and a draw of
-// one beside a draw of the other is a draw of both. The parts have different random numbers.
+// p(y = 0) = 1 - p and p(y) = p f(y) for y > 0, with p from the zero part and f, which is truncated at 0, from the
+// count part. The likelihood is a product of one factor per part and the priors are independent, so the posteriors are
+// independent too. A draw of each part, side by side, is a draw of both. The parts use different random numbers.
 #pragma once
 
 #include <filesystem>
@@ -16,15 +16,16 @@
 
 namespace flymc {
 
-// The settings of the fits that a family stands for: those that were given, or those of both parts of a hurdle, zero and
-// count. An offset or an exposure is of the count part alone. Throws InputError if one of them cannot be used.
+// Returns the settings of the fits that a family needs: the given settings, or for a hurdle those of its two parts,
+// zero and count. An offset or an exposure belongs to the count part alone. Throws InputError if a setting cannot be
+// used.
 std::vector<Settings> fits_of(const Settings& settings);
 
 struct HurdleRun {
-  // Whether there is one in this folder.
+  // Whether the folder contains a hurdle run.
   static bool is_in(const std::filesystem::path& folder);
   static HurdleRun create(const std::filesystem::path& folder, const std::vector<Settings>& parts, Existing existing);
-  // Throws InputError if there is none.
+  // Throws InputError if the folder contains none.
   explicit HurdleRun(std::filesystem::path folder);
 
   std::filesystem::path path;
@@ -35,7 +36,7 @@ struct HurdleRun {
       : path(std::move(folder)), zero(std::move(its_zero)), count(std::move(its_count)) {}
 };
 
-// By both parts, as of a run whose target is a number (predict.hpp): the mean is p E[y | y > 0].
+// Predicts from both parts, as for a run whose target is a number (predict.hpp). The mean is p E[y | y > 0].
 RowId predict(const RunDirectory& zero, const RunDirectory& count, const PredictOptions& options,
               const std::filesystem::path& out);
 

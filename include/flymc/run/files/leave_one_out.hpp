@@ -1,4 +1,4 @@
-// Leave-one-out cross-validation of finished runs, from a sample of rows, and runs compared by it on the same rows.
+// Leave-one-out cross-validation of finished runs on a sample of rows, and comparison of runs on the same rows.
 #pragma once
 
 #include <cstdint>
@@ -13,45 +13,44 @@
 namespace flymc {
 
 struct LooOptions {
-  RowId rows = 1000;  // that are sampled
+  RowId rows = 1000;  // how many rows are sampled
   std::int64_t seed = 0;
 };
-// Throws InputError if these can say nothing.
+// Throws InputError if an option cannot be used.
 void check(const LooOptions& options);
 
-// How well a run predicts rows that it has not seen: elpd_loo = sum_n log p(y_n | all other rows).
+// How well a run predicts unseen rows: elpd_loo = sum_n log p(y_n | all other rows).
 struct LooOfRun {
   std::string name;
   SumEstimate elpd;
-  SumEstimate difference;  // of elpd from that of the best run, row by row; 0 of that run itself
-  double p_loo = 0.0;      // the effective number of coefficients: how much better rows are predicted that were seen
-  double good_k = 0.0;     // the Pareto k up to which as many draws can tell what leaving a row out says
-  // Of the sampled rows:
+  SumEstimate difference;  // this run's elpd minus that of the best run, summed row by row; 0 for the best run
+  double p_loo = 0.0;      // the effective number of coefficients: how much better seen rows are predicted
+  double good_k = 0.0;     // the largest Pareto k at which this number of draws gives reliable terms
+  // For the sampled rows:
   std::vector<RowId> rows;      // their numbers in the run, from 0
-  std::vector<FileRow> places;  // where they came from; empty if the run does not know
+  std::vector<FileRow> places;  // where they came from; empty if the run does not record it
   std::vector<double> terms;    // log p(y_n | all other rows)
   std::vector<double> pareto_k;
 
-  // The sampled rows, by their place in these lists, whose Pareto k is too large for their terms to be trusted; the
-  // largest first.
+  // Positions in these lists of the sampled rows whose Pareto k is too large for a reliable term, largest k first.
   std::vector<std::size_t> bad() const;
 };
 struct LeaveOneOut {
-  RowId rows = 0;              // that all runs have, without those of weight 0
-  RowId table_rows = 0;        // of the table, those that were dropped counted
-  std::vector<LooOfRun> runs;  // as they were given
+  RowId rows = 0;              // common to all runs, without rows of weight 0
+  RowId table_rows = 0;        // in the table, including dropped rows
+  std::vector<LooOfRun> runs;  // in the order given
   std::vector<std::string> warnings;
 
-  // The runs by their place in the list, the best first.
+  // Positions of the runs in the list, best first.
   std::vector<std::size_t> ranks() const;
 };
-// Of one run, or of several that are compared; see loo_rows for what is refused.
+// Evaluates one run, or compares several. Throws InputError as loo_rows does.
 LeaveOneOut leave_one_out(std::span<const NamedRun> runs, const LooOptions& options);
 
-// Of one run: its numbers, and the rows that are not to be trusted.
+// The result of one run as text: its numbers, and the rows with unreliable terms.
 std::string loo_text(const LeaveOneOut& of_one);
 std::string loo_json(const LeaveOneOut& of_one);
-// Of several: a table of them, the best first.
+// The comparison of several runs as a table, best first.
 std::string comparison_text(const LeaveOneOut& of_all);
 std::string comparison_json(const LeaveOneOut& of_all);
 

@@ -1,4 +1,4 @@
-// What a finished run took, as its report.json keeps it, and its summary.
+// The report of a finished run, as stored in report.json, and its summary.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct RunReport : Report {
   std::string version;           // the version of flymc
   std::string fingerprint;       // of the rows (run_rows.hpp); empty in reports of earlier versions
   std::string draws_checksum{};  // of draws.parquet (run_draws.hpp); empty in reports of earlier versions
-  // What the set-up took, where the process that finished the run made it; 0: an earlier one did, or an earlier flymc.
+  // The times of set-up, if the process that finished the run also made it. 0 if an earlier process or version did.
   double ingest_seconds = 0.0, prepare_seconds = 0.0;
 };
 std::string to_json(const RunReport& report);
@@ -23,7 +23,7 @@ void write_report(const RunDirectory& directory, RunReport report);
 // Throws InputError if the run is not finished, or its report damaged.
 RunReport read_report(const RunDirectory& directory);
 
-// Of a finished run. Throws InputError if ratios or a reference class are asked for and the run's family has none.
+// Summarises a finished run. Throws InputError if ratios or a reference class are requested and the family has none.
 FitSummary summarise(const RunDirectory& directory, const RunReport& report, const SummaryOptions& options = {},
                      const std::function<void(Index, Index)>& of_how_many = nullptr);
 // The summary as one JSON object: run, rows, cost, parameters.

@@ -1,4 +1,4 @@
-// Draws of what is reported, in a file of their own.
+// Writes draws of the reported numbers to a file.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace flymc {
 
-// The same draws with the reported numbers in place of the coefficients. The file appears whole or not at all. Throws
+// Writes the draws with the reported numbers in place of the coefficients. The file appears whole or not at all. Throws
 // InputError if the draws are damaged.
 void write_draws(const DrawsFile& draws, const Reported& reported, const std::filesystem::path& out);
 

@@ -1,5 +1,5 @@
-// A run on disk: ingest, prepare, sample. Each stage starts from what the one before has left, so a run that was
-// interrupted anywhere goes on from there, and its draws are those of one that never was.
+// A run on disk: ingest, prepare, sample. Each stage starts from the files of the stage before. A run that was
+// interrupted anywhere resumes from there and gives the same draws as an uninterrupted run.
 #pragma once
 
 #include <string_view>
@@ -19,15 +19,16 @@ struct ChainProgress {
   double seconds = 0.0;    // ... and the time they took
 };
 
-// How far a stage has come that is not of chains.
+// Progress of a stage other than the chains.
 struct StageProgress {
-  std::string_view what;  // is done
+  std::string_view what;  // the activity
   double done = 0.0;
-  double total = 0.0;  // 0: not known
+  double total = 0.0;  // 0: unknown
   std::string_view unit;
 };
 
-// Hears how a run goes, and can stop it. Chains call from their own threads, after every iteration: be quick.
+// Receives the progress of a run, and can stop it. Chains call it from their own threads after every iteration: be
+// quick.
 class Monitor {
  public:
   virtual ~Monitor() = default;
@@ -37,14 +38,14 @@ class Monitor {
   virtual bool stop() const { return false; }
 };
 
-// Throws InputError if the table cannot be opened, or a column that the settings name is not in it. Before a run is
-// replaced by one that could not be.
+// Throws InputError if the table cannot be opened, or lacks a column that the settings name. Call it before an existing
+// run is replaced.
 void check_table(const Settings& settings);
-// Stage 1. Does nothing if it is done.
+// Stage 1. Does nothing if it has been done.
 void ingest(const RunDirectory& directory, Monitor& monitor, const Communicator& communicator = Communicator::alone());
-// All stages that are not done. False if the monitor stopped it; what was done by then is kept. Every rank of a
-// communicator calls it, on one folder that all of them see; the first one writes. It may be another number of ranks
-// than the one that began.
+// Runs all stages that have not been done. Returns false if the monitor stopped it; the work done until then is kept.
+// Every rank of a communicator calls it on one folder that all ranks see; the first rank writes. The number of ranks
+// may differ from that of the process that began.
 bool complete(const RunDirectory& directory, Monitor& monitor,
               const Communicator& communicator = Communicator::alone());
 

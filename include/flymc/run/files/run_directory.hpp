@@ -1,18 +1,18 @@
-// The folder of a run: its settings, its lock, and which file is which.
+// The folder of a run: its settings, its lock, and the names of its files.
 //
 //   settings.toml       what was asked for
-//   rows.arrow          the rows, encoded (stage 1, ingest); of four ranks, rows-1-of-4.arrow ... rows-4-of-4.arrow
-//   preparation.flymc   the anchor and the collapsed bound (stage 2)
+//   settings.toml       the settings that were requested
+//   rows.arrow          the rows, encoded (stage 1, ingest); with four ranks, rows-1-of-4.arrow ... rows-4-of-4.arrow
 //   gaps.flymc          a byte per row, which belongs to it: how likely the row is to be bright
-//   starts.flymc        where the chains of an earlier run ended, if this one was sampled from it
+//   gaps.flymc          part of the preparation: a byte per row, how likely the row is to be bright
 //   chains/             where each chain stands, to go on from
-//   parts/              draws of a run that is not finished
+//   chains/             a checkpoint of each chain, to resume from
 //   draws.parquet       all draws (stage 3)
-//   report.json         what it took; the last file to appear
+//   report.json         the cost and diagnostics; the last file to appear
 //
-// A stage is done when its file is there: files appear whole or not at all. Whatever is deleted is made again, and
-// since draws depend on the seed alone they come out the same: rows.arrow from the table, preparation.flymc from the
-// rows, a chain whose checkpoint is gone from its beginning.
+// A stage is done when its file exists: files appear whole or not at all. A deleted file is recreated, and since draws
+// depend on the seed alone they are the same: rows.arrow from the table, preparation.flymc from the rows, and a chain
+// without a checkpoint from its first iteration.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,9 @@ class RunDirectory;
 // Keeps other processes off a run while this one works on it.
 class RunLock {
  public:
-  // Takes the lock over that the run has from its creation, or a new one. Throws InputError if another process holds
-  // it, or if the settings are no longer those that were read: another process has taken the folder over since.
+  // Takes over the lock that the run has had since its creation, or takes a new one. Throws InputError if another
+  // process holds it, or if the settings differ from those that were read, because another process has replaced the run
+  // since.
   explicit RunLock(const RunDirectory& directory);
   explicit RunLock(const std::filesystem::path& folder, std::string_view advice = "wait for it, or stop it");
   ~RunLock();
@@ -44,31 +45,31 @@ class RunLock {
   int descriptor_;
 };
 
-// What becomes of a run in the folder that a new one is to have.
+// Whether a new run may replace a run that is already in its folder.
 enum class Existing { keep, replace };
 
 class RunDirectory {
  public:
-  // A new folder with these settings. One in which a run got no further than its settings, because its table could not
-  // be read, is taken over. Throws InputError if there is more in it, or another process at work on it.
-  // The folder stays locked, for the RunLock of whoever works on it first, or until this object is gone: of two
-  // processes that create a run in one folder, one gets it.
-  // What `fill` puts into it is there before the settings are: from then on it is a run.
+  // Creates a folder with these settings. A folder is reused if an earlier run in it got no further than its settings,
+  // because its table could not be read. Throws InputError if the folder contains more, or another process works on it.
+  // The folder stays locked until a RunLock takes the lock over or this object is destroyed. If two processes create a
+  // run in one folder, one of them gets it.
+  // `fill` writes its files before the settings are written; the settings make the folder a run.
   using Fill = std::function<void(const std::filesystem::path& folder)>;
   static RunDirectory create(const std::filesystem::path& path, const Settings& settings, const Fill& fill = nullptr,
                              Existing existing = Existing::keep);
-  // The folder of an earlier run. Throws InputError if it is none.
+  // Opens the folder of an earlier run. Throws InputError if there is none.
   explicit RunDirectory(std::filesystem::path path);
 
   const std::filesystem::path& path() const { return path_; }
   const Settings& settings() const { return settings_; }
-  // The run whose rows are used: this one, or the one that `from` names.
+  // The folder of the run whose rows are used: this run, or the one that `from` names.
   std::filesystem::path base() const;
-  // The file that part `part` of `parts` of the rows has.
+  // The name of the file with part `part` of `parts` of the rows.
   std::filesystem::path rows(int part = 0, int parts = 1) const;
-  // The files that hold the rows, in order; none if they are not all there.
+  // The files that hold the rows, in order. Empty if a part is missing.
   std::vector<std::string> rows_files() const;
-  // Removes files of rows from the run's own folder, before they are made anew.
+  // Removes the files of rows from the run's own folder, before they are recreated.
   void remove_rows() const;
   std::filesystem::path preparation() const { return path_ / "preparation.flymc"; }
   std::filesystem::path gaps() const { return path_ / "gaps.flymc"; }
@@ -78,20 +79,20 @@ class RunDirectory {
   std::filesystem::path report() const { return path_ / "report.json"; }
   bool finished() const { return std::filesystem::exists(report()) && std::filesystem::exists(draws()); }
 
-  // How a person gets the draws of a chain again when something of it is damaged or lost.
+  // Tells the user how to recreate the draws of a chain if one of its files is damaged or lost.
   std::string advice(std::uint64_t chain) const;
 
-  // A part holds the draws of a chain from `first_draw` on, as far as they had come when it was closed.
+  // A part holds consecutive draws of a chain, from `first_draw` until the part was closed.
   std::filesystem::path part(std::uint64_t chain, std::int64_t first_draw) const;
-  // The parts of a chain before draw `draws`, in order; removes those after it, which a checkpoint does not know.
+  // Returns the parts of a chain before draw `draws`, in order. Removes later parts, which are not in the checkpoint.
   std::vector<std::filesystem::path> keep_parts(std::uint64_t chain, std::int64_t draws) const;
   void remove_parts() const;
 
  private:
   std::filesystem::path path_;
   Settings settings_;
-  std::string sealed_;                     // the bytes of settings.toml, as they were read
-  mutable std::unique_ptr<RunLock> held_;  // from creation on
+  std::string sealed_;                     // the bytes of settings.toml when they were read
+  mutable std::unique_ptr<RunLock> held_;  // from the creation until a RunLock takes it over
   friend class RunLock;
 };
 

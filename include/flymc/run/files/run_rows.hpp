@@ -1,4 +1,4 @@
-// The rows that a run is about, and what is known of them.
+// The rows that a run uses, and facts about them.
 #pragma once
 
 #include "flymc/data/files/encoding.hpp"
@@ -14,19 +14,19 @@ void check_base(const RunDirectory& run);
 // Throws InputError if the run has no rows.
 void check_rows(const RunDirectory& run);
 
-// All rows of a run, however many files they are in. Where few of them will be looked at, their numbers need not be
-// verified. Throws InputError if the run is finished and its draws are of other rows: those of a run that is sampled from
-// another lie there, and may have been replaced.
+// Opens all rows of a run, from one or several files. Their checksums need not be verified if only few rows will be
+// read. Throws InputError if the run is finished and its draws belong to other rows; this happens if the rows lie in
+// another run's folder and were replaced there.
 StoreFile open_rows(const RunDirectory& run, Verify verify, const Execution& execution);
 StoreFile open_unverified(const RunDirectory& run);
 
-// Of their numbers, and of how they were made of the table: names of levels are in the latter alone.
+// A checksum of the numbers in the rows and of the encoding, which alone contains the names of levels.
 std::string fingerprint_of(const StoreFile& rows);
 
-// Returns how the rows were made from the table. Throws InputError if the files do not say so, hold other columns than
-// their encoding names, or were made by other settings.
+// Returns how the table was encoded. Throws InputError if the files do not say so, contain other columns than their
+// encoding names, or were made with other settings.
 Encoding encoding_in(const StoreFile& rows, const Settings& settings);
-// The same for the rows of a run. Throws as open_rows does, too.
+// The same for the rows of a run. Throws also as open_rows does.
 Encoding encoding_of(const RunDirectory& run);
 
 }  // namespace flymc

@@ -1,4 +1,4 @@
-// Everything a run can be told, in one list: the command's flags and the lines of settings.toml are both made from it.
+// All settings of a run in one list, from which the command's flags and the lines of settings.toml are generated.
 #pragma once
 
 #include <filesystem>
@@ -18,37 +18,37 @@ struct Settings {
   // Rows.
   std::vector<std::string> table;  // files, globs or folders
   std::string target;
-  std::string formula;  // names the target, and says whether there is an intercept; empty: none
+  std::string formula;  // names the target, and whether there is an intercept; empty: none
   std::vector<std::string> columns, exclude, categorical, reference;
-  RowId merge_levels = 0;                                // levels with fewer rows become one
+  RowId merge_levels = 0;                                // levels with fewer rows are merged into one
   std::string weights, offset, exposure, trials, event;  // columns; empty: none
-  std::string delimiter;                                 // of CSV files; empty: by the file's name
+  std::string delimiter;                                 // of CSV files; empty: inferred from the file's name
   std::string missing = "error";
   std::string positive;
-  std::vector<std::string> order;  // of an ordered target's values, from the lowest
+  std::vector<std::string> order;  // the values of an ordered target, lowest first
   bool no_intercept = false;
   bool float32 = false;
   // Model.
   std::string family = "logistic";
-  std::string hurdle;  // which part of one this is, zero or count (hurdle.hpp); empty: none
+  std::string hurdle;  // the part of a hurdle, zero or count (hurdle.hpp); empty: none
   double nu = 4.0;
-  double sigma = 0.0;             // of the residuals; 0: drawn with the coefficients
+  double sigma = 0.0;             // the residual scale; 0: drawn with the coefficients
   std::string prior = "default";  // see priors.hpp
   // Sampling.
   FitOptions fit;
-  bool until_enough = true;  // draws in rounds until there are enough (sample.cpp); false: the draws that are asked for
-  double target_ess = 0.0;   // if positive, enough is when no ESS is below this at the ends of two rounds
+  bool until_enough = true;          // draws in rounds until there are enough (sample.cpp); false: the requested number
+  double target_ess = 0.0;           // if positive, stops when no ESS is below this at the ends of two rounds
   double checkpoint_seconds = 30.0;  // between two checkpoints of a chain
-  std::string from;                  // the run whose rows and preparation this one uses; empty: its own
+  std::string from;                  // the run whose rows and preparation are used; empty: its own
 };
 
-// One setting: how it is called, and how it is written to and read from text.
+// One setting: its name, and its conversion to and from text.
 struct Setting {
   enum class Kind { word, list, flag };
-  // Rows, model and sampling are what a person sees in the help. How the bound and the chains work is for experts, and
-  // what a run records of itself is no flag.
+  // The help shows rows, model and sampling. The groups preparation and chains are for experts. The settings in
+  // `record` are written by a run and have no flag.
   enum class Group { rows, model, sampling, preparation, chains, record };
-  std::string name;   // of the flag, without the dashes, and of the line in settings.toml
+  std::string name;   // the placeholder for the value after the flag
   std::string shape;  // what stands after the flag
   std::string help;
   Kind kind;
@@ -57,24 +57,24 @@ struct Setting {
   std::function<std::vector<std::string>(const Settings&)> get;
 };
 const std::vector<Setting>& all_settings();
-// The setting of that name, if there is one.
+// The setting with that name; null if there is none.
 const Setting* find_setting(const std::string& name);
-// Whether it is the name of something else that can be given, such as a file for the output.
+// Whether the name is an argument that is not a setting, such as the file for the output.
 bool is_argument(const std::string& name);
 
-// Throws InputError if a setting cannot be used, alone or beside the others. Before any file is opened.
+// Throws InputError if a setting is invalid alone or in combination with others. Opens no file.
 void check(const Settings& settings);
 
-// The most bytes that a file of settings may have.
+// The largest size of a settings file.
 inline constexpr std::size_t most_settings_bytes = std::size_t{16} << 20;
 
-// Returns one line for each setting. Throws InputError for a name that is not UTF-8.
+// Returns one line for each setting. Throws InputError if a name is not UTF-8.
 std::string to_toml(const Settings& settings);
-// Settings in the text replace those in `settings`; from_toml(to_toml(s)) gives s. Throws InputError with `place` and
-// the line or the name of the setting. The text of a run may be of an earlier version; settings that have been
+// Overwrites `settings` with the settings in the text; from_toml(to_toml(s)) gives s. Throws InputError with `place`
+// and the line or the name of the setting. The text of a run may be of an earlier version; settings that have been
 // removed since then are ignored.
 void from_toml(std::string_view text, const std::string& place, Settings& settings, bool of_a_run = false);
-// The same for a file that a person wrote.
+// The same for a file that the user wrote.
 void read_toml(const std::filesystem::path& path, Settings& settings);
 
 }  // namespace flymc

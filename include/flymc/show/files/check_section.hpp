@@ -7,7 +7,7 @@
 
 namespace flymc {
 
-// One part as a plot: what is observed, in its band.
+// One part as a plot: the observed values and their bands.
 std::string check_plot(const RunCheck& check, const CheckPart& part);
 // Verdict, plots and, folded, tables.
 std::string check_section(const RunCheck& check);
