@@ -19,8 +19,8 @@
 namespace flymc {
 namespace {
 
-// A seed that depends on the draws. With the same random numbers for all runs, the moves that raise an alarm by chance
-// would raise one for many runs.
+// A seed that depends on the draws. If all runs used the same random numbers, moves that raise a false alarm by chance
+// would raise it for many runs.
 std::uint64_t seed_for(std::uint64_t asked, const RowMatrix& draws) {
   std::uint64_t hash = 0xcbf29ce484222325u ^ asked;  // Fowler, Noll and Vo, a double at a time
   for (Index i = 0; i < draws.size(); ++i)
@@ -47,7 +47,7 @@ class Mover {
         plan_(sampler_.plan()),
         full_(store, model) {
     constexpr std::uint64_t starts = 8, trials = 5;
-    constexpr double normal = 0.98;  // least acceptance if the posterior is nearly normal
+    constexpr double normal = 0.98;  // acceptance expected if the posterior is nearly normal
     queries = preparation_.anchor->queries;
     Tuners tuners = plan_.kernels();
     double accepted = 0.0;
@@ -98,7 +98,7 @@ class Mover {
   }
   // If the posterior is not normal, trajectories are rejected in its tails; slice updates reach them and come back.
   std::vector<SliceSome::Coordinate> every_coordinate() const {
-    constexpr double width = 1.6;  // 2.4 standard deviations from the mode
+    constexpr double width = 1.6;  // the interval of the slice; it lies 2.4 standard deviations from the mode
     const Anchor& mode = *preparation_.anchor;
     std::vector<SliceSome::Coordinate> out;
     for (Index j = 0; j < mode.theta.size(); ++j) {
@@ -187,7 +187,7 @@ Audit audit(const Store& store, const Model& model, const AuditedRun& run, const
     if (of_how_many) of_how_many(so_many, pairs);
   });
 
-  // For each number its change in standard deviations and the change of its squared distance from the mean; then the
+  // The change of each number in standard deviations, then the change of its squared distance from the mean, then the
   // change of the log posterior.
   RowMatrix changes(pairs, 2 * numbers + 1);
   Audit out{.options = options, .draws = pairs, .all_draws = run.all_draws};

@@ -28,7 +28,7 @@ Finding centre_finding(const AuditedNumber& of) {
                       of.centre.error, direction(of.centre, "low", "high"))};
 }
 
-// The change of the mean square, less the part that the change of the mean explains.
+// The change of the mean square, minus the part that the change of the mean explains.
 Finding spread_finding(const AuditedNumber& of) {
   const double wider = of.spread.mean - (of.centre.found ? of.centre.mean * of.centre.mean : 0.0);
   if (of.centre.found && std::abs(wider) < 3.0 * of.spread.error) return {0.0, ""};

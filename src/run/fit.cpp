@@ -1,4 +1,4 @@
-// Anchor, collapse, sample.
+// Prepares and samples in memory.
 #include "flymc/run/fit.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace flymc {
 
 namespace {
 
-// Keeps parameters where chains draw theta.
+// Converts the theta of the chains to parameters.
 class ParameterSink final : public Sink {
  public:
   ParameterSink(const Model& model, Sink& to) : model_(model), to_(to) {}

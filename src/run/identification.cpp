@@ -1,4 +1,4 @@
-// Three ways in which a likelihood can leave a coefficient open.
+// Finds coefficients that the likelihood leaves open, in three ways.
 #include "identification.hpp"
 
 #include <fmt/format.h>
@@ -14,15 +14,15 @@
 
 namespace flymc {
 
-// A positive parameter is compared with its prior on the logarithmic scale, too: a shape that the rows estimate as 1000
-// with an error of 4 % has a wider posterior than a prior around 0, and is well known. If the rows say only that the
-// shape kappa is large, the likelihood tends to exp(-a / kappa); with the prior's tail kappa^-(nu + 1), the standard
-// deviation of log kappa is then 1 / sqrt(nu).
+// A positive parameter is also compared with its prior on the logarithmic scale: a shape that the rows estimate as 1000
+// with an error of 4 % has a wider posterior than a prior around 0, and is nevertheless identified. If the rows only
+// show that the shape kappa is large, the likelihood tends to exp(-a / kappa). With the prior's tail kappa^-(nu + 1),
+// the standard deviation of log kappa is then 1 / sqrt(nu).
 std::vector<std::string> unknown_parameters(const std::vector<std::string>& names, const Approximation& posterior,
                                             const Approximation& prior, std::size_t coefficients) {
-  constexpr double limit = 0.9;    // the rows have added less than a quarter to the precision
-  constexpr double far = 4.0;      // prior sds: a posterior that is as wide but elsewhere was moved by the rows
-  constexpr double roughly = 0.4;  // relative sd: a parameter that is known more exactly is known from the rows
+  constexpr double limit = 0.9;  // the rows have added less than a quarter to the precision
+  constexpr double far = 4.0;    // prior sds; a posterior as wide as the prior but this far away was moved by the rows
+  constexpr double roughly = 0.4;  // relative sd; a parameter with a smaller one is identified by the rows
   std::vector<std::string> unknown, out;
   const auto is_unknown = [&](std::size_t at) {
     const auto i = static_cast<Index>(at);
@@ -47,8 +47,8 @@ std::vector<std::string> unknown_parameters(const std::vector<std::string>& name
   return out;
 }
 
-// With C the curvature scaled to a diagonal of ones, pivot j of its Cholesky factor is the share of column j that those
-// before it do not explain, 1 - R^2.
+// If C is the curvature scaled to a diagonal of ones, pivot j of its Cholesky factor is 1 - R^2, the share of column j
+// that the columns before it do not explain.
 std::vector<std::string> dependent_columns(const std::vector<std::string>& columns, const Matrix& curvature) {
   constexpr double unexplained = 1e-9, ridge = 1e-12, least_part = 1e-3;
   constexpr std::size_t most_shown = 5;
@@ -82,7 +82,7 @@ std::vector<std::string> dependent_columns(const std::vector<std::string>& colum
 
 namespace {
 
-// What the rows of one class show of one column.
+// Summary of one column over the rows of one class.
 struct InClass {
   double smallest = HUGE_VAL, largest = -HUGE_VAL;
   bool has_zero = false, has_one = false, has_others = false;
@@ -102,19 +102,19 @@ struct InClass {
     has_others = has_others || other.has_others;
   }
   bool has_rows() const { return smallest <= largest; }
-  // Not if both are one and the same number.
+  // False if both are one and the same number.
   bool lies_beyond(const InClass& other) const {
     return (other.largest <= smallest || largest <= other.smallest) &&
            !(smallest == other.largest && largest == other.smallest);
   }
 };
-using Seen = std::vector<InClass>;  // by class; of an ordered target by cut point, below and above it
+using Seen = std::vector<InClass>;  // by class; for an ordered target by cut point, below and above it
 
-// What separates means for a family.
+// The classes that a column may separate, for each kind of family.
 //
-// A count, or a share of trials, is of class 0 if a linear predictor far above 0 would cost it likelihood, and of class 1
-// if one far below 0 would: a count of 0 is of class 0 alone, a share of 1 of class 1 alone, all others of both. So are
-// times: one that was seen of both, a censored one of one of them.
+// A count or a share of trials is in class 0 if a linear predictor far above 0 would make it unlikely, and in class 1
+// if one far below 0 would. So a count of 0 is in class 0 alone, a share of 1 in class 1 alone, and all others are in
+// both. An observed time is in both classes, a censored one in one of them.
 class Classes {
  public:
   Classes(const Model& model, const Vector& mode, const std::vector<std::string>& names)
@@ -125,7 +125,7 @@ class Classes {
         cuts_(model.cuts()) {}
 
   Index cuts() const { return cuts_; }
-  // 0: targets of this family do not separate.
+  // The number of classes. 0 if targets of this family cannot be separated.
   std::size_t count() const {
     if (cuts_ > 0) return 2 * static_cast<std::size_t>(cuts_);
     if (by_target()) return static_cast<std::size_t>(family_.target_classes());
@@ -139,7 +139,7 @@ class Classes {
   void each(const RowCopies& rows, std::size_t i, const RowFacts& facts, F&& f) {
     if (cuts_ > 0 || by_target()) {
       const double classes = cuts_ > 0 ? 2.0 : static_cast<double>(family_.target_classes());
-      if (!(facts.target >= 0.0 && facts.target < classes)) return;  // from a forged file of rows
+      if (!(facts.target >= 0.0 && facts.target < classes)) return;  // only in a forged file of rows
       const auto target = static_cast<std::size_t>(facts.target);
       if (cuts_ == 0) return f(target);
       Index cut = 0;
@@ -152,7 +152,7 @@ class Classes {
     if (costs(facts.target, -far)) f(1);
   }
 
-  // In which way a column separates the classes that were seen, in words; empty if it does not.
+  // Describes how a column separates the observed classes. Empty if it does not.
   std::string separation_by(const Seen& seen, const std::string& column) const {
     if (std::ranges::any_of(seen, &InClass::has_others)) {
       const auto [k, found] = beyond_others(seen);
@@ -166,7 +166,7 @@ class Classes {
     const Seen sides = cuts_ > 0 ? both_sides(seen) : seen;
     for (const int side : {1, 0}) {
       const auto has = side == 1 ? &InClass::has_one : &InClass::has_zero;
-      if (std::ranges::none_of(sides, has)) continue;  // the intercept is never 0
+      if (std::ranges::none_of(sides, has)) continue;  // an intercept is never 0
       for (std::size_t k = 0; k < sides.size(); ++k)
         if (sides[k].has_rows() && !(sides[k].*has))
           return fmt::format("no row where '{}' is {} {} {}", column, side, by_target() ? "is of class" : "has",
@@ -177,7 +177,7 @@ class Classes {
   std::string absence_of(std::size_t k) const {
     return by_target() ? fmt::format("no row is of class '{}'", name(k)) : fmt::format("no row has {}", name(k));
   }
-  // Whether further rows cannot make it separate them.
+  // Whether the column certainly does not separate the classes, whatever the remaining rows are.
   bool settled(const Seen& seen) const {
     if (!std::ranges::all_of(seen, &InClass::has_rows)) return false;
     if (std::ranges::any_of(seen, &InClass::has_others)) return !beyond_others(seen).second;
@@ -200,8 +200,8 @@ class Classes {
     for (std::size_t i = 0; i < seen.size(); ++i) out[i % 2].add(seen[i]);
     return out;
   }
-  // The class whose values lie beyond those of all others: the last of two. Of an ordered target, at each cut point and
-  // always on the same side.
+  // The class whose values lie beyond those of all others, and whether there is one. For an ordered target the sides of
+  // each cut point must be separated in the same direction.
   std::pair<std::size_t, bool> beyond_others(const Seen& seen) const {
     if (cuts_ > 0) {
       bool rises = true, falls = true;
@@ -229,15 +229,15 @@ class Classes {
 
   const BatchedFamily& family_;
   const std::vector<std::string>& names_;
-  double shape_;  // the last of the mode, of a family that has one
+  double shape_;  // the last entry of the mode, for families with a shape
   bool scaled_;
   Index cuts_;
   double smallest_ = HUGE_VAL;
 };
 
-// Whether the rows hardly tell a shape from one that is much larger, as of counts that vary like a Poisson's.
+// Whether the rows hardly distinguish the shape from a much larger one, as for counts with Poisson variance.
 bool has_no_end(const Store& store, const Model& model, const Vector& mode) {
-  constexpr double much = 1e4, hardly = 10.0;  // times the shape; nats
+  constexpr double much = 1e4, hardly = 10.0;  // times the shape; in nats
   const FullDensity density(store, model);
   const State none(mode, 0);
   const auto of_rows = [&](const Vector& theta) {
@@ -252,9 +252,10 @@ bool has_no_end(const Store& store, const Model& model, const Vector& mode) {
 
 }  // namespace
 
-// At the mode the slope of the likelihood is minus that of the prior. Where a likelihood has no maximum, it is not small
-// beside its curvature: of a column of 0 and 1 with one class only, sum (1 - p) against sum p (1 - p). By that columns are
-// ranked, the first ones looked at, and rows read until each is known not to separate: a few, but for rare levels.
+// At the mode the slope of the likelihood is minus that of the prior. If a likelihood has no maximum, its slope is
+// large relative to its curvature: for a 0/1 column with one class only, sum (1 - p) against sum p (1 - p). Columns are
+// ranked by this ratio. For the first ones, rows are read until each is known not to separate the classes: a few rows,
+// unless a level is rare.
 std::vector<std::string> separated_classes(const Store& store, const Model& model, const Laplace& laplace,
                                            const std::vector<std::string>& names, std::vector<Index>& columns) {
   constexpr std::size_t most_columns = 50, most_shown = 5;
@@ -282,7 +283,7 @@ std::vector<std::string> separated_classes(const Store& store, const Model& mode
   RowCopies some;
   FactColumns facts;
   std::vector<RowId> rows;
-  Seen present(classes.count());  // which classes there are
+  Seen present(classes.count());  // the classes seen so far
   const auto all_present = [&] { return std::ranges::all_of(present, &InClass::has_rows); };
   for (RowId first = 0; first < store.rows() && !(candidates.empty() && all_present()); first += at_once) {
     rows.resize(static_cast<std::size_t>(std::min(at_once, store.rows() - first)));
@@ -299,7 +300,7 @@ std::vector<std::string> separated_classes(const Store& store, const Model& mode
   std::vector<std::string> said;
   if (const auto absent = std::ranges::find_if_not(present, &InClass::has_rows);
       absent != present.end() && classes.cuts() == 0) {
-    // Every coefficient, the intercept's too.
+    // Adds every coefficient, including the intercept's.
     for (Index j = 0; j < last; ++j) columns.push_back(j);
     return {fmt::format(
         "{}, so the rows do not limit the intercept on one side, and how far it goes is decided by the prior "
@@ -326,7 +327,7 @@ std::vector<std::string> separated_classes(const Store& store, const Model& mode
 
 std::vector<Index> without_moments(const Store& store, const Model& model, const std::vector<Index>& separating,
                                    const Vector& mode) {
-  constexpr double enough = 2.0;  // degrees of freedom; with 1 or fewer there is no mean either
+  constexpr double enough = 2.0;  // degrees of freedom; with 1 or fewer the mean does not exist either
   const auto has_long_tail = [&](Index entry) {
     const auto prior = model.prior().student_t_of(entry);
     return prior && prior->nu <= enough;

@@ -1,4 +1,4 @@
-// A Newton step, and a comparison with draws.
+// Finds the mode by Newton steps, and compares the approximation with draws.
 #include "flymc/run/laplace.hpp"
 
 #include <fmt/format.h>
@@ -26,9 +26,9 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
     rows = anchor.metric.matrix();
     model.term().curvature(Term::Of::surrogate, anchor.theta).add_to(rows, -1.0);
   }
-  // To the mode of the prior and the rows' quadratic at the anchor, by one step for a normal prior and a few for
-  // others. Where that is far away, as under another prior than the anchor was found for, with lit rows as they are:
-  // their quadratic says nothing there.
+  // Finds the mode of the prior and the rows' quadratic at the anchor: one Newton step for a normal prior, a few for
+  // others. If the mode is far from the anchor, as under another prior, lit rows are evaluated exactly, because their
+  // quadratic is inaccurate there.
   struct At {
     double value;
     Vector slope;
@@ -43,8 +43,8 @@ std::optional<Laplace> laplace_of(const Model& model, const Preparation& prepara
     out.queries += static_cast<RowId>(bound->lit().size());
     return here;
   };
-  // Of the same surrogate of the prior as the steps: the prior itself may have its mode in a corner, where they lead
-  // down.
+  // Uses the same surrogate of the prior as the steps. The prior itself may have its mode in a corner, where the steps
+  // would appear to go downhill.
   const auto value_at = [&](const Vector& theta) {
     Vector unused = Vector::Zero(d);
     return at(theta).value + model.term().surrogate(theta, unused);
@@ -95,7 +95,7 @@ bool suits(const Model& model, const Preparation& preparation) {
   // A change of the prior may have moved the mode into the new prior's spike, or out of the old one's.
   if (!long_tails_of(model, preparation).empty()) return false;
   const auto laplace = laplace_of(model, preparation);
-  constexpr double farther = 1.15;  // a mode that is sqrt(D) / 3 away makes it 1.05
+  constexpr double farther = 1.15;  // a mode sqrt(D) / 3 away gives a ratio of 1.05
   return laplace && distance_from(*laplace, *preparation.bound) <=
                         farther * std::sqrt(static_cast<double>(preparation.bound->anchor().size()));
 }

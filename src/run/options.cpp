@@ -15,7 +15,7 @@ void check(const FitOptions& options) {
     throw InputError(fmt::format("{} must be 1 or more, not {}", mention("chains"), options.chains));
   if (options.chains > 1000)
     throw InputError(fmt::format("{} must be at most 1000, not {}", mention("chains"), options.chains));
-  // Beyond some tens of thousands oneTBB falls over.
+  // oneTBB fails with more than some tens of thousands of threads.
   if (options.threads < 0 || options.threads > 1024)
     throw InputError(fmt::format("{} must be from 0 (all cores) to 1024, not {}", mention("threads"), options.threads));
   if (options.warmup < 0)

@@ -1,4 +1,4 @@
-// Choices, and how they are told.
+// Makes the automatic choices and describes them.
 #include "flymc/run/recipe.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +11,9 @@
 namespace flymc {
 namespace {
 
-// Here all rows cost a fraction of a millisecond, and the posterior need not look like the normal that the bound is
-// made for: bright rows then hold the chain back, by up to ten times where classes hardly overlap or one is rare.
+// Up to this size, evaluating all rows takes a fraction of a millisecond, and the posterior may differ much from the
+// normal that the bound is made for. Bright rows then slow the chain, by up to ten times if classes hardly overlap or
+// one is rare.
 constexpr RowId small_table = 1000;
 
 }  // namespace

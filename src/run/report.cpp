@@ -1,4 +1,4 @@
-// A report from what was prepared, and its words.
+// Makes a report from the preparation, and its text.
 #include "flymc/run/report.hpp"
 
 #include <fmt/format.h>
@@ -19,8 +19,8 @@
 namespace flymc {
 namespace {
 
-// A second mode that lies so little below the anchor's that it may hold some of the posterior. `here` and `there` are
-// the anchor and that mode as they are to be shown.
+// Warns about a second mode whose density is close enough to the anchor's to hold some of the posterior. `here` and
+// `there` are the anchor and that mode on the scale of the report.
 std::vector<std::string> mode_warnings(const Anchor& anchor, const std::vector<std::string>& names, const Vector& here,
                                        const Vector& there) {
   constexpr double most_nats = 15.0, few_nats = 5.0;
@@ -36,8 +36,8 @@ std::vector<std::string> mode_warnings(const Anchor& anchor, const std::vector<s
                   anchor.other->lower < few_nats ? ", and it may hold as much of the probability as the first" : "")};
 }
 
-// Warnings about narrow priors with long tails: their spike has a share of the posterior, or nearly all of it although
-// the likelihood disagrees.
+// Warnings about narrow priors with long tails: the spike at the prior holds a noticeable share of the posterior, or
+// nearly all of it although the likelihood disagrees.
 std::vector<std::string> prior_mode_warnings(const LongTails& tails, const UnreachedModes& unreached,
                                              const std::vector<std::string>& names,
                                              const std::function<Vector(const Vector&)>& shown) {
@@ -53,7 +53,7 @@ std::vector<std::string> prior_mode_warnings(const LongTails& tails, const Unrea
     if (const auto better = std::ranges::find(unreached.shares, entry, &std::pair<Index, double>::first);
         share && better != unreached.shares.end())
       share = better->second;
-    // Where there is one mode, it may lie at the prior.
+    // A single mode may lie at the prior.
     if (!share && likeliest[i]) share = 1.0;
     const bool is_unreached =
         std::ranges::find(unreached.modes, entry, &UnreachedModes::One::entry) != unreached.modes.end();
@@ -95,20 +95,20 @@ std::vector<std::string> moment_warnings(std::vector<std::string> names) {
                   quoted_list(names, 5))};
 }
 
-// What a target of 0 or 1 means where rows are compared with cut points: no row of the first class is above one, and none
-// of the last below.
+// The meaning of targets 0 and 1 if rows are compared with cut points. No row of the first class is above a cut point,
+// and none of the last class is below one.
 std::vector<std::string> sides_of(const Model& model, const std::vector<std::string>& classes) {
   if (model.cuts() == 0) return classes;
   if (classes.empty()) return {"below the highest", "above the lowest"};
   return {"below " + classes.back(), "above " + classes.front()};
 }
 
-// A prior that data of many rows pull far from its centre says something that nobody meant, and bends other
-// coefficients.
+// If many rows pull a coefficient far from the centre of its prior, the prior is probably not what was intended, and it
+// distorts other coefficients.
 std::vector<std::string> prior_warnings(const Model& model, const std::vector<std::string>& names, const Vector& mean) {
   constexpr double limit = 4.0;
   const Prior& prior = model.prior();
-  // A shape is large where targets vary little, and nothing else follows from it.
+  // Shapes are left out: a shape is large if targets vary little, and this has no other consequences.
   const Index looked_at = model.scales_coefficients() ? mean.size() : model.before_block(mean.size());
   std::size_t strained = 0;
   Index worst = 0;
@@ -129,7 +129,7 @@ Vector as_vector(const std::vector<double>& values) {
   return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
 }
 
-// Rows, bright rows, and passes by what took them.
+// The numbers of rows and bright rows, and the passes of each stage.
 std::string describe_cost(const Report& report) {
   const std::vector<ChainReport>& chains = report.chains;
   RowId start = 0, warmup = 0, sampling = 0;
@@ -187,7 +187,7 @@ Reported Report::reported(const std::string& reference_class) const {
 std::pair<Vector, Vector> Report::laplace(const Reported& reported) const {
   if (reported.reference() == 0) return {as_vector(laplace_mean), as_vector(laplace_sd)};
   if (laplace_sd_of_others.empty()) return {};  // an earlier version's report has none
-  // The first class may have any coefficients where differences are asked for: 0.
+  // If differences are reported, any value will do for the first class: 0.
   Vector theta = Vector::Zero(static_cast<Index>(coefficients.size()));
   theta.tail(reported.size()) = as_vector(laplace_mean);
   return {reported.at(theta), as_vector(laplace_sd_of_others[reported.reference() - 1])};
@@ -228,7 +228,7 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
     Matrix prior = Matrix::Zero(factor.rows(), factor.cols());
     for (Index j = 0; j < prior.cols(); ++j) {
       Vector column = Vector::Zero(prior.rows());
-      column[j] = std::min(model.prior().deviation(j), 1e150);  // none is wider than any posterior
+      column[j] = std::min(model.prior().deviation(j), 1e150);  // wider than any posterior
       prior.col(j) = shown.original(column);
     }
     const std::vector<std::string>& names = reported.names();
@@ -239,7 +239,7 @@ Report report_on(const Store& store, const Model& model, const Preparation& prep
                               static_cast<std::size_t>(model.before_block(static_cast<Index>(names.size())))));
     const Index features = model.before_block(store.features());
     warn(dependent_columns(store.columns(), laplace->rows.topLeftCorner(features, features)));
-    // A prior also strains where classes are separated, and a wider one would do no good there.
+    // If classes are separated, the prior also conflicts with the data, but a wider one would not help.
     std::vector<Index> separating;
     const auto separated = separated_classes(store, model, *laplace, sides_of(model, shown.classes), separating);
     for (const Index j : without_moments(store, model, separating, laplace->mean))

@@ -1,4 +1,4 @@
-// Medians of residuals, of the table and of targets that the family draws.
+// Compares the median size of the residuals with that of targets that the family draws.
 #include "flymc/run/residuals.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ struct Sized {
   double size, weight;
 };
 
-// Half of the weight has larger residuals.
+// The weighted median: half of the weight has larger residuals.
 double median_size(std::vector<Sized> residuals) {
   std::ranges::sort(residuals, {}, &Sized::size);
   double half = 0.0;
@@ -29,7 +29,7 @@ double median_size(std::vector<Sized> residuals) {
 
 constexpr RowId fewest_rows = 400;
 
-// Rows that count, evenly spaced: closer together where many do not.
+// Evenly spaced rows with positive weight; the spacing is reduced if many rows have weight 0.
 std::vector<RowId> rows_to_look_at(const Store& store, RowId most_rows) {
   std::vector<RowId> rows;
   for (RowId count = std::min(store.rows(), most_rows); rows.size() < static_cast<std::size_t>(fewest_rows);
@@ -54,8 +54,8 @@ Fitted fitted(const BatchedFamily& family, const Store& store, const Vector& the
   return out;
 }
 
-// Pearson's statistic: the mean of (y - mean)^2 / variance, 1 if the family is right. Of a count of variance v that ratio
-// has the variance 2 + 1 / v or less, by which single events among many zeros do not count as a surprise.
+// Pearson's statistic: the mean of (y - mean)^2 / variance, which is 1 if the family is right. For a count of variance
+// v the ratio has variance 2 + 1 / v or less; this term keeps single events among many zeros from causing a warning.
 std::vector<std::string> dispersion_warnings(const BatchedFamily& family, const Store& store, const Vector& theta) {
   constexpr RowId most_rows = 20000;
   constexpr double limit = 1.2, errors = 5.0;
@@ -63,7 +63,7 @@ std::vector<std::string> dispersion_warnings(const BatchedFamily& family, const 
   double sum = 0.0, square_errors = 0.0, weights = 0.0;
   for (const RowId row : rows_to_look_at(store, most_rows)) {
     const Fitted at = fitted(family, store, theta, row);
-    // How often the row was seen, how many trials it has each time, and the variance of their sum.
+    // The number of times the row was observed, its trials each time, and the variance of their sum.
     const double times = trials ? 1.0 : at.facts.weight, tries = trials ? at.facts.weight : 1.0;
     const double variance = tries * *family.variance({&at.eta, 1}), residual = tries * (at.facts.target - at.mean);
     if (!(variance > 0.0) || !std::isfinite(variance)) continue;
@@ -86,8 +86,8 @@ std::vector<std::string> dispersion_warnings(const BatchedFamily& family, const 
           : fmt::format("choose a family that allows for it ({})", mention("family", family.wider())))};
 }
 
-// A scale that is drawn fits the residuals as a whole, but not if they have another shape: a few that are huge set it,
-// and most are then much smaller than they should be. (That most are larger says little where targets are rounded.)
+// A drawn scale fits the residuals as a whole, but not their shape: a few huge residuals determine it, and most are
+// then much smaller than expected. (Most residuals being larger means little, because targets may be rounded.)
 std::vector<std::string> shape_warnings(const BatchedFamily& family, double size, double usual) {
   constexpr double limit = 1.0 / 1.5;
   if (size > limit * usual) return {};
@@ -100,21 +100,21 @@ std::vector<std::string> shape_warnings(const BatchedFamily& family, double size
 
 }  // namespace
 
-// The median of |y - mean| of n rows is good to about 1.2 / sqrt(n), 3 % of 2,000 and 6 % of 400, and the limit lies
-// five standard errors of the ratio away. Residuals at the mode are smaller by sqrt(1 - D / N) than around the true
-// theta.
+// The median of |y - mean| of n rows has a relative error of about 1.2 / sqrt(n), 3 % for 2,000 rows and 6 % for 400.
+// The limit is five standard errors of the ratio away. Residuals at the mode are smaller by sqrt(1 - D / N) than around
+// the true theta.
 std::vector<std::string> residual_warnings(const Model& model, const Store& store, const Vector& theta) {
   constexpr RowId most_rows = 2000, rows_per_coefficient = 10;
   constexpr double limit = 1.5;
   const BatchedFamily& family = model.family();
   const auto coefficients = static_cast<RowId>(theta.size());
-  if (model.arrangement().last_is_shared()) return {};  // which is as large as the residuals say
+  if (model.arrangement().last_is_shared()) return {};  // a drawn shape fits the residuals
   if (family.target_classes() > 0 || store.rows() < std::max(fewest_rows, rows_per_coefficient * coefficients))
     return {};
   const double origin = 0.0;
   if (family.predictors() == 1 && family.variance({&origin, 1})) return dispersion_warnings(family, store, theta);
   const std::vector<RowId> rows = rows_to_look_at(store, most_rows);
-  // Where the event was not seen the residual would have been larger.
+  // A censored row would have had a larger residual.
   if (model.censored() && std::ranges::any_of(rows, [&](RowId row) { return store.target(row) == 0.0; })) return {};
   double weights = 0.0, squares = 0.0;
   std::vector<Sized> found, expected;
@@ -127,7 +127,7 @@ std::vector<std::string> residual_warnings(const Model& model, const Store& stor
     weights += facts.weight;
     squares += facts.weight * facts.weight;
   }
-  // As many rows of equal weight would know as much.
+  // Requires as much information as from `fewest_rows` rows of equal weight.
   if (!(weights * weights >= static_cast<double>(fewest_rows) * squares)) return {};
   const double shrinkage = std::sqrt(1.0 - static_cast<double>(coefficients) / static_cast<double>(store.rows()));
   const double size = median_size(std::move(found)), usual = shrinkage * median_size(std::move(expected)),

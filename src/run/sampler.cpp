@@ -1,4 +1,4 @@
-// Anchor and collapse; then kernels and starts.
+// Makes the preparation; then the kernels and starts of the chains.
 #include "flymc/run/sampler.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ std::unique_ptr<Tuner> make_sweep(const JointDensity& density, const std::shared
   return std::make_unique<Untuned<ExplicitSweep>>(ExplicitSweep(density, count, choice));
 }
 
-// First guesses are the known best ones for a normal target in the metric's units; warm-up does the rest.
+// Initial step sizes are the best ones for a normal target in the metric's units; warm-up tunes them.
 std::unique_ptr<Tuner> make_move(const Density& density, const std::shared_ptr<const Precision>& metric,
                                  MoveKind kind) {
   const auto d = static_cast<double>(density.dimension());
@@ -55,7 +55,7 @@ std::unique_ptr<Tuner> make_move(const Density& density, const std::shared_ptr<c
   throw InputError("unknown move");
 }
 
-// The corner of a Laplace prior, where its surrogate is ten times as narrow, makes the posterior look narrow.
+// In the corner of a Laplace prior the surrogate is ten times as narrow, which makes the posterior look narrow.
 void take_off_corners(const Term& term, const Vector& theta, Matrix& precision) {
   term.curvature(Term::Of::corner, theta).add_to(precision, -1.0);
 }
@@ -69,14 +69,14 @@ Precision as_wide_as_the_posterior(const Model& model, const Anchor& anchor, con
   return Precision::of(precision).value_or(anchor.metric);
 }
 
-// The coefficients that the rows hardly know, under a prior with long tails: as that of a level with rows of one class,
-// whose posterior has the tail of its prior on one side. Under a Student-t prior that is polynomial, and a trajectory in
-// a frame of Laplace's scale neither gets there nor back: 20 rows of one class under student_t(4, 0, 2.5) had a standard
-// deviation of 2.5 instead of 3.0 in 800,000 draws, and none of them beyond -21, where 0.35 % should have been. Where
-// there is a bound, what rows know for good is what those that are not lit know.
+// The coefficients that the rows hardly identify, under a prior with long tails. An example is a level with rows of one
+// class: on one side its posterior has the tail of its prior. Under a Student-t prior that tail is polynomial, and a
+// trajectory in a frame of Laplace's scale neither reaches it nor returns. With 20 rows of one class under student_t(4,
+// 0, 2.5), the standard deviation of 800,000 draws was 2.5 instead of 3.0, and none lay beyond -21, where 0.35 % should
+// have been. With a bound, only the information of unlit rows counts.
 std::vector<SliceSome::Coordinate> long_tailed(const Model& model, const Anchor& centre, const Bound* bound) {
-  constexpr double hardly = 0.2;    // a standard deviation of so many of the prior's scales
-  constexpr double nothing = 0.05;  // a precision of so much per square of the prior's scale
+  constexpr double hardly = 0.2;    // standard deviation relative to the prior's scale
+  constexpr double nothing = 0.05;  // precision times the square of the prior's scale
   constexpr double width = 4.0;     // in standard deviations, at the centre
   std::vector<SliceSome::Coordinate> out;
   if (model.prior().quadratic() || (bound && bound->lit().size() == 0)) return out;
@@ -130,7 +130,7 @@ bool has_endless_tail(const Model& model, Index entry) {
 }
 
 bool needs_anchor(const Recipe& recipe, const FitOptions& options) {
-  // Untuned and regular runs need the anchor for nothing but their metric and their start.
+  // Untuned and regular runs need the anchor only for their metric and their start.
   const bool tuned = recipe.bound != BoundKind::untuned && !recipe.regular;
   return tuned || options.whiten || (recipe.regular && recipe.move == MoveKind::split_hmc) || !options.start_from_prior;
 }
@@ -144,8 +144,9 @@ std::string too_slow(const DrawCosts& costs) {
                                    : fmt::format("about {:.0f} times", times));
 }
 
-// Regular MCMC takes hundreds of passes. A few more make its anchor the mode of all rows, and not about that of a
-// subsample: it is the frame of its moves, and what the report judges the prior and the columns by.
+// Regular MCMC takes hundreds of passes. A few more move its anchor from about the mode of a subsample to the mode of
+// all rows. The anchor is the frame of its moves, and the reference for the report's warnings about the prior and the
+// columns.
 void go_on_to_mode(const Store& store, const Model& model, const Execution& execution, std::optional<Anchor>& anchor) {
   if (!anchor || anchor->distance <= AnchorOptions{}.tolerance) return;
   const RowId before = anchor->queries;
@@ -182,7 +183,7 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
   const TableShape shape =
       shape_of(scaled(store.rows(), options.lit.stands_for), store.layout(), model.arrangement().blocks());
   out.recipe = recipe_for(options, shape);
-  // The subsample's random numbers do not depend on the seed of the chains: their bound is the same.
+  // The subsample does not depend on the chains' seed, so runs with different seeds have the same bound.
   constexpr std::uint64_t subsample_seed = 1;
   if (needs_anchor(out.recipe, options)) out.anchor = find_likeliest_anchor(store, model, execution, subsample_seed);
   const auto regular = [&] {
@@ -211,7 +212,7 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
     out.recipe.why = "the posterior has modes too far apart for one bound";
     return regular();
   }
-  // Where all rows are lit, that is regular MCMC already, with stand-ins.
+  // If all rows are lit, this is regular MCMC already, but with stand-ins.
   const bool all_lit = out.bound->lit().all;
   if (const DrawCosts costs = out.bound->costs();
       leaves_rows(options) && costs.regular < costs.with_bound && !all_lit) {
@@ -220,16 +221,17 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
     return regular();
   }
   if (out.bound->lit().size() == 0 || all_lit || out.recipe.bound != BoundKind::sharp) return out;
-  // Lit rows need no zone. Where they hold most of what is known about some direction, as of a level of one class, the
-  // posterior has a long tail there, and the zone should be as wide as it is without them: the pass again, with a
-  // metric that does not know them.
+  // Lit rows need no zone. If they hold most of the information about some direction, as for a level of one class, the
+  // posterior has a long tail there. The zone should then be as wide as without them, so the pass is repeated with a
+  // metric that ignores them.
   constexpr double most = 0.5;
   const LitRows& lit = out.bound->lit();
   const auto posterior = out.bound->posterior_metric();
   if (!posterior || largest_ratio(lit.curvature, *posterior) < most * LitRows::share) return out;
   Matrix precision = posterior->matrix() - Matrix(lit.curvature.selfadjointView<Eigen::Lower>()) / LitRows::share;
   if (!model.term().quadratic()) take_off_corners(model.term(), out.anchor->theta, precision);
-  // And ten times as wide where chains go far out: other rows do not see these coefficients.
+  // For coefficients with long tails the prior counts with 0.01 of its precision (ten times as wide), or 1e-8 if the
+  // tail has no finite variance: the unlit rows do not involve these coefficients.
   constexpr double shown = 0.01, shown_of_endless = 1e-8;
   SparseSymmetric of_prior = model.prior_precision(out.anchor->theta);
   of_prior -= model.term().curvature(Term::Of::corner, out.anchor->theta);
@@ -250,7 +252,7 @@ Preparation prepare(const Store& store, const Model& model, const FitOptions& op
     out.bound_queries += again.queries();
     out.bound.emplace(std::move(again));
   } catch (const NoBound&) {
-    // In the wider zone too many rows have none: the narrow one is exact, too.
+    // Too many rows have no bound in the wider zone. The narrow zone is exact, too.
     out.bound_queries += store.rows();
   }
   return out;
@@ -285,8 +287,8 @@ Sampler::Sampler(const Store& store, const Model& model, const Preparation& prep
     if (splits) frame_ = std::make_shared<const SplitFrame>(own_laplace_frame());
     return;
   }
-  // Where the collapsed bound is not Gaussian (rows that curve the wrong way, a prior that is nearly flat), the
-  // anchor's metric is a frame of its own, of which the density knows nothing.
+  // If the collapsed bound is not Gaussian (rows with curvature of the wrong sign, a nearly flat prior), a frame is
+  // made from the anchor's metric, separately from the density.
   auto own = splits ? collapsed_frame(*preparation.bound, model.term(), tails_->entries()) : std::nullopt;
   if (own) frame_ = std::make_shared<const SplitFrame>(*std::move(own));
   joint_.emplace(store, *preparation.bound, model.shared_term(), frame_, communicator);
@@ -310,7 +312,8 @@ SplitFrame Sampler::own_laplace_frame() const {
 
 State Sampler::start(ChainId id, double share, RowId& queries) const {
   if (!joint_) return start_full(*full_, start_theta(id, share), queries);
-  // A sweep by rows reaches every row that is likely to be bright at once; the others need a pass to begin with.
+  // A sweep by rows soon reaches every row that is likely to be bright, so z starts dark. Other sweeps need a first
+  // pass.
   if (proposals_) return start_dark(*joint_, start_theta(id, share), queries);
   return start_joint(*joint_, start_theta(id, share), id, queries);
 }
@@ -318,12 +321,12 @@ State Sampler::start(ChainId id, double share, RowId& queries) const {
 Vector Sampler::start_theta(ChainId id, double share) const {
   const PhiloxRandom random(id.seed, id.chain, 0);
   if (options_.start_from_prior) return model_.term().simulate(metric_->dimension(), random, Purpose::start);
-  // Wider than the posterior, so that R-hat can tell whether chains have met, but where the bound is sharp.
+  // Starts are wider than the posterior, so that R-hat can detect chains that disagree, but within the bound's radius.
   Vector z(metric_->dimension());
   random.normals(Purpose::start, 0, {z.data(), static_cast<std::size_t>(z.size())});
   const double radius = joint_ ? joint_->bound().radius() : HUGE_VAL;
   const double length = share * std::min(2.0, 0.95 * radius / z.norm());
-  // A chain that could not begin at these places begins near the anchor.
+  // If a chain cannot begin at these places, it begins near the anchor.
   constexpr double least_share = 0.02;
   if (tails_->empty() || share < least_share)
     return model_.term().away(centre_->theta, length * centre_->metric.unwhiten(z));
@@ -363,8 +366,8 @@ Tuners Sampler::kernels() const {
 
 ChainPlan Sampler::plan() const {
   return {[this](ChainId id, RowId& queries) {
-            // Where the posterior has a long tail to one side, a place as far out on the other may be beyond double
-            // precision, as counts of mean exp(50) are.
+            // If the posterior has a long tail on one side, a start equally far out on the other side may overflow
+            // double precision, as counts of mean exp(50) do. The distance is then halved.
             constexpr int most_halvings = 12;
             for (int halvings = 0;; ++halvings) try {
                 return start(id, std::ldexp(1.0, -halvings), queries);

@@ -1,4 +1,4 @@
-// Two tests of a run by what its chains have counted.
+// Two tests of a run from counts that its chains made.
 #include "flymc/run/self_check.hpp"
 
 #include <fmt/format.h>
@@ -16,10 +16,10 @@ namespace {
 const std::string remedy =
     "the draws may not be from the posterior. Compare with regular MCMC (" + mention("regular", "true") + ")";
 
-// The excess of bright rows has mean zero if z is where it should be, and at least the variance of their number, which
-// is about its mean. Checks are 64 draws apart, and hardly depend on each other; twice the plain standard error allows
-// for what dependence there is. Beyond 5 of those, by more than a tenth of what there should be and by more than ten
-// rows in all, it is no chance.
+// If z has the right distribution, the excess of bright rows has mean zero, and a variance of at least about the
+// expected number of bright rows. Checks are 64 draws apart and nearly independent; twice the plain standard error
+// allows for the remaining dependence. The test fails if the excess is beyond 5 of these errors, more than a tenth of
+// the expected number, and more than ten rows in all.
 std::string z_problem(std::span<const ChainReport> chains) {
   double n = 0.0, expected = 0.0, excess = 0.0, squares = 0.0;
   for (const ChainReport& chain : chains) {
@@ -36,9 +36,9 @@ std::string z_problem(std::span<const ChainReport> chains) {
                      remedy);
 }
 
-// Of a normal posterior the draws beyond the radius are at least a known part of those just inside it (for one that is
-// skewed or has heavier tails, more). If there are none where many are due, something holds the chains inside. Draws
-// depend on each other, so they count for as many as are effective.
+// For a normal posterior, draws beyond the radius are at least a known proportion of those just inside it (more if it
+// is skewed or has heavier tails). If there are none where many are expected, something keeps the chains inside.
+// Because draws are dependent, their effective number is used.
 std::string radius_problem(std::span<const ChainReport> chains, std::span<const ParameterSummary> parameters,
                            std::int64_t draws_per_chain, Index coefficients, double radius) {
   double near = 0.0, beyond = 0.0, least = HUGE_VAL;

@@ -1,4 +1,4 @@
-// A choice of lines, in the order of the table.
+// Chooses lines, and keeps the order of the table.
 #include "shown_lines.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ ShownLines::ShownLines(std::size_t size, bool all, const std::function<double(st
 
 std::string ShownLines::with_dots(const std::string& table) const {
   std::string out;
-  std::size_t from = 0, next = 0;  // of the text; of the lines that there are
+  std::size_t from = 0, next = 0;  // position in the text; the next line if none were left out
   for (std::size_t line = 0; line <= lines_.size(); ++line) {
     if (line > 0 && lines_[line - 1] != next) out += "...\n";
     if (line > 0) next = lines_[line - 1] + 1;

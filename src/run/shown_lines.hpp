@@ -12,7 +12,7 @@ class ShownLines {
  public:
   static constexpr std::size_t most = 40, first = 15, last = 5, worst = 5;
 
-  // Of `size` lines, all if there are at most `most`. What is not a number is the worst.
+  // Chooses from `size` lines; all if `all` or if there are at most `most`. A badness of NaN counts as the worst.
   ShownLines(std::size_t size, bool all, const std::function<double(std::size_t)>& badness);
 
   std::size_t left_out() const { return size_ - lines_.size(); }
@@ -22,7 +22,7 @@ class ShownLines {
     for (const std::size_t i : lines_) out.push_back(all[i]);
     return out;
   }
-  // A table of a heading and these lines, with dots where lines are left out.
+  // The heading and the chosen lines of a table, with dots where lines are left out.
   std::string with_dots(const std::string& table) const;
 
  private:

@@ -1,4 +1,4 @@
-// One chain on the sample, and its queries and seconds counted for the table.
+// Runs one chain on the sample, and converts its queries and seconds to the table's.
 #include "flymc/run/trial.hpp"
 
 #include <algorithm>
@@ -11,28 +11,29 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
 
-// Where iterations are dear, by lit rows or by all rows, warm-up of split HMC ends once it has learnt enough: soon.
+// If iterations are expensive, because of lit rows or all rows, warm-up of split HMC ends as soon as tuning has
+// converged.
 constexpr double short_warmup = 70.0;
 
-// Whether a chain looks at a share of all rows in each iteration, however many there are.
+// Whether the rows that a chain evaluates per iteration are a fixed share of all rows.
 bool looks_at_a_share(const Recipe& recipe) {
   return recipe.regular || recipe.bound == BoundKind::untuned ||
          (recipe.sweep != SweepKind::rows && recipe.sweep != SweepKind::implicit);
 }
 
-// Of an iteration with so many queries on the sample. Lit rows are evaluated once, if stand-ins take their place on the
-// way, else in each step.
+// Queries of an iteration on the table, given those on the sample. Lit rows are evaluated once per iteration if
+// stand-ins replace them along the trajectory, else in each step.
 double on_the_table(double queries, double stands_for, const Preparation& made, double bright) {
   if (looks_at_a_share(made.recipe)) return stands_for * queries;
   const auto lit = static_cast<double>(made.bound->lit().size());
   if (lit == 0.0) return queries;
-  // The sweep looks at some ten rows per bright one.
+  // The sweep evaluates about ten rows per bright row.
   const double evaluations =
       made.bound->stand_ins().size() > 0 ? 1.0 : std::max(1.0, (queries - 10.0 * bright) / (lit + bright));
   return queries + (stands_for - 1.0) * lit * evaluations;
 }
 
-// A row costs in the table what it costs anywhere.
+// The time per row is the same in the table and in the sample.
 double seconds_more(double queries, double more_queries, TableShape shape) {
   const auto cost = [&](double rows) {
     shape.rows = static_cast<RowId>(rows);
@@ -70,7 +71,7 @@ Trial try_fit(const Store& sample, double stands_for, const Model& model, FitOpt
   const bool ends_soon = made.recipe.move == MoveKind::split_hmc && (made.recipe.regular || out.lit > 0.0);
   if (!chain.warming_up() && warmed_up < trial_warmup)
     out.warmup = warmed_up;
-  else  // the time was over, or the trial's warm-up
+  else  // the time limit or the trial's warm-up ended first
     out.warmup =
         std::min<double>(warmup, ends_soon && chain.warming_up() ? std::max(short_warmup, warmed_up) : HUGE_VAL);
   const auto measure = [&](std::int64_t iterations, RowId queries, double seconds, double& queries_each,
@@ -94,7 +95,7 @@ Trial try_fit(const Store& sample, double stands_for, const Model& model, FitOpt
 }
 
 Trial guess_fit(const TableShape& shape, const FitOptions& options) {
-  constexpr double newton_steps = 8.0;  // of a well-behaved posterior
+  constexpr double newton_steps = 8.0;  // for a well-behaved posterior
   const auto rows = static_cast<double>(shape.rows);
   Trial out;
   out.recipe = recipe_for(options, shape);
@@ -103,8 +104,8 @@ Trial guess_fit(const TableShape& shape, const FitOptions& options) {
   out.anchor_passes = newton_steps;
   out.bound_passes = recipe.regular ? 0.0 : 1.0;
   out.start_passes = recipe.regular || !by_rows ? 1.0 : 0.0;
-  // Where all rows are evaluated warm-up ends once it has learnt enough, which split HMC soon has; and a trajectory has
-  // some evaluations. With a bound some ten rows are looked at per bright one.
+  // If all rows are evaluated, warm-up ends as soon as tuning has converged, which is early for split HMC; a trajectory
+  // takes a few evaluations. With a bound about ten rows are evaluated per bright row.
   out.warmup = std::min(static_cast<double>(options.warmup), splits && recipe.regular ? short_warmup : HUGE_VAL);
   const double evaluations = splits ? 3.0 : 1.0;
   const double queries = recipe.regular ? evaluations * rows : std::min(rows, 1.0 + 10.0 * expected_bright(shape));

@@ -1,4 +1,4 @@
-// Sums of a posterior density over points that are as dense as the spike is narrow.
+// Sums a posterior density over points whose spacing is as narrow as the spike.
 #include "unreached_modes.hpp"
 
 #include <fmt/format.h>
@@ -16,15 +16,15 @@
 namespace flymc {
 namespace {
 
-// The location and the scale of a parameter's Student-t prior as those of its entry of theta; empty if it has none, or
-// one of a positive parameter that is not narrow around a positive number.
+// The location and scale of a parameter's Student-t prior in units of its entry of theta. Empty if it has no such
+// prior, or if the parameter is positive and the prior is not narrow around a positive number.
 struct InTheta {
   double nu, location, scale;
 };
 std::optional<InTheta> prior_in_theta(const Model& model, const Vector& at, Index entry) {
   const auto prior = model.prior().student_t_of(entry);
   if (!prior) return std::nullopt;
-  constexpr double wide = 0.5;  // of its location
+  constexpr double wide = 0.5;  // relative to its location
   if (model.positive(entry, at.size()) && !(prior->scale < wide * prior->location)) return std::nullopt;
   Vector parameters = model.parameters(at);
   const auto entry_at = [&](double value) {
@@ -37,8 +37,8 @@ std::optional<InTheta> prior_in_theta(const Model& model, const Vector& at, Inde
   return InTheta{prior->nu, location, scale};
 }
 
-// The normal at the anchor without the prior of one entry: that entry's mean and standard deviation, and how the others
-// change with it.
+// The normal approximation at the anchor without the prior of one entry: the entry's mean and standard deviation, and
+// how the other entries change with it.
 struct WithoutPrior {
   double mean, sd;
   Vector direction;
@@ -59,12 +59,13 @@ std::optional<WithoutPrior> without_prior(const Model& model, const Anchor& anch
   return WithoutPrior{anchor.theta[entry] - column[entry] * slope, std::sqrt(column[entry]), column / column[entry]};
 }
 
-// The posterior on a line of theta, by the entry that it is about.
+// The posterior along a line through theta, at values of one entry.
 struct Line {
   std::vector<double> at, log_density;
 };
 
-// Two modes of a line: the logarithms of about how much of the posterior each has, and the highest point of the second.
+// Two modes on a line: the log of the approximate mass of each, the highest point of the second, and the valley
+// between.
 struct TwoModes {
   double log_spike = -HUGE_VAL, log_rest = -HUGE_VAL, top_of_rest = 0.0, valley = 0.0;
 };
@@ -74,8 +75,8 @@ double log_add(double a, double b) {
   return std::isfinite(larger) ? larger + std::log1p(std::exp(std::min(a, b) - larger)) : larger;
 }
 
-// Away from the spike the density falls. Another mode is where it has risen most since; the lowest point before that parts
-// the two. Empty if it nowhere doubles.
+// Away from the spike the density falls. The second mode is where it has risen most since its lowest point, and that
+// lowest point separates the two. Empty if the density never doubles.
 std::optional<TwoModes> two_modes(const InTheta& prior, const Line& line) {
   const std::vector<double>&at = line.at, &density = line.log_density;
   const auto n = static_cast<int>(at.size());
@@ -89,7 +90,7 @@ std::optional<TwoModes> two_modes(const InTheta& prior, const Line& line) {
     int lowest = spike;
     for (int i = spike; i >= 0 && i < n; i += direction) {
       if (density[index(i)] < density[index(lowest)]) lowest = i;
-      // A density that vanishes ends the search: an order of cut points, a sign of a scale.
+      // A density of 0 ends the search: cut points out of order, or a scale of the wrong sign.
       if (!std::isfinite(density[index(lowest)])) break;
       if (const double rise = density[index(i)] - density[index(lowest)]; rise > most)
         most = rise, rest = i, valley = lowest;
@@ -105,9 +106,9 @@ std::optional<TwoModes> two_modes(const InTheta& prior, const Line& line) {
   return out;
 }
 
-// What LongTails, by which chains cross, makes of the two places of one of its coefficients.
+// The two places of a coefficient according to LongTails, which chains use to cross.
 struct Seen {
-  double log_odds;  // of the spike
+  double log_odds;  // in favour of the spike
   Vector spike;     // theta there
 };
 Seen seen_by(const LongTails& tails, std::size_t i) {
@@ -119,8 +120,8 @@ Seen seen_by(const LongTails& tails, std::size_t i) {
   return {in_spike - tails.log_mass(places), std::move(theta)};
 }
 
-// How far the spike is from where chains look for it, in standard deviations of the other entries there. Chains look for
-// it at the scale that they are at, or at any if they regress it on the coefficient.
+// How far the spike is from where chains expect it, in standard deviations of the other entries. Chains expect it at
+// their current scale, or at any scale if they regress the scale on the coefficient.
 double missed_by(const BothPlaces& places, const Seen& seen, Index entry, bool scaled) {
   Vector expected = seen.spike;
   const Index last = expected.size() - 1;
@@ -195,7 +196,7 @@ UnreachedModes find_unreached_modes(const Store& store, const Model& model, cons
     const double share = 1.0 / (1.0 + std::exp(modes->log_rest - modes->log_spike));
     const bool anchor_in_spike = (from[entry] < modes->valley) == (prior->location < modes->valley);
     if (!((anchor_in_spike ? 1.0 - share : share) > some)) continue;
-    // Chains cross by how much of the posterior LongTails thinks is where.
+    // Chains cross according to the masses that LongTails assigns to the two places.
     if (can_cross && !is_misjudged(modes->log_spike - modes->log_rest)) continue;
     out.modes.push_back({entry, share, theta(prior->location), theta(modes->top_of_rest)});
   }

@@ -16,11 +16,11 @@ namespace flymc {
 struct UnreachedModes {
   struct One {
     Index entry;         // of theta
-    double share;        // about how much of the posterior is in the spike at the prior's location
+    double share;        // approximate share of the posterior in the spike at the prior's location
     Vector spike, rest;  // theta in the spike, and at the highest point elsewhere
   };
   std::vector<One> modes;
-  // For coefficients that chains can move between two places: the entry, and the share of the spike, by climbs to both.
+  // For coefficients that chains can move between two places: the entry, and the share of the spike from the two modes.
   std::vector<std::pair<Index, double>> shares;
   RowId queries = 0;
 };
@@ -33,7 +33,7 @@ struct UnreachedModes {
 UnreachedModes find_unreached_modes(const Store& store, const Model& model, const Anchor& anchor,
                                     const LongTails& tails);
 
-// The warnings about these modes. `shown` turns theta into what the summary shows.
+// The warnings about these modes. `shown` converts theta to the scale of the summary.
 std::vector<std::string> unreached_mode_warnings(const UnreachedModes& found, const std::vector<std::string>& names,
                                                  const std::function<Vector(const Vector&)>& shown);
 

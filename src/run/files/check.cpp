@@ -1,4 +1,4 @@
-// Which parts a check has, by the kind of target.
+// Chooses the parts of a check by the kind of target, and makes them.
 #include "flymc/run/files/check.hpp"
 
 #include <fmt/format.h>
@@ -25,15 +25,15 @@ struct NumberColumn {
   std::vector<double> values;
 };
 
-// A column of numbers, a function of one, or a product of such.
+// Whether a term is a column of numbers, a function of one, or a product with one.
 bool is_number(const Encoding& encoding, const EncodedTerm& term) {
   return !term.coded() && std::ranges::any_of(term.factors, [&](const TermFactor& factor) {
     return encoding.columns()[factor.column].kind == ColumnKind::numeric;
   });
 }
 
-// The columns whose values may make groups, of these rows of the store. Of levels, and of 0 and 1, the rows fit their
-// means by themselves: each has a coefficient of its own.
+// The columns of numbers whose values form groups, for these rows of the store. Levels and 0/1 columns are left out,
+// because each has its own coefficient, so the fit matches its mean anyway.
 std::vector<NumberColumn> number_columns(const RunParts& parts, std::span<const RowId> rows, std::size_t most) {
   const Encoding& encoding = parts.encoding;
   const Layout& layout = parts.rows.store.layout();
@@ -60,7 +60,7 @@ std::size_t numeric_columns(const Encoding& encoding) {
       std::ranges::count_if(encoding.terms(), [&](const EncodedTerm& term) { return is_number(encoding, term); }));
 }
 
-// The table's own targets before the drawn ones, which are then given up: both may be large.
+// The observed targets in the first row, then the drawn ones. Frees the drawn ones in `of`, because both may be large.
 Tables tables_of(Replicates& of) {
   Tables out(of.replicated.rows() + 1, of.replicated.cols());
   out.row(0) = Eigen::Map<const Vector>(of.observed.data(), out.cols()).transpose();

@@ -10,7 +10,7 @@
 namespace flymc {
 namespace {
 
-// Four digits are enough to tell groups apart; those before the point are told all.
+// Four significant digits tell groups apart; digits before the point are all shown.
 std::string short_number(double x) {
   const double size = std::abs(x);
   return size >= 1e4 && size < 1e9 ? fmt::format("{:.0f}", x) : fmt::format("{:.4g}", x);
@@ -27,7 +27,7 @@ struct Found {
   const CheckedGroup* group;
 };
 
-// Those outside of their bands, the furthest first.
+// The groups outside their bands, furthest first.
 std::vector<Found> outside(const RunCheck& check) {
   std::vector<Found> out;
   for (const CheckPart& part : check.parts)
@@ -37,7 +37,7 @@ std::vector<Found> outside(const RunCheck& check) {
   return out;
 }
 
-// What a group has a mean or a share of.
+// The statistic of a group, a mean or a share.
 std::string compared(const RunCheck& check, const CheckPart& part) {
   const std::string who = readable_name(check.target);
   const std::string one = !part.level.empty() ? readable_name(part.level) : readable_name(check.counted);
@@ -53,7 +53,7 @@ const CheckedGroup& furthest(const CheckPart& part) {
   return *std::ranges::max_element(part.groups, {}, [](const CheckedGroup& g) { return std::abs(g.deviation); });
 }
 
-// Columns under each other: the first to the left, the others to the right.
+// Aligns columns: the first to the left, the others to the right.
 std::string table(const std::vector<std::vector<std::string>>& lines) {
   std::vector<std::size_t> width;
   for (const auto& line : lines)
@@ -223,7 +223,7 @@ std::string RunCheck::text() const {
       columns.push_back(&part);
       continue;
     }
-    // Of many classes those that show something.
+    // With many classes, only those with a deviation are shown.
     const bool of_class = part.kind == CheckKind::calibration && !part.level.empty();
     if (of_class && ++calibrations > 3 && !std::ranges::any_of(part.groups, &CheckedGroup::outside)) continue;
     std::vector<std::vector<std::string>> lines = {{"", "rows", "observed", "expected", band, ""}};

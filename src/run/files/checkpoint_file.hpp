@@ -1,4 +1,4 @@
-// Where a chain stands, on disk.
+// The checkpoint of a chain, on disk.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace flymc {
 
 // A checkpoint belongs to the preparation that its z was drawn with.
 void save_checkpoint(const RunDirectory& run, std::uint64_t chain, const Checkpoint& checkpoint);
-// Nothing if the chain has not got so far. Throws InputError, naming the file, if that is damaged.
+// Empty if the chain has no checkpoint yet. Throws InputError, naming the file, if the file is damaged.
 std::optional<Checkpoint> load_checkpoint(const RunDirectory& run, std::uint64_t chain);
 
-// As records have it.
+// A place as it is stored in records.
 nlohmann::json to_json(const Place& place);
 Place place_from_json(const nlohmann::json& value);
 

@@ -1,4 +1,4 @@
-// Stretches of rows, what two lists of them share, and the smallest hashes.
+// Finds the stretches of rows that two lists share, and the rows with the smallest hashes.
 #include "common_rows.hpp"
 
 #define XXH_INLINE_ALL
@@ -16,7 +16,7 @@ namespace {
 
 constexpr RowId rows_per_task = RowId{1} << 16;
 
-// Where the rows of a file's run end.
+// The end of one of a file's runs of consecutive rows.
 RowId run_end(const Origins& origins, std::size_t run, RowId rows) {
   return run + 1 < origins.runs().size() ? origins.runs()[run + 1].first : rows;
 }
@@ -53,7 +53,7 @@ CommonRows::CommonRows(std::span<const TableRows* const> runs)
   for (const TableRows* run : runs.subspan(1)) intersect(run->file().origins, run->rows());
 }
 
-// Both lists rise by (file, row): the one that ends first is done.
+// Both lists are sorted by (file, row); advances the list whose current stretch ends first.
 void CommonRows::intersect(const Origins& other, RowId other_rows) {
   std::vector<Stretch> stretches;
   std::vector<std::vector<RowId>> own(own_.size() + 1);
@@ -114,8 +114,8 @@ std::vector<RowId> CommonRows::own(std::size_t run, std::span<const RowId> rows)
   return out;
 }
 
-// A row's hash is uniform, so those of `count` of N rows lie below about count / N of the largest number: only these are
-// kept, and in the rare case that they are too few the limit was too low.
+// Hashes are uniform, so the `count` smallest of N lie below about count / N of the largest possible hash. Only hashes
+// below a limit of this size are kept. In the rare case that they are too few, the limit is raised.
 CommonRows::Choice CommonRows::choose(RowId count, std::uint64_t seed, const Threads& threads) const {
   using Hashed = std::pair<std::uint64_t, RowId>;
   struct Part {

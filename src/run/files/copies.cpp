@@ -1,4 +1,4 @@
-// Files of a run, copied; parts of a stopped one, cut to one length.
+// Copies the files of a run, and cuts the draws of a stopped run to one length.
 #include "flymc/run/files/copies.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ void link_or_copy(const fs::path& from, const fs::path& to) {
   if (error) copy_over(from, to);
 }
 
-// A new folder with all that is there before the draws are.
+// Creates a folder with a copy of the run, but without its parts, draws and report.
 RunDirectory copy_without_draws(const RunDirectory& run, const fs::path& path, Settings settings) {
   settings.from.clear();
   RunDirectory to = RunDirectory::create(path, settings);
@@ -47,7 +47,7 @@ struct StoppedChain {
   std::vector<fs::path> parts;
 };
 
-// The length that leaves the most draws, of chains that have at least so many.
+// The length that keeps the most draws, counting only chains that have at least that many.
 std::int64_t best_length(const std::vector<StoppedChain>& chains) {
   std::int64_t best = 0, most = 0;
   for (const StoppedChain& one : chains) {
@@ -65,7 +65,7 @@ RunDirectory copy_run(const RunDirectory& run, const fs::path& path) {
   const RunLock lock(run);
   RunDirectory to = copy_without_draws(run, path, run.settings());
   const RunLock until_all_is_there(to);
-  // The report last: it says that a run is finished.
+  // The report is copied last, because it marks the run as finished.
   for (const char* name : {"parts", "draws.parquet", "report.json"}) copy_over(run.path() / name, path / name);
   return to;
 }

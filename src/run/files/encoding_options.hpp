@@ -1,4 +1,4 @@
-// Settings as the data layer wants them.
+// Converts settings to the options of the data layer.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ inline std::optional<char> delimiter_of(const std::string& text) {
   return text == "\\t" ? '\t' : text[0];
 }
 
-// Those that a setting names, and those that stand in C() in the formula.
+// The columns that the setting names, and those inside C() in the formula.
 inline std::vector<std::string> categorical_columns(const Settings& settings) {
   std::vector<std::string> names = settings.categorical;
   if (settings.formula.empty()) return names;
@@ -31,7 +31,7 @@ inline TableOptions table_options(const Settings& settings) {
   return {categorical_columns(settings), delimiter_of(settings.delimiter)};
 }
 
-// Those that need no other column beside the target.
+// The families for this kind of target that need no further column.
 inline std::string mention_families(TargetKind target) {
   std::string out;
   for (const FamilyCard& card : all_families())

@@ -1,4 +1,4 @@
-// Draws that are asked for as so many, as an ESS, or not at all.
+// Number of draws requested as a count, as an ESS, or left open.
 #include "enough.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// When there are enough draws: what is asked of them at the end of each round, and how many rounds there may be.
+// Decides when there are enough draws: the criterion at the end of each round, and the largest number of rounds.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,25 @@
 
 namespace flymc {
 
-// The worst of all that is reported of some draws; what is not defined is as bad as can be.
+// The worst values over all reported numbers. An undefined value counts as the worst possible.
 struct Worth {
   double ess = 0.0;  // the smallest, in bulk or tails
   double r_hat = 0.0;
 };
-// Of the first `count` draws of each chain; reads a column or two at a time.
+// Computed from the first `count` draws of each chain; reads one or two columns at a time.
 Worth worth_of(const DrawsFile& draws, const Reported& reported, std::int64_t count);
 
-// A round is `Settings::fit.draws` draws of each chain. Chains are looked at when a round has ended and at no other
-// time, so that the draws do not depend on how often a run was stopped.
+// A round is `Settings::fit.draws` draws of each chain. Chains are checked only at the end of a round, so that the
+// draws do not depend on how often a run was interrupted.
 class Enough {
  public:
   explicit Enough(const Settings& settings);
 
-  double ess() const { return ess_; }               // that is asked for; 0: none
-  bool fixed() const { return most_rounds_ == 1; }  // the draws that are asked for are all there will be
+  double ess() const { return ess_; }               // the required ESS; 0: none
+  bool fixed() const { return most_rounds_ == 1; }  // whether the number of draws is fixed in advance
   bool last(std::int64_t draws) const { return draws >= most_rounds_ * round_; }
-  // Whether the chains can stop at `now`. A round later than the first has to confirm the one before it: the first
-  // estimate among many that is high enough is one that was chosen for being high.
+  // Whether the chains can stop at `now`. Except in the first round, the round before must have met the criterion too:
+  // the first of many noisy estimates to pass a limit is likely to be too high.
   bool reached(const Worth& before, const Worth& now, std::int64_t draws) const;
   std::string describe(const Worth& now, std::int64_t draws) const;
 

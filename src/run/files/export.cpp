@@ -1,4 +1,4 @@
-// One format per extension.
+// Exports draws, one format per extension.
 #include "flymc/run/files/export.hpp"
 
 #include <fmt/format.h>
@@ -17,14 +17,14 @@
 namespace flymc {
 namespace {
 
-// Chains run side by side, so the longest of them is the time that sampling took.
+// Chains run in parallel, so sampling took as long as the longest of them.
 double sampling_seconds(const RunReport& report) {
   double longest = 0.0;
   for (const ChainReport& chain : report.chains) longest = std::max(longest, chain.sampling_seconds);
   return longest;
 }
 
-// Chains end their warm-up by themselves; the longest one's.
+// Chains end their warm-up at different iterations. Returns the longest warm-up.
 int warmup_iterations(const RunReport& report) {
   std::int64_t most = 0;
   for (const ChainReport& chain : report.chains) most = std::max(most, chain.warmup_iterations);
@@ -40,7 +40,8 @@ void write_netcdf(const RunDirectory& directory, const RunReport& report, const 
   if (report.rows <= most_observed) {
     const StoreFile rows = open_unverified(directory);
     const Encoding encoding = encoding_in(rows, directory.settings());
-    // What rows have as target may be the side of a cut point, whether an event was seen, or a share of successes.
+    // The store's target may be a side of a cut point, an event indicator, or a share of successes. It is then left
+    // out.
     const bool another = encoding.cuts() > 0 || encoding.times() || encoding.trials();
     for (std::size_t b = 0; b < rows.store.blocks() && !another; ++b) {
       const auto part = rows.store.block(b).facts().target;
@@ -80,7 +81,7 @@ std::vector<std::filesystem::path> export_draws(const RunDirectory& directory, c
     write_draws(own, reported, out);
     return {out};
   }
-  const PendingFile differences(out.string() + ".differences");  // is never committed, and so removed
+  const PendingFile differences(out.string() + ".differences");  // never committed, so it is removed at the end
   if (report.differences) write_draws(own, reported, differences.path());
   const DrawsFile draws = report.differences ? DrawsFile(differences.path()) : own;
   if (extension == ".csv") {

@@ -1,4 +1,4 @@
-// Bytes at the place of their rows.
+// Writes and reads each row's byte at the row's position in the file.
 #include "gaps_file.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ std::vector<std::uint64_t> checksums_of(const std::vector<std::uint8_t>& levels,
 
 std::vector<std::uint64_t> write_gaps(const std::filesystem::path& path, const ExpectedGaps& own, Index block_rows,
                                       const Communicator& communicator) {
-  std::optional<PendingFile> pending;  // on the first rank, which sends its name to the others
+  std::optional<PendingFile> pending;  // exists on the first rank, which sends its name to the others
   if (communicator.rank() == 0) pending.emplace(path);
   std::uint32_t tag = pending ? pending->tag() : 0;
   communicator.broadcast(std::as_writable_bytes(std::span(&tag, 1)), 0);
@@ -34,7 +34,7 @@ std::vector<std::uint64_t> write_gaps(const std::filesystem::path& path, const E
   std::vector<std::uint64_t> out =
       gather_all(communicator, std::span<const std::uint64_t>(checksums_of(own.levels(), block_rows)));
   if (pending) pending->commit();
-  any(communicator, false);  // nobody reads before it is there
+  any(communicator, false);  // wait until the file exists
   return out;
 }
 

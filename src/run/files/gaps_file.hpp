@@ -1,4 +1,4 @@
-// The expected gaps of all rows, a byte each in the order of the rows: a file that ranks write and read side by side.
+// The expected gaps of all rows, a byte each in the order of the rows. Ranks write and read one file in parallel.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace flymc {
 
-// Every rank writes the gaps of its rows, which are whole blocks. The file appears when all have. Returns the checksum
-// of each block, on every rank.
+// Every rank writes the gaps of its rows, which are whole blocks. The file appears when all ranks have written. Returns
+// the checksum of each block, on every rank.
 std::vector<std::uint64_t> write_gaps(const std::filesystem::path& path, const ExpectedGaps& own, Index block_rows,
                                       const Communicator& communicator);
-// The gaps of this rank's share of the blocks. Throws InputError if their checksums are others.
+// Reads the gaps of this rank's share of the blocks. Throws InputError if a checksum differs.
 ExpectedGaps read_gaps(const std::filesystem::path& path, RowId rows, Index block_rows,
                        const std::vector<std::uint64_t>& checksums, const Communicator& communicator);
 

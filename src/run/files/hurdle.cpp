@@ -1,4 +1,4 @@
-// The settings of both parts, and their folders.
+// The settings and the folders of both parts.
 #include "flymc/run/files/hurdle.hpp"
 
 #include <fmt/format.h>
@@ -23,8 +23,8 @@ std::vector<Settings> fits_of(const Settings& settings) {
   zero.hurdle = "zero";
   count.family = card->count;
   count.hurdle = "count";
-  // Chains of one seed have the same random numbers, and draws side by side would not be independent. Seeds that people
-  // choose are small.
+  // With the same seed both parts would use the same random numbers and their draws would not be independent. The
+  // constant is large because users choose small seeds.
   count.fit.seed = settings.fit.seed ^ 0x68757264'6c650000u;
   check(count);
   check(zero);
@@ -38,7 +38,7 @@ bool HurdleRun::is_in(const fs::path& folder) {
 
 HurdleRun HurdleRun::create(const fs::path& folder, const std::vector<Settings>& parts, Existing existing) {
   if (!is_in(folder)) check_vacant(folder, Existing::keep);
-  // The folder was vacant, and may have the settings of a run that came to nothing.
+  // The folder was vacant, but may contain the settings of a run that failed before it had rows.
   std::error_code none;
   if (!is_in(folder)) fs::remove(folder / "settings.toml", none);
   for (const char* part : {"zero", "count"}) refuse_link(folder / part);

@@ -1,4 +1,4 @@
-// Stage 1: the table is read twice, to learn how its columns become numbers and to write them.
+// Stage 1 reads the table twice: to find out how columns become numbers, and to write the rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace flymc {
 namespace {
 
-// What the encoding shows before the rows are written: a fit would fail later for it, and leave rows of no use.
+// Checks the encoding before rows are written, because the fit would fail later and leave useless rows.
 void check_fits(const Encoding& encoding, const Settings& settings) {
   const FamilyCard& card = family_card(settings.family);
   const std::size_t classes = encoding.classes().size(), features = encoding.feature_names().size();
@@ -39,8 +39,8 @@ void check_fits(const Encoding& encoding, const Settings& settings) {
                     coefficients, features, Encoding::most_features));
 }
 
-// Writes the rows of this rank's share of the table to its part of the rows. Parts begin at blocks, so the first rows
-// of a share, up to the next block, go to the rank before: they end its last one.
+// Writes this rank's share of the table to its part of the rows. Parts begin at block boundaries, so the first rows of
+// a share, up to the next block, are sent to the rank before, which appends them to its last block.
 void write_part(const Job& job, const Table& table, const Encoding& encoding, RowId before,
                 const Execution& execution) {
   const RunDirectory& directory = job.directory;
@@ -55,13 +55,13 @@ void write_part(const Job& job, const Table& table, const Encoding& encoding, Ro
   StoreWriter writer(directory.rows(rank, ranks).string(), layout,
                      {{"encoding", encoding.to_json()}, {"part", fmt::format("{} of {}", rank + 1, ranks)}},
                      encoding.fact_kinds(), table.files());
-  std::map<std::string, std::int64_t, std::less<>> numbers;  // of the files
+  std::map<std::string, std::int64_t, std::less<>> numbers;  // of the files, by name
   const std::vector<std::string> files = table.files();
   for (std::size_t i = 0; i < files.size(); ++i) numbers.emplace(files[i], static_cast<std::int64_t>(i));
   const Model model = make_model(settings, encoding);
   const BatchedFamily& family = model.family();
-  // Where a row of the table is two of the store, the first says where it came from. The second is below a cut point that
-  // is not the first one, and so its first cell is not 1 (data/cut_rows.hpp).
+  // If a row of the table becomes two rows of the store, the first one records where it came from. The second one is
+  // below a cut point other than the first, so its first cell is not 1 (data/cut_rows.hpp).
   const auto append = [&, ordered = encoding.cuts() > 0](std::span<const double> x, const RowFacts& facts,
                                                          std::int64_t file, RowId row) {
     const bool second = ordered && facts.target < 0.5 && x[0] != 1.0;
@@ -151,9 +151,9 @@ void ingest(const Job& job) {
                                   column.rare.size(), settings.merge_levels, column.merged));
   const auto names = coefficient_names(encoding, settings);
   check_coefficient_names(names);
-  make_model(settings, encoding);  // the prior may name what is not there
-  // Ranks write a part each if each has a block to itself; else the table is small, or has few pieces to share out, and
-  // the first rank writes it alone.
+  make_model(settings, encoding);  // the prior may name a column that does not exist
+  // Each rank writes a part if each has at least one block of rows. Otherwise the table is small, or cannot be split
+  // into enough pieces, and the first rank writes it alone.
   const RowId own = encoding.own_rows();
   const std::vector<RowId> rows = gather_all(communicator, std::span<const RowId>(&own, 1));
   RowId before = 0;
@@ -162,7 +162,7 @@ void ingest(const Job& job) {
     write_part(job, table, encoding, before, job.execution);
   else if (job.first())
     write_part(job, table, encoding, 0, {job.execution.threads});
-  job.wait_for_all();  // all parts are there
+  job.wait_for_all();  // until all parts exist
   job.monitor.say(fmt::format("        {} rows of {} features{}{}, {:.1f} s", encoding.rows(),
                               encoding.feature_names().size() - (encoding.ends_with_parameter() ? 1 : 0),
                               encoding.dropped() ? fmt::format(" ({} rows dropped)", encoding.dropped()) : "",

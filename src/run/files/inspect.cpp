@@ -1,4 +1,4 @@
-// Rows under the draws, and rows along a chain.
+// Log likelihoods of rows under the draws, and bright rows along a chain.
 #include "flymc/run/files/inspect.hpp"
 
 #include <fmt/format.h>
@@ -70,7 +70,7 @@ std::vector<std::vector<RowId>> bright_rows(const RunDirectory& run, std::uint64
     std::vector<RowId> rows = now.checkpoint().place.bright;
     for (RowId& row : rows) row = table.of(row);
     std::ranges::sort(rows);
-    const auto repeated = std::ranges::unique(rows);  // of two rows of the store that are one
+    const auto repeated = std::ranges::unique(rows);  // two rows of the store may be one row of the table
     rows.erase(repeated.begin(), repeated.end());
     bright.push_back(std::move(rows));
     return true;

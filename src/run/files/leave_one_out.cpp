@@ -1,4 +1,4 @@
-// Sampled rows under the draws, and the sums that they are corrections to.
+// The exact terms of the sampled rows under the draws, which correct the sums of the proxies.
 #include "flymc/run/files/leave_one_out.hpp"
 
 #include <fmt/format.h>
@@ -19,10 +19,10 @@
 namespace flymc {
 namespace {
 
-constexpr RowId numbers_at_once = RowId{1} << 20;  // log likelihoods in a thread, of rows times draws
+constexpr RowId numbers_at_once = RowId{1} << 20;  // log likelihoods per thread, rows times draws
 
-// How many independent draws a draw is worth, on average over what the summary has; of one chain, and where nothing is
-// known, 1. It only decides how long tails are.
+// How many independent draws a draw is worth, averaged over the reported numbers. Returns 1 for a single chain or if no
+// ESS is known. It only determines the length of the tails that are smoothed.
 double relative_efficiency(const RunReport& report, const DrawsFile& draws) {
   if (draws.chains() < 2) return 1.0;
   const Reported reported = report.reported();
@@ -39,7 +39,7 @@ double relative_efficiency(const RunReport& report, const DrawsFile& draws) {
   return known > 0.0 ? sum / known : 1.0;
 }
 
-// What the sampled rows say of a run, each by itself. p_loo is that of a row.
+// Computes the term of each sampled row for one run, and the mean over rows of each row's part of p_loo.
 LooOfRun exact_part(const RunDirectory& run, const RunReport& report, std::vector<RowId> rows) {
   const RunParts parts = open_parts(run);
   const DrawsFile draws = draws_of(run, parts.names);
@@ -62,7 +62,7 @@ LooOfRun exact_part(const RunDirectory& run, const RunReport& report, std::vecto
     const RowMatrix values = likelihoods.of({out.rows.data() + first, size});
     std::vector<double> of_row(count), ratios(count);
     for (std::size_t i = 0; i < size; ++i) {
-      // Of p(theta | all other rows), which is in proportion to p(theta | all rows) / p(y_n | theta).
+      // Log weights of p(theta | all other rows), which is proportional to p(theta | all rows) / p(y_n | theta).
       for (std::size_t s = 0; s < count; ++s) {
         of_row[s] = values(static_cast<Index>(s), static_cast<Index>(i));
         ratios[s] = -of_row[s];
@@ -82,7 +82,7 @@ LooOfRun exact_part(const RunDirectory& run, const RunReport& report, std::vecto
   return out;
 }
 
-// Adds what the count part of a hurdle says of those rows that it has. Given all other rows, the parts are independent.
+// Adds the terms of the hurdle's count part for the rows in it. Given all other rows, the parts are independent.
 void add_count_part(const RunDirectory& count, const LooRows::OfCount& rows, LooOfRun& out) {
   if (rows.row.empty()) return;
   const LooOfRun more = exact_part(count, read_report(count), rows.row);

@@ -1,4 +1,4 @@
-// Leave-one-out for people, and as JSON.
+// The results of leave-one-out as text and as JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,12 +15,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t most_shown = 5;      // of rows that are not to be trusted
-constexpr std::size_t longest_name = 200;  // runs are told apart by any part of their paths
+constexpr std::size_t most_shown = 5;      // of the rows with unreliable terms
+constexpr std::size_t longest_name = 200;  // long enough to show where the paths of runs differ
 
-// JSON has no infinity; what is not known is null.
+// JSON has no infinity or NaN; an unknown value is null.
 ordered_json number(double x) { return std::isfinite(x) ? ordered_json(x) : ordered_json(nullptr); }
-// Names of files and folders may be no UTF-8.
+// Names of files and folders may be invalid UTF-8, which is replaced.
 std::string dumped(const ordered_json& value) {
   return value.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

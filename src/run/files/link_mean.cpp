@@ -1,4 +1,4 @@
-// Chebyshev interpolation, and the check of its coefficients.
+// Chebyshev interpolation, with a check of the decay of its coefficients.
 #include "link_mean.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace flymc {
 namespace {
 
-// Of the largest value: less than what adding up thousands of them loses.
+// Relative to the largest value. Summing thousands of values loses more than this.
 constexpr double tolerance = 64.0 * std::numeric_limits<double>::epsilon();
 
 // From sum c_k T_k(u) to powers of u, by T_(k+1) = 2 u T_k - T_(k-1).
@@ -42,7 +42,7 @@ LinkMean::Rule::Rule(std::size_t count) : points(count) {
                         std::cos(static_cast<double>(k) * (static_cast<double>(j) + 0.5) * std::numbers::pi / m));
 }
 
-// Twelve values are enough for nearly all rows of a large table; with 24 the polynomial takes as long as exponentials.
+// Twelve values suffice for nearly all rows of a large table. With 24 the polynomial takes as long as the exponentials.
 LinkMean::LinkMean(const BatchedFamily& family) : family_(family), rules_{Rule(12), Rule(most_points)} {}
 
 std::size_t LinkMean::interpolate(const Rule& rule, double centre, double half, double* powers) const {
@@ -55,13 +55,13 @@ std::size_t LinkMean::interpolate(const Rule& rule, double centre, double half, 
   if (!std::isfinite(largest)) return 0;
   for (std::size_t k = 0; k < m; ++k)
     for (std::size_t j = 0; j < m; ++j) c[k] += rule.weights[k * m + j] * value[j];
-  // Of even and of odd functions every other one is 0; those after the last two would be smaller still.
+  // Two coefficients are tested, because every other one is 0 for even and odd functions. Later ones would be smaller.
   if (!(std::abs(c[m - 1]) + std::abs(c[m - 2]) <= tolerance * largest)) return 0;
   std::size_t terms = m;
   double rest = 0.0;
   while (terms > 1 && (rest += std::abs(c[terms - 1])) <= tolerance * largest) --terms;
   to_powers({c, terms}, powers);
-  // Powers that cancel would lose digits.
+  // Powers that cancel each other would lose digits.
   double sum = 0.0;
   for (std::size_t k = 0; k < terms; ++k) sum += std::abs(powers[k]);
   return sum <= 4.0 * largest ? terms : 0;
@@ -71,8 +71,8 @@ std::optional<double> LinkMean::operator()(VectorWidth width, std::span<const do
                                            const Location& location) const {
   const double centre = location.smallest + 0.5 * (location.largest - location.smallest);
   const double half = std::max(location.largest - centre, centre - location.smallest);
-  // The outermost nodes are 0.4 % of the interval away from its ends: on a long one all of them may lie where the link is
-  // flat, and the draws where it is not.
+  // The outermost nodes are 0.4 % of the interval away from its ends. On a long interval the link may be flat at all
+  // nodes and yet not flat where the draws are.
   constexpr double longest = 16.0, least = 1e-300;
   if (!(half <= longest)) return std::nullopt;
   if (half < least) {
@@ -83,7 +83,7 @@ std::optional<double> LinkMean::operator()(VectorWidth width, std::span<const do
   double powers[most_points];
   for (const Rule& rule : rules_)
     if (const std::size_t terms = interpolate(rule, centre, half, powers); terms > 0) {
-      // A link rises, so its mean lies between its values at the ends, and rounding shall not make it more than certain.
+      // A link is increasing, so its mean lies between its values at the ends. Rounding must not move it outside.
       const double ends[] = {location.smallest, location.largest};
       double value[2];
       family_.mean(ends, value);

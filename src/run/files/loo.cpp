@@ -1,4 +1,4 @@
-// Runs side by side, row by row.
+// Compares the rows of several runs, and sums the proxies row by row.
 #include "flymc/run/files/loo.hpp"
 
 #include <fmt/format.h>
@@ -26,11 +26,11 @@ namespace {
 constexpr RowId fewest_rows = 10;
 constexpr RowId rows_per_task = RowId{1} << 16;
 
-// What a row of the table says, whatever the family.
+// The facts of a row of the table, for any family.
 struct Known {
-  double target;  // of times, the time, less its offset
+  double target;  // for times, the time without its offset
   double weight;
-  bool seen;  // the event of a time
+  bool seen;  // whether the event of a time was observed
 };
 
 struct Opened {
@@ -44,24 +44,24 @@ struct Opened {
   std::string name;
   const FamilyCard& card;
   TableRows table;
-  std::unique_ptr<const Opened> count;  // of a hurdle, of which this is the zero part
+  std::unique_ptr<const Opened> count;  // the count part, if this is the zero part of a hurdle
 
-  // Of a hurdle the target is the count.
+  // For a hurdle the target is the count, a number.
   bool of_number() const { return count || parts.encoding.target_kind() == TargetKind::number; }
-  // Whether a target has a probability, and not a density.
+  // Whether the target has a probability instead of a density.
   bool of_probability() const { return !of_number() || count || card.counts || card.trials; }
   std::vector<std::string> classes() const { return count ? std::vector<std::string>() : parts.encoding.classes(); }
-  // Of row `row` of the table, which begins at row `stored` of the store.
+  // The facts of row `row` of the table, whose first row in the store is `stored`.
   Known known(RowId row, RowId stored) const {
     const RowFacts facts = table.facts(stored);
     if (card.times) return {std::exp(log_time(parts, stored)), facts.weight, facts.target > 0.5};
     const bool counted = count && facts.target > 0.5;
     return {counted ? count->parts.rows.store.target(row_of_count(row)) : facts.target, facts.weight, true};
   }
-  // By how much the logarithms of its targets may differ from those of another run, which has centred and scaled them in
-  // its own way; 0 if targets are kept as they are.
+  // The largest difference that rounding can cause between the log times of this run and of another, which has centred
+  // and scaled them differently. 0 if targets are stored unchanged.
   double rounding() const { return card.times ? 1e-4 * parts.encoding.target_unit() : 0.0; }
-  // The same row in the count part, where its target is more than 0.
+  // The number in the count part of a row whose target is more than 0.
   RowId row_of_count(RowId row) const;
 };
 
@@ -80,7 +80,7 @@ RowId Opened::row_of_count(RowId row) const {
   throw InputError(fmt::format("'{}': its two parts do not have the same rows; fit the table again", name));
 }
 
-// What is wrong with the rows of a run does not say which run that is, and there may be several.
+// Adds the run's name to errors about its rows if there are several runs.
 RunParts opened_rows(const NamedRun& of, const Threads& threads, bool alone) {
   StoreFile store = open_rows(of.run, Verify::numbers, {threads});
   try {
@@ -99,7 +99,7 @@ std::vector<const TableRows*> tables_of(const std::deque<Opened>& runs) {
 
 RowId all_rows(const Encoding& of) { return of.rows() + of.dropped() + of.zeros(); }
 
-// Before anything is read: what the runs know of their tables.
+// Compares what the runs know of their tables, before any row is read.
 void check_one_table(const Opened& one, const Opened& other) {
   const Encoding &a = one.parts.encoding, &b = other.parts.encoding;
   const auto fail = [&](const std::string& problem) {
@@ -124,7 +124,7 @@ void check_one_table(const Opened& one, const Opened& other) {
                     (one.of_probability() ? one : other).name, (one.of_probability() ? other : one).name));
 }
 
-// The index in `to` of each class of `from`; -1 if it has none of that name.
+// The index in `to` of each class of `from`; -1 if `to` has no class of that name.
 std::vector<double> class_numbers(const std::vector<std::string>& from, const std::vector<std::string>& to) {
   std::vector<double> out;
   for (const std::string& name : from) {
@@ -134,7 +134,7 @@ std::vector<double> class_numbers(const std::vector<std::string>& from, const st
   return out;
 }
 
-// Rows that have one place in the table have one target and one weight, or the tables are not the same.
+// Rows from the same row of the table must have the same target and weight; otherwise the tables differ.
 void check_facts(const std::deque<Opened>& runs, const CommonRows& common, const Threads& threads) {
   const Opened& one = runs.front();
   for (std::size_t r = 1; r < runs.size(); ++r) {
@@ -151,7 +151,7 @@ void check_facts(const std::deque<Opened>& runs, const CommonRows& common, const
     const auto same_target = [&](const Known& a, const Known& b) {
       return a.target == b.target || (rounding > 0.0 && std::abs(std::log(a.target) - std::log(b.target)) <= rounding);
     };
-    std::atomic<RowId> first = std::numeric_limits<RowId>::max();  // that differs
+    std::atomic<RowId> first = std::numeric_limits<RowId>::max();  // the first row that differs
     const auto tasks = static_cast<std::size_t>((common.rows() + rows_per_task - 1) / rows_per_task);
     threads.run(tasks, [&](std::size_t task) {
       const RowId begin = static_cast<RowId>(task) * rows_per_task,
@@ -195,7 +195,7 @@ void check_facts(const std::deque<Opened>& runs, const CommonRows& common, const
   }
 }
 
-// Which of these rows the count part of a hurdle has.
+// Which of these rows are in the count part of a hurdle.
 LooRows::OfCount of_count(const Opened& run, std::span<const RowId> rows) {
   LooRows::OfCount out;
   if (!run.count) return out;
@@ -208,7 +208,7 @@ LooRows::OfCount of_count(const Opened& run, std::span<const RowId> rows) {
   return out;
 }
 
-// Of a run, or of both parts of a hurdle: log p(y) is the sum of what they say.
+// The proxy of a run. For a hurdle it is the sum over both parts, since log p(y) is that sum.
 class ProxyOfRun {
  public:
   ProxyOfRun(const Opened& run, const NamedRun& of)
@@ -236,7 +236,7 @@ class ProxyOfRun {
 struct Sums {
   Vector totals;
   Matrix squares;
-  // The proxies of one row.
+  // Adds the proxies of one row.
   void add(const Eigen::Ref<const Vector>& proxies) {
     totals += proxies;
     for (Index i = 0; i < proxies.size(); ++i)

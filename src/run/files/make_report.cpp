@@ -1,4 +1,4 @@
-// The report of a fit, with what the table's columns have to say.
+// The report of a fit, with remarks about the table's columns.
 #include "make_report.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,8 @@
 namespace flymc {
 namespace {
 
-// What weights and offset do is not seen in the draws, and weights that sum to a population claim that many rows.
+// Reports the weights and the offset, whose effect the draws do not show. Weights that sum to a population's size would
+// claim as many rows.
 void say_facts(const Encoding& encoding, RunReport& report) {
   const auto rows = static_cast<double>(encoding.rows());
   if (!encoding.weights().empty())
@@ -21,7 +22,7 @@ void say_facts(const Encoding& encoding, RunReport& report) {
   if (!encoding.event().empty())
     report.choices += fmt::format("\nevents '{}', {:.9g} of {:.9g} rows{}", encoding.event(), encoding.event_weight(),
                                   encoding.total_weight(), encoding.weights().empty() ? "" : " by weight");
-  if (!encoding.offset().empty() && encoding.hurdle() != Hurdle::zero)  // which has none
+  if (!encoding.offset().empty() && encoding.hurdle() != Hurdle::zero)  // the zero part has none
     report.choices += fmt::format("\n{} '{}'", encoding.exposure() ? "exposure" : "offset", encoding.offset());
   if (encoding.weights().empty() || encoding.whole_weights()) return;
   if (encoding.total_weight() > 3.0 * rows)

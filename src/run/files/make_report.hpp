@@ -1,4 +1,4 @@
-// What is known of a run when its draws are there.
+// The report of a run whose draws exist.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace flymc {
 
-// Of `draws` draws of each chain.
+// Each chain has `draws` draws.
 RunReport make_report(const RunParts& parts, const Preparation& preparation, const Settings& settings,
                       std::vector<ChainReport> chains, std::int64_t draws);
 

@@ -1,4 +1,4 @@
-// A folder is taken for a run if nothing in it is worth keeping.
+// A folder can be taken for a run if it contains nothing worth keeping.
 #include "new_folder.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A run that failed before it had rows leaves its settings alone, and one that died before it had settings what it took
-// from another.
+// A run that failed before it had rows leaves only its settings. A run that died before it had settings leaves only
+// copies from another run.
 bool holds_nothing_of_worth(const fs::path& path) {
   const bool has_settings = fs::exists(path / "settings.toml");
   return std::all_of(fs::directory_iterator(path), fs::directory_iterator(), [&](const fs::directory_entry& entry) {

@@ -1,4 +1,4 @@
-// Which folder may become a run, and making one.
+// Checks whether a folder may become a run, and creates folders.
 #pragma once
 
 #include <filesystem>
@@ -7,16 +7,16 @@
 
 namespace flymc {
 
-// Throws InputError if there is something here that a new run would harm; a run is no harm if it is to be replaced.
+// Throws InputError if the folder contains something that a new run would damage. `replace` permits an existing run.
 void check_vacant(const std::filesystem::path& path, Existing existing);
-// Removes the files of a run that is to be replaced, its settings last: as long as they are there it is a run, and what
-// was removed is made again. Files of other names stay.
+// Removes the files of a run that is to be replaced. The settings go last: while they exist the folder is a run, which
+// recreates removed files. Files with other names stay.
 void remove_run(const std::filesystem::path& path);
-// With those above it; does nothing if it is there. Throws FileError.
+// Creates a folder and its parents. Does nothing if it exists. Throws FileError.
 void make_folder(const std::filesystem::path& path);
-// Throws InputError if a folder within a run's own is a link, which may lead anywhere.
+// Throws InputError if a folder inside a run is a link, because it may lead anywhere.
 void refuse_link(const std::filesystem::path& path);
-// Makes a folder within a run's own. Throws InputError if it is a link.
+// Creates a folder inside a run. Throws InputError if it is a link.
 void make_inner_folder(const std::filesystem::path& path);
 
 }  // namespace flymc

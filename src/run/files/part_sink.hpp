@@ -1,4 +1,4 @@
-// Where the draws of a run on disk go: a Parquet part per chain and checkpoint, merged when the run is finished.
+// The sink for draws of a run on disk: a Parquet part per chain and checkpoint, merged when the run is finished.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,13 +21,13 @@ class PartSink final : public Sink {
   PartSink(const RunDirectory& directory, const RunParts& parts)
       : directory_(directory), parts_(parts), chains_(static_cast<std::size_t>(directory.settings().fit.chains)) {}
 
-  // A chain that has `draws` draws in these parts.
+  // Resumes a chain that has `draws` draws in these parts.
   void go_on(std::size_t chain, std::vector<std::filesystem::path> parts, std::int64_t draws) {
     chains_[chain].parts = std::move(parts);
     chains_[chain].draws = draws;
   }
 
-  // Throws InputError if the parts of a chain are not all that its checkpoint knows of, or cannot be read.
+  // Throws InputError if the parts lack draws that the chain's checkpoint counts, or cannot be read.
   void check_complete(std::size_t chain) const {
     const Chain& at = chains_[chain];
     advised(chain, [&] {
@@ -54,7 +54,7 @@ class PartSink final : public Sink {
                       {shown.data(), static_cast<std::size_t>(shown.size())}, stats);
   }
 
-  // Puts what was written since the last part on the disk.
+  // Writes the draws since the last part to disk.
   void close_part(std::size_t chain) {
     Chain& from = chains_[chain];
     if (!from.writer) return;
@@ -63,7 +63,7 @@ class PartSink final : public Sink {
     from.parts.push_back(from.path);
   }
 
-  // Of all chains, in order; all closed.
+  // The parts of all chains, in order. All parts must be closed.
   std::vector<std::filesystem::path> parts() const {
     std::vector<std::filesystem::path> all;
     for (const Chain& chain : chains_) all.insert(all.end(), chain.parts.begin(), chain.parts.end());
@@ -92,7 +92,7 @@ class PartSink final : public Sink {
         parts_.names[static_cast<std::size_t>(j)]));
   }
 
-  // Says in whose chain a part is damaged, and what to do.
+  // Adds advice about the chain to the message of a damaged part.
   template <class Step>
   void advised(std::size_t chain, const Step& step) const {
     try {
@@ -104,7 +104,7 @@ class PartSink final : public Sink {
 
   struct Chain {
     std::vector<std::filesystem::path> parts;
-    std::filesystem::path path;  // of the part that is being written
+    std::filesystem::path path;  // of the part being written
     std::optional<DrawsWriter> writer;
     std::int64_t draws = 0;
   };

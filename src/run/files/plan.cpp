@@ -1,4 +1,4 @@
-// One scan, a sample, a short fit of it, and sums of what the stages take.
+// One scan, a sample, a short fit of the sample, and sums of the costs of the stages.
 #include "flymc/run/files/plan.hpp"
 
 #include <fmt/format.h>
@@ -20,10 +20,10 @@
 namespace flymc {
 namespace {
 
-// Of a larger table, only the first rows are read: as many as have so many cells.
+// If the table is larger than this, only as many rows are read as make up `most_cells` cells.
 constexpr double read_whole_up_to_bytes = 1024.0 * 1024.0 * 1024.0, most_cells = 2e8;
 
-// Rows of a plain CSV from the lines of its first mebibyte.
+// Estimates the rows of a plain CSV from the lines of its first mebibyte. Empty if that is impossible.
 std::optional<RowId> guess_rows(const Table& table) {
   double rows = 0.0;
   for (const std::string& path : table.files()) {
@@ -37,7 +37,7 @@ std::optional<RowId> guess_rows(const Table& table) {
   return static_cast<RowId>(std::max(1.0, rows));
 }
 
-// As many rows as a short fit can be made of in seconds; none where that is too few to tell anything.
+// The number of rows that a short fit can handle in seconds. 0 if it would be too few to learn from.
 RowId sample_size(Index coefficients) {
   constexpr double most = 20000.0, most_products = 1e10;
   const auto p = static_cast<double>(coefficients);
@@ -45,12 +45,12 @@ RowId sample_size(Index coefficients) {
   return rows < 4.0 * p ? 0 : static_cast<RowId>(rows);
 }
 
-// Runs of some rows, evenly over the table; or all of it, where that is not many more.
+// Short runs of rows, spread evenly over the table. The whole table if it has at most twice `size` rows.
 Table thinned(const Table& table, ShownRows shown, RowId rows, RowId size) {
   constexpr RowId run = 8;
   if (rows <= 2 * size) return table;
   shown.run = run;
-  shown.period = run * rows / size | 1;  // odd, since tables have patterns of even periods
+  shown.period = run * rows / size | 1;  // odd, because tables often have patterns with even periods
   return table.part(shown);
 }
 
@@ -58,14 +58,15 @@ double rows_per_row(const Encoding& encoding) {
   return static_cast<double>(encoding.stored_rows()) / static_cast<double>(encoding.rows());
 }
 
-// What a fit takes, by a sample of a table that has `rows` rows, of which each row of the sample stands for some; and
-// whether the sample knows too little of too many levels.
+// The cost of a fit, estimated from a sample in which each row stands for several of the table's `rows` rows; and
+// whether too many levels have too few rows in the sample.
 struct SampleTrial {
   Trial trial;
   bool too_thin = false;
 };
 
-// A level of which there are fewer rows than `few` looks looser than it is; a tenth of such columns is too much.
+// A level with fewer than `few` rows looks looser than it is. Too thin if more than a tenth of the features have few
+// rows.
 bool has_thin_levels(const std::vector<double>& cells, const Layout& layout) {
   constexpr double few = 10.0, too_many = 0.1;
   const std::size_t width = layout.width();
@@ -106,11 +107,11 @@ SampleTrial try_sample(const Table& sample, const Encoding& encoding, double row
           stands_for > 1.0 && has_thin_levels(cells, layout)};
 }
 
-// The program and its libraries.
+// The memory of the program and its libraries.
 constexpr double program_bytes = 3e7;
 
-// What ingest holds at a time: a few batches of columns as numbers and as they are in the file, as many rows of
-// features, and pages of each column of a Parquet file.
+// The memory of ingest: a few batches of columns, both as numbers and as read from the file, as many rows of features,
+// and pages of each column of a Parquet file.
 double ingest_memory(double rows, double columns, const Plan& plan, double threads) {
   const double slots = 2.0 * threads, features = static_cast<double>(plan.features);
   const double batch = std::clamp(4194304.0 / columns, 1024.0, 65536.0), part = std::max(256.0, 1048576.0 / features);
@@ -121,14 +122,14 @@ double ingest_memory(double rows, double columns, const Plan& plan, double threa
 std::string size(double bytes) {
   const char* unit = "B";
   for (const char* next : {"KiB", "MiB", "GiB", "TiB"}) {
-    if (bytes < 999.5) break;  // of which three digits are shown
+    if (bytes < 999.5) break;  // because three digits are shown
     bytes /= 1024.0;
     unit = next;
   }
   return fmt::format("{:.3g} {}", bytes, unit);
 }
 
-// 33000 and not 3.3e+04.
+// Two significant digits without an exponent: 33000 instead of 3.3e+04.
 std::string two_digits(double x) {
   if (x < 100.0) return fmt::format("{:.2g}", x);
   const double last = std::pow(10.0, std::floor(std::log10(x)) - 1.0);
@@ -159,10 +160,10 @@ Plan make_plan(const Settings& settings) {
     plan.rows = *counted;
     plan.rows_are_exact = known.has_value();
   } else {
-    // Nothing less tells the rows of a compressed text.
+    // Counting compressed rows needs a full scan.
     table.scan({settings.target}, [&](const TableBatch& batch) { plan.rows += batch.rows(); });
   }
-  // Of the store: with an ordered target more than the table has.
+  // Rows of the store. With an ordered target it has more rows than the table.
   const double rows = static_cast<double>(plan.rows) * rows_per_row(encoding);
   const Index predictors = family_card(settings.family).predictors(static_cast<Index>(encoding.classes().size()));
   plan.features = static_cast<Index>(encoding.feature_names().size());
@@ -180,7 +181,7 @@ Plan make_plan(const Settings& settings) {
       trial = tried.trial;
       too_thin = tried.too_thin;
     } catch (const InputError&) {
-      // The sample has no mode, or a single class. The table may be better.
+      // The sample has no mode, or a single class. The whole table may have both.
     }
   }
   const Recipe& recipe = trial.recipe;
@@ -194,7 +195,7 @@ Plan make_plan(const Settings& settings) {
   plan.store_bytes = rows * (static_cast<double>(layout.row_bytes()) +
                              8.0 * (1.0 + encoding.fact_kinds().weight + encoding.fact_kinds().offset));
   const bool by_rows = recipe.sweep == SweepKind::rows && !recipe.regular;
-  // Newton's method goes over all rows, or over a subsample and then once over all of them.
+  // Newton's method reads all rows in each step, or a subsample in each step and then all rows once.
   const auto subsample = static_cast<double>(subsample_size(static_cast<RowId>(rows), plan.features));
   const bool small = rows <= 2.0 * subsample;
   const double newton_passes = trial.anchor_passes * (small ? 1.0 : subsample / rows);
@@ -208,24 +209,25 @@ Plan make_plan(const Settings& settings) {
   plan.least_sampling_passes = too_thin ? std::min(passes_of(guess), plan.sampling_passes) : plan.sampling_passes;
 
   const double ingest_bytes = ingest_memory(rows, columns, plan, threads);
-  // A byte per row says how often it is looked at, and a little more finds it; or two numbers of 4 bytes per row and
-  // chain say which rows are bright. Then the subsample, lit rows and a few matrices of the coefficients.
+  // A sweep by rows needs a byte per row for the expected gap, and a little more to find rows by it. Other sweeps need
+  // two numbers of 4 bytes per row and chain for the bright rows. The subsample, lit rows and a few matrices come on
+  // top.
   const double fit_bytes = (recipe.regular ? 0.0 : (by_rows ? 1.4 : 8.0 * chains)) * rows +
                            static_cast<double>(layout.row_bytes()) * ((small ? 0.0 : subsample) + 2.0 * trial.lit) +
                            8.0 * p * p * (8.0 + threads * 5.0) + 8.0 * p * chains * draws;
   plan.memory_bytes = program_bytes + std::max(ingest_bytes, fit_bytes);
-  // The scan that was made here, a second one that has less to do, and rows to write.
+  // The scan made here, a second and cheaper one, and writing the rows.
   plan.ingest_seconds =
       1.3 * scan_seconds * rows / static_cast<double>(encoding.stored_rows()) + 1e-9 * plan.store_bytes;
-  // In sums of weighted x x' over all rows: a Newton step has one, the statistics pass up to four and a product for the
-  // rows' reach, the gradient pass none.
+  // Measured in sums of weighted x x' over all rows. A Newton step takes one such sum. The statistics pass takes up to
+  // four and a product for the rows' reach. The gradient pass takes none, but reads the rows.
   const double bound_sums = recipe.bound == BoundKind::sharp ? 5.0 : 1.5;
   const double sums = newton_passes + 0.3 * gradient_passes + bound_sums * trial.bound_passes;
   const double sums_tried = trial.anchor_passes + bound_sums * trial.bound_passes;
   plan.prepare_seconds = trial.rows > 0 && sums_tried > 0.0
                              ? trial.prepare_seconds * sums / sums_tried * rows / static_cast<double>(trial.rows)
                              : sums * rows * p * p * 0.5e-9 / threads;
-  // The diagnostics of the draws take longer than the draws themselves where few rows are bright.
+  // If few rows are bright, the diagnostics of the draws take longer than the draws.
   constexpr double to_begin_and_end = 0.1, diagnostics_per_number = 2e-6;
   const auto seconds_of = [&](const Trial& at) {
     return std::ceil(chains / threads) * (at.warmup * at.warmup_seconds + draws * at.sampling_seconds) +

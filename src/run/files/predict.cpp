@@ -1,4 +1,4 @@
-// Rows of a table to batches, batches to threads, predictions to a file.
+// Reads rows of a table in batches, predicts the batches on threads, and writes the predictions to a file.
 #include "flymc/run/files/predict.hpp"
 
 #include <fmt/format.h>
@@ -25,8 +25,8 @@
 namespace flymc {
 namespace {
 
-// Rows until there are enough for all threads, then their predictions, in order. While the threads work on a batch, the
-// caller writes the one before it and gathers the next.
+// Gathers rows until there are enough for all threads, then predicts them, in order. While the threads work on a batch,
+// the caller writes the previous batch and gathers the next one.
 class Batches {
  public:
   Batches(const RowPredictor& predictor, const Encoding& encoding, const Threads& threads, PredictionWriter& writer)
@@ -38,7 +38,7 @@ class Batches {
         writer_(writer),
         rows_per_batch_(std::clamp<Index>((Index{1} << 20) / layout_.cells(), 256, 4096)) {}
 
-  // Cells of a row; none where something is missing.
+  // Appends the cells of a row; `x` is empty if a value is missing.
   void append(std::span<const double> x, const RowFacts& facts) {
     NewRows& rows = batches_[gathering_].rows;
     const auto row = static_cast<Index>(rows.complete.size());
@@ -50,7 +50,7 @@ class Batches {
     if (row + 1 == rows_per_batch_) hand_over();
   }
 
-  // All that is left. Returns the number of rows.
+  // Predicts and writes all remaining rows. Returns the total number of rows.
   RowId finish() {
     hand_over();
     hand_over();
@@ -63,7 +63,7 @@ class Batches {
     RowMatrix out;
   };
 
-  // Draws are on the scale of the table's columns, and so are the numbers of these cells; codes stay what they are.
+  // Draws are on the scale of the table's columns, so the cells with numbers are converted to it. Codes are unchanged.
   void to_table_scale(std::span<const double> x, std::span<double> cells) const {
     std::size_t at = 0;
     for (Index cell = 0; cell < layout_.cells(); ++cell, ++at) {
@@ -79,13 +79,13 @@ class Batches {
     }
   }
 
-  // The batch that was gathered goes to the threads, and the one that they had to the writer.
+  // Passes the gathered batch to the threads, and the batch that they have finished to the writer.
   void hand_over() {
     Batch &gathered = batches_[gathering_], &done = batches_[1 - gathering_];
     if (working_.valid()) working_.get();
     gathered.rows.first = gathered_;
     gathered_ += gathered.rows.complete.size();
-    // Of one thread the caller's own is that one.
+    // With one thread, the caller's own thread does the work.
     working_ = std::async(threads_.count() > 1 ? std::launch::async : std::launch::deferred,
                           [this, &gathered] { predict(gathered); });
     write(done);
@@ -130,13 +130,13 @@ class Batches {
   const Threads& threads_;
   PredictionWriter& writer_;
   Index rows_per_batch_;
-  std::uint64_t gathered_ = 0;  // rows that were handed over
+  std::uint64_t gathered_ = 0;  // rows handed over so far
   Batch batches_[2];
-  std::size_t gathering_ = 0;  // which of the two
-  std::future<void> working_;  // on the other one; ends before the batches do
+  std::size_t gathering_ = 0;  // index of the batch being gathered
+  std::future<void> working_;  // on the other batch; declared last, so it ends before the batches are destroyed
 };
 
-// Names of the columns: of a number mean, lower and upper, and of classes or times the same for each.
+// Names of the columns: mean, lower and upper of a number, and the same for each class or time.
 std::vector<std::string> columns_of(const RowPredictor& predictor) {
   std::vector<std::string> columns;
   for (const std::string& name : predictor.names())
@@ -229,7 +229,7 @@ RowId predict(const RunDirectory& of_zero, const RunDirectory& of_count, const P
   if (zero.feature_names() != count.feature_names())
     throw InputError(fmt::format("{} and {} do not have the same columns; {} makes both again", of_zero.path().string(),
                                  of_count.path().string(), mention_action("fit")));
-  // As many draws of each, evenly spaced.
+  // Takes the same number of draws from each part, evenly spaced.
   RowMatrix zero_draws = thinned_draws(draws_of(of_zero, coefficient_names(zero, of_zero.settings())), options.draws);
   const RowMatrix count_draws =
       thinned_draws(draws_of(of_count, coefficient_names(count, of_count.settings())), zero_draws.rows());

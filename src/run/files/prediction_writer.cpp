@@ -1,4 +1,4 @@
-// Batches of rows through Arrow's writers.
+// Writes batches of rows with Arrow's writers.
 #include "prediction_writer.hpp"
 
 #include <arrow/api.h>
@@ -67,7 +67,7 @@ PredictionWriter::PredictionWriter(const std::filesystem::path& path, const std:
   if (extension == ".csv") {
     s.csv = s.ensure(arrow::csv::MakeCSVWriter(s.pending.stream(), s.schema));
   } else {
-    // Hardly any two numbers are the same, and a dictionary of them would only take time.
+    // Numbers rarely repeat, so a dictionary of them would only cost time.
     parquet::WriterProperties::Builder properties;
     properties.disable_dictionary();
     if (s.has_text) properties.enable_dictionary(text_column);

@@ -1,4 +1,4 @@
-// Columns of numbers, and perhaps one of text, to a Parquet or CSV file by Arrow.
+// Writes columns of numbers, and an optional column of text, to a Parquet or CSV file with Arrow.
 #pragma once
 
 #include <filesystem>
@@ -12,11 +12,11 @@ namespace flymc {
 
 class PredictionWriter {
  public:
-  // Columns are `row`, then `text_column` if it has a name, then `columns`. The format is that of the file's extension.
+  // The columns are `row`, then `text_column` if it has a name, then `columns`. The extension determines the format.
   PredictionWriter(const std::filesystem::path& path, const std::string& text_column,
                    const std::vector<std::string>& columns);
   ~PredictionWriter();
-  // Values that are missing are empty: both spans for a row without a prediction.
+  // Missing values are empty: `text` and `values` of a row without a prediction.
   void append(const std::optional<std::string>& text, std::span<const double> values);
   void finish();
 

@@ -1,4 +1,4 @@
-// A preparation as a record, and its gaps beside it.
+// Stores a preparation as a record, and its gaps in a second file.
 #include "preparation_file.hpp"
 
 #include <fmt/format.h>
@@ -82,7 +82,7 @@ LitRows lit_from(const json& value, const Store& store, const Communicator& comm
   return LitRows(std::move(fixed), value.at("above").get<double>(), store.rows());
 }
 
-// With what is known of the preparation so far: the recipe, and the queries that the bound took.
+// Reads the bound. `known` is the preparation read so far: the recipe, and the bound's queries.
 Bound bound_from(const json& value, const RunDirectory& run, const Model& model, const Store& store,
                  const Preparation& known, const Communicator& communicator) {
   const Index size = model.coefficients(store);
@@ -179,7 +179,7 @@ bool copy_preparation(const RunDirectory& base, const fs::path& folder, const Se
   if (!fs::exists(base.preparation())) return false;
   json value = reading(base.preparation(), "delete it, and the new run makes its own", [&] {
     json read = read_record(base.preparation(), "preparation");
-    count_of(read.at("bound_queries"));  // what is changed below is there
+    count_of(read.at("bound_queries"));  // throws unless the fields that are changed below exist
     if (read.contains("anchor")) count_of(read.at("anchor").at("queries"));
     if (!recipe_on(recipe_from(read.at("recipe")), settings.fit)) read = nullptr;
     return read;
@@ -187,7 +187,7 @@ bool copy_preparation(const RunDirectory& base, const fs::path& folder, const Se
   if (value.is_null()) return false;
   const PriorTerms prior = PriorTerms::parse(settings.prior);
   if (!prior.proper() && value.value("prior", "") != prior.describe()) return false;
-  value["bound_queries"] = 0;  // this run made none
+  value["bound_queries"] = 0;  // this run took none
   if (value.contains("anchor")) value["anchor"]["queries"] = 0;
   if (value.contains("bound") && value["bound"].contains("gaps")) {
     if (!fs::exists(base.gaps())) return false;

@@ -1,4 +1,4 @@
-// Stage 2: a preparation that is there and suits, or a new one.
+// Stage 2: loads a preparation that can be used, or makes one.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -43,14 +43,14 @@ void make_anew(const Job& job, const RunParts& parts) {
 std::optional<Preparation> prepared(const Job& job, const RunParts& parts) {
   const RunDirectory& directory = job.directory;
   bool there = job.found([&] { return std::filesystem::exists(directory.preparation()); });
-  // One that was made under another prior is good as long as the new posterior is where its bound was made for. (What
-  // is not known, as of regular MCMC, is made anew.) One rank decides.
+  // A preparation made under another prior can be used if the new posterior lies where its bound was made for. If that
+  // is unknown, as for regular MCMC, a new one is made. One rank decides.
   std::optional<Preparation> loaded;
   if (there && job.found([&] { return !prepared_for_its_prior(directory); })) {
     loaded.emplace(load(job, parts));
     if (job.found([&] { return !suits(parts.model, *loaded); })) {
       job.monitor.say("prepare: the posterior under this prior is not where the earlier run was prepared for");
-      // The starts that belong to it are not used any more.
+      // Removing it also invalidates the starts that belong to it.
       if (job.first()) std::filesystem::remove(directory.preparation());
       job.wait_for_all();
       loaded.reset();
@@ -59,7 +59,7 @@ std::optional<Preparation> prepared(const Job& job, const RunParts& parts) {
   }
   if (!there) make_anew(job, parts);
   if (job.stopped()) return std::nullopt;
-  // What was made is read back: a run that goes on later has no other numbers.
+  // Loads the new preparation from its file, so that a resumed run uses the same numbers.
   if (!loaded) loaded.emplace(load(job, parts));
   return loaded;
 }

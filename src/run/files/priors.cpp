@@ -17,13 +17,13 @@ namespace {
 constexpr double usual_width = 2.5;
 
 struct Units {
-  double centre, width;  // of the intercept's default; the width is that of the other coefficients' as well
+  double centre, width;  // of the intercept's default prior; the width is also that of the other coefficients
 };
 
 Units units_of(const Settings& settings, const Encoding& encoding) {
   const FamilyCard& card = family_card(settings.family);
   if (card.log_link) {
-    // Where there is no event at all, half of one.
+    // If the mean is 0, assumes half an event.
     const double mean = encoding.target_mean() > 0.0 ? encoding.target_mean() : 0.5 / encoding.total_weight();
     const double centre = std::log(mean) - std::log(encoding.mean_exposure());
     return {std::isfinite(centre) ? centre : 0.0, usual_width};
@@ -31,24 +31,25 @@ Units units_of(const Settings& settings, const Encoding& encoding) {
   if (!card.in_units_of_target) return {0.0, usual_width};
   const double unit = encoding.target_unit();
   if (encoding.times() && encoding.event_weight() < encoding.total_weight()) {
-    // Times that were cut off say neither where log time lies nor how it varies: most rows of a study may be censored at
-    // its end. It has no unit, so that 1 will do. With d events in n rows, times are about n / d as long as in the table.
+    // Censored times identify neither location nor scale of log time: most rows of a study may be censored at its end.
+    // The standard deviation is then taken as at least 1. With d events in n rows, times are about n / d as long as in
+    // the table.
     const double events = std::max(encoding.event_weight(), 0.5);
     return {encoding.target_mean() + std::log(encoding.total_weight() / events), usual_width * std::max(unit, 1.0)};
   }
-  // Without an intercept the columns have to explain where the target lies as well.
+  // Without an intercept the columns must explain the location of the target as well.
   return {encoding.target_mean(), usual_width * (unit > 0.0 ? unit : 1.0)};
 }
 
-// Half of a Student-t, as in brms: a scale is positive.
+// A half Student-t, as in brms: a scale is positive.
 Prior usual_of_scale(const Units& units) { return Prior::student_t(3.0, 0.0, units.width); }
-// Half of a Student-t: about what a shape may be where counts or amounts vary as people's do.
+// The width of the half Student-t for shapes. It covers counts and amounts of ordinary variability.
 constexpr double usual_shape = 10.0;
 Prior usual_of_shape() { return Prior::student_t(3.0, 0.0, usual_shape); }
-// As in brms: with heavy tails, since a rare category has its cut point far out.
+// As in brms. Tails are heavy, because the cut point of a rare category lies far out.
 Prior usual_of_cut() { return Prior::student_t(3.0, 0.0, usual_width); }
 
-// Amounts are as good as as many rows where the amount is 1: what tells them apart is a constant.
+// For amounts only the total weight matters: setting them all to 1 changes the log likelihood by a constant.
 ShapedTarget shaped_target(const Encoding& encoding, double share) {
   ShapedTarget out;
   for (std::size_t i = 0; i < encoding.target_values().size(); ++i)

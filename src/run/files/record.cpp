@@ -1,4 +1,4 @@
-// "flymc <kind> <version> <xxh64 of the rest>\n", then the value as CBOR.
+// Format: "flymc <kind> <version> <xxh64 of the rest>\n", then the value as CBOR.
 #include "record.hpp"
 
 #include <fmt/format.h>
@@ -16,8 +16,8 @@ namespace flymc {
 static_assert(std::endian::native == std::endian::little, "records are little-endian");
 
 namespace {
-// Walks over the next value of CBOR as write_record makes it: with lengths in front, and a few levels deep. The parser
-// goes as deep as the bytes say, until the stack is full.
+// Skips the next CBOR value. Values written by write_record have explicit lengths and few levels of nesting. The parser
+// would recurse as deep as the bytes demand and overflow the stack.
 void skip_value(std::string_view& left, int depth) {
   constexpr int deepest = 16;
   if (depth > deepest) throw RecordError(fmt::format("values are nested more than {} deep", deepest));
@@ -39,7 +39,7 @@ void skip_value(std::string_view& left, int depth) {
   }
   if (type == bytes || type == text) take(number);
   if (type != array && type != object) return;
-  if (number > left.size()) throw RecordError("a list is longer than the file");  // each value has a byte at least
+  if (number > left.size()) throw RecordError("a list is longer than the file");  // each value takes at least a byte
   for (std::uint64_t i = 0; i < number * (type == object ? 2 : 1); ++i) skip_value(left, depth + 1);
 }
 }  // namespace
@@ -99,7 +99,7 @@ nlohmann::json pack(const Matrix& matrix) {
 Matrix unpack(const nlohmann::json& value) {
   const std::int64_t rows = count_of(value.at("rows")), columns = count_of(value.at("columns"));
   const auto& bytes = value.at("values").get_binary();
-  // By division, since the product may be more than a number holds. No columns have no bytes, however many rows.
+  // Divides, because the product may overflow. A matrix without columns must have no rows and no bytes.
   const auto numbers = static_cast<std::int64_t>(bytes.size() / sizeof(double));
   if (bytes.size() % sizeof(double) != 0 || (columns == 0 ? rows != 0 || numbers != 0 : numbers % columns != 0) ||
       (columns != 0 && numbers / columns != rows))
@@ -130,7 +130,7 @@ const nlohmann::json& list_in(const nlohmann::json& record, const char* name) {
 }
 
 std::int64_t count_of(const nlohmann::json& value, std::int64_t most) {
-  // Else 1e300, true and 2^64 - 1 would be converted to something.
+  // Otherwise 1e300, true and 2^64 - 1 would be converted to some number.
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() > static_cast<std::uint64_t>(most))
     throw RecordError(fmt::format("{} is no number from 0 to {}", value.is_number() ? value.dump() : "a value", most));
   return value.get<std::int64_t>();

@@ -1,4 +1,4 @@
-// Rows under some draws, a batch of rows at a time, and a target for each.
+// Draws a target for each row under each draw, a batch of rows at a time.
 #include "flymc/run/files/replicates.hpp"
 
 #include <fmt/format.h>
@@ -19,8 +19,8 @@
 namespace flymc {
 namespace {
 
-// How many of m trials succeed, each with probability p, by inversion: counts in the order of their distance from the
-// mode, which takes about sqrt(m p (1 - p)) steps.
+// The number of successes of m trials with probability p, by inversion. It tries counts in the order of their distance
+// from the mode, which takes about sqrt(m p (1 - p)) steps.
 double successes(double m, double p, double u) {
   if (!(p > 0.0)) return 0.0;
   if (!(p < 1.0)) return m;
@@ -39,7 +39,7 @@ double successes(double m, double p, double u) {
       down -= 1.0;
       if ((rest -= below) <= 0.0) return down;
     }
-    if (above + below < 1e-17) break;  // what is left is rounding of the sum
+    if (above + below < 1e-17) break;  // the rest is rounding error of the sum
   }
   return mode;
 }
@@ -67,8 +67,8 @@ class Batch {
     }
   }
 
-  // Targets under draw `s`, which is `shown` on the scale of the table, from the random numbers of rows first, first +
-  // 1, ...; and what their means are: numbers of the row, one after the other.
+  // Draws targets under draw `s`, given as `shown` on the scale of the table, with the random numbers of rows first,
+  // first + 1, ... Also returns their means, row by row; a row may have several.
   void draw(const Vector& shown, std::uint64_t s, std::uint64_t seed, std::uint64_t first, double* targets,
             std::span<double> means) const {
     const Model& model = parts_.model;
@@ -90,7 +90,7 @@ class Batch {
         targets[i] = ordered(theta, eta[i] - theta[cut], random.uniform(Purpose::simulate, 2 * s),
                              means.subspan(i * parts_.encoding.classes().size(), parts_.encoding.classes().size()));
       } else if (parts_.encoding.target_is_feature()) {
-        // The predictor is the residual of the row's own target, in units of sigma.
+        // The predictor is the residual of the row's observed target, in units of sigma.
         const double sigma = shown[shown.size() - 1], at_zero = 0.0;
         means[i] = observed[i] - sigma * eta[i];
         targets[i] = means[i] + sigma * model.family().simulate({&at_zero, 1}, random, s);
@@ -106,8 +106,8 @@ class Batch {
   std::vector<char> longer;
 
  private:
-  // A class: how many cut points are below eta plus a draw of the logistic distribution. The first numbers of theta are
-  // the negative cut points.
+  // Draws a class: the number of cut points below eta plus a logistic random number. The first entries of theta are the
+  // negative cut points.
   double ordered(const Vector& theta, double eta, double u, std::span<double> probabilities) const {
     const double latent = eta + std::log(u) - std::log1p(-u);
     const Index cuts = parts_.encoding.cuts();
@@ -125,7 +125,7 @@ class Batch {
   const RunParts& parts_;
   std::span<const RowId> rows_;
   BoundRows fixed_;
-  std::vector<Index> cut_;  // of an ordered target, that each row is compared with
+  std::vector<Index> cut_;  // for an ordered target, the cut point that each row is compared with
 };
 
 }  // namespace
@@ -163,7 +163,7 @@ Replicates replicate(const RunDirectory& run, std::span<const RowId> rows, std::
     out.longer.insert(out.longer.end(), batch.longer.begin(), batch.longer.end());
     out.trials.insert(out.trials.end(), batch.trials.begin(), batch.trials.end());
   }
-  // Times are kept as their logarithms.
+  // Times are stored as logarithms.
   if (parts.encoding.times()) {
     out.replicated = out.replicated.array().exp();
     out.means = out.means.array().exp();

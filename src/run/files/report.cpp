@@ -51,7 +51,7 @@ std::string to_json(const RunReport& report) {
 
 namespace {
 
-// The last field of report.json is a checksum of it without that field.
+// The last field of report.json is a checksum of the file without that field.
 constexpr std::string_view report_end = "\n}\n", report_mark = ",\n  \"checksum\": \"";
 std::string seal_report(std::string_view json) {
   return fmt::format("{}{}{}\"{}", json.substr(0, json.size() - report_end.size()), report_mark, checksum(json),
@@ -115,7 +115,7 @@ RunReport read_report(const RunDirectory& directory) {
     RunReport report;
     value.at("flymc").get_to(report.version);
     value.at("rows").get_to(report.rows);
-    report.table_rows = value.value("table_rows", report.rows);  // which earlier versions did not keep apart
+    report.table_rows = value.value("table_rows", report.rows);  // earlier versions did not distinguish the two
     report.fingerprint = value.value("fingerprint", "");
     report.draws_checksum = value.value("draws_checksum", "");
     value.at("dropped").get_to(report.dropped);
@@ -167,10 +167,10 @@ FitSummary summarise(const RunDirectory& directory, const RunReport& report, con
 }
 
 std::string to_json(const FitSummary& summary, const RunReport& report) {
-  // JSON has no NaN; what is not defined is null.
+  // JSON has no NaN or infinity; an undefined value is null.
   const auto number = [](double x) { return std::isfinite(x) ? ordered_json(x) : ordered_json(nullptr); };
   ordered_json value = ordered_json::parse(to_json(report));
-  // Laplace's numbers are those of the parameters below.
+  // Replaces the report's Laplace numbers by those of the parameters below.
   const auto [mean, sd] = report.laplace(report.reported(summary.options.reference_class));
   value["laplace_mean"] = std::vector<double>(mean.begin(), mean.end());
   value["laplace_sd"] = std::vector<double>(sd.begin(), sd.end());

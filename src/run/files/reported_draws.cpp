@@ -1,4 +1,4 @@
-// A row at a time.
+// Converts and writes one row of draws at a time.
 #include "flymc/run/files/reported_draws.hpp"
 
 namespace flymc {

@@ -1,4 +1,4 @@
-// All draws at once in memory, and rows as they are asked for.
+// Holds all draws in memory and evaluates rows on request.
 #include "row_likelihoods.hpp"
 
 #include <vector>
@@ -28,7 +28,7 @@ RowMatrix RowLikelihoods::of(std::span<const RowId> rows) const {
   const Index predictors = model.predictors();
   RowMatrix out(draws(), static_cast<Index>(rows.size()));
   std::vector<double> eta(of.stored.size() * static_cast<std::size_t>(predictors)), pieces(of.stored.size());
-  std::vector<RowFacts> facts;  // of the rows of the table
+  std::vector<RowFacts> facts;  // facts of the rows of the table
   std::vector<double> constant;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     facts.push_back(table_.facts(of.stored[of.first[r]]));

@@ -13,7 +13,8 @@ class RowLikelihoods {
   RowLikelihoods(const RunParts& parts, const TableRows& table, const DrawsFile& draws);
 
   Index draws() const { return shown_.rows(); }
-  // Of these rows of the table: a row per draw, in the order of the file, a column per row. From any thread.
+  // Likelihoods of these rows of the table: a row per draw, in the order of the file, and a column per row.
+  // Thread-safe.
   RowMatrix of(std::span<const RowId> rows) const;
 
  private:

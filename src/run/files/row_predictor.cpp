@@ -1,4 +1,4 @@
-// Products of rows and draws, a few rows at a time, and what is asked of each row's numbers.
+// Products of rows and draws, a few rows at a time, and the summaries of each row's predictions.
 #include "row_predictor.hpp"
 
 #include <fmt/format.h>
@@ -13,12 +13,12 @@
 namespace flymc {
 namespace {
 
-// Predictors that are computed before any is looked at: half a MiB, which stays in a core's own cache.
+// The most predictors that are computed at once: half a MiB, which stays in the cache of one core.
 constexpr Index batch_numbers = Index{1} << 16;
 
 }  // namespace
 
-// Numbers of the rows at hand.
+// Working memory for the current rows.
 struct RowPredictor::Buffer {
   Buffer(Index rows, Index draws, Index predictors, bool survival)
       : stride((draws + panel_width - 1) / panel_width * panel_width),
@@ -31,13 +31,14 @@ struct RowPredictor::Buffer {
   }
   const Index stride;
   const AlignedNumbers storage;
-  double* const numbers;  // in it: row by row, predictor by predictor, a number per draw
-  double* const one;      // as much as a row
-  // Draw by draw, predictor by predictor; of survival probabilities, standardised residuals and zeros.
+  double* const numbers;  // points into storage: row by row, predictor by predictor, a number per draw
+  double* const one;      // points into storage: space for one more row
+  // Draw by draw, predictor by predictor. For survival probabilities `mixed` has standardised residuals and `means`
+  // zeros.
   std::vector<double> mixed, means;
 };
 
-// The p-quantile of n numbers stands at (n - 1) p among them in order, as in R and NumPy.
+// The p-quantile of n sorted numbers lies at position (n - 1) p, counted from 0, as in R and NumPy.
 RowPredictor::Place::Place(double p, std::size_t count) {
   const double at = p * static_cast<double>(count - 1);
   rank = static_cast<std::size_t>(at);
@@ -125,8 +126,8 @@ void RowPredictor::predict(const NewRows& rows, Index begin, Index end, RowMatri
   }
 }
 
-// An inverse link rises with its predictor, so order statistics of means are means of order statistics, and only the
-// mean itself needs all of them.
+// An inverse link is increasing, so the order statistics of the means are the means of the predictors' order
+// statistics. Only the posterior mean needs all of them.
 void RowPredictor::predict_number(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const {
   const BatchedFamily& family = of_mean_ ? *of_mean_ : model_.family();
   const Location location = locate(width_, eta);
@@ -166,7 +167,7 @@ void RowPredictor::predict_number(std::span<const double> eta, std::uint64_t row
   out[2] = found.upper;
 }
 
-// P(y > 0) E[y | y > 0], draw by draw. The parts have different random numbers, also where their seeds are equal.
+// P(y > 0) E[y | y > 0] for each draw. The parts use different random numbers even if their seeds are equal.
 void RowPredictor::predict_hurdle(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const {
   const auto draws = static_cast<std::size_t>(draws_);
   const BatchedFamily &family = model_.family(), &of_zero = zero_->model.family();
@@ -189,7 +190,7 @@ void RowPredictor::predict_hurdle(std::span<const double> eta, std::uint64_t row
   out[2] = found.upper;
 }
 
-// log t = eta + sigma e: the median of t is exp(eta + sigma times that of e).
+// log t = eta + sigma e, so the median of t is exp(eta + sigma * median of e).
 void RowPredictor::predict_time(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const {
   const BatchedFamily& family = model_.family();
   const std::span<double> times(buffer.one, eta.size());
@@ -208,7 +209,7 @@ void RowPredictor::predict_time(std::span<const double> eta, std::uint64_t row, 
   out[2] = found.upper;
 }
 
-// P(longer than t) = S((log t - eta) / sigma), the likelihood of a row whose event was not seen until t.
+// P(longer than t) = S((log t - eta) / sigma), the likelihood of a row that is censored at t.
 void RowPredictor::predict_survival(std::span<const double> eta, Buffer& buffer, double* out) const {
   const std::vector<double>& not_seen = buffer.means;
   std::vector<double>& u = buffer.mixed;
@@ -238,8 +239,8 @@ void RowPredictor::predict_classes(std::span<const double> eta, Buffer& buffer, 
   }
 }
 
-// P(class k) = sigmoid(cut_k - eta) - sigmoid(cut_(k-1) - eta). Where both are near 1, their difference is that of the
-// probabilities of being above, which are small.
+// P(class k) = sigmoid(cut_k - eta) - sigmoid(cut_(k-1) - eta). If both terms are near 1, the difference is computed
+// from the complementary probabilities, which are small and so more exact.
 void RowPredictor::predict_ordered(std::span<const double> eta, Buffer& buffer, double* out) const {
   const std::span<double> one(buffer.one, eta.size());
   for (std::size_t k = 0; k <= cuts_.size(); ++k) {
@@ -274,8 +275,8 @@ RowPredictor::Ends RowPredictor::ends(std::span<const double> numbers) const {
   return {quantile(lower_), quantile(upper_)};
 }
 
-// Whether a new target is of a class is 1 with the posterior mean of its probability, and 0 else: its quantiles need no
-// draws.
+// The indicator of a class is 1 with the posterior mean of the class's probability, else 0. Its quantiles therefore
+// need no draws.
 RowPredictor::Ends RowPredictor::ends_of_indicator(double probability) const {
   return {1.0 - probability < tail_ ? 1.0 : 0.0, probability > tail_ ? 1.0 : 0.0};
 }

@@ -1,4 +1,4 @@
-// Mean and covariance of the draws, and products of rows with both.
+// Mean and covariance of the draws, and the products of rows with them.
 #include "row_proxy.hpp"
 
 #include <Eigen/Eigenvalues>
@@ -11,11 +11,11 @@
 namespace flymc {
 namespace {
 
-// With more coefficients than this the covariance is that of so many draws instead of all. A row's H then has an error of
-// sqrt(2 / 128) = 12 %, in a number that only makes an estimate sharper.
+// With more coefficients than this, the covariance is estimated from this many draws. A row's H then has an error of
+// sqrt(2 / 128) = 12 %, which is acceptable because the proxy only reduces the variance of an estimate.
 constexpr Index most_directions = 128;
 
-// Of the draws, as theta of the store: mean, and covariance = factor factor'.
+// The mean of the draws as theta of the store, and their covariance = factor factor'.
 struct Moments {
   Vector mean;
   Matrix factor;
@@ -129,8 +129,8 @@ double RowProxy::loss(const double* products, const double* slope, const double*
   return sum;
 }
 
-// The same of two linear predictors, the first and the second eta less a cut point. The distance of the cut points is
-// the first less the second.
+// The same for two linear predictors: the first and the second are eta minus a cut point each. The distance of the cut
+// points is the first minus the second.
 double RowProxy::loss_of_two(const double* products, const double* slope, const double* curvature, double slope_between,
                              double curvature_between) const {
   double sum = 0.0;

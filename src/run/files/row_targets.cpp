@@ -1,4 +1,4 @@
-// Times are kept as their scaled logarithms, successes as shares.
+// The store has times as scaled logarithms, and successes as shares of the trials.
 #include "row_targets.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// One stage after the other, each from what the one before has left.
+// Runs the stages one after the other, each from the files of the one before.
 #include "flymc/run/files/run.hpp"
 
 #include <fmt/format.h>
@@ -18,8 +18,8 @@ namespace {
 
 StoreFile open_old_or_new(const RunDirectory& directory, bool old, const Execution& execution) {
   try {
-    // Rows that were just written are right. Where passes are to come, one more to verify the numbers is no matter, and
-    // nor is it in files that are read in a second; else it would be the pass that sampling avoids.
+    // Rows that were just written need no check. Otherwise checksums are verified if passes over the rows follow
+    // anyway, or if the files can be read in a second; else verification would cost a full pass, which sampling avoids.
     constexpr std::uintmax_t read_in_a_second = std::uintmax_t{1} << 30;
     const std::vector<std::string> files = directory.rows_files();
     std::uintmax_t bytes = 0;
@@ -36,7 +36,7 @@ StoreFile open_old_or_new(const RunDirectory& directory, bool old, const Executi
 
 namespace {
 
-// The files of a run that each rank reads itself.
+// Checks that all ranks see the same files of the run, since each rank reads them itself.
 void check_all_see_the_run(const Job& job, const RunParts& parts) {
   const RunDirectory& directory = job.directory;
   std::vector<SeenFile> files = {seen(directory.path() / "settings.toml", to_toml(directory.settings())),
@@ -58,7 +58,7 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   std::optional<RunLock> lock;
   if (job.first() && !directory.finished()) lock.emplace(directory);
   if (job.found([&] { return directory.finished(); })) {  // perhaps by the process that held the lock until now
-    if (job.first()) directory.remove_parts();            // of a process that died before it could
+    if (job.first()) directory.remove_parts();            // left by a process that died before removing them
     return true;
   }
   const bool had_rows = job.found([&] { return !directory.rows_files().empty(); });

@@ -1,4 +1,4 @@
-// A run is made, and opened: its settings are sealed.
+// Creates and opens runs, and protects their settings with a checksum.
 #include "flymc/run/files/run_directory.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The last line of settings.toml. A setting that changed after the run began would make draws of no model at all.
+// The last line of settings.toml. If a setting changed after the run began, its draws would fit no model.
 constexpr std::string_view settings_mark = "# checksum ";
 std::string seal(const std::string& toml) {
   return fmt::format("{}{}{}: the settings of a run do not change\n", toml, settings_mark, checksum(toml));
@@ -34,13 +34,13 @@ void check_seal(const fs::path& path, const std::string& text) {
 RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings, const Fill& fill, Existing existing) {
   check_vacant(path, existing);
   make_folder(path);
-  // Two processes may both have found it vacant: the one that has the lock checks again.
+  // Two processes may both have found the folder vacant, so it is checked again under the lock.
   auto lock =
       std::make_unique<RunLock>(path, fmt::format("name another folder with {}, or wait for it", mention("out")));
   check_vacant(path, existing);
   if (existing == Existing::replace) remove_run(path);
   if (fill) fill(path);
-  // A run may be resumed from another folder.
+  // Paths of tables become absolute, because a run may be resumed from another folder.
   Settings kept = settings;
   for (std::string& table : kept.table)
     if (!is_address(table)) table = fs::absolute(table).lexically_normal().string();

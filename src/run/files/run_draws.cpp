@@ -1,4 +1,4 @@
-// A checksum binds draws to their report; names, chains and lengths are compared as well.
+// The report's checksum identifies its draws; names, chains and lengths are compared as well.
 #include "flymc/run/files/run_draws.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ void check_draws_shape(const DrawsFile& file, const fs::path& path, const std::v
                    fmt::format("chain {} has {} draws and should have {}", file.chain_number(c), file.draws(c), count));
 }
 
-// Reads all draws.
+// Reads all draws. Throws DamagedDraws if one of them is not finite.
 void check_draws_finite(const DrawsFile& file, const fs::path& path) {
   file.scan([&](const DrawsBatch& batch) {
     if (batch.theta.allFinite()) return;

@@ -1,4 +1,4 @@
-// Which file of a run is which, told from its name.
+// The names of a run's files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Which part of how many a file of rows is; nothing if it is none.
+// The index of a file of rows and the number of parts, from its name. Empty if it is no such file.
 std::optional<std::pair<int, int>> part_of(std::string_view name) {
   if (name == "rows.arrow") return std::pair(0, 1);
   int part = 0, parts = 0, end = 0;
@@ -43,7 +43,7 @@ fs::path RunDirectory::rows(int part, int parts) const {
 }
 
 std::vector<std::string> RunDirectory::rows_files() const {
-  std::map<int, std::set<int>> found;  // from the number of parts to those that are there
+  std::map<int, std::set<int>> found;  // for each number of parts, the parts that exist
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(base(), none))
     if (const auto part = part_of(entry.path().filename().string())) found[part->second].insert(part->first);

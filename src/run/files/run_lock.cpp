@@ -1,4 +1,4 @@
-// A lock on the folder itself, which goes with the process that holds it.
+// A lock on the folder itself. The system releases it when the process that holds it ends.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>

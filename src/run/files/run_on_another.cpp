@@ -1,4 +1,4 @@
-// What a run takes from another, it takes before it has settings: from then on it is a run.
+// Files from the other run are copied before the settings are written, because the settings make the folder a run.
 #include "flymc/run/files/run_on_another.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ RunDirectory create_on(const RunDirectory& base, const std::filesystem::path& pa
           fmt::format("{}: this run cannot be replaced by one that is sampled from it; name another folder "
                       "with {}",
                       path.string(), mention("out")));
-  // Before there is a folder: the prior may name a coefficient that the rows have not.
+  // Checked before the folder is created: the prior may name a coefficient that the rows lack.
   check_vacant(path, existing);
   if (!base.rows_files().empty()) parts_of(open_unverified(base), settings);
   const auto fill = [&](const std::filesystem::path& folder) {

@@ -1,4 +1,4 @@
-// Rows, the encoding that is kept with them, and the model that settings make of it.
+// Opens rows and the encoding stored with them, and makes the model from the settings.
 #include "run_parts.hpp"
 
 #include <fmt/format.h>

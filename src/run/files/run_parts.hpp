@@ -1,4 +1,4 @@
-// What a run is made of once its rows are there: shared by all that works on a run.
+// The parts of a run whose rows exist, shared by all functions that work on a run.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct RunParts {
   std::vector<std::string> names;  // of the coefficients
   Model model;
 
-  // Parameters on the scale of the table's own columns, as they stand in the draws, of theta; and back.
+  // Converts theta to parameters on the scale of the table's columns, as the draws have them, and back.
   Vector shown(const Vector& theta) const {
     return encoding.to_original(model.parameters(theta), model.arrangement().blocks());
   }
@@ -24,10 +24,10 @@ struct RunParts {
   }
 };
 
-// Throws InputError if the rows are not all there, or the prior names what is not.
+// Throws InputError if rows are missing, or the prior names a coefficient that does not exist.
 RunParts parts_of(StoreFile rows, const Settings& settings);
 
-// Of a run that has rows. Their numbers are not verified.
+// Opens a run that has rows. The checksums of the rows are not verified.
 RunParts open_parts(const RunDirectory& run);
 
 }  // namespace flymc

@@ -1,4 +1,4 @@
-// Rows on disk, held against what the report says of them.
+// Opens rows on disk and compares them with the report.
 #include "flymc/run/files/run_rows.hpp"
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ const std::string& text_of_encoding(const StoreFile& rows) {
   return found->second;
 }
 
-// Whether settings make such an encoding of a table.
+// Whether these settings would produce such an encoding.
 bool suits(const Encoding& encoding, const Settings& settings) {
   const EncodingOptions asked = encoding_options(settings);
   return encoding.target_kind() == asked.target_kind && encoding.hurdle() == asked.hurdle &&
@@ -78,7 +78,7 @@ Encoding encoding_in(const StoreFile& rows, const Settings& settings) {
 
 StoreFile open_rows(const RunDirectory& run, Verify verify, const Execution& execution) {
   std::vector<std::string> files = run.rows_files();
-  if (files.empty()) files.push_back(run.rows().string());  // which is then said not to be there
+  if (files.empty()) files.push_back(run.rows().string());  // the error then names this missing file
   StoreFile rows = open_store(files, verify, execution);
   const std::string of_draws = run.finished() ? read_report(run).fingerprint : std::string();
   if (of_draws.empty()) check_base(run);

@@ -21,8 +21,8 @@
 namespace flymc {
 namespace {
 
-// Rounds of draws until there are enough. `goal` is the end of the round that the chains are in, and of the last one when
-// it returns. False if the monitor stopped it.
+// Draws in rounds until there are enough. `goal` is the number of draws at the end of the current round, and on return
+// at the end of the last one. Returns false if the monitor stopped it.
 bool draw_in_rounds(const Job& job, const RunParts& parts, const PartSink& sink, SavedChains& chains,
                     std::int64_t& goal) {
   const std::int64_t round = job.settings().fit.draws;
@@ -34,7 +34,7 @@ bool draw_in_rounds(const Job& job, const RunParts& parts, const PartSink& sink,
     job.communicator().broadcast(std::as_writable_bytes(std::span(&out, 1)), 0);
     return out;
   };
-  std::optional<Worth> before;  // a round ago
+  std::optional<Worth> before;  // at the end of the previous round
   for (;; goal += round) {
     try {
       if (!chains.advance(goal)) return false;
@@ -83,7 +83,7 @@ void tell_of_regular(const Job& job, const RunParts& parts, const Recipe& recipe
   job.monitor.say(fmt::format("        {} chains of {} draws: {} or longer{}", options.chains, options.draws,
                               duration(seconds),
                               job.settings().until_enough ? ", and more draws if these are not enough" : ""));
-  constexpr double worth_it = 10.0;  // rows for each different one
+  constexpr double worth_it = 10.0;  // rows per different row
   if (const double different = most_different_rows(parts.encoding);
       worth_it * different < static_cast<double>(store.rows()) && parts.encoding.weights().empty())
     job.monitor.say(fmt::format(
@@ -105,11 +105,11 @@ bool sample(const Job& job, const RunParts& parts, const Preparation& preparatio
   PartSink sink(directory, parts);
   SavedChains chains(job, plan, sink);
 
-  // Where a run goes on, it is in the round of its furthest chain: the decision to begin that round was made before, and
-  // what the draws were worth before it is computed again.
+  // A resumed run is in the round of its furthest chain. The decision to begin that round was made before, and the
+  // worth of the draws before it is computed again.
   const std::int64_t round = options.draws;
   std::int64_t goal = std::max<std::int64_t>(1, (chains.most_draws() + round - 1) / round) * round;
-  // Draws that were merged need no parts, only the report.
+  // If the draws were already merged, parts are not needed and only the report is missing.
   const bool merged = job.found([&] { return std::filesystem::exists(directory.draws()) && chains.all_at(goal); });
   if (!merged && job.first()) chains.check_parts();
   if (merged && job.first()) check_ends(directory.draws(), parts.names, goal, chains.ends(parts));

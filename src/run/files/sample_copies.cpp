@@ -1,4 +1,4 @@
-// Rows by their hashes; copies of rows by their numbers in the long table.
+// Without weights, rows are chosen by their hashes. With weights, numbers of copies are chosen.
 #include "sample_copies.hpp"
 
 #include <fmt/format.h>
@@ -14,8 +14,8 @@
 namespace flymc {
 namespace {
 
-// Numbers of copies that are chosen, of `all`: rising, without replacement (Knuth's algorithm S for few, else draws of
-// which repeated ones are left out).
+// Chooses `count` of `all` numbers, increasing, without replacement: by Knuth's algorithm S if `all` is small, else by
+// random draws without the repeated ones.
 std::vector<RowId> chosen_of(RowId all, RowId count, std::uint64_t seed) {
   std::vector<RowId> out;
   const PhiloxRandom random(seed, 0, 0);
@@ -55,7 +55,7 @@ SampledCopies sample_copies(const RunParts& parts, const TableRows& table, RowId
   const auto copies = static_cast<RowId>(std::llround(encoding.total_weight()));
   const std::vector<RowId> chosen = chosen_of(copies, count, seed);
   SampledCopies out{copies, {}};
-  RowId before = 0;  // copies of the rows so far
+  RowId before = 0;  // the number of copies of all earlier rows
   std::size_t next = 0;
   constexpr RowId at_once = RowId{1} << 16;
   for (RowId first = 0; first < table.rows() && next < chosen.size(); first += at_once) {

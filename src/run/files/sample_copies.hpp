@@ -1,4 +1,4 @@
-// A random sample of the rows of a table, also where rows count several times.
+// A random sample of the rows of a table, with or without weights.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 namespace flymc {
 
 struct SampledCopies {
-  RowId rows = 0;              // of the table: the sum of the weights where there are some
-  std::vector<RowId> sampled;  // of the table, rising; a row as often as its copies were chosen
+  RowId rows = 0;              // in the table; with weights, their sum
+  std::vector<RowId> sampled;  // rows of the table, increasing; a row is listed once for each of its chosen copies
 };
 
-// At most `count` rows of the table, without replacement; a row of weight k is k rows. Throws InputError if weights are
-// not whole numbers.
+// At most `count` rows of the table, without replacement; a row of weight k counts as k rows. Throws InputError if
+// weights are not whole numbers.
 SampledCopies sample_copies(const RunParts& parts, const TableRows& table, RowId count, std::uint64_t seed,
                             const Threads& threads);
 

@@ -1,4 +1,4 @@
-// Chains side by side; each saves itself now and then, and whenever it stops.
+// Runs chains in parallel; each saves a checkpoint from time to time and when it stops.
 #include "saved_chains.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ SavedChains::SavedChains(const Job& job, const ChainPlan& plan, PartSink& sink) 
   }
 }
 
-// A checkpoint that can be read may be of other rows, or of other kernels.
+// A readable checkpoint may still belong to other rows or kernels.
 ChainRun SavedChains::go_on(std::uint64_t chain, const ChainPlan& plan, const ChainOptions& options,
                             const Checkpoint& checkpoint) const {
   try {
@@ -65,7 +65,7 @@ void SavedChains::advance_one(std::size_t i, std::int64_t draws, const std::atom
   std::int64_t before = done(run);  // when `began` was set
   run.extend(draws);
   const bool finished_before = run.draws() >= draws;
-  NoSink none;  // for ranks that leave the writing to the first
+  NoSink none;  // for ranks other than the first, which do not write
   int steps = 0;
   run.advance(job_.first() ? static_cast<Sink&>(sink_) : none, i, [&](const ChainRun& now) {
     if (was_warming_up != now.warming_up()) {
@@ -86,14 +86,14 @@ void SavedChains::advance_one(std::size_t i, std::int64_t draws, const std::atom
   if (!finished_before) save(i);
 }
 
-// Ranks must stop at the same iteration, and ask each other now and then.
+// Ranks must stop at the same iteration, so they compare their stop flags every 16 iterations.
 bool SavedChains::stops(int steps) const {
   constexpr int now_and_then = 16;
   if (job_.communicator().size() == 1) return job_.monitor.stop();
   return steps % now_and_then == 0 && job_.stopped();
 }
 
-// The draws first: a checkpoint never knows of draws that are not on the disk.
+// Draws are written first, so that a checkpoint never counts draws that are not on disk.
 void SavedChains::save(std::size_t i) {
   if (!job_.first()) return;
   sink_.close_part(i);

@@ -1,4 +1,4 @@
-// The chains of a run, with the parts and the checkpoints that they leave on disk.
+// The chains of a run, with the parts and checkpoints that they write to disk.
 #pragma once
 
 #include <atomic>
@@ -11,20 +11,20 @@
 
 namespace flymc {
 
-// Ranks have the same chains at the same iteration; the first of them writes.
+// All ranks have the same chains at the same iteration. The first rank writes.
 class SavedChains {
  public:
-  // They begin, or go on from where their checkpoints say.
+  // Starts the chains, or resumes them from their checkpoints.
   SavedChains(const Job& job, const ChainPlan& plan, PartSink& sink);
 
-  // Every chain up to `draws` draws. False if the monitor stopped them.
+  // Advances every chain to `draws` draws. Returns false if the monitor stopped them.
   bool advance(std::int64_t draws);
 
   bool all_at(std::int64_t draws) const;
   std::int64_t most_draws() const;
   // The present states of the chains, on the scale of the table's columns.
   std::vector<Vector> ends(const RunParts& parts) const;
-  // Throws InputError if draws are lost that a checkpoint knows of.
+  // Throws InputError if draws are missing that a checkpoint counts.
   void check_parts() const;
   std::vector<ChainReport> reports() const;
 

@@ -35,7 +35,7 @@ SeenFile seen_table(const std::string& file, std::uint64_t pieces) {
   if (bytes <= piece * pieces) {
     source.read_at(0, read);
   } else {
-    for (std::uint64_t i = 0; i < pieces; ++i)  // the last one ends where the file does
+    for (std::uint64_t i = 0; i < pieces; ++i)  // the last piece ends at the end of the file
       source.read_at((bytes - piece) / (pieces - 1) * i + (i + 1 == pieces ? (bytes - piece) % (pieces - 1) : 0),
                      std::span(read).subspan(i * piece, piece));
   }

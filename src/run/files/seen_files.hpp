@@ -18,10 +18,10 @@ struct SeenFile {
   std::uint64_t bytes = 0, hash = 0;
 };
 
-// Of a file or an object of a table: its size and a hash of its first and last bytes and some pieces between them (Parquet and Arrow keep
-// numbers of rows and places of columns at the end). A small file is hashed as a whole.
+// The size of a table's file or object, and a hash of its first and last bytes and some pieces between them (Parquet
+// and Arrow store the numbers of rows and the positions of columns at the end). A small file is hashed as a whole.
 SeenFile seen_table(const std::string& file, std::uint64_t pieces = 32);
-// Of a file whose contents are known; `contents` is empty if there is no such file.
+// For a file whose contents are known. `contents` is empty if there is no such file.
 SeenFile seen(const std::filesystem::path& file, std::string_view contents);
 
 // Throws InputError on every rank unless all ranks see the same files in the same order. The message names the first

@@ -1,4 +1,4 @@
-// Kinds of settings: how a text, a list, a flag, a number or a choice is written to and read from words.
+// Kinds of settings: how a text, a list, a flag, a number or a choice is written as words and read from them.
 #pragma once
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ inline const std::string& only_word(const std::string& name, const SettingWords&
   return words[0];
 }
 
-// `member` is a function from Settings to a reference, for both const and not.
+// `member` is a function from Settings to a reference, for both const and non-const Settings.
 template <class Member>
 Setting text_setting(std::string name, std::string shape, Setting::Group group, std::string help, Member member) {
   return {name,
@@ -53,7 +53,7 @@ Setting text_setting(std::string name, std::string shape, Setting::Group group, 
           [member](const Settings& s) { return member(s).empty() ? SettingWords{} : SettingWords{member(s)}; }};
 }
 
-// The name of a column. A variable of a shell that is empty is not the wish for none.
+// The name of a column. An empty name is rejected; it is usually an unset shell variable.
 template <class Member>
 Setting column_setting(std::string name, std::string shape, Setting::Group group, std::string help, Member member) {
   Setting out = text_setting(name, std::move(shape), group, std::move(help), member);
@@ -105,7 +105,7 @@ Setting number_setting(std::string name, std::string shape, Setting::Group group
           [member](const Settings& s) { return SettingWords{fmt::format("{}", member(s))}; }};
 }
 
-// One of a few words, in the order of the enumeration's values, or `auto`, which leaves it to the program.
+// One of a few words, in the order of the enumeration's values, or `auto`, with which the program chooses.
 template <class Member>
 Setting choice_setting(std::string name, Setting::Group group, std::string help,
                        std::span<const std::string_view> words, Member member) {

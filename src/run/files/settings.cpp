@@ -14,7 +14,7 @@
 namespace flymc {
 namespace {
 
-// Broken after commas, so that lines of a help are not too long.
+// Breaks a list after commas, so that lines of the help are not too long.
 std::string on_lines(const std::string& list) {
   constexpr std::size_t longest = 75;
   std::string out;
@@ -31,8 +31,8 @@ using Group = Setting::Group;
 using Kind = Setting::Kind;
 using Words = SettingWords;
 
-// A formula names the target, and says whether there is an intercept. One that replaces another does so, too; a target
-// that was named beside it is refused by check().
+// A formula names the target, and whether there is an intercept. A formula that replaces another sets both again.
+// check() rejects a target that is named separately.
 Setting formula_setting() {
   Setting out = text_setting(
       "formula", "'Y ~ A + B'", Group::rows,
@@ -70,7 +70,7 @@ std::vector<Setting> make_settings() {
   all.push_back(number_setting(
       "merge-levels", "N", Group::rows, "levels of fewer than N rows become one, called other (default: 0)",
       [](auto& s) -> auto& { return s.merge_levels; }));
-  all.back().get = [](const Settings& s) {  // runs from before there was such a setting have none
+  all.back().get = [](const Settings& s) {  // runs that are older than this setting do not write it
     return s.merge_levels == 0 ? Words{} : Words{fmt::format("{}", s.merge_levels)};
   };
   all.push_back(column_setting(

@@ -1,4 +1,4 @@
-// Settings that cannot be used, alone or beside the others.
+// Rejects settings that are invalid alone or in combination.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace flymc {
 namespace {
 
-// Parameters of other families must not be given.
+// Rejects parameters that belong to other families.
 void check_parameters(const Settings& settings, const FamilyCard& own) {
   const Settings usual;
   const auto has = [](const FamilyCard& card, const FamilyParameter& p) {
@@ -39,7 +39,7 @@ std::string names_of(bool FamilyCard::*has) {
   return names;
 }
 
-// Columns of facts that only some families have.
+// Rejects columns that the family cannot use, such as an exposure.
 void check_facts(const Settings& settings, const FamilyCard& card) {
   if (!settings.exposure.empty() && !card.log_link && settings.hurdle != "zero")
     throw InputError(fmt::format(
@@ -66,7 +66,7 @@ void check_facts(const Settings& settings, const FamilyCard& card) {
         fmt::format("{}: a row counts as many times as it has trials already; leave it out", mention("weights")));
 }
 
-// What a formula says is not said again.
+// Rejects settings that a formula already determines.
 void check_formula(const Settings& settings) {
   if (settings.formula.empty()) return;
   const Formula formula = parse_formula(settings.formula);

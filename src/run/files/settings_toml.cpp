@@ -141,7 +141,7 @@ void set(std::string_view key, const toml::node& value, Settings& settings, bool
   const Setting* const found = find_setting(name);
   if (value.is_table() || value.is_array_of_tables())
     throw InputError(fmt::format("settings stand under no heading; remove [{}]", on_one_line(name)));
-  if (found == nullptr && name == "standardise") {  // a setting of format 6
+  if (found == nullptr && name == "standardise") {  // a setting of version 6 of the format
     if (of_a_run) return;
     throw InputError(
         "there is no setting 'standardise' any more: numeric columns are always standardised inside, and a prior "
@@ -159,7 +159,7 @@ void set(std::string_view key, const toml::node& value, Settings& settings, bool
     for (const toml::node& one : *list) words.push_back(word_of(one, name));
   else
     words.push_back(word_of(value, name));
-  // Of a setting with a default, what is empty would not be written, and read back as the default.
+  // If the setting has a default, to_toml would omit an empty value, and it would be read back as the default.
   if (words == Words{""} && !found->get(Settings()).empty())
     throw InputError(fmt::format("{}: has no value; give it one, or leave the line out", name));
   found->set(settings, words);

@@ -1,4 +1,4 @@
-// The three stages of a run, and what each of them is told.
+// The three stages of a run, and the arguments that they share.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace flymc {
 
-// The folder, who hears how it goes, and who does the work.
+// The run's folder, the receiver of its progress, and the threads and ranks that do the work.
 struct Job {
   const RunDirectory& directory;
   Monitor& monitor;
@@ -19,25 +19,25 @@ struct Job {
   const Settings& settings() const { return directory.settings(); }
   const Communicator& communicator() const { return execution.communicator; }
   bool first() const { return communicator().rank() == 0; }  // the rank that writes
-  // What the first rank finds on the disk is so for all: files come and go, and a disk of many machines tells late.
+  // Returns the first rank's answer on every rank, because files change and shared disks lag.
   template <class IsSo>
   bool found(const IsSo& is_so) const {
     return any(communicator(), first() && is_so());
   }
   bool stopped() const { return any(communicator(), monitor.stop()); }
-  // Goes on when all ranks are here, and what the first has done is done for all.
+  // Waits until all ranks are here. The first rank's earlier work is then visible to all.
   void wait_for_all() const { any(communicator(), false); }
 };
 
-// Table to rows. Does nothing if they are there.
+// Stage 1: encodes the table as rows. Does nothing if the rows exist.
 void ingest(const Job& job);
-// Rows to anchor and bound, or those that are there. Nothing if the monitor stopped it.
+// Stage 2: loads anchor and bound, or computes them from the rows. Empty if the monitor stopped it.
 std::optional<Preparation> prepared(const Job& job, const RunParts& parts);
-// What the first two stages took in this process.
+// The time that the first two stages took in this process.
 struct SetUpSeconds {
   double ingest = 0.0, prepare = 0.0;
 };
-// Draws, and the report of the run. False if the monitor stopped it.
+// Stage 3: draws, and writes the report of the run. Returns false if the monitor stopped it.
 bool sample(const Job& job, const RunParts& parts, const Preparation& preparation, const SetUpSeconds& set_up);
 
 }  // namespace flymc

@@ -1,4 +1,4 @@
-// Places as a record, by which a run that was sampled from another is known.
+// Stores starting places as a record. Its existence marks a run that was sampled from another.
 #include "starts.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +15,8 @@ namespace flymc {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// A z belongs to the bound that it was drawn with, and a theta to its prior. The file is written without places, too:
-// it marks the run as a sample, whose random numbers are its own, of whatever run and however often in turn.
+// A z belongs to the bound that it was drawn with, and a theta to its prior, so the places may be left out. The file is
+// written anyway, because it gives the run random numbers of its own, even in a chain of runs sampled from each other.
 void write_starts(const fs::path& folder, const RunDirectory& base, bool with_places) {
   json places = json::array();
   if (with_places)
@@ -34,8 +34,8 @@ std::vector<Place> load_starts(const RunDirectory& run) {
   return reading(run.starts(), fmt::format("begin another run with {}", mention_action("sample")), [&] {
     std::vector<Place> places;
     const json all = read_record(run.starts(), "starts");
-    if (all.at("preparation") != record_checksum(run.preparation())) return places;  // it was made anew
-    // What the rows do not know may be far out under another prior.
+    if (all.at("preparation") != record_checksum(run.preparation())) return places;  // the preparation was recreated
+    // Under another prior, coefficients that the rows do not identify may have moved far away.
     if (all.at("prior") != described_prior(run.settings())) return places;
     for (const json& value : list_in(all, "places")) {
       places.push_back(place_from_json(value));

@@ -1,4 +1,4 @@
-// Rows of the table counted in the store, 256 at a time.
+// Maps rows of the table to rows of the store, with a count for every 256 rows.
 #include "table_rows.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ TableRows::TableRows(const StoreFile& file, Index cuts, const Threads& threads)
     : file_(file), cuts_(cuts), rows_(file.store.rows()) {
   if (cuts_ == 0) return;
   const RowId all = file.store.rows(), strides = (all + stride - 1) / stride;
-  std::vector<RowId> begin(static_cast<std::size_t>(strides));  // in each stride
+  std::vector<RowId> begin(static_cast<std::size_t>(strides));  // number of rows of the table that begin in each stride
   threads.run(static_cast<std::size_t>((strides + strides_per_task - 1) / strides_per_task), [&](std::size_t task) {
     const RowId first = static_cast<RowId>(task) * strides_per_task, last = std::min(first + strides_per_task, strides);
     for (RowId s = first; s < last; ++s)
@@ -28,8 +28,9 @@ TableRows::TableRows(const StoreFile& file, Index cuts, const Threads& threads)
   rows_ = begun_.empty() ? 0 : begun_.back() + begin.back();
 }
 
-// Category k is (cut point k - 1, above) and (cut point k, below), in this order. So a row that says "below" is the second
-// of two unless its cut point is the first, and one that says "above" is followed by a second unless its is the last.
+// Category k is stored as (cut point k - 1, above) and (cut point k, below), in this order. So a "below" row is the
+// second of two unless its cut point is the first. An "above" row is followed by a second row unless its cut point is
+// the last.
 bool TableRows::begins(RowId stored) const {
   return file_.store.target(stored) > 0.5 || file_.store.value(stored, 0) != 0.0;
 }
@@ -41,7 +42,7 @@ bool TableRows::goes_on(RowId first) const {
 std::vector<RowId> TableRows::stored(std::span<const RowId> rows) const {
   std::vector<RowId> out(rows.begin(), rows.end());
   if (cuts_ == 0) return out;
-  RowId row = 0, at = 0;  // which begins there
+  RowId row = 0, at = 0;  // row `row` of the table begins at row `at` of the store
   for (RowId& wanted : out) {
     if (wanted < row || wanted - row > stride) {
       const auto after = std::ranges::upper_bound(begun_, wanted);

@@ -1,4 +1,4 @@
-// The rows of the table that a run has kept, and the rows of its store that each of them is.
+// The rows that a run kept from the table, and the rows of the store that represent them.
 #pragma once
 
 #include <span>
@@ -9,24 +9,25 @@
 
 namespace flymc {
 
-// The rows that were kept count from 0. Each is one row of the store, with the same number, unless the target is ordered:
-// then a category between others is two rows, one after the other (data/cut_rows.hpp), and numbers differ.
+// Kept rows count from 0. Each is one row of the store, with the same number, unless the target is ordered. Then a
+// category between two others takes two consecutive rows of the store (data/cut_rows.hpp), and the numbers differ.
 class TableRows {
  public:
-  // With cut points, one look at the targets of the store; what is kept of it is a number per 256 rows.
+  // With cut points, reads all targets in the store once and keeps a number per 256 rows.
   TableRows(const StoreFile& file, Index cuts, const Threads& threads);
   TableRows(const RunParts& parts, const Threads& threads) : TableRows(parts.rows, parts.encoding.cuts(), threads) {}
 
   const StoreFile& file() const { return file_; }
   RowId rows() const { return rows_; }
-  // The row of the store that is the first, or the only one, of each of these.
+  // The first or only row of the store for each of these rows.
   std::vector<RowId> stored(std::span<const RowId> rows) const;
-  // The row of the table that a row of the store is part of.
+  // The row of the table that this row of the store belongs to.
   RowId of(RowId stored) const;
-  // Of the row of the table whose first row in the store this is. The target of an ordered one is its category.
+  // The facts of the row of the table whose first row in the store is `first`. An ordered target is given as its
+  // category.
   RowFacts facts(RowId first) const;
 
-  // All rows of the store that these are: those of rows[i] are stored[first[i]] ... stored[first[i + 1] - 1].
+  // All rows of the store for these rows: rows[i] has stored[first[i]] ... stored[first[i + 1] - 1].
   struct Pieces {
     std::vector<RowId> stored;
     std::vector<std::size_t> first;
@@ -35,21 +36,22 @@ class TableRows {
   Pieces pieces(std::span<const RowId> rows) const;
 
  private:
-  bool begins(RowId stored) const;  // whether it is the first of its row
-  bool goes_on(RowId first) const;  // whether there is a second
+  bool begins(RowId stored) const;  // whether it is the first of its row of the table
+  bool goes_on(RowId first) const;  // whether there is a second row
   RowId next(RowId first) const { return first + (goes_on(first) ? 2 : 1); }
 
   const StoreFile& file_;
   Index cuts_;
   RowId rows_;
   std::vector<RowId>
-      begun_;  // of an ordered target: rows of the table that begin before rows 0, 256, 512, ... of the store
+      begun_;  // for an ordered target: rows of the table that begin before rows 0, 256, 512, ... of the store
 };
 
-// What the log likelihood of category k, between cut points k - 1 and k, has besides that of its two rows, by
+// The term of the log likelihood of category k, between cut points k - 1 and k, that its two rows lack. From
 //   P(k) = sigmoid(cut_k - eta) - sigmoid(cut_(k-1) - eta)
 //        = sigmoid(eta - cut_(k-1)) sigmoid(cut_k - eta) (1 - exp(-g)),   g = cut_k - cut_(k-1):
-// log(1 - exp(-g)), its slope in g, and minus its curvature. Cut points are the first parameters.
+// the term is log(1 - exp(-g)). `value` is this, `slope` its slope in g, and `curvature` minus its curvature. Cut
+// points are the first parameters.
 struct BetweenCuts {
   BetweenCuts(const Vector& parameters, Index category);
   double value, slope, curvature;

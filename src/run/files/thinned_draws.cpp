@@ -1,4 +1,4 @@
-// One scan.
+// Reads the draws in one scan.
 #include "thinned_draws.hpp"
 
 #include <algorithm>

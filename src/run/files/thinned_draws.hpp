@@ -6,7 +6,7 @@
 
 namespace flymc {
 
-// At most `most`: a row per draw, in the order of the file, on the scale of the table's columns.
+// At most `most` draws: a row per draw, in the order of the file, on the scale of the table's columns.
 RowMatrix thinned_draws(const DrawsFile& file, std::int64_t most);
 
 }  // namespace flymc
