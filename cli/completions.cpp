@@ -1,5 +1,5 @@
-// Scripts with which bash, zsh and fish complete the words of the command: commands, flags, and values that are files,
-// folders or one of a few words. Flags that the help does not show are not offered.
+// Scripts for bash, zsh and fish that complete the command's words: commands, flags, and values that are files, folders
+// or one of a few words. Flags that the help hides are not offered.
 #include <fmt/format.h>
 
 #include "description.hpp"
@@ -16,7 +16,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
-// In single quotes, for bash and zsh.
+// Quotes a text in single quotes, for bash and zsh.
 std::string quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
 
 std::string words(const std::vector<std::string>& list, const std::string& between = " ") {
@@ -38,7 +38,7 @@ std::vector<std::string> names(const std::vector<DescribedCommand>& commands) {
 
 bool offered(const DescribedOption& option) { return !option.flags.empty() && !option.heading.empty(); }
 
-// The kind of the arguments of a command: files, if one of them is.
+// What the arguments of a command are: files if any of them is a file.
 Takes arguments(const DescribedCommand& command) {
   Takes out = Takes::nothing;
   for (const DescribedOption& option : command.options)
@@ -46,7 +46,7 @@ Takes arguments(const DescribedCommand& command) {
   return out;
 }
 
-// How bash finds the words that begin with $word.
+// The bash command that finds the words beginning with $word.
 std::string bash_words(Takes takes, const std::vector<std::string>& choices) {
   switch (takes) {
     case Takes::files:
@@ -61,7 +61,7 @@ std::string bash_words(Takes takes, const std::vector<std::string>& choices) {
 }
 
 std::string bash_command(const DescribedCommand& command, const std::string& pattern) {
-  std::vector<std::string> flags, others;  // others: before a value that cannot be guessed
+  std::vector<std::string> flags, others;  // others: flags whose values cannot be guessed
   std::string values;
   for (const DescribedOption& option : command.options) {
     if (!offered(option)) continue;
@@ -111,7 +111,7 @@ complete -F _{name} {name}
       "{name}", app.name);
 }
 
-// A colon ends a part of a specification, and a bracket its explanation.
+// In a specification of zsh a colon ends a part, and brackets enclose an explanation, so they are escaped.
 std::string zsh_text(const std::string& text) {
   std::string out;
   for (const char c : text)
@@ -181,7 +181,7 @@ fi
       "{name}", app.name);
 }
 
-// In single quotes fish has two escapes.
+// Fish has two escapes in single quotes.
 std::string fish_text(const std::string& text) {
   return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
 }

@@ -7,7 +7,7 @@
 namespace flymc {
 namespace {
 
-// "error|drop" names both values, "auto|N" one of them: what is written in small letters is typed as it stands.
+// "error|drop" names two values, "auto|N" only one: words in lower case are typed literally.
 std::vector<std::string> choices_of(const std::string& shape) {
   std::vector<std::string> out;
   if (shape.find('|') == std::string::npos) return out;
@@ -26,7 +26,7 @@ DescribedOption described(const CLI::Option& option, const Choices& choices) {
   out.heading = option.get_group();
   out.required = option.get_required();
   if (option.get_items_expected_max() == 0) return out;                            // a flag without a value
-  out.shape = option.get_type_name().substr(0, option.get_type_name().find(':'));  // without what checks it
+  out.shape = option.get_type_name().substr(0, option.get_type_name().find(':'));  // without the validator's name
   out.usual = option.get_default_str();
   out.many = option.get_items_expected_max() >= CLI::detail::expected_max_vector_size;
   out.choices = choices_of(out.shape);

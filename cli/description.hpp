@@ -1,4 +1,4 @@
-// The command's description of itself, of which its manual and the completions of shells are made.
+// The command's description of itself, from which its manual and shell completions are generated.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,11 +12,11 @@ namespace flymc {
 struct DescribedOption {
   enum class Takes { nothing, anything, choice, files, folders };
   std::vector<std::string> flags;  // with their dashes; empty for an argument
-  std::string name;                // of an argument
-  std::string shape;               // of its value, such as FILE or error|drop; empty if it takes none
-  std::string usual;               // its value where it is not given; may be empty
+  std::string name;                // for an argument
+  std::string shape;               // the placeholder of its value, such as FILE or error|drop; empty if it takes none
+  std::string usual;               // its default value; may be empty
   std::string help;
-  std::string heading;  // empty for a flag that the help does not show
+  std::string heading;  // empty if the help hides the flag
   bool required = false;
   bool many = false;
   Takes takes = Takes::nothing;
@@ -30,14 +30,14 @@ struct DescribedCommand {
   std::vector<DescribedCommand> commands;
 };
 
-// `choices`: the values of flags whose shape does not name them, such as those of --family.
+// `choices`: the values of flags whose shape does not list them, such as those of --family.
 using Choices = std::map<std::string, std::vector<std::string>>;
 DescribedCommand described(const CLI::App& app, const Choices& choices = {});
 
-// A script for a shell: bash, zsh or fish. Throws InputError if it is another.
+// A completion script for a shell: bash, zsh or fish. Throws InputError for another shell.
 std::string completions(const DescribedCommand& app, const std::string& shell);
 
-// A page for `man`, in section 1. `exit_codes`: each with its meaning.
+// A manual page for `man`, in section 1. `exit_codes` has the meaning of each.
 std::string manual(const DescribedCommand& app, const std::string& version,
                    const std::vector<std::pair<int, std::string>>& exit_codes);
 

@@ -1,5 +1,5 @@
-// flymc manual and flymc completions: the command's description of itself, for `man` and for shells. Those who install
-// the command have use for them, so the help does not list them.
+// flymc manual and flymc completions print the command's description of itself, for `man` and for shells. They are used
+// when the command is installed, so the help does not list them.
 #include <memory>
 
 #include "description.hpp"

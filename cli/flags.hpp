@@ -1,4 +1,4 @@
-// Settings as a person types them to the command.
+// Settings as the user types them on the command line.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace flymc {
 
-// Mentions (core/mention.hpp) as flags and commands: --missing drop, `flymc resume run`; left as they are if the
-// environment has FLYMC_MENTIONS=marked.
+// Spells mentions (core/mention.hpp) as flags and commands: --missing drop, `flymc resume run`. Leaves them unchanged
+// if the environment has FLYMC_MENTIONS=marked.
 std::string in_flags(const std::string& text);
 FitSummary in_flags(FitSummary summary);
 
-// A word for a shell, in quotes if it needs them: 'my run'.
+// A word as a shell reads it, quoted if necessary: 'my run'.
 std::string for_a_shell(const std::string& word);
 
 }  // namespace flymc

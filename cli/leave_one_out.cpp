@@ -1,4 +1,4 @@
-// Flags of leave-one-out, and what is printed of it.
+// The flags and the output of leave-one-out.
 #include "flymc/run/files/leave_one_out.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,7 @@
-// The flymc command: it parses the command line and does what that asks for.
+// The flymc command: converts flags to settings and calls the library.
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <memory>
@@ -16,7 +19,7 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app("Draws from the exact posterior of a regression on a large table.");
   app.name("flymc");
-  app.formatter(std::make_shared<HelpFormatter>());  // commands that are added take it over
+  app.formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
   app.set_version_flag("--version", FLYMC_VERSION);
   app.require_subcommand(1);
   app.footer(

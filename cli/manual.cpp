@@ -9,8 +9,8 @@
 namespace flymc {
 namespace {
 
-// Text as it is: without these, roff would act on backslashes and on lines that begin with a dot or a quote, and would
-// print other signs than those of a shell.
+// Escapes text for roff, which would interpret backslashes and lines that begin with a dot or a quote, and would print
+// other characters than a shell needs.
 std::string plain(const std::string& text) {
   std::string out;
   for (const char c : text) switch (c) {
@@ -59,7 +59,7 @@ std::string item(const DescribedOption& option) {
   return out + "\n";
 }
 
-// The headings of its options, in order; those that the help does not show come last.
+// The headings of the command's options, in order. Hidden options have an empty heading and come last.
 std::vector<std::string> headings(const DescribedCommand& command) {
   std::vector<std::string> out;
   const auto add = [&](const std::string& heading) {
@@ -85,14 +85,14 @@ std::string capitals(std::string text) {
   return text;
 }
 
-// A sentence as `whatis` lists it.
+// A sentence in the form that `whatis` lists: without a capital letter and a full stop.
 std::string phrase(std::string text) {
   if (!text.empty()) text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
   if (text.ends_with('.')) text.pop_back();
   return text;
 }
 
-// Its lines are kept, because they have examples.
+// Keeps line breaks, because the text contains examples.
 std::string as_it_stands(const std::string& text) { return text.empty() ? "" : ".PP\n.nf\n" + plain(text) + "\n.fi\n"; }
 
 std::string section(const std::string& app, const DescribedCommand& command) {
@@ -113,7 +113,7 @@ std::string section(const std::string& app, const DescribedCommand& command) {
 std::string manual(const DescribedCommand& app, const std::string& version,
                    const std::vector<std::pair<int, std::string>>& exit_codes) {
   std::string out = fmt::format(".TH {} 1 \"\" \"{} {}\" \"User Commands\"\n", capitals(app.name), app.name, version);
-  out += ".nh\n.ad l\n";  // words of a shell are not hyphenated
+  out += ".nh\n.ad l\n";  // words of a shell must not be hyphenated
   out += fmt::format(".SH NAME\n{} \\- {}\n", app.name, plain(phrase(app.help)));
   out += ".SH SYNOPSIS\n";
   for (const DescribedCommand& command : app.commands)

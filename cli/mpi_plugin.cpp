@@ -1,4 +1,4 @@
-// The plugin: an MPI job behind four functions.
+// The plugin: makes an MPI job available through three functions.
 #include "mpi_plugin.hpp"
 
 #include <optional>

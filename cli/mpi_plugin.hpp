@@ -1,5 +1,5 @@
-// What the command asks of MPI. One plugin for each MPI is a library of its own, which the command loads only where a
-// launcher started it: so one command works without MPI, with Open MPI and with MPICH.
+// The functions that the command needs from MPI. Each MPI has its own plugin library, which the command loads only if a
+// launcher started it. So one command works without MPI, with Open MPI and with MPICH.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Painting, at most ten times a second on a terminal and every ten seconds in a log.
+// Paints progress at most ten times a second on a terminal, and every ten seconds in a log.
 #include "progress.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ std::string duration(double seconds) {
                   : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
 }
 
-// 12345678 as 12.3M: a column that does not jump.
+// 12345678 as 12.3M, so that the width of the column stays the same.
 std::string rounded(double x) {
   for (const char* unit : {"", "k", "M", "G", "T"}) {
     if (x < 999.5) return x < 99.95 && *unit ? fmt::format("{:.1f}{}", x, unit) : fmt::format("{:.0f}{}", x, unit);
@@ -30,8 +30,8 @@ std::string rounded(double x) {
   return fmt::format("{:.0f}P", x);
 }
 
-// A line that is longer than the terminal is wide could not be painted over: the bar takes what is left beside the
-// numbers, if that is enough to be a bar.
+// A line wider than the terminal could not be painted over. The bar takes the width beside the numbers, if that is
+// enough for a bar.
 int bar_width() {
   winsize size{};
   const int columns = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
@@ -39,7 +39,7 @@ int bar_width() {
   return columns < numbers + 5 ? 0 : std::min(20, columns - numbers);
 }
 
-// A log on a full disk is no reason to stop: fmt::print would throw.
+// Errors are ignored, because a log on a full disk is no reason to stop; fmt::print would throw.
 void put(std::FILE* out, const std::string& text) { std::fputs(text.c_str(), out); }
 
 }  // namespace
@@ -52,7 +52,7 @@ Progress::Style Progress::style_of(bool quiet) {
 void Progress::say(const std::string& text) {
   if (style_ == Style::quiet) return;
   const std::lock_guard lock(mutex_);
-  painted_ = 0;  // lines above stay as they are
+  painted_ = 0;  // lines above are not painted over
   put(out_, clear_stage() + shown(in_flags(text)) + "\n");
   std::fflush(out_);
 }

@@ -1,4 +1,4 @@
-// What a person sees while a run goes: a line per chain on a terminal, plain lines in a log, nothing if quiet.
+// The progress display: a line per chain on a terminal, plain lines in a log, and no output if quiet.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace flymc {
 class Progress final : public Monitor {
  public:
   enum class Style { terminal, lines, quiet };
-  // Terminal where standard error is one; lines otherwise.
+  // Quiet on request; else terminal if standard error is one, or lines.
   static Style style_of(bool quiet);
 
   // `stop` is set by the handler of Ctrl-C and SIGTERM.
@@ -35,7 +35,7 @@ class Progress final : public Monitor {
   std::string line(const ChainProgress& progress, bool with_bar) const;
   // Whether it is time to paint again.
   bool due();
-  // What removes the line of a stage from the terminal, if there is one.
+  // Returns the characters that remove the line of a stage from the terminal. Empty if there is none.
   std::string clear_stage();
 
   Style style_;
@@ -44,7 +44,7 @@ class Progress final : public Monitor {
   std::mutex mutex_;
   std::vector<ChainProgress> chains_;
   std::size_t painted_ = 0;  // lines on the terminal that the next painting replaces
-  bool stage_ = false;       // whether the cursor stands behind the line of a stage, which the next one replaces
+  bool stage_ = false;       // whether the cursor is behind the line of a stage, which the next line replaces
   std::chrono::steady_clock::time_point last_ = {};
 };
 

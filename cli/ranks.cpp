@@ -13,7 +13,7 @@
 namespace flymc {
 namespace {
 
-// The plugins that may know the launcher, the likely one first.
+// The plugins that may work with the launcher, the most likely one first.
 std::vector<const char*> plugins() {
   switch (launcher()) {
     case Launcher::open_mpi:
@@ -32,7 +32,8 @@ std::vector<const char*> plugins() {
 
 Ranks::Ranks() {
   for (const char* file : plugins()) {
-    // Looked for in the folders that the command was linked with. Open MPI loads parts of its own, which need its symbols.
+    // dlopen searches the folders that the command was linked with. The symbols are global, because parts of Open MPI
+    // that are loaded later need them.
     void* const library = dlopen(file, RTLD_NOW | RTLD_GLOBAL);
     mpi_ = library == nullptr ? nullptr : static_cast<const MpiPlugin*>(dlsym(library, mpi_plugin_name));
     if (mpi_ == nullptr) {

@@ -1,4 +1,4 @@
-// The ranks of this process: those of an MPI job where a launcher started it, else itself alone.
+// The ranks of this process: those of an MPI job if a launcher started it, else only itself.
 #pragma once
 
 #include <string>
@@ -16,11 +16,11 @@ class Ranks {
 
   const Communicator& all() const { return *all_; }
 
-  // Throws InputError unless there are `expected` ranks. If that is 0, throws if several processes were started together
-  // and this one is a rank alone: each of them would fit the whole table.
+  // Throws InputError unless there are `expected` ranks. If `expected` is 0, throws if several processes were started
+  // together without a common MPI job, because each of them would fit the whole table.
   void check(int expected) const;
 
-  // Ends the ranks that wait for this one, which has failed.
+  // Ends the other ranks, which wait for this one, after this one has failed.
   void abort(int code) const;
 
   // For a rank that has failed: whether all others do so as well within two seconds. Then none waits for another, and
@@ -30,7 +30,7 @@ class Ranks {
  private:
   const MpiPlugin* mpi_ = nullptr;
   const Communicator* all_ = &Communicator::alone();
-  std::string missing_;  // why there is no MPI although a launcher started this process
+  std::string missing_;  // why no MPI was found although a launcher started this process
 };
 
 }  // namespace flymc

@@ -1,4 +1,4 @@
-// The commands, each in a file of its own, and the options that several of them have.
+// Commands that read a finished run or describe the command itself, each in its own file.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,7 @@
 
 namespace flymc {
 
-// What a command line asks for. CLI11 fills it while it parses.
+// The request on a command line: the run that it names, and a function that does the work and returns the exit code.
 struct Asked {
   const Communicator& ranks;
   std::string run = {};               // the run that it reads

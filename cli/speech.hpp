@@ -1,5 +1,5 @@
-// All output of the command, except progress bars, goes through these functions: characters in names that a terminal
-// would act upon are shown as numbers (core/shown.hpp).
+// All output of the command, except progress bars, goes through these functions. They show control characters in names
+// as numbers, because a terminal would act on them (core/shown.hpp).
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The parser's own messages, where they speak of its workings, said in other words.
+// Replaces those of the parser's messages that refer to its internals.
 #include "usage.hpp"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace flymc {
 namespace {
 
-// Words that were not understood. They come before all else: what is missing is often what was misspelt.
+// Reports words that were not understood. They are reported first, because a missing argument is often a misspelt one.
 std::string stray(const CLI::App& command, const std::string& name) {
   const auto with = [](const std::string& what, const std::string& meant) {
     return meant.empty() ? what : what + "; " + meant;

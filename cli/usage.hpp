@@ -1,4 +1,4 @@
-// What the command returns, and what was wrong with a command line, in words for the one who wrote it.
+// The exit codes of the command, and messages about a wrong command line.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,16 +12,17 @@
 
 namespace flymc {
 
-// What the command returns. Scripts may rely on these.
+// The exit codes. Scripts may rely on them.
 enum Exit { success = 0, bad_input = 1, bad_usage = 2, file_trouble = 3, internal = 4, interrupted = 130 };
 
-// Help with one empty line between its groups, where CLI11 has two.
+// Help with one empty line between groups; CLI11 prints two.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 };
 
-// Settings of flags alone are at fault for what cannot be used; beside a file's, nobody can tell. Returns what `check` does.
+// Returns the result of `check`. If it throws and only flags were given, the error becomes one of usage. With a file of
+// settings it stays as it is, because either may be the cause.
 template <class Check>
 auto blame_flags(const Check& check, const std::string& config = "") {
   try {
@@ -36,7 +37,7 @@ void check_usage(const Options& options, const std::string& config = "") {
   blame_flags([&] { check(options); }, config);
 }
 
-// What is wrong, and which help to ask for.
+// Describes the problem, and the help to ask for.
 std::string usage_problem(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace flymc

@@ -1,4 +1,4 @@
-// Traces, ranks, histograms.
+// Plots of traces, ranks and histograms.
 #include "flymc/show/draws_plots.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_points = 250;
 
-// Colours come again after six chains.
+// Colours repeat after six chains.
 std::string chain_style(std::size_t chain) { return fmt::format("chain c{}", chain % 6); }
 
 struct Range {
@@ -89,7 +89,7 @@ std::string laplace_plot(std::string_view name, ChainDraws draws, double mean, d
   constexpr std::size_t bins = 40;
   const std::vector<double> all = pooled(draws);
   Range range;
-  // The outermost thousandth would make everything else narrow.
+  // Leaves out the outermost thousandths, which would compress the rest.
   range.add(quantile(draws, 0.001));
   range.add(quantile(draws, 0.999));
   range.add(mean - 3.0 * sd);

@@ -1,4 +1,4 @@
-// Escapes, tables, folds.
+// Escaping, tables, and content that unfolds.
 #include "flymc/show/html.hpp"
 
 #include <fmt/format.h>

@@ -21,7 +21,7 @@ std::string picture(const IntervalLine& line, const Scale& x, const std::vector<
   if (std::isfinite(line.lower) && std::isfinite(line.upper))
     svg.line(x(line.lower), 10.0, x(line.upper), 10.0, line.marked ? "interval noticed" : "interval");
   if (std::isfinite(line.other)) svg.line(x(line.other), 4.0, x(line.other), 16.0, "mark");
-  // A line of no length with round ends is a dot that no stretching bends.
+  // A line of zero length with round ends is drawn as a dot, which stays round when the picture is stretched.
   if (std::isfinite(line.point))
     svg.line(x(line.point), 10.0, x(line.point), 10.0, line.marked ? "point noticed" : "point");
   return svg.finish();

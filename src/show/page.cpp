@@ -1,4 +1,4 @@
-// The style sheet. No script, no font and no picture comes from elsewhere.
+// The style sheet. It loads no script, font or picture from elsewhere.
 #include "flymc/show/page.hpp"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace flymc {
 namespace {
 
-// Colours of lines are those of Okabe and Ito, which people with any kind of colour vision can tell apart.
+// Lines have the colours of Okabe and Ito, which people with any kind of colour vision can distinguish.
 constexpr std::string_view sheet = R"css(
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c1e21; --soft: #5d646d; --rule: #d9dde2; --panel: #f5f6f8;
   --main: #1f5fa8; --fill: #a9c6e8; --alarm: #b8320f; --alarm-fill: #f0b49f; --alarm-panel: #fdf0eb; --good: #1a6b3c;

@@ -1,4 +1,4 @@
-// Shapes as text.
+// Writes shapes as text.
 #include "flymc/show/svg.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace flymc {
 namespace {
 
-// A tenth of a pixel is enough.
+// Rounds to a tenth of a pixel.
 std::string place(double x) {
   std::string out = fmt::format("{:.1f}", std::isfinite(x) ? std::clamp(x, -1e5, 1e5) : 0.0);
   if (out.ends_with(".0")) out.resize(out.size() - 2);
@@ -21,7 +21,7 @@ std::string place(double x) {
 double tick_step(double lower, double upper, int count) {
   const double rough = (upper - lower) / std::max(1, count);
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  // The nearest of 1, 2, 5 and 10, by ratio.
+  // Picks the nearest of 1, 2, 5 and 10, by ratio.
   for (const double nice : {1.0, 2.0, 5.0})
     if (const double next = nice == 2.0 ? 5.0 : 2.0 * nice; rough * rough < nice * next * power * power)
       return nice * power;

@@ -1,4 +1,4 @@
-// Where Laplace is wrong, and how the chains went.
+// Where the Laplace approximation is wrong, and the chains' diagnostics.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr double least_shift = 0.1, least_ratio = 0.1, errors = 3.0;
 
-// Beyond what chance makes of it, and large enough to matter.
+// Whether the difference exceeds the Monte Carlo error and is large enough to matter.
 bool differs(const LaplaceCheck& check) {
   const auto beyond = [](double error, double mcse, double least) {
     return std::abs(error) > least && std::abs(error) > errors * mcse;
@@ -29,10 +29,10 @@ double badness(const LaplaceCheck& check) { return std::abs(check.shift) + std::
 
 double least_ess(const ParameterSummary& p) {
   const double least = std::min(p.ess_bulk, p.ess_tail);
-  return std::isfinite(least) ? least : 0.0;  // what is not known is the worst
+  return std::isfinite(least) ? least : 0.0;  // an unknown value counts as the worst
 }
 
-// The three with the fewest effective draws, and the one with the largest R-hat.
+// The three parameters with the fewest effective draws, and the one with the largest R-hat.
 std::vector<std::size_t> worst_of(const std::vector<ParameterSummary>& parameters) {
   constexpr std::size_t most = 3;
   std::vector<std::size_t> order(parameters.size());

@@ -1,4 +1,4 @@
-// Bands and what is observed in them.
+// Plots the observed values of a check and their bands.
 #include "flymc/show/files/check_section.hpp"
 
 #include <fmt/format.h>
@@ -26,13 +26,13 @@ double furthest(const CheckPart& part) {
   return out;
 }
 
-// Without what stands before the colon of its title, which is the heading.
+// Splits a title at its colon into the heading and the rest.
 std::pair<std::string, std::string> heading_of(const std::string& title) {
   const std::size_t colon = title.find(": ");
   return {title.substr(0, colon), title.substr(colon + 2)};
 }
 
-// Predicted against observed: on the diagonal, if all is well.
+// Predicted against observed values, which lie on the diagonal if the model is right.
 std::string calibration_plot(const std::string& label, const CheckPart& part, double unit) {
   double lower = HUGE_VAL, upper = -HUGE_VAL;
   for (const CheckedGroup& group : part.groups) {
@@ -50,7 +50,7 @@ std::string calibration_plot(const std::string& label, const CheckPart& part, do
   return plot.finish();
 }
 
-// Groups side by side. Groups of places are of different widths: their shares are told in units of the width.
+// Groups side by side. Groups of places differ in width, so their shares are divided by the width.
 std::string groups_plot(const std::string& label, const CheckPart& part, double unit, const std::string& across,
                         const std::string& up) {
   const bool places = part.kind == CheckKind::places, bars = places || part.kind == CheckKind::counts;
@@ -161,7 +161,7 @@ std::string check_section(const RunCheck& check) {
   for (const CheckPart& part : check.parts) (by_column(part) ? columns : shown).push_back(&part);
   const auto worst_first = [](const CheckPart* part) { return furthest(*part); };
   std::ranges::stable_sort(columns, std::greater<>(), worst_first);
-  if (shown.size() > most_classes) {  // of many classes
+  if (shown.size() > most_classes) {  // if there are many classes
     std::ranges::stable_sort(shown.begin() + 1, shown.end(), std::greater<>(), worst_first);
     shown.resize(most_classes);
   }

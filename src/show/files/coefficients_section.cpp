@@ -1,4 +1,4 @@
-// Coefficients: intervals by column, and a table of all.
+// The coefficients of a run: intervals by column, and a table of all.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,17 +17,17 @@ namespace {
 
 constexpr std::size_t most_numbers = 40, most_levels = 12, most_columns = 40, open_columns = 6, open_lines = 40;
 
-// What a parameter is of: a column, and the level and classes that its name has besides.
+// A parameter, and the level and classes in its name besides the column.
 struct Term {
   std::size_t parameter = 0;
   std::string rest;
-  double unit = 1.0;  // the deviation of a column of numbers
+  double unit = 1.0;  // the standard deviation of a numeric column
 };
 
 struct Terms {
-  std::vector<Term> numbers;  // of columns that have one coefficient, named by the column
+  std::vector<Term> numbers;  // for columns that have one coefficient, named by the column
   std::vector<std::pair<std::string, std::vector<Term>>> levels;  // by column, or by the term of a formula
-  bool products = false;                                          // whether the formula has some
+  bool products = false;                                          // whether the formula has any
 };
 
 Terms terms_of(const Shown& of) {
@@ -41,7 +41,7 @@ Terms terms_of(const Shown& of) {
     for (const std::string& level : column.levels)
       features[fmt::format("{}[{}]", column.name, level)] = {&column, level};
   }
-  std::map<std::string, const EncodedTerm*> made;  // by a formula: products and functions
+  std::map<std::string, const EncodedTerm*> made;  // terms made by a formula: products and functions
   for (const EncodedTerm& term : of.encoding->terms())
     if (!features.contains(term.name)) made[term.name] = &term;
   const std::vector<std::string>& names = of.encoding->feature_names();
@@ -75,7 +75,7 @@ Terms terms_of(const Shown& of) {
   return out;
 }
 
-// Those that are shown of many, in their order.
+// The terms that are shown if there are many, in their order.
 template <class Rank>
 std::vector<Term> chosen(const std::vector<Term>& terms, std::size_t most, const Rank& rank) {
   if (terms.size() <= most) return terms;
@@ -134,14 +134,14 @@ std::string plots(const Shown& of) {
     for (const Term& term : levels) medians.push_back(of.summary.parameters[term.parameter].median);
     std::ranges::sort(medians);
     const double middle = medians[medians.size() / 2];
-    // The farthest from the middle one.
+    // The levels farthest from the median one are shown.
     const auto extreme = [&](const Term& term) {
       return std::abs(of.summary.parameters[term.parameter].median - middle);
     };
     std::vector<Term> some = chosen(levels, most_levels, extreme);
     if (levels.size() > most_levels)
       std::ranges::stable_sort(some, {}, [&](const Term& t) { return of.summary.parameters[t.parameter].median; });
-    // Without an intercept the first level has a coefficient too, and nothing is compared.
+    // Without an intercept the first level has a coefficient too, so there is no reference level.
     const bool compared = found != known.end() && levels.size() < found->levels.size();
     out += folded(fmt::format("<strong>{}</strong>{}{}", escaped(readable_name(column)),
                               compared ? ", compared with " + escaped(readable_name(found->levels.front())) : "",
@@ -175,7 +175,7 @@ std::string table(const Shown& of) {
                                      by_deviation(p.upper, p.sd)};
     if (lines.size() < of.summary.with_ratio) {
       const RatioSummary by = ratio_of(p);
-      // The coefficient's standard deviation is the ratio's relative one: to two digits of it.
+      // The coefficient's standard deviation is the ratio's relative one, and determines the number of digits.
       const double digits = p.sd > 0.0 ? std::clamp(1.0 - std::floor(std::log10(p.sd)), 3.0, 9.0) : 3.0;
       line.push_back(
           fmt::format("{0:.{3}g} ({1:.{3}g} to {2:.{3}g})", by.median, by.lower, by.upper, static_cast<int>(digits)));

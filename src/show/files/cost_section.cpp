@@ -1,4 +1,4 @@
-// What a run took: seconds by stage, passes, bright rows; and the model in words.
+// The cost of a run: seconds by stage, passes, bright rows; and the model in words.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string duration(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600.0);
 }
 
-// Of the chain that took longest: chains run side by side.
+// The time of the slowest chain, since chains run in parallel.
 double longest(const std::vector<ChainReport>& chains, double ChainReport::*seconds) {
   double most = 0.0;
   for (const ChainReport& chain : chains) most = std::max(most, chain.*seconds);

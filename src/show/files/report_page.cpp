@@ -1,4 +1,4 @@
-// The sections of a run, one after the other; what was warned about comes first.
+// Puts the sections of a run on a page, warnings first.
 #include "flymc/show/files/report_page.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace flymc {
 namespace {
 
-// The check, or why there is none.
+// The check, or the reason why there is none.
 struct Checked {
   std::optional<RunCheck> found;
   std::string why_not;

@@ -1,4 +1,4 @@
-// The sections of a report, and what they are made from.
+// The sections of a report and their common input.
 #pragma once
 
 #include <optional>
@@ -18,14 +18,14 @@ struct Shown {
   const FitSummary& summary;
   const DrawsFile& draws;
   const FamilyCard& card;
-  std::optional<Encoding> encoding;  // none: the rows were removed
+  std::optional<Encoding> encoding;  // empty if the rows were removed
 };
 
-// A number with so many digits of its deviation, and no more.
+// A number with as many significant digits as `digits` digits of its standard deviation justify.
 std::string by_deviation(double value, double sd, int digits = 3);
-// A diagnostic, which draws too few do not have.
+// A diagnostic, or "not known" if there are too few draws for it.
 std::string known(double value, int places);
-// With commas between thousands.
+// The number with commas between thousands.
 std::string with_commas(std::int64_t number);
 
 std::string model_section(const Shown& of);
