@@ -38,7 +38,7 @@ std::vector<std::string> names(const std::vector<DescribedCommand>& commands) {
 
 bool offered(const DescribedOption& option) { return !option.flags.empty() && !option.heading.empty(); }
 
-// What the arguments of a command are: files if any of them is a file.
+// The kind of a command's arguments: files if any of them is a file.
 Takes arguments(const DescribedCommand& command) {
   Takes out = Takes::nothing;
   for (const DescribedOption& option : command.options)

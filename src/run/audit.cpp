@@ -47,7 +47,7 @@ class Mover {
         plan_(sampler_.plan()),
         full_(store, model) {
     constexpr std::uint64_t starts = 8, trials = 5;
-    constexpr double normal = 0.98;  // acceptance expected if the posterior is nearly normal
+    constexpr double normal = 0.98;  // the least acceptance if the posterior is nearly normal
     queries = preparation_.anchor->queries;
     Tuners tuners = plan_.kernels();
     double accepted = 0.0;
@@ -98,7 +98,7 @@ class Mover {
   }
   // If the posterior is not normal, trajectories are rejected in its tails; slice updates reach them and come back.
   std::vector<SliceSome::Coordinate> every_coordinate() const {
-    constexpr double width = 1.6;  // the interval of the slice; it lies 2.4 standard deviations from the mode
+    constexpr double width = 1.6;  // in asinh of standard deviations from the mode: sinh(1.6) = 2.4 of them
     const Anchor& mode = *preparation_.anchor;
     std::vector<SliceSome::Coordinate> out;
     for (Index j = 0; j < mode.theta.size(); ++j) {

@@ -1,12 +1,12 @@
 // An audit of a finished run: a test whether its draws are from the posterior, by regular MCMC on all rows.
 //
 // Some nearly independent draws of the run are moved by a few steps of regular MCMC with random numbers of its own. The
-// moves read every row and share neither bound nor z nor lit rows with the run. They start from a mode that the audit
-// finds itself, from all rows. A step applies the moves in their order or in the reverse order, each with probability
-// 1/2, so that it is reversible. If the draws have the posterior's distribution, a draw and the moved draw can be
-// swapped, so each number is as likely to change up as down. One test (diagnose/swapped_pairs.hpp) checks this for all
-// numbers. It is exact for any number of draws and any posterior, however skewed (docs/exactness.md, "Audit a run of
-// your own").
+// moves read every row and share neither bound nor z nor lit rows with the run. They are tuned around a mode that the
+// audit finds itself, from all rows. A step applies the moves in their order or in the reverse order, each with
+// probability 1/2, so that it is reversible. If the draws have the posterior's distribution, a draw and the moved draw
+// can be swapped, so each number is as likely to change up as down. One test (diagnose/swapped_pairs.hpp) checks this
+// for all numbers. It is exact for any number of draws and any posterior, however skewed (docs/exactness.md, "Audit a
+// run of your own").
 #pragma once
 
 #include <cstdint>

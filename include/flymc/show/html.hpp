@@ -7,8 +7,8 @@
 
 namespace flymc {
 
-// The text escaped for HTML, also for the value of an attribute in double quotes. Control characters become spaces, and
-// invalid UTF-8 becomes the replacement character.
+// The text escaped for HTML, also for the value of an attribute in double quotes. Tabs become spaces; control
+// characters and bytes that are not UTF-8 are shown as numbers (core/shown.hpp).
 std::string escaped(std::string_view text);
 
 // Makes a sentence from words: adds a capital letter at the beginning and a full stop at the end.

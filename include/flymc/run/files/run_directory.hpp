@@ -1,12 +1,12 @@
 // The folder of a run: its settings, its lock, and the names of its files.
 //
-//   settings.toml       what was asked for
 //   settings.toml       the settings that were requested
 //   rows.arrow          the rows, encoded (stage 1, ingest); with four ranks, rows-1-of-4.arrow ... rows-4-of-4.arrow
-//   gaps.flymc          a byte per row, which belongs to it: how likely the row is to be bright
+//   preparation.flymc   the anchor and the collapsed bound (stage 2)
 //   gaps.flymc          part of the preparation: a byte per row, how likely the row is to be bright
-//   chains/             where each chain stands, to go on from
+//   starts.flymc        where the chains of an earlier run ended, if this one was sampled from it
 //   chains/             a checkpoint of each chain, to resume from
+//   parts/              draws of a run that is not finished
 //   draws.parquet       all draws (stage 3)
 //   report.json         the cost and diagnostics; the last file to appear
 //

@@ -48,8 +48,8 @@ struct Setting {
   // The help shows rows, model and sampling. The groups preparation and chains are for experts. The settings in
   // `record` are written by a run and have no flag.
   enum class Group { rows, model, sampling, preparation, chains, record };
-  std::string name;   // the placeholder for the value after the flag
-  std::string shape;  // what stands after the flag
+  std::string name;   // of the flag, without the dashes, and of the line in settings.toml
+  std::string shape;  // the placeholder for the value after the flag
   std::string help;
   Kind kind;
   Group group;
