@@ -1,4 +1,4 @@
-// The encoding that a store keeps as JSON: one that can be read is written as it was, and makes a model or is refused.
+// The encoding that a store keeps as JSON: if it can be read, it is written unchanged, and makes a model or is refused.
 #include "flymc/data/files/encoding.hpp"
 #include "flymc/run/files/priors.hpp"
 #include "fuzz.hpp"

@@ -1,4 +1,4 @@
-// Priors as text: the description of a prior that can be read is read as the same prior.
+// Priors as text: if a prior can be read, its description is read as the same prior.
 #include "flymc/model/prior_terms.hpp"
 #include "fuzz.hpp"
 

@@ -1,4 +1,4 @@
-// The program of libFuzzer: searches for inputs of the target that the environment names.
+// The libFuzzer program: searches for inputs of the target that the environment names.
 //
 //   FLYMC_FUZZ_TARGET=settings build/asan/tests/fuzz/fuzz_search -max_total_time=60 FOLDER tests/fuzz/corpus/settings
 #include <cstdio>

@@ -1,4 +1,4 @@
-// settings.toml of a user and of a run: settings that can be read are written and read back as the same settings.
+// settings.toml of a user and of a run: if settings can be read, they are written and read back as the same settings.
 #include "flymc/run/files/settings.hpp"
 
 #include "fuzz.hpp"

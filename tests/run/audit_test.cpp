@@ -1,4 +1,4 @@
-// Draws from the posterior pass an audit, also from a skewed one; for other draws it says what is wrong.
+// Draws from the posterior pass an audit, even if it is skewed; for other draws the audit says what is wrong.
 #include "flymc/run/audit.hpp"
 
 #include <gtest/gtest.h>

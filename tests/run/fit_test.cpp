@@ -27,7 +27,7 @@ const std::vector<SweepKind> every_sweep = {SweepKind::rows, SweepKind::implicit
 const std::vector<MoveKind> every_move = {MoveKind::split_hmc, MoveKind::random_walk, MoveKind::mala,
                                           MoveKind::slice_coordinates, MoveKind::slice_direction};
 
-// With a bound: tables are so small here that the program would take regular MCMC.
+// Uses a bound, because the program would choose regular MCMC for so small a table.
 FitOptions few() {
   return {.chains = 2, .warmup = 20, .draws = 15, .seed = 3, .threads = 2, .bound = BoundKind::sharp};
 }
@@ -50,7 +50,7 @@ bool all_finite(const Fit& fit) {
   return true;
 }
 
-// Fits once and checks the count; returns the fit.
+// Fits once and checks the number of queries; returns the fit.
 template <class F>
 Fit counted_fit(const Counted<F>& family, const Store& store, const Prior& prior, const FitOptions& options) {
   *family.queries = 0;
@@ -63,8 +63,8 @@ Fit counted_fit(const Counted<F>& family, const Store& store, const Prior& prior
   return out;
 }
 
-// Every bound with every sweep and every move, and regular MCMC with every move: queries counted, the same draws again
-// on another number of threads.
+// Every bound with every sweep and every move, and regular MCMC with every move: queries are counted correctly, and
+// another number of threads gives the same draws.
 template <class F>
 void expect_every_option_works(const F& family, const Prior& prior, Index columns) {
   const Counted<F> counted{family};
@@ -80,7 +80,7 @@ void expect_every_option_works(const F& family, const Prior& prior, Index column
         options.sweep = sweep;
         options.move = move;
         const Fit two = counted_fit(counted, store, prior, options);
-        // A lit row is looked at once more to begin with, and in every evaluation.
+        // A lit row is evaluated once more during preparation, and in every density.
         const RowId lit = two.bound_queries - 150;
         EXPECT_LT(lit, bound == BoundKind::sharp ? 10 : 1);
         EXPECT_EQ(two.anchor_queries % 150, 0);
@@ -141,7 +141,7 @@ TEST(Fit, SeedsRepeatAndDiffer) {
   FitOptions other = options;
   other.seed = 4;
   EXPECT_NE(fit(problem.store, problem.model, other).draws.value(0, 14, 0), one.draws.value(0, 14, 0));
-  // More chains do not change those that were there.
+  // More chains do not change the first ones.
   FitOptions more = options;
   more.chains = 3;
   const Fit three = fit(problem.store, problem.model, more);
@@ -192,15 +192,15 @@ TEST(Fit, SummarySaysNamesAndCost) {
   std::ostringstream printed;
   printed << summary;
   EXPECT_EQ(printed.str(), text);
-  // The means are those of the draws.
+  // The means equal those of the draws.
   double sum = 0.0;
   for (std::size_t c = 0; c < 2; ++c)
     for (std::size_t i = 0; i < 15; ++i) sum += out.draws.value(c, i, 3) - out.draws.value(c, i, 1);
   EXPECT_NEAR(summary.parameters[1].mean, sum / 30.0, 1e-12);
 }
 
-// Rows about 0 and rows about 40 under one intercept: whichever the chains are at, the summary says that the other is
-// there. With one row more of twenty at 0 it is 100 nats lower, and not worth a word.
+// Rows about 0 and rows about 40 under one intercept: whichever mode the chains are at, the summary mentions the other.
+// With one row more of twenty at 0, the second mode is 100 nats lower and is not mentioned.
 TEST(Fit, SummarySaysThatThereIsASecondMode) {
   const Model model(StudentT(4.0, 1.0), Prior::normal(0.0, 100.0));
   const auto warned = [&](int each, int at_forty) {
@@ -257,9 +257,9 @@ TEST(Fit, BadRowsAndPriorsAreRefused) {
             "a flat prior has no draws; start from the anchor, or choose a proper prior");
 }
 
-// Long enough to be near: every move and both bounds find the posterior mean of regular MCMC. Not a proof of exactness
-// (tests/exactness), only a wrong sign or a missing term. Tolerance half a posterior standard deviation, where the
-// Monte Carlo error of 4 x 500 draws is about 0.05 of one.
+// The chains are long enough that every move and both bounds roughly find the posterior mean of regular MCMC. This
+// detects a wrong sign or a missing term; tests/exactness tests exactness. The tolerance is half a posterior standard
+// deviation, and the Monte Carlo error of 4 x 500 draws is about 0.05 of one.
 TEST(Fit, FindsThePosteriorRoughly) {
   const problems::Problem problem = problems::make(Model(Logistic{}, Prior::normal(0.0, 2.0)), 200, 2, 118);
   FitOptions options{.warmup = 300, .draws = 500, .regular = true};
@@ -275,8 +275,8 @@ TEST(Fit, FindsThePosteriorRoughly) {
   }
 }
 
-// A level of 20 rows of one class has the tail of its prior: about 0.35 % beyond 21 (docs/exactness.md), 140 of the
-// draws. Split HMC alone gets to none of them (src/run/sampler.cpp).
+// A level of 20 rows of one class has the tail of its prior: about 0.35 % lie beyond 21 (docs/exactness.md), 140 of the
+// draws. Split HMC alone reaches none of them (src/run/sampler.cpp).
 TEST(Fit, GetsToTheTailOfALongTailedPrior) {
   const Store store = level_of_ones(1000, [](RowId i) { return i < 20; });
   const Model model(Logistic{}, Prior::student_t(4.0, 0.0, 2.5));
@@ -288,8 +288,8 @@ TEST(Fit, GetsToTheTailOfALongTailedPrior) {
   EXPECT_LT(beyond, 400);
 }
 
-// A prior that is much narrower than the likelihood: by a grid, 98 % of the posterior lies near 75, and a search that
-// begins at the prior's centre ends in its spike at 0.
+// A prior is much narrower than the likelihood. By a grid, 98 % of the posterior lies near 75, but a search that begins
+// at the prior's centre ends in its spike at 0.
 TEST(Fit, LeavesTheSpikeOfANarrowPrior) {
   StoreBuilder builder({"intercept", "x"});
   const int rows[] = {130, 480, 780, 480, 130}, ones[] = {46, 206, 390, 274, 84};
@@ -312,8 +312,8 @@ TEST(Fit, LeavesTheSpikeOfANarrowPrior) {
   }
 }
 
-// With 20 rows of one class the posterior has the prior's tail on one side; that of a Cauchy prior has no mean. The
-// expected quantiles are by quadrature.
+// With 20 rows of one class the posterior has the prior's tail on one side; with a Cauchy prior it has no mean. The
+// expected quantiles are computed by quadrature.
 TEST(Fit, ShowsQuantilesAloneOfAPosteriorWithoutMean) {
   const Store store = level_of_ones(1000, [](RowId i) { return i < 20; });
   const Model model(Logistic{}, Prior::each({Prior::normal(0.0, 2.5), Prior::student_t(1.0, 0.0, 2.5)}));
@@ -354,7 +354,7 @@ TEST(Fit, ShowsMomentsWhereTheyExist) {
   EXPECT_TRUE(has_moments(fitted(Model(Poisson{}, Prior::normal(0.0, 2.0)), counts({1.0}, {200})), 0));
   EXPECT_TRUE(has_moments(fitted(Model(Poisson{}, long_tail), counts({2.0}, {100, 60, 40})), 0));
 
-  // Counts that vary like a Poisson's, and counts that vary more.
+  // Counts with Poisson variance, and counts that vary more.
   const auto shaped = [&](std::initializer_list<int> times) {
     ShapedTarget target;
     for (const int n : times) target.targets.push_back({double(target.targets.size()), double(n)});

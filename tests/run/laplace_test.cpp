@@ -1,4 +1,4 @@
-// The Laplace approximation against modes and curvatures found without it.
+// The Laplace approximation compared with modes and curvatures computed independently.
 #include "flymc/run/laplace.hpp"
 
 #include <gtest/gtest.h>
@@ -12,13 +12,13 @@
 namespace flymc {
 namespace {
 
-// log posterior of one coefficient with x = 1: `ones` of n targets are 1.
+// Log posterior of one coefficient with x = 1, if `ones` of n targets are 1.
 double log_posterior(const Prior& prior, double theta, double ones, double n) {
   return ones * theta - n * std::log1p(std::exp(theta)) + prior.log_density(Vector::Constant(1, theta));
 }
 
 TEST(Laplace, HasTheCurvatureOfThePriorItself) {
-  // Under a t the mode lies where the prior bends the other way.
+  // Under a Student-t prior the mode lies where the prior has the opposite curvature.
   const Prior prior = Prior::student_t(2.0, 0.0, 0.3);
   const double n = 12.0, ones = 9.0;
   double mode = 0.0;
@@ -45,7 +45,7 @@ TEST(Laplace, HasTheCurvatureOfThePriorItself) {
 }
 
 TEST(Laplace, IsAtTheModeOrThereIsNone) {
-  // Large enough for an anchor by a subsample, which is only near the mode.
+  // Large enough that the anchor is found by a subsample and is only near the mode.
   const problems::Problem problem = problems::make(Model(Logistic{}, Prior::normal(0.0, 2.0)), 50000, 4, 118);
   const problems::Machine machine(1);
   const Anchor exact = find_anchor(problem.store, problem.model, machine.execution(), {.tolerance = 1e-9});
@@ -60,15 +60,15 @@ TEST(Laplace, IsAtTheModeOrThereIsNone) {
     ASSERT_TRUE(found);
     EXPECT_LT(exact.metric.length(found->mean - exact.theta), 0.03);
   }
-  // Regular MCMC has no sums of a bound, and goes on to the mode.
+  // Regular MCMC has no sums of a bound, but its anchor is the mode.
   const auto regular = laplace(BoundKind::sharp, true);
   ASSERT_TRUE(regular);
   EXPECT_LT(exact.metric.length(regular->mean - exact.theta), 0.01);
   EXPECT_FALSE(laplace(BoundKind::untuned, false));
 }
 
-// The bound of a fit is good for its own prior, and for others as long as the posterior stays about where it was:
-// whether the mode moves away, or the posterior becomes wider than the bound's zone.
+// The bound of a fit suits its own prior, and other priors as long as the posterior stays about the same. It does not
+// suit if the mode moves away, or if the posterior becomes wider than the bound's zone.
 TEST(Suits, IsWhetherTheBoundWasMadeForThisPosterior) {
   const problems::Machine machine;
   for (const int family : {0, 1, 2}) {
@@ -90,8 +90,8 @@ TEST(Suits, IsWhetherTheBoundWasMadeForThisPosterior) {
     EXPECT_FALSE(suits(with(0.01), wide));
     EXPECT_FALSE(suits(with(2.0), narrow));
   }
-  // Of no mean at all: a narrow prior at the mode itself, and the same without it. The posterior is where it was, and
-  // twenty times as wide as the zone.
+  // A narrow prior at the mode itself, and then a wider prior: the mean stays, but the posterior becomes twenty times
+  // as wide as the zone.
   const auto problem = problems::make(Model(Logistic{}, Prior::normal(0.0, 2.0)), 3000, 2, 42);
   const Anchor mode = find_anchor(problem.store, problem.model, machine.execution());
   const std::vector<double> at(mode.theta.begin(), mode.theta.end()), scale(at.size(), 0.002);
@@ -100,7 +100,7 @@ TEST(Suits, IsWhetherTheBoundWasMadeForThisPosterior) {
   EXPECT_FALSE(suits(problem.model, tight));
 }
 
-// Without the sums of the rows' own curvature nothing is known, and a new bound is made.
+// Without the sums of the rows' curvature the answer is unknown, and a new bound is made.
 TEST(Suits, IsNotKnownOfOtherBounds) {
   const problems::Machine machine;
   const auto problem = problems::make(Model(Logistic{}, Prior::normal(0.0, 2.0)), 3000, 2, 43);
@@ -110,8 +110,8 @@ TEST(Suits, IsNotKnownOfOtherBounds) {
   EXPECT_FALSE(suits(problem.model, prepare(problem.store, problem.model, {.regular = true}, machine.execution())));
 }
 
-// Seven ones of a level among 5,000 rows: under another prior the mode is where the quadratic of the lit rows at the
-// anchor says nothing.
+// A level has seven ones among 5,000 rows. Under another prior the mode is where the quadratic of the lit rows at the
+// anchor is inaccurate.
 TEST(LaplaceOfAnotherPrior, KnowsLitRows) {
   const RowId rows = 5000;
   const Store store = level_of_ones(rows, [](RowId i) { return i < 7; });
@@ -120,7 +120,7 @@ TEST(LaplaceOfAnotherPrior, KnowsLitRows) {
   const Preparation usual = prepare(store, with(2.5), {}, {threads});
   ASSERT_TRUE(usual.bound && usual.bound->lit().size() >= 7);
   EXPECT_EQ(laplace_of(with(2.5), usual)->queries, 0);
-  // A Laplace prior has corners, where its surrogate has its mode elsewhere: a few steps, not thousands.
+  // A Laplace prior has a corner, where the mode of its surrogate differs: a few steps suffice, not thousands.
   const auto corner = laplace_of(Model(Logistic{}, Prior::laplace(0.0, 0.5)), usual);
   ASSERT_TRUE(corner);
   EXPECT_LT(corner->queries, 7 * 200);

@@ -1,11 +1,11 @@
-// A table with one level of a category, whose rows are all ones.
+// A table with one level of a category, whose rows all have target 1.
 #pragma once
 
 #include "flymc/data/store.hpp"
 
 namespace flymc {
 
-// An intercept and the level's column; of the other rows three in ten are ones.
+// An intercept and the level's column; three in ten of the other rows have target 1.
 template <class InLevel>
 Store level_of_ones(RowId rows, const InLevel& in_level) {
   RowMatrix x = RowMatrix::Zero(rows, 2);

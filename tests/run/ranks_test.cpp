@@ -1,4 +1,4 @@
-// A fit on several ranks is the fit on one, bit for bit, whatever the family, the sweep and the move.
+// A fit on several ranks is bit-identical to the fit on one, for any family, sweep and move.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ struct Case {
   std::string name;
   Model model;
   FitOptions options;
-  RowId rows = 40000;  // three blocks: on four ranks, one has none
+  RowId rows = 40000;  // three blocks: on four ranks, one rank has none
   bool level = false;  // a rare level of one class
   bool facts = false;  // weights and offsets
 };
@@ -52,7 +52,7 @@ std::vector<Case> cases() {
   using Sweep = SweepKind;
   using Move = MoveKind;
   return {{"Logistic", Model(Logistic{}, prior), usual},
-          // Large enough for the anchor by a subsample, with rows of a rare class that come whole.
+          // Large enough for the anchor by a subsample that includes all rows of a rare class.
           {"LogisticBySubsample", Model(Logistic{}, prior), usual, 50000},
           {"Softmax", Model(Softmax{3}, prior), usual},
           {"StudentT", Model(StudentT(4.0, 0.7), prior), usual},
@@ -62,14 +62,13 @@ std::vector<Case> cases() {
            with(Tight::anchored, Sweep::without_replacement, Move::slice_direction)},
           {"Untuned", Model(Logistic{}, prior), with(Tight::untuned, Sweep::consecutive, Move::random_walk)},
           {"Regular", Model(Logistic{}, prior), regular},
-          // Rows of every rank that have no z, by a limit and by what costs least; and chains that begin, and stay,
-          // beyond the radius.
+          // Lit rows on every rank, chosen by a limit and by cost; and chains that begin and stay beyond the radius.
           {"Lit", Model(Logistic{}, prior), lit(0.0016)},
           {"SoftmaxLit", Model(Softmax{3}, prior), lit(0.004)},
           {"AllLit", Model(StudentT(4.0, 0.7), prior), lit(0.0), 300},
           {"LitAutomatically", Model(Logistic{}, prior), usual, 50000, true},
           {"FromFarAway", Model(Logistic{}, prior), far, 20000},
-          // Weights and offsets travel with their rows.
+          // Weights and offsets are stored with their rows.
           {"Facts", Model(Logistic{}, prior), usual, 40000, false, true},
           {"FactsBySubsample", Model(Logistic{}, prior), usual, 50000, false, true},
           {"FactsLit", Model(Logistic{}, prior), usual, 50000, true, true},

@@ -1,4 +1,4 @@
-// What is chosen for tables of which shape, that it is said, and that a choice of one's own is kept.
+// The automatic choices by the shape of the table, their description, and that explicit choices are kept.
 #include "flymc/run/recipe.hpp"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@
 namespace flymc {
 namespace {
 
-// The tables that docs/benchmarks.md measures both ways, and what was cheaper there; below 1000 rows, what mixes
-// better.
+// The tables that docs/benchmarks.md measures with and without a bound, and the cheaper choice for each; below 1000
+// rows, the one that mixes better.
 TEST(Recipes, AreTheCheaperWay) {
   const auto regular = [](RowId rows, Index coefficients) { return recipe_for({}, {rows, coefficients}).regular; };
   EXPECT_TRUE(regular(300, 51));
@@ -28,12 +28,12 @@ TEST(Recipes, AreTheCheaperWay) {
   EXPECT_FALSE(regular(10000, 11));
   EXPECT_TRUE(regular(10000, 201));
   EXPECT_FALSE(regular(40000, 201));
-  // No row could stay dark.
+  // No row would stay dark.
   EXPECT_TRUE(regular(200, 301));
   EXPECT_EQ(expected_bright({200, 301}), 200.0);
 }
 
-// All rows of codes cost little, and so do those that are proposed.
+// With codes, evaluating all rows is cheap, and so is evaluating the proposed ones.
 TEST(Recipes, CountTheCellsOfRowsWithCodes) {
   const auto regular = [](RowId rows, Index coefficients, Index touched) {
     return recipe_for({}, {rows, coefficients, touched}).regular;
@@ -44,7 +44,7 @@ TEST(Recipes, CountTheCellsOfRowsWithCodes) {
   EXPECT_LT(15.0 * evaluation_cost({100000, 2992, 11}), evaluation_cost({100000, 2992}));
 }
 
-// A table for which both ways cost the same exists, and only one: more rows are never a reason for regular MCMC.
+// There is exactly one size at which the choice changes: more rows are never a reason for regular MCMC.
 TEST(Recipes, ChangeOnceAsTheTableGrows) {
   for (const Index coefficients : {1, 5, 51, 500, 3000}) {
     bool before = true;
@@ -92,8 +92,8 @@ TEST(Recipes, AreSaidWithTheirReasons) {
             "anchored bound, sweep by rows, MALA");
 }
 
-// What was chosen when the rows were prepared stays chosen, whatever the table would be given now; what is asked for is
-// another matter.
+// A choice made when the rows were prepared is kept, even if the program would now choose otherwise. Explicit options
+// override it.
 TEST(Recipes, OnPreparedRowsStayAsTheyWere) {
   const Recipe by_cost{.regular = true, .why = "it is cheaper"};
   const auto same = recipe_on(by_cost, {.move = MoveKind::mala});
@@ -117,7 +117,7 @@ TEST(Recipes, OnPreparedRowsStayAsTheyWere) {
   EXPECT_TRUE(recipe_on(with_bound, {.regular = true})->regular);
 }
 
-// What was prepared for regular MCMC has no bound, and does not do for a sweep.
+// A preparation for regular MCMC has no bound and cannot be used for a sweep.
 TEST(Recipes, OfASweepNeedABound) {
   const problems::Problem problem = problems::make(Model(Logistic{}, Prior::normal(0.0, 1.0)), 40, 60, 119);
   const Threads threads(1);
@@ -129,7 +129,7 @@ TEST(Recipes, OfASweepNeedABound) {
             "‹sweep›: the rows were prepared for regular MCMC, without a bound; leave the sweep at auto, or fit again");
 }
 
-// More columns than rows: the chains of the defaults move, whatever the warm-up.
+// With more columns than rows, chains with default settings move after any warm-up.
 TEST(Recipes, MoveChainsWhereColumnsOutnumberRows) {
   const problems::Problem problem = problems::make(Model(Logistic{}, Prior::normal(0.0, 1.0)), 40, 60, 119);
   for (const int warmup : {0, 5, 30}) {
@@ -139,15 +139,15 @@ TEST(Recipes, MoveChainsWhereColumnsOutnumberRows) {
   }
 }
 
-// An intercept alone: so many ones, then zeros.
+// An intercept alone, with `ones` targets of 1 before the zeros.
 Store ones_first(RowId rows, RowId ones) {
   Vector y = Vector::Zero(rows);
   y.head(ones).setOnes();
   return Store::from_matrix(RowMatrix::Ones(rows, 1), y);
 }
 
-// One 1 among 30,000 rows: too many are loose to be lit, and z would hold the chain in place. The statistics pass
-// tells, and counts although no bound came of it.
+// One 1 among 30,000 rows: too many rows are loose to be lit, and z would hold the chain in place. The statistics pass
+// detects this, and its queries count although no bound came of it.
 TEST(Recipes, RegularMcmcWhereThePassTellsThatABoundWouldBeSlower) {
   const RowId rows = 30000;
   const Store store = ones_first(rows, 1);
@@ -162,20 +162,20 @@ TEST(Recipes, RegularMcmcWhereThePassTellsThatABoundWouldBeSlower) {
   const std::string said = describe(preparation, {});
   EXPECT_EQ(said.find("regular MCMC (with a bound, chains would hardly get to the tails of the posterior)"), 0u)
       << said;
-  // Who asks for the bound gets it.
+  // An explicit request for the bound is granted.
   for (const FitOptions& asked : {FitOptions{.bound = BoundKind::sharp}, FitOptions{.sweep = SweepKind::rows}}) {
     const Preparation with = prepare(store, model, asked, {threads});
     EXPECT_TRUE(with.bound);
     EXPECT_FALSE(with.recipe.regular);
   }
-  // Half of them ones: nothing is loose.
+  // If half of the targets are 1, no row is loose.
   const Store balanced = ones_first(rows, rows / 2);
   const Preparation usual = prepare(balanced, model, {}, {threads});
   EXPECT_TRUE(usual.bound);
   EXPECT_FALSE(usual.recipe.regular);
 }
 
-// Nor where all rows are many: the tail, where sweeps look at all of them, would not be reached.
+// This also holds for many rows: the chain would not reach the tail, where sweeps evaluate all rows.
 TEST(Recipes, NoNumberOfRowsMakesAHopelessBoundWorthItsCost) {
   const Store store = ones_first(1000000, 1);
   const Threads threads(2);
@@ -184,7 +184,7 @@ TEST(Recipes, NoNumberOfRowsMakesAHopelessBoundWorthItsCost) {
   EXPECT_TRUE(preparation.recipe.regular);
 }
 
-// Of 2,000 rows all may be lit, which is regular MCMC, too: there is no radius any more.
+// With 2,000 rows all rows may be lit, which amounts to regular MCMC, so the bound has no radius.
 TEST(Recipes, AllRowsLitHaveNoRadius) {
   const RowId rows = 2000;
   const Store store = ones_first(rows, 1);
@@ -198,8 +198,8 @@ TEST(Recipes, AllRowsLitHaveNoRadius) {
   EXPECT_NE(describe(preparation, {}).find("all rows are lit"), std::string::npos);
 }
 
-// Fifty ones of a level among 20,000 rows hold nearly all that is known about it. They are lit, and the zone of the
-// other rows is as wide along the level as the prior leaves it: the posterior's long tail lies inside.
+// Fifty ones of a level among 20,000 rows hold nearly all information about it. They are lit, and the zone of the other
+// rows is as wide along the level as the prior leaves it: the posterior's long tail lies inside.
 TEST(Recipes, TheZoneIsWideWhereLitRowsKnowMost) {
   const RowId rows = 20000;
   const Store store = level_of_ones(rows, [](RowId i) { return i % 400 == 0; });
@@ -216,7 +216,7 @@ TEST(Recipes, TheZoneIsWideWhereLitRowsKnowMost) {
   EXPECT_NEAR(precision(0, 0), anchor(0, 0) - anchor(1, 1) + 0.01, 0.01 * anchor(0, 0));
   const Vector tail = bound.anchor() + Vector{{0.0, 15.0 / std::sqrt(anchor(1, 1))}};
   EXPECT_FALSE(bound.at(tail, false).outside());
-  // The rows that keep a z have their bound there.
+  // Rows with a z have a valid bound there.
   BoundRows others;
   std::vector<RowId> ids = {1, 2, 3, 10, 11};
   bound.prepare(store, ids, others);

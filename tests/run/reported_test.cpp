@@ -1,5 +1,5 @@
-// What is reported of a softmax are differences between classes: their names, their draws, their Laplace approximation,
-// and warnings where they, and not the coefficients, have not converged.
+// A softmax is reported as differences between classes: their names, draws and Laplace approximation, and warnings if
+// the differences, rather than the coefficients, have not converged.
 #include "flymc/run/reported.hpp"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST(Reported, IsALinearMapOfThetaAndOfItsDraws) {
   EXPECT_EQ(reported.at(theta), expected);
   EXPECT_EQ(Reported(coefficients).at(theta), theta);
 
-  // The variance of a difference is that of its row of C factor factor' C'.
+  // The differences are C theta, so their variances are the diagonal of C factor factor' C'.
   Matrix map = Matrix::Zero(4, 6);
   for (Index i = 0; i < 4; ++i) {
     map(i, i + 2) = 1.0;
@@ -84,7 +84,7 @@ TEST(Reported, IsALinearMapOfThetaAndOfItsDraws) {
   EXPECT_EQ(Reported(coefficients).draws(draws, 3), (std::vector<std::vector<double>>{{20.0, 40.0}, {60.0}}));
 }
 
-// Draws in which the classes move together at random, as under a wide prior, while their difference creeps.
+// Draws in which the classes move together at random, as under a wide prior, while their difference drifts slowly.
 Fit creeping(bool known_by_differences) {
   Fit fit{{}, MemorySink(4, 2)};
   fit.rows = 100;

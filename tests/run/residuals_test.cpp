@@ -1,4 +1,4 @@
-// Scales in the wrong unit and priors that win are noticed; what fits is not complained about.
+// Warns of scales in the wrong unit and of priors that dominate the rows; gives no warning for good models.
 #include "flymc/run/residuals.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(ResidualWarnings, OfAScaleInTheWrongUnit) {
   EXPECT_NE(warnings(8.0)[0].find("too wide"), std::string::npos);
 }
 
-// price = 300000 + 50000 x under normal(0, 2.5): the prior comes back, with R-hat 1.000.
+// price = 300000 + 50000 x under normal(0, 2.5): the posterior is nearly the prior, with R-hat 1.000.
 TEST(ResidualWarnings, OfAPriorThatWins) {
   auto problem = problems::make(Model(StudentT(4.0, 1.0), Prior::normal(0.0, 2.5)), 2000, 2, 42);
   Vector y(2000);

@@ -1,4 +1,5 @@
-// A run that never gets to a part of the posterior mixes well and says nothing else: its checks of itself must.
+// A run that never reaches a part of the posterior mixes well and has no other symptom: its self-checks must detect
+// this.
 #include "flymc/run/self_check.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@
 namespace flymc {
 namespace {
 
-// The sweep by rows without its cure: q is made for theta around the anchor, wherever theta is.
+// A sweep by rows without its correction: q is made for theta near the anchor, wherever theta is.
 class StaleSweep final : public Kernel {
  public:
   StaleSweep(const JointDensity& density, std::shared_ptr<const Proposals> proposals)
@@ -54,14 +55,14 @@ struct Setting {
   std::shared_ptr<const BoundRule> rule;
 };
 
-// Runs four chains and gives what they say of themselves.
+// Runs four chains and returns their self-check warnings.
 std::vector<std::string> warnings_of(const Setting& given, bool stale, bool walled, std::int64_t draws) {
   const problems::Machine machine;
   const Bound bound(given.store, given.model.shared_family(), given.rule, given.anchor, machine.execution(),
                     given.metric);
   const auto frame = std::make_shared<const SplitFrame>(*collapsed_frame(bound, given.model.prior()));
   const JointDensity density(given.store, bound, given.model.shared_term(), frame);
-  // Stale ones are made for gaps near the anchor, of a bound that is sharp there.
+  // A stale sweep's proposals are for gaps near the anchor, of a bound that is sharp there.
   const Bound sharp(given.store, given.model.shared_family(),
                     std::make_shared<SharpRule>(SharpRule::usual_zone(given.anchor.size())), given.anchor,
                     machine.execution(), given.metric);
@@ -93,8 +94,8 @@ std::vector<std::string> warnings_of(const Setting& given, bool stale, bool wall
   return self_check_warnings(reports, parameters, draws, density.dimension(), plan.radius);
 }
 
-// 2,000 rows and a bound that was made for a posterior elsewhere, that of a prior of scale 0.05. It holds for every
-// theta, and has no radius beyond which all rows would be looked at.
+// 2,000 rows and a bound made for a posterior elsewhere, under a prior of scale 0.05. The bound holds for every theta,
+// so there is no radius beyond which all rows would be evaluated.
 Setting stale_bound() {
   const auto problem = problems::make(Model(Logistic{}, Prior::normal(0.0, 2.5)), 2000, 2, 31);
   const problems::Machine machine;
@@ -114,7 +115,7 @@ TEST(SelfCheck, IsSilentWhereQFollowsTheta) {
   for (const std::string& warning : warnings_of(stale_bound(), false, false, 2000)) ADD_FAILURE() << warning;
 }
 
-// 2,000 rows with a single 1, whose posterior has a long tail, and a zone that ends within it.
+// 2,000 rows with a single 1. The posterior has a long tail, and the zone ends within it.
 Setting single_one() {
   const RowMatrix x = RowMatrix::Ones(2000, 1);
   Vector y = Vector::Zero(2000);
@@ -134,7 +135,7 @@ TEST(SelfCheck, SeesAWallAtTheRadius) {
 
 TEST(SelfCheck, IsSilentWhereChainsCross) { EXPECT_TRUE(warnings_of(single_one(), false, false, 20000).empty()); }
 
-// Ordinary fits have checked themselves and found nothing.
+// Ordinary fits make self-checks and give no warning.
 TEST(SelfCheck, IsSilentOnOrdinaryTables) {
   for (const Model& model : problems::models()) {
     const auto problem = problems::make(model, 3000, 3, 33);

@@ -1,4 +1,4 @@
-// A narrow Student-t prior makes a mode that chains have no move to: the summary says so.
+// A narrow Student-t prior causes a mode that chains cannot move to: the summary warns of it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool warns_of_a_mode(const Fit& found, const std::string& name) {
 
 FitOptions few_draws() { return {.chains = 2, .warmup = 100, .draws = 100, .seed = 1, .threads = 2}; }
 
-// Quantiles of a normal, shifted and scaled.
+// Quantiles of a normal distribution, shifted and scaled.
 Store numbers(double mean, double sd, int rows) {
   StoreBuilder builder({"intercept", "y"});
   for (int i = 0; i < rows; ++i) {
@@ -34,8 +34,8 @@ Store numbers(double mean, double sd, int rows) {
   return builder.finish();
 }
 
-// The likelihood of sigma is highest near 0.98, and a search that begins at 1 ends there. At 0.88 the prior is so narrow that
-// its spike has nearly all of the posterior; at 0.86 it has a share.
+// The likelihood of sigma is highest near 0.98, and a search that begins at 1 ends there. With the narrow prior at
+// 0.88, its spike has nearly all of the posterior; at 0.86 it has a share.
 TEST(UnreachedModes, of_a_narrow_prior_of_a_scale_are_said) {
   const Store store = numbers(0.0, 1.0, 1200);
   const auto fitted = [&](const Prior& of_sigma) {
@@ -53,8 +53,8 @@ TEST(UnreachedModes, of_a_narrow_prior_of_a_scale_are_said) {
   }
 }
 
-// Three rows of one class: the likelihood rises until 0 and is flat from there. By quadrature 57 % of the posterior is away
-// from the spike at -8, where the likelihood's second derivative says nothing about the rest.
+// Three rows of one class: the likelihood rises until 0 and is flat from there. By quadrature 57 % of the posterior
+// lies away from the spike at -8, where the likelihood's second derivative does not describe it.
 TEST(UnreachedModes, of_a_separated_level_are_said) {
   StoreBuilder builder({"x"});
   for (int i = 0; i < 3; ++i) builder.append(std::vector<double>{1.0}, 1.0);
@@ -65,8 +65,8 @@ TEST(UnreachedModes, of_a_separated_level_are_said) {
   EXPECT_FALSE(warns_of_a_mode(fitted(Prior::student_t(3.0, 0.0, 2.5)), "x"));
 }
 
-// Three ordered categories of 600, 300 and 600 rows. The rows have the lower cut point at -0.41, and its prior at 0; the
-// upper one moves with it.
+// Three ordered categories of 600, 300 and 600 rows. The likelihood puts the lower cut point at -0.41, and its prior at
+// 0; the upper one moves with it.
 TEST(UnreachedModes, of_a_narrow_prior_of_a_cut_point_are_said) {
   StoreBuilder builder({"0", "1"});
   const OrderedTarget target{{600.0, 300.0, 600.0}};
@@ -82,8 +82,8 @@ TEST(UnreachedModes, of_a_narrow_prior_of_a_cut_point_are_said) {
   EXPECT_FALSE(warns_of_a_mode(fitted(Prior::student_t(3.0, 0.0, 2.5)), "0"));
 }
 
-// A slope of 0 by the rows and of 2.5 by its prior, where the residuals are 2.7 times as large. By quadrature the spike has
-// 51 % of the posterior; an expansion at the likelihood's mode, where sigma is 1, gives it nothing.
+// The slope is 0 by the rows and 2.5 by its prior, where the residuals are 2.7 times as large. By quadrature the spike
+// has 51 % of the posterior; an expansion at the likelihood's mode, where sigma is 1, gives it none.
 TEST(UnreachedModes, of_a_coefficient_with_another_scale_are_said) {
   StoreBuilder builder({"intercept", "x", "y"});
   const Store y = numbers(0.0, 1.0, 30);
@@ -103,7 +103,7 @@ TEST(UnreachedModes, of_a_coefficient_with_another_scale_are_said) {
   EXPECT_FALSE(warns_of_a_mode(fitted(2.5), "x"));
 }
 
-// The same where counts have a shape. By quadrature the spike has 70 % of the posterior.
+// The same for counts with a shape. By quadrature the spike has 70 % of the posterior.
 TEST(UnreachedModes, of_a_coefficient_with_another_shape_are_said) {
   StoreBuilder builder({"x", "shape"});
   const int rows[] = {41, 18, 1};
@@ -125,8 +125,8 @@ TEST(UnreachedModes, of_a_coefficient_with_another_shape_are_said) {
   EXPECT_FALSE(says_something(fitted(Prior::student_t(3.0, 0.5, 1.0))));
 }
 
-// A narrow prior at 0. With 2 standard deviations of the likelihood between both, nobody is astonished; with 3.5 there is
-// one mode, at the prior; with 5 there are two.
+// A narrow prior at 0. If the likelihood's mode is 2 of its standard deviations away, no warning is needed; at 3.5
+// there is one mode, at the prior; at 5 there are two.
 TEST(NarrowPriors, that_outweigh_the_rows_are_said) {
   const auto says = [&](double slope) {
     StoreBuilder builder({"x"});

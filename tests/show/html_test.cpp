@@ -1,4 +1,4 @@
-// Whatever a table calls its columns, the page stays a page.
+// The page stays valid HTML, whatever the names of columns are.
 #include "flymc/show/html.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ TEST(Html, EscapesWhatHasAMeaning) {
   EXPECT_EQ(escaped("a\tb\x01"
                     "c\nd"),
             "a b\\u0001c\nd");
-  EXPECT_EQ(escaped("<\xE2\x80\xAE>"), "&lt;\\u202e&gt;");  // which turns the line around
+  EXPECT_EQ(escaped("<\xE2\x80\xAE>"), "&lt;\\u202e&gt;");  // U+202E would reverse the text
   EXPECT_EQ(escaped("Gr\xC3\xB6\xC3\x9F"
                     "e \xE2\x82\xAC \xF0\x9F\x90\x9D"),
             "Gr\xC3\xB6\xC3\x9F"
@@ -22,7 +22,7 @@ TEST(Html, EscapesWhatHasAMeaning) {
 
 TEST(Html, MarksBytesThatAreNoText) {
   EXPECT_EQ(escaped("a\xFF!"), "a\\xff!");
-  EXPECT_EQ(escaped("\xC3"), "\\xc3");  // cut off
+  EXPECT_EQ(escaped("\xC3"), "\\xc3");  // truncated
 }
 
 TEST(Html, APageNeedsNothingElse) {

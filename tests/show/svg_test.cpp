@@ -1,4 +1,4 @@
-// Scales, ticks, and shapes as text.
+// Scales, ticks, and shapes written as text.
 #include "flymc/show/svg.hpp"
 
 #include <gtest/gtest.h>
@@ -83,8 +83,8 @@ TEST(DrawsPlots, RanksShowAChainThatIsElsewhere) {
     draws[0].push_back(i);
     draws[1].push_back(i + 1000);
   }
-  // Each chain has twice its share of one half, and nothing of the other: the first begins at the height of 2 and ends at
-  // that of 0. Heights run from 172 (0) to 22 (2.1).
+  // Each chain has all its draws in one half of the ranks: twice its share there and 0 in the other half. The first one
+  // begins at the height of 2 and ends at that of 0. Heights run from 172 (0) to 22 (2.1).
   const std::string plot = rank_plot("x", draws);
   EXPECT_NE(plot.find("class=\"chain c0\" d=\"M46 29.1"), std::string::npos) << plot;
   EXPECT_NE(plot.find("class=\"chain c1\" d=\"M46 172"), std::string::npos);

@@ -1,4 +1,4 @@
-// Copies of runs, what a stopped run has drawn, and a look at rows under the draws.
+// Copies of runs, finished runs made from stopped ones, and single rows under the draws.
 #include "flymc/run/files/copies.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ class Copies : public flymc::testing::ScratchFolder {
     Settings s;
     s.table = {path.string()};
     s.target = "y";
-    s.fit.bound = BoundKind::sharp;  // a table so small would do without
+    s.fit.bound = BoundKind::sharp;  // for so small a table the program would choose regular MCMC
     s.fit.chains = 2;
     s.fit.warmup = 100;
     s.fit.draws = 80;
@@ -71,7 +71,7 @@ TEST_F(Copies, ACopyOfASampledRunNeedsNoOther) {
   EXPECT_TRUE(copy.finished());
   EXPECT_TRUE(std::filesystem::exists(copy.rows()));
   EXPECT_EQ(copy.settings().from, "");
-  // Without its draws it makes them again, to the same: all that they depend on came along.
+  // A copy without its draws recreates the same draws, because it has all other files.
   const auto draws = DrawsFile(copy.draws()).coefficient(1);
   for (const char* name : {"draws.parquet", "report.json", "chains"}) std::filesystem::remove_all(copy.path() / name);
   ASSERT_TRUE(complete(RunDirectory(copy.path()), quiet_));
@@ -112,7 +112,7 @@ TEST_F(Copies, AStoppedRunIsConcludedWithTheDrawsItHas) {
     EXPECT_EQ(report.laplace_mean, read_report(whole).laplace_mean);
     EXPECT_EQ(summarise(report, draws).parameters.size(), 3u);
   }
-  // What was stopped goes on.
+  // The stopped run can be resumed.
   ASSERT_TRUE(complete(run, quiet_));
   EXPECT_EQ(DrawsFile(run.draws()).coefficient(2), DrawsFile(whole.draws()).coefficient(2));
 }
@@ -138,7 +138,7 @@ TEST_F(Copies, LogLikelihoodIsThatOfTheTablesRows) {
             "there is no row 300; the run has 300, which count from 0");
 }
 
-// A chain that goes on: the rows that are bright are those that a longer run counts.
+// Continues a chain: its bright rows are those that a longer run counts.
 TEST_F(Copies, BrightRowsAreThoseOfTheChainThatGoesOn) {
   const RunDirectory run = finished("run");
   Settings more = settings();

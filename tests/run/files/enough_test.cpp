@@ -1,4 +1,4 @@
-// Rounds of draws end at fixed places, for reasons that a person would give.
+// Rounds of draws end at fixed numbers of draws, when the criterion is met.
 #include "../../../src/run/files/enough.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(Enough, OneGoodRoundWillDoIfItIsTheFirst) {
   EXPECT_TRUE(enough.last(10000));
 }
 
-// The limit of the warnings is 100 per chain: what stops by itself gives none.
+// The limit of the warnings is 100 per chain, so a run that stops by itself gives no warning.
 TEST(Enough, ManyChainsNeedMore) {
   EXPECT_FALSE(Enough(settings(true, 0.0, 16)).reached(good, good, 3000));
   EXPECT_TRUE(Enough(settings(true, 0.0, 16)).reached({1600.0, 1.0}, {1600.0, 1.0}, 3000));

@@ -1,4 +1,4 @@
-// Every card says of its family what the family itself does.
+// Every card agrees with its family.
 #include "flymc/run/files/families.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(Families, CardsMakeTheModelsThatTheySpeakOf) {
       EXPECT_EQ(model.arrangement().blocks(), card.predictors(classes));
       EXPECT_EQ(model.family().target_classes(), card.target == TargetKind::number ? 0
                                                  : card.target != TargetKind::classes
-                                                     ? 2  // of an ordered one: below or above a cut point
+                                                     ? 2  // an ordered target is below or above a cut point
                                                      : classes);
     }
     EXPECT_EQ(make_model(settings, 2).scales_coefficients(), card.scale);
@@ -68,8 +68,8 @@ TEST(Families, PriorsAreChecked) {
   }
 }
 
-// The mean of many targets, in standard errors. There are K numbers for each of three eta, less than 30 in all, so a
-// limit of 5.5 has a false-alarm rate below 2e-6.
+// Compares the mean of many targets with the family's mean, in standard errors. There are K numbers for each of three
+// eta, less than 30 in all, so a limit of 5.5 has a false-alarm rate below 2e-6.
 TEST(Families, MeansAreThoseOfTheirTargets) {
   constexpr int targets = 100000;
   constexpr double limit = 5.5;
@@ -87,12 +87,12 @@ TEST(Families, MeansAreThoseOfTheirTargets) {
         for (std::size_t j = 0; j < k; ++j) {
           const bool share = card.target == TargetKind::classes;
           double value = share ? (y == static_cast<double>(j) ? 1.0 : 0.0) : y;
-          if (card.times) value = mean[j] + (y > mean[j] ? 0.5 : -0.5);  // what is said of a time is its median
+          if (card.times) value = mean[j] + (y > mean[j] ? 0.5 : -0.5);  // the family's mean of a time is its median
           sum[j] += value - mean[j];
           squares[j] += (value - mean[j]) * (value - mean[j]);
         }
       }
-      for (std::size_t j = 0; j < (card.shape ? 1 : k); ++j)  // the other one is the shape
+      for (std::size_t j = 0; j < (card.shape ? 1 : k); ++j)  // the second number is the shape
         EXPECT_LT(std::abs(sum[j]), limit * std::sqrt(squares[j])) << j << " " << size;
     }
   }

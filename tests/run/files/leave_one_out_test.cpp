@@ -1,4 +1,4 @@
-// Leave-one-out of runs against the plain sums over draws and rows, and what is said of it.
+// Leave-one-out of runs against the plain sums over draws and rows, and its text.
 #include "flymc/run/files/leave_one_out.hpp"
 
 #include <fmt/format.h>
@@ -65,7 +65,7 @@ TEST_F(LeaveOneOutOfRuns, OfAllRowsItIsTheSumOfTheirTerms) {
   EXPECT_EQ(of.elpd.subsampling_se, 0.0);
   EXPECT_NEAR(of.elpd.value, std::accumulate(of.terms.begin(), of.terms.end(), 0.0), 1e-10);
   EXPECT_EQ(of.places[7].row, 8);
-  // The harmonic mean of a row's likelihood, which smoothing hardly changes here, and its mean.
+  // The harmonic mean of a row's likelihood, which smoothing hardly changes here, and the arithmetic mean.
   const RowMatrix values = log_likelihood(run, of.rows);
   const Index draws = values.rows();
   const double log_draws = std::log(static_cast<double>(draws));
@@ -123,7 +123,7 @@ TEST_F(LeaveOneOutOfRuns, DifferencesAreThoseOfTheTerms) {
   EXPECT_EQ(json["runs"][1]["elpd_diff"], found.runs[0].difference.value);
 }
 
-// Without the only row of a level nothing is known of its coefficient but the prior.
+// Without the only row of a level, its coefficient is determined by the prior alone.
 TEST_F(LeaveOneOutOfRuns, RowsThatMoveThePosteriorAreTold) {
   const RunDirectory run = finished("run", {"x", "level"}, 1, "normal(0, 10)");
   const NamedRun named{run, "run"};
@@ -140,7 +140,7 @@ TEST_F(LeaveOneOutOfRuns, RowsThatMoveThePosteriorAreTold) {
   EXPECT_EQ(json["above_good_k"], found.runs[0].bad().size());
   EXPECT_TRUE(json["sample"][0]["pareto_k"].is_null());
   EXPECT_EQ(json["sample"][0]["file_row"], 1);
-  found.runs[0].places.clear();  // as of a run of an earlier version
+  found.runs[0].places.clear();  // as for a run of an earlier version
   EXPECT_NE(loo_text(found).find("  inf  row 0 of the run (from 0)\n"), std::string::npos) << loo_text(found);
   EXPECT_FALSE(nlohmann::json::parse(loo_json(found))["sample"][0].contains("file"));
 }

@@ -1,4 +1,4 @@
-// Rows that runs have in common, samples of them, and the pass over them.
+// Rows that runs have in common, samples of them, and the pass that computes proxies.
 #include "flymc/run/files/loo.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ namespace {
 using flymc::testing::message;
 using Place = std::pair<std::int64_t, RowId>;
 
-// Three files of 40 rows, of which some were dropped, and their places.
+// Three files of 40 rows, some of which were dropped, and the rows' places in them.
 struct Kept {
   StoreFile store;
   std::optional<TableRows> of_store;
@@ -71,7 +71,7 @@ TEST(CommonRows, AreThoseOfOnePlaceInEveryStore) {
   }
 }
 
-// Of a run that has dropped rows, the sample has all rows that the whole table's sample has and that are there.
+// If a run dropped rows, its sample contains all rows of the whole table's sample that it kept.
 TEST(CommonRows, AreChosenByTheirPlace) {
   const Kept whole(1.0, 1), some(0.8, 2), weighted(1.0, 1, true);
   const Threads one(1), two(2);
@@ -98,8 +98,8 @@ TEST(CommonRows, AreChosenByTheirPlace) {
   EXPECT_EQ(chosen(weighted, 1000, 0, one).size(), 81u);
 }
 
-// A row is in a sample of 25 of 120 rows with probability 25 / 120: over 2000 seeds a binomial. Beyond 5.2 standard
-// deviations are 2e-7 of them, and 2.4e-5 for one of 120 rows.
+// A row is in a sample of 25 of 120 rows with probability 25 / 120, so the count over 2000 seeds is binomial. It lies
+// beyond 5.2 standard deviations with probability 2e-7, and some of the 120 counts do with probability 2.4e-5.
 TEST(CommonRows, AreAllChosenEquallyOften) {
   const Kept whole(1.0, 1);
   const TableRows* const table = &*whole.of_store;
@@ -123,8 +123,8 @@ TEST(CommonRows, NeedToKnowWhereTheyCameFrom) {
             std::string::npos);
 }
 
-// Rows of the table and rows of the store that they are, in any order and in any company: 5 categories, of which the three
-// between are two rows each.
+// Converts between rows of the table and rows of the store, in any order and any batch. There are 5 categories; rows of
+// the three inner ones take two rows of the store.
 TEST(TableRows, AreFoundInTheStore) {
   constexpr Index categories = 5;
   const PhiloxRandom random(3, 0, 0);
@@ -166,7 +166,7 @@ TEST(TableRows, AreFoundInTheStore) {
 
 class Loo : public flymc::testing::ScratchFolder {
  protected:
-  // Rows of two files, in which x is missing here and there.
+  // Rows of two files; some values of x are missing.
   RunDirectory finished(const std::string& name, const std::string& columns, double flip = -1.0) {
     Settings s;
     const PhiloxRandom random(5, 0, 0);

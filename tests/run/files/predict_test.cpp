@@ -26,7 +26,7 @@ struct Expected {
   double mean, lower, upper;
 };
 
-// Of unsorted values, as R and NumPy have it.
+// A quantile of unsorted values, defined as in R and NumPy.
 double quantile(std::vector<double> values, double p) {
   std::ranges::sort(values);
   const double at = p * static_cast<double>(values.size() - 1);
@@ -46,7 +46,7 @@ class Predictions : public flymc::testing::ScratchFolder {
  protected:
   static constexpr std::size_t new_rows = 4500;  // more than a batch
 
-  // `rows` rows of two numbers, an offset and a target that `target` makes of both and of a uniform number.
+  // `rows` rows of two numbers, an offset and a target. `target` computes it from both numbers and a uniform one.
   RunDirectory fit(const std::string& name, int rows, Settings s,
                    const std::function<std::string(double, double, double)>& target) {
     const auto path = folder_ / (name + ".csv");
@@ -83,7 +83,7 @@ class Predictions : public flymc::testing::ScratchFolder {
     return fit("student_t", 400, s, [](double x, double w, double u) { return std::to_string(3.0 + x - w + u); });
   }
 
-  // New rows; those that `new_row` calls missing lack a number.
+  // New rows. If is_missing(i), row i lacks a number.
   static bool is_missing(std::size_t i) { return i % 100 == 17; }
   static double new_x(std::size_t i) { return 0.01 * static_cast<double>(i % 500) - 2.5; }
   static double new_w(std::size_t i) { return std::sin(static_cast<double>(i)); }
@@ -102,7 +102,7 @@ class Predictions : public flymc::testing::ScratchFolder {
     return path.string();
   }
 
-  // All draws of the coefficients, a row each.
+  // All draws of the coefficients, one row per draw.
   static std::vector<std::vector<double>> draws(const RunDirectory& run) {
     std::vector<std::vector<double>> out;
     DrawsFile(run.draws()).scan([&](const DrawsBatch& batch) {
@@ -170,7 +170,7 @@ TEST_F(Predictions, AreThoseOfThePlainLoop) {
   check_rows(predict_new(run, {.interval = 1e-9, .kind = "mean"}), probability(1e-9));
 }
 
-// Predictors that lie far apart, where no polynomial stands for the link: classes that a column separates.
+// Predictors lie too far apart for a polynomial to approximate the link: a column separates the classes.
 TEST_F(Predictions, OfAWidePosterior) {
   const RunDirectory run = fit("wide", 12, {}, [](double x, double, double) { return x > 0.0 ? "yes" : "no"; });
   const auto theta = draws(run);
@@ -187,7 +187,7 @@ TEST_F(Predictions, OfAWidePosterior) {
   });
 }
 
-// Rows so far away that the link is flat wherever a polynomial looks, and not where the draws are.
+// Rows so far away that the link is flat at all nodes of the polynomial, but not where the draws are.
 TEST_F(Predictions, OfRowsFarAway) {
   const RunDirectory run = logistic(3000);
   const auto theta = draws(run);
@@ -207,7 +207,7 @@ TEST_F(Predictions, OfRowsFarAway) {
   }
 }
 
-// Where the link is flat but for its last digits, rounding could take the mean beyond all values of the link.
+// If the link is flat except for its last digits, rounding could move the mean beyond all values of the link.
 TEST_F(Predictions, OfNearCertainRowsArePossible) {
   const RunDirectory run = logistic(400);
   std::ofstream out(folder_ / "certain.csv");
@@ -252,7 +252,7 @@ TEST_F(Predictions, OfDrawsThatAreEvenlySpaced) {
   }
 }
 
-// Of a new target that is 0 or 1 the quantiles are 0 or 1, by how probable 1 is.
+// The quantiles of a new 0/1 target are 0 or 1, depending on the probability of 1.
 TEST_F(Predictions, OfNewClasses) {
   const RunDirectory run = logistic(3000);
   const auto means = predict_new(run, {});
@@ -288,7 +288,7 @@ TEST_F(Predictions, OfNumbersAndTheirMeans) {
   };
   check_rows(predict_new(run, {.kind = "target"}), targets);
   const std::string said = text_;
-  check_rows(predict_new(run, {}), targets);  // of numbers it is what people expect
+  check_rows(predict_new(run, {}), targets);  // the default for numbers is `target`
   EXPECT_EQ(text_, said);
 }
 

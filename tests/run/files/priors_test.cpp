@@ -1,4 +1,4 @@
-// What a prior that is said, or not said, means for standardised features.
+// The priors of standardised features that follow from a given or the default prior.
 #include "flymc/run/files/priors.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ Encoding learn(const Folder& folder, TargetKind kind, bool intercept = true) {
                          options);
 }
 
-// Minus the log density's change from 0 to theta along coordinate j is (theta / scale)^2 / 2 of a normal around 0.
+// The scale of a normal around 0: its log density falls by (theta / scale)^2 / 2 from 0 to theta along coordinate j.
 double scale_of(const Prior& prior, Index j, Index size) {
   Vector at = Vector::Zero(size);
   const auto value = [&](double x) {

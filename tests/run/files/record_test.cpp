@@ -1,4 +1,4 @@
-// Records whose checksum is right and whose contents are not: refused in words, whoever made them.
+// Records with a valid checksum and invalid contents are refused with a message.
 #include "../../../src/run/files/record.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ using nlohmann::json;
 
 class Records : public flymc::testing::ScratchFolder {
  protected:
-  // A file with any body, and the checksum of it.
+  // A file with any body and a valid checksum.
   std::filesystem::path file(const std::string& body, const std::string& kind = "starts") {
     const auto path = folder_ / "record.flymc";
     write_whole(path, fmt::format("flymc {} {} {}\n", kind, record_version, checksum(body)) + body);
@@ -42,7 +42,7 @@ class Records : public flymc::testing::ScratchFolder {
     Settings s;
     s.table = {path.string()};
     s.target = "y";
-    s.fit.bound = BoundKind::sharp;  // a table so small would do without
+    s.fit.bound = BoundKind::sharp;  // for so small a table the program would choose regular MCMC
     s.fit.chains = 1;
     s.fit.warmup = 100;
     s.fit.draws = 60;
@@ -56,14 +56,14 @@ class Records : public flymc::testing::ScratchFolder {
 
 TEST_F(Records, DepthAndLengthsAreLimited) {
   constexpr std::size_t deep = 1000000;
-  // Arrays in arrays, objects in objects, tags on tags, and texts and bytes in pieces, which may be in pieces again.
+  // Nested arrays, nested objects, nested tags, and texts and bytes in pieces, which CBOR may nest again.
   EXPECT_NE(refusal(std::string(deep, '\x81') + "\x01").find("nested more than 16 deep"), std::string::npos);
   std::string objects;
   for (std::size_t i = 0; i < deep; ++i) objects += "\xa1\x61x";
   EXPECT_NE(refusal(objects + "\x01").find("nested more than 16 deep"), std::string::npos);
   for (const char head : {'\x9f', '\xbf', '\xc0', '\x7f', '\x5f', '\xfc', '\xff'})
     EXPECT_NE(refusal(std::string(deep, head)).find("a value that no record holds"), std::string::npos) << int{head};
-  // Lengths of 2^63 and of one too many.
+  // Lengths of 2^63, and lengths that are one too large.
   const std::string huge("\x80\0\0\0\0\0\0\0", 8);
   for (const char head : {'\x9b', '\xbb', '\x5b', '\x7b'})
     EXPECT_NE(refusal(head + huge).find("longer than the file"), std::string::npos) << int{head};
@@ -104,7 +104,7 @@ struct Change {
   json value;
 };
 
-// Every number on which a size, a count or a place depends.
+// Changes every number that determines a size, a count or a position.
 TEST_F(Records, NumbersOfRecordsAreNotTrusted) {
   const RunDirectory run = RunDirectory::create(folder_ / "run", settings());
   Stopper stopper(130);  // while it samples
@@ -151,7 +151,7 @@ TEST_F(Records, NumbersOfRecordsAreNotTrusted) {
     const std::string good = read_whole(path);
     json value = read_record(path, change.kind);
     value[json::json_pointer(change.at)] = change.value;
-    // Checkpoints know the checksum of their preparation.
+    // Checkpoints contain the checksum of their preparation, so it is updated.
     const auto before = read_whole(run.path() / checkpoint);
     write_record(path, change.kind, value);
     if (change.file == preparation) {
@@ -169,7 +169,7 @@ TEST_F(Records, NumbersOfRecordsAreNotTrusted) {
     write_whole(run.path() / checkpoint, before);
     write_whole(path, good);
   }
-  // A preparation that is whole, and not the one that the checkpoints were made with.
+  // A valid preparation other than the one that the checkpoints were made with.
   const std::string whole = read_whole(run.preparation());
   json other = read_record(run.preparation(), "preparation");
   other["anchor"]["steps"] = 99;
@@ -178,7 +178,7 @@ TEST_F(Records, NumbersOfRecordsAreNotTrusted) {
             std::string::npos);
   write_whole(run.preparation(), whole);
   EXPECT_TRUE(complete(run, quiet_));
-  // Where chains of a run that was sampled from another begin.
+  // Starting places of a run that was sampled from another.
   const RunDirectory again = create_on(run, folder_ / "again", settings_on(run, folder_ / "again"));
   const json good = read_record(again.starts(), "starts");
   for (const auto& [at, value] : std::vector<std::pair<const char*, json>>{{"/places/0/theta", large},

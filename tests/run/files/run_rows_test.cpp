@@ -1,4 +1,4 @@
-// Rows and what they say of themselves must fit each other and the settings of the run.
+// Rows, their encoding and the settings of the run must agree.
 #include "flymc/run/files/run_rows.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A run on disk: its draws are those of the same fit in memory, however often it was stopped.
+// A run on disk has the draws of the same fit in memory, however often it was stopped.
 #include "flymc/run/files/run.hpp"
 
 #include <fmt/format.h>
@@ -53,8 +53,8 @@ class RunOnDisk : public flymc::testing::ScratchFolder {
     }
     return path.string();
   }
-  // With a bound, although a table so small does without. With one chain, a number of iterations is a moment of the
-  // run.
+  // Uses a bound, although the program would choose regular MCMC for so small a table. With one chain, a number of
+  // iterations determines a moment of the run.
   Settings settings(int classes = 2, int chains = 2) {
     Settings s;
     s.table = {table(classes)};
@@ -102,7 +102,7 @@ void expect_draws_of(const Fit& fit, const StoreFile& rows, Index predictors, co
     EXPECT_EQ(draws.coefficient(j), expected[static_cast<std::size_t>(j)]) << j;
 }
 
-// A prior far from what the rows say is a warning, and the default is not one.
+// A prior that conflicts with the rows gives a warning; the default prior does not.
 TEST_F(RunOnDisk, SaysWhichClassCountsAndWhereThePriorStrains) {
   {
     std::ofstream out(folder_ / "years.csv");
@@ -129,7 +129,7 @@ TEST_F(RunOnDisk, SaysWhichClassCountsAndWhereThePriorStrains) {
   EXPECT_EQ(centred.find("strains"), std::string::npos) << centred;
 }
 
-// Two groups of rows, alike but for their level, and no column tells them apart: the posterior has a mode at each.
+// Two groups of rows differ only in their level, and no column distinguishes them: the posterior has a mode at each.
 TEST_F(RunOnDisk, SaysThatThereIsASecondMode) {
   {
     std::ofstream out(folder_ / "groups.csv");
@@ -150,7 +150,7 @@ TEST_F(RunOnDisk, SaysThatThereIsASecondMode) {
     const RunDirectory run = RunDirectory::create(folder_ / name, s);
     Stopper stopper(30);
     EXPECT_FALSE(complete(run, stopper));
-    EXPECT_TRUE(complete(run, quiet_));  // with the preparation that the first one left
+    EXPECT_TRUE(complete(run, quiet_));  // with the preparation that the stopped run left
     return summarise(read_report(run), DrawsFile(run.draws())).text();
   };
   const std::string said = text("groups");
@@ -173,12 +173,12 @@ TEST_F(RunOnDisk, MakesTheDrawsOfTheSameFitInMemory) {
   EXPECT_EQ(report.rows, 400);
   EXPECT_EQ(report.anchor_queries, fit.anchor_queries);
   EXPECT_EQ(report.chains[1].sampling_queries, fit.chains[1].sampling_queries);
-  // The summaries are alike but for the scale of two columns, and that a run says what its prior was.
+  // The summaries agree except for the scale of two columns, and the prior, which only a run reports.
   const FitSummary of_run = summarise(report, draws), of_fit = fit.summary();
   EXPECT_EQ(of_run.cost, of_fit.cost);
   EXPECT_TRUE(of_run.choices.starts_with(of_fit.choices)) << of_run.choices;
-  EXPECT_NEAR(of_run.parameters[2].mean, of_fit.parameters[2].mean, 1e-12);  // a level
-  EXPECT_NEAR(of_run.laplace[1].shift, of_fit.laplace[1].shift, 1e-9);       // in units of its deviation
+  EXPECT_NEAR(of_run.parameters[2].mean, of_fit.parameters[2].mean, 1e-12);  // coefficient of a level
+  EXPECT_NEAR(of_run.laplace[1].shift, of_fit.laplace[1].shift, 1e-9);       // in units of its standard deviation
   EXPECT_FALSE(std::filesystem::exists(run.path() / "parts"));
 }
 
@@ -207,8 +207,8 @@ TEST_F(RunOnDisk, GoesOnAfterAnyStop) {
   }
 }
 
-// Weights and offsets are columns of the table: the draws are those of a store in memory that has them, in one go or
-// stopped and resumed, and an offset is asked for again where new rows are predicted.
+// Weights and offsets are columns of the table. The draws equal those of a store in memory with the same weights and
+// offsets, whether the run was stopped or not. Predictions of new rows need the offset.
 TEST_F(RunOnDisk, WeightsAndOffsetsAreColumns) {
   const auto weight = [](int i) { return 0.25 * (i % 9); };
   const auto offset = [](int i) { return 0.5 * (i % 5) - 1.0; };
@@ -250,7 +250,7 @@ TEST_F(RunOnDisk, WeightsAndOffsetsAreColumns) {
   }
   expect_same_draws(whole, stopped);
 
-  // A new row needs its offset, and no weight.
+  // A new row needs its offset, but no weight.
   const auto predict_from = [&](const std::string& header, const std::string& row) {
     const std::string path = (folder_ / "new.csv").string(), out = (folder_ / "predicted.csv").string();
     std::ofstream(path) << header << '\n' << row << '\n';
@@ -261,7 +261,7 @@ TEST_F(RunOnDisk, WeightsAndOffsetsAreColumns) {
   EXPECT_EQ(predict_from("x,shift", "0.5,1"), "no error");
   EXPECT_NE(predict_from("x,count", "0.5,1").find("'shift'"), std::string::npos) << predict_from("x,count", "0.5,1");
 
-  // What cannot be a weight or an offset.
+  // Columns that cannot be weights or offsets are refused.
   const auto refused = [&](const std::string& csv, const std::function<void(Settings&)>& change) {
     std::ofstream(folder_ / "bad.csv") << csv;
     Settings bad = settings();
@@ -294,7 +294,7 @@ TEST_F(RunOnDisk, WeightsAndOffsetsAreColumns) {
             std::string::npos);
 }
 
-// Rows of the run are rows of files, also where some were dropped.
+// Rows of the run can be traced to rows of files, even if some were dropped.
 TEST_F(RunOnDisk, RowsFindTheirWayHome) {
   std::vector<std::pair<std::string, RowId>> kept;
   for (const char* name : {"a.csv", "b.csv"}) {
@@ -321,15 +321,15 @@ TEST_F(RunOnDisk, RowsFindTheirWayHome) {
             std::string::npos);
 }
 
-// Lit rows are kept by their numbers and come back from the rows: the same draws as in memory, on any number of
-// threads, in one go or stopped and resumed.
+// The numbers of lit rows are stored, and their cells are read from the rows again: draws are the same as in memory, on
+// any number of threads, whether the run was stopped or not.
 TEST_F(RunOnDisk, LitRowsAreThoseOfTheFitInMemoryAndComeBackAfterAStop) {
   for (const int classes : {2, 3}) {
     SCOPED_TRACE(classes);
     Settings s = settings(classes);
     s.table = {(folder_ / "levels.csv").string()};
     {
-      // One row of a hundred is of a level that has one class only.
+      // One row in a hundred has a level of one class only.
       std::ofstream out(s.table[0]);
       out << "x,rare,y\n";
       const PhiloxRandom random(7, 0, 0);
@@ -377,7 +377,7 @@ TEST_F(RunOnDisk, LitRowsAreThoseOfTheFitInMemoryAndComeBackAfterAStop) {
   }
 }
 
-// What a process that died between a part and its checkpoint leaves behind is not taken for draws.
+// Parts left by a process that died before it wrote the checkpoint are not used as draws.
 TEST_F(RunOnDisk, RemovesPartsThatNoCheckpointKnows) {
   const RunDirectory whole = RunDirectory::create(folder_ / "whole", settings(2, 1));
   ASSERT_TRUE(complete(whole, quiet_));
@@ -414,7 +414,7 @@ TEST_F(RunOnDisk, RefusesDamagedFiles) {
   EXPECT_TRUE(complete(run, quiet_));
 }
 
-// A byte that is another at any place is noticed; without the file, it is written again as it was.
+// A change of any byte is detected. A deleted report is written again with the same contents.
 TEST_F(RunOnDisk, ADamagedReportIsRefused) {
   const RunDirectory run = RunDirectory::create(folder_ / "run", settings(2, 1));
   ASSERT_TRUE(complete(run, quiet_));
@@ -439,7 +439,7 @@ TEST_F(RunOnDisk, ADamagedReportIsRefused) {
   EXPECT_TRUE(refused(good + "\n"));
   std::filesystem::remove(run.report());
   ASSERT_TRUE(complete(run, quiet_));
-  // How long the set-up took is known to the process that made it, and here it was not made again.
+  // Only the process that made the preparation knows how long it took; this one did not make it.
   RunReport again = read_report(run);
   std::ofstream(run.report(), std::ios::binary) << good;
   const RunReport before = read_report(run);
@@ -458,19 +458,19 @@ TEST_F(RunOnDisk, SamplesAgainWithoutAPass) {
   again.prior = "laplace(0, 0.1)";
   again.fit.chains = 3;
   const RunDirectory second = create_on(first, folder_ / "again", again);
-  EXPECT_TRUE(load_starts(second).empty());  // the bound is the same, the posterior is another
+  EXPECT_TRUE(load_starts(second).empty());  // the bound is the same, but the posterior differs
   ASSERT_TRUE(complete(second, quiet_));
   const RunReport report = read_report(second);
   EXPECT_EQ(report.anchor_queries + report.bound_queries, 0);
   for (const ChainReport& chain : report.chains) EXPECT_LT(chain.start_queries, 100);
-  // A prior that pulls to 0 does.
+  // A prior that pulls coefficients to 0 moves their means.
   const auto mean = [](const RunDirectory& run) { return summarise("x", DrawsFile(run.draws()).coefficient(1)).mean; };
   EXPECT_LT(std::abs(mean(second)), std::abs(mean(first)));
   EXPECT_FALSE(std::filesystem::exists(second.path() / "rows.arrow"));
 }
 
-// A prior that moves the posterior away from where the first run's bound was made for: the new run makes its own, and
-// its draws are those of a fit of its own, also when it was stopped in between.
+// A prior moves the posterior away from where the first run's bound was made for. The new run then makes its own, and
+// its draws are those of a separate fit, even if it was stopped in between.
 TEST_F(RunOnDisk, AnotherPriorAnchorsAgainWhereItMust) {
   for (const int classes : {2, 3}) {
     const auto name = [&](const char* run) { return folder_ / fmt::format("{}-{}", run, classes); };
@@ -486,7 +486,7 @@ TEST_F(RunOnDisk, AnotherPriorAnchorsAgainWhereItMust) {
     ASSERT_TRUE(complete(second, quiet_));
     Settings fresh = settings(classes);
     fresh.prior = wide.prior;
-    fresh.fit.seed = seed_of(second);  // which is its own
+    fresh.fit.seed = seed_of(second);  // the second run's seed
     EXPECT_NE(fresh.fit.seed, wide.fit.seed);
     const RunDirectory third = RunDirectory::create(name("fresh"), fresh);
     ASSERT_TRUE(complete(third, quiet_));
@@ -498,8 +498,8 @@ TEST_F(RunOnDisk, AnotherPriorAnchorsAgainWhereItMust) {
   }
 }
 
-// What the rows do not know, as a number that is added to all classes, has the prior's scale: under a narrow one the
-// chains must not begin where those of a wide one ended.
+// Directions that the rows do not determine, such as a number that is added to all classes, have the prior's scale.
+// Under a narrower prior, chains must not begin where those of a wide prior ended.
 TEST_F(RunOnDisk, ANarrowPriorOfASoftmaxLeavesChainsThatMove) {
   const RunDirectory first = RunDirectory::create(folder_ / "first", settings(3));
   ASSERT_TRUE(complete(first, quiet_));
@@ -510,7 +510,7 @@ TEST_F(RunOnDisk, ANarrowPriorOfASoftmaxLeavesChainsThatMove) {
   for (const ChainReport& chain : read_report(second).chains) EXPECT_GT(chain.acceptance, 0.5);
 }
 
-// What happens to the first run afterwards does not matter, and its random numbers are not used again.
+// A sampled run does not depend on later changes of the first run, and uses other random numbers.
 TEST_F(RunOnDisk, ASampledRunStandsAlone) {
   const RunDirectory first = RunDirectory::create(folder_ / "first", settings());
   ASSERT_TRUE(complete(first, quiet_));
@@ -524,14 +524,14 @@ TEST_F(RunOnDisk, ASampledRunStandsAlone) {
   std::filesystem::remove(first.preparation());
   ASSERT_TRUE(complete(third, quiet_));
   expect_same_draws(second, third);
-  // From a sampled run, chains begin where that one's ended.
+  // Chains of a run sampled from a sampled run begin where the latter's ended.
   const RunDirectory fourth = sample(second, "fourth");
   EXPECT_EQ(load_starts(fourth)[1].theta, load_checkpoint(second, 1)->place.theta);
   EXPECT_NE(seed_of(fourth), seed_of(second));
   EXPECT_EQ(fourth.rows(), first.rows());
 }
 
-// Nor are those of a run that was not finished, or has no draws at all yet.
+// A run sampled from an unfinished run, or from one without draws, also has random numbers of its own.
 TEST_F(RunOnDisk, ASampleOfAnUnfinishedRunHasDrawsOfItsOwn) {
   for (const int iterations : {0, 130}) {
     const auto name = [&](const char* run) { return folder_ / fmt::format("{}-{}", run, iterations); };
@@ -558,7 +558,7 @@ TEST_F(RunOnDisk, SamplingCountsThePassesItMakes) {
   EXPECT_FALSE(std::filesystem::exists(first.preparation()));
 }
 
-// What was prepared for regular MCMC does not do for a sweep.
+// A preparation for regular MCMC has no bound, so a sweep cannot use it.
 TEST_F(RunOnDisk, ASweepAfterRegularMcmcMakesItsBound) {
   Settings s = settings();
   s.fit.bound = std::nullopt;
@@ -574,7 +574,7 @@ TEST_F(RunOnDisk, ASweepAfterRegularMcmcMakesItsBound) {
   EXPECT_TRUE(read_report(second).choices.starts_with("sharp bound"));
 }
 
-// A flat prior on separated classes has no posterior, whatever was prepared under another prior.
+// A flat prior on separated classes has an improper posterior, even if a preparation under another prior exists.
 TEST_F(RunOnDisk, AFlatPriorIsLookedAtAnew) {
   Settings separated = settings();
   std::ofstream(folder_ / "separated.csv") << "x,y\n-2,0\n-1.5,0\n-1,0\n1,1\n1.2,1\n2.5,1\n";
@@ -601,14 +601,14 @@ TEST_F(RunOnDisk, APreparationBelongsToItsPrior) {
             std::string::npos)
       << gaps;
   write_whole(run.path() / "gaps.flymc", read_whole(another.path() / "gaps.flymc"));
-  // It was made under another prior, for a posterior elsewhere: it is made again, as it was.
+  // The file was made under another prior, for a posterior elsewhere, so the preparation is recreated as it was.
   EXPECT_TRUE(complete(run, quiet_));
   const RunDirectory undisturbed = RunDirectory::create(folder_ / "undisturbed", settings(2, 1));
   ASSERT_TRUE(complete(undisturbed, quiet_));
   expect_same_draws(run, undisturbed);
 }
 
-// Rows that are made again from a table that has changed have another bound.
+// If rows are recreated from a changed table, the old bound cannot be used.
 TEST_F(RunOnDisk, APreparationBelongsToItsRows) {
   const RunDirectory run = RunDirectory::create(folder_ / "run", settings(2, 1));
   Stopper stopper(130);
@@ -622,18 +622,19 @@ TEST_F(RunOnDisk, APreparationBelongsToItsRows) {
       << said;
 }
 
-// Too few draws to tell are not enough.
+// If there are too few draws to compute an ESS, sampling goes on.
 TEST_F(RunOnDisk, AnUndefinedEssDoesNotReachTheTarget) {
   Settings s = settings();
   s.fit.draws = 3;
   s.until_enough = false;
-  s.target_ess = 80.0;  // draws that alternate around the mean may be worth more than as many independent ones
+  s.target_ess = 80.0;  // antithetic draws may have an ESS above their number
   const RunDirectory run = RunDirectory::create(folder_ / "run", s);
   ASSERT_TRUE(complete(run, quiet_));
   EXPECT_GT(read_report(run).draws_per_chain, 20);
 }
 
-// The smallest ESS in bulk or tails of the first `count` draws of each chain, over the differences from class 0.
+// The smallest ESS, in bulk or tails, of the first `count` draws of each chain; for classes, of the differences from
+// class 0.
 double smallest_ess_of(const DrawsFile& draws, std::int64_t count, Index classes) {
   const Index columns = draws.coefficients() / classes;
   double smallest = HUGE_VAL;
@@ -650,8 +651,8 @@ double smallest_ess_of(const DrawsFile& draws, std::int64_t count, Index classes
   return smallest;
 }
 
-// The rounds end at the second check in a row that finds enough, bulk and tails, of the differences where classes have
-// coefficients; a run that is stopped again and again ends there too.
+// Rounds end when the ESS, bulk and tails, is reached at two checks in a row; for classes, that of the differences. A
+// run that is stopped repeatedly ends at the same round.
 TEST_F(RunOnDisk, TargetEssSamplesOnAndResumesInTheSameRounds) {
   for (const int classes : {2, 3}) {
     Settings s = settings(classes);
@@ -678,8 +679,8 @@ TEST_F(RunOnDisk, TargetEssSamplesOnAndResumesInTheSameRounds) {
   }
 }
 
-// A run that nobody told how many draws goes on where a slow move has not given enough, to the same draws if it is
-// stopped again and again.
+// Without a given number of draws, a run continues until a slow move has given enough. A run that is stopped repeatedly
+// has the same draws.
 TEST_F(RunOnDisk, WithoutANumberOfDrawsThereAreEnough) {
   Settings s = settings();
   s.fit.move = MoveKind::random_walk;
@@ -703,7 +704,7 @@ TEST_F(RunOnDisk, WithoutANumberOfDrawsThereAreEnough) {
   expect_same_draws(whole, run);
 }
 
-// Of a softmax the draws are of the coefficients, and the summary is of their differences, with Laplace's of them.
+// The draws of a softmax are coefficients. Its summary and Laplace numbers are of their differences.
 TEST_F(RunOnDisk, SummariesOfClassesAreOfTheirDifferences) {
   Settings s = settings(3);
   s.prior = "normal(0, 10)";
@@ -727,7 +728,7 @@ TEST_F(RunOnDisk, SummariesOfClassesAreOfTheirDifferences) {
     for (std::size_t i = 0; i < difference[c].size(); ++i) difference[c][i] -= draws.coefficient(1)[c][i];
   EXPECT_EQ(summary.parameters[6].ess_bulk, ess_bulk(difference));
   EXPECT_EQ(summary.parameters[6].r_hat, r_hat(difference));
-  // Laplace's standard deviations of the differences are those of the draws, far below those of the coefficients.
+  // Laplace's standard deviations of the differences agree with the draws; those of the coefficients are far larger.
   ASSERT_EQ(summary.laplace.size(), 10u);
   for (const LaplaceCheck& check : summary.laplace) {
     EXPECT_NEAR(check.ratio, 1.0, 0.2);
@@ -739,7 +740,7 @@ TEST_F(RunOnDisk, SummariesOfClassesAreOfTheirDifferences) {
   EXPECT_NE(written.find("\"name\": \"x[2 - 0]\""), std::string::npos);
   EXPECT_NE(written.find("\"differences\": true"), std::string::npos);
 
-  // Another reference class: the same number with the other sign, and the difference of two, Laplace's too.
+  // Another reference class changes the sign of one difference, and gives the difference of two others; Laplace's too.
   const FitSummary from_two = summarise(report, draws, {.reference_class = "2"});
   EXPECT_EQ(from_two.parameters[1].name, "x[0 - 2]");
   EXPECT_DOUBLE_EQ(from_two.parameters[1].mean, -summary.parameters[6].mean);
@@ -750,7 +751,7 @@ TEST_F(RunOnDisk, SummariesOfClassesAreOfTheirDifferences) {
   for (const LaplaceCheck& check : from_two.laplace) EXPECT_NEAR(check.ratio, 1.0, 0.2);
   EXPECT_EQ(to_json(from_two, report).find("laplace_sd_of_others"), std::string::npos);
 
-  // Exports have what the summary has, and never take the place of the run's draws.
+  // Exports have the numbers of the summary, and never overwrite the run's draws.
   export_draws(run, folder_ / "differences.parquet", "2");
   const DrawsFile exported(folder_ / "differences.parquet");
   EXPECT_EQ(exported.names(), report.reported("2").names());
@@ -763,7 +764,7 @@ TEST_F(RunOnDisk, SummariesOfClassesAreOfTheirDifferences) {
             std::string::npos);
 }
 
-// The units of a column change its coefficient's and nothing else, the default prior's meaning included.
+// The units of a column change its coefficient and no other result; the default prior is scaled accordingly.
 TEST_F(RunOnDisk, UnitsOfAColumnDoNotMatter) {
   const auto write = [&](const char* name, double unit, double zero) {
     std::ofstream out(folder_ / name);
@@ -793,7 +794,7 @@ TEST_F(RunOnDisk, UnitsOfAColumnDoNotMatter) {
   for (Index j : {1, 2}) {
     const ParameterSummary p = summarise("", a.coefficient(j)), q = summarise("", b.coefficient(j));
     const double unit = j == 1 ? 1000.0 : 1.0;
-    // Five standard errors: a false alarm in 1e6 for each of two coefficients.
+    // Five standard errors: a false alarm with probability 1e-6 for two coefficients.
     EXPECT_LT(std::abs(p.mean - unit * q.mean), 5.0 * std::hypot(p.mcse_mean, unit * q.mcse_mean)) << j;
     EXPECT_NEAR(unit * q.sd / p.sd, 1.0, 0.1);
   }
@@ -818,7 +819,7 @@ TEST_F(RunOnDisk, TwoProcessesCannotWorkOnOneRun) {
             std::string::npos);
 }
 
-// Of two that find a folder vacant one gets it, and draws under its own settings.
+// If two fits find a folder vacant, one of them gets it and draws under its own settings.
 TEST_F(RunOnDisk, OneOfTwoGetsAFolder) {
   const auto path = folder_ / "run";
   Settings other = settings();
@@ -829,19 +830,19 @@ TEST_F(RunOnDisk, OneOfTwoGetsAFolder) {
               path.string() + ": another flymc is at work on this run; name another folder with ‹out›, or wait for it");
     EXPECT_EQ(read_whole(path / "settings.toml").find("0.01"), std::string::npos);
   }
-  // A run that got no further than its settings may be taken over, and then is no longer what it was.
+  // A run that got no further than its settings may be replaced; the old object must notice this.
   const RunDirectory before(path);
   const RunDirectory after = RunDirectory::create(path, other);
   const auto resume = [&] { return message<InputError>([&] { complete(before, quiet_); }); };
   EXPECT_NE(resume().find("another flymc is at work on this run"), std::string::npos);
   ingest(after, quiet_);
-  std::optional<RunLock>(std::in_place, after).reset();  // the one from its creation is gone with it
+  std::optional<RunLock>(std::in_place, after).reset();  // releases the lock from its creation
   EXPECT_NE(resume().find("another flymc has begun another run here since"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(after.preparation()));
   EXPECT_TRUE(complete(after, quiet_));
 }
 
-// What a fit leaves whose table could not be read must not stand in the way of the next one.
+// A folder left by a fit whose table could not be read must not block the next fit.
 TEST_F(RunOnDisk, AFolderOfSettingsAloneIsTakenOver) {
   const auto path = folder_ / "run";
   Settings wrong = settings();

@@ -16,7 +16,7 @@ using problems::ThreadRanks;
 
 class SeenFiles : public flymc::testing::ScratchFolder {
  protected:
-  // The message if rank r finds files[r].
+  // The message of all ranks if rank r sees files[r].
   static std::string said(const std::vector<std::vector<SeenFile>>& files) {
     return message<InputError>([&] {
       ThreadRanks::run(static_cast<int>(files.size()), [&](const Communicator& ranks) {
@@ -48,7 +48,7 @@ TEST_F(SeenFiles, AreTheSameForAllRanks) {
             "t.csv: rank 1 sees a file of another name in its place than rank 0" + advice);
 }
 
-// Both ends of a large file are read, and pieces between them.
+// Detects changes at both ends of a large file, and in pieces between them.
 TEST_F(SeenFiles, ALargeFileIsKnownByItsEnds) {
   std::string bytes(3'000'001, '7');
   const SeenFile whole = file("whole", bytes);

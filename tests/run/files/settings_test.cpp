@@ -1,4 +1,4 @@
-// Settings survive their file, and bad ones are refused with their name.
+// Settings can be written and read back, and bad settings are refused by name.
 #include "flymc/run/files/settings.hpp"
 
 #include <gtest/gtest.h>
@@ -158,7 +158,7 @@ TEST(Settings, ThatHaveADefaultAreNotEmpty) {
   }
 }
 
-// 5.0 is another column than 5.
+// The names 5.0 and 5 must remain different.
 TEST(Settings, NamesThatLookLikeNumbersSurviveTheirFile) {
   for (const std::string name : {"5.0", "5", "1e3", "-0", "0.10", "nan", "inf", "true", "007", "1_000", "0x1f"}) {
     Settings settings;
@@ -250,7 +250,7 @@ TEST_F(SettingsFile, BadLinesNameFileAndKey) {
   says("seed = \u0436\n", "line 1 is not TOML");
 }
 
-// The text is not followed by anything: an address sanitizer sees what is read behind it.
+// No byte follows the text, so that an address sanitizer detects reads beyond its end.
 TEST(Settings, a_run_may_end_within_a_line) {
   const std::string words = "table = ['t.csv']\ntarget = ";
   const std::vector<char> text(words.begin(), words.end());

@@ -1,4 +1,4 @@
-// A run that is stopped.
+// Stops runs in tests.
 #pragma once
 
 #include <atomic>
