@@ -1,4 +1,4 @@
-"""flymc audit: right draws pass, also those of both parts of a hurdle, and runs that cannot be audited are refused."""
+"""flymc audit: right draws pass, also draws from both parts of a hurdle; runs that cannot be audited are refused."""
 import json
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The table of bad inputs: what is given, what the command returns, and what its message must contain."""
+"""The table of bad inputs: the files and words, the exit code, and the words that the message must contain."""
 import dataclasses
 import datetime
 import gzip
@@ -9,7 +9,7 @@ import pyarrow
 from tables import csv, csv_text, good_columns, numbers, parquet, renamed, with_cell, without
 
 BAD_INPUT, BAD_USAGE, FILE_TROUBLE = 1, 2, 3
-DONE, INGESTED = "{done}", "{ingested}"  # folders of a finished run of the good table, and of one that has rows only
+DONE, INGESTED = "{done}", "{ingested}"  # folders of a finished run of the good table, and of a run that only has rows
 QUICK = ["--chains", "1", "--warmup", "20", "--draws", "20", "--threads", "1", "--quiet"]
 
 
@@ -28,7 +28,7 @@ def fit(name, table, *says, flags=(), target="bought", code=BAD_INPUT, path="t.c
 
 
 def usage(name, words, *says):
-    """Refused before any file is opened."""
+    """A case that is refused before any file is opened."""
     return Case(name, {}, words, BAD_USAGE, (*says, "--help"))
 
 
@@ -302,11 +302,11 @@ CONFIGS = [
 
 REFUSED = FILES + CELLS + NAMES + USAGE + RUNS + CONFIGS
 
-# What looks bad and is not: each must give a posterior, with these coefficients in its summary.
+# Inputs that look bad but are valid: each must give a posterior, with these coefficients in its summary.
 WORKING = [
     fit("separated, proper prior", separated, "x", target="y", code=0),
     fit("more columns than rows, proper prior", csv(numbers(10, 15)), "x15", target="y", code=0),
-    # So many columns for so few rows want a longer warm-up of split HMC than these twenty iterations.
+    # With so many columns for so few rows, split HMC needs a longer warm-up than these twenty iterations.
     fit("300 columns, 200 rows", csv(numbers(200, 300)), "x300", target="y", flags=["--move", "mala"], code=0),
     fit("sum of columns, proper prior", csv(total=total), "total", code=0),
     fit("sizes 1e-12 and 1e12", csv(numbers(60, 1), **sizes), "x1", "x2", target="y", code=0),

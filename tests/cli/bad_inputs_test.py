@@ -1,4 +1,4 @@
-"""Runs the command on bad inputs: it must say what is wrong, where, and what to do, and never stumble itself.
+"""Runs the command on bad inputs: it must say what is wrong, where, and what to do, and never fail internally.
 
     FLYMC=path/to/flymc python -m pytest bad_inputs_test.py
 """
@@ -14,7 +14,7 @@ import pytest
 from bad_inputs import BAD_INPUT, BAD_USAGE, DONE, INGESTED, QUICK, REFUSED, WORKING
 from tables import csv
 
-# What belongs to the works of the program and its libraries, not to its user.
+# Words about the internals of the program and its libraries, which no message may contain.
 JARGON = re.compile(
     r"std::|arrow::|parquet::|CLI::|nlohmann|what\(\)|terminate|Traceback|Status|json\.exception|magic|zlib|errno|"
     r"\.cc:|\.[ch]pp|0x[0-9a-f]{4}|This is a defect|At Most|subcommand|Sanitizer|runtime error"
@@ -61,14 +61,14 @@ def test_is_refused_in_plain_words(case, runs, tmp_path):
     assert result.stdout == ""
     if case.code == BAD_USAGE:
         assert not (tmp_path / "run").exists()
-    # The next attempt finds its way free, or is told of another.
+    # The next attempt finds the folder free, or its message suggests another command.
     if case.code == BAD_INPUT and case.words[0] == "fit" and (tmp_path / "run" / "settings.toml").exists():
         write({"good.csv": csv()}, tmp_path)
         again = flymc(["ingest", "good.csv", "--target", "bought", "--out", "run"], tmp_path)
         assert again.returncode == 0 or "flymc sample run --prior" in message, again.stderr
 
 
-# As a person has it, which on tables so small is regular MCMC, and with a bound.
+# With defaults, which choose regular MCMC for tables this small, and with a bound.
 @pytest.mark.parametrize("bound", ["auto", "sharp"])
 @given(WORKING)
 def test_works(case, bound, tmp_path):
@@ -82,7 +82,7 @@ def test_works(case, bound, tmp_path):
         assert math.isfinite(p["mean"]) and p["sd"] > 0, p
 
 
-# The way out that a refusal names: the rows are there, another prior makes a posterior of them.
+# The refusal suggests another prior: the rows exist, and another prior gives a posterior.
 def test_another_prior_on_the_rows_of_a_refused_fit(tmp_path):
     case = next(case for case in REFUSED if case.name == "separated, flat prior")
     write(case.files, tmp_path)
@@ -93,7 +93,7 @@ def test_another_prior_on_the_rows_of_a_refused_fit(tmp_path):
     assert [p["name"] for p in json.loads(result.stdout)["parameters"]] == ["intercept", "x"]
 
 
-# Half a file of a run, as a full disk or a broken copy leaves it.
+# A file of a run is cut in half, as by a full disk or an interrupted copy.
 @pytest.mark.parametrize(
     "file, words",
     [

@@ -1,4 +1,4 @@
-"""Columns of many levels, which are kept as codes: the posterior of the table with a 0/1 column for each level."""
+"""Columns of many levels, which are stored as codes, give the posterior of a table with a 0/1 column for each level."""
 import decimal
 import json
 
@@ -45,7 +45,7 @@ def test_the_posterior_is_that_of_a_column_per_level(family, tmp_path):
     for own, other in zip(coded["parameters"], written_out["parameters"]):
         z.append((own["mean"] - other["mean"]) / np.hypot(own["mcse_mean"], other["mcse_mean"]))
         assert own["sd"] == pytest.approx(other["sd"], rel=0.12)
-    # Of 72 standard normals: rms 1 +- 0.083, the largest beyond 4.5 in one of 2,000 tests.
+    # 72 standard normals: rms 1 +- 0.083, the largest beyond 4.5 in one of 2,000 tests.
     assert np.sqrt(np.mean(np.square(z))) < 1.35 and np.max(np.abs(z)) < 4.5
     assert (tmp_path / "coded/rows.arrow").stat().st_size < 0.1 * (tmp_path / "wide/rows.arrow").stat().st_size
 
@@ -83,13 +83,13 @@ def test_a_run_that_was_killed_goes_on(tmp_path):
 
 
 def test_levels_that_are_numbers(tmp_path):
-    """Zero has one sign, as in whole numbers; and decimals have all their digits, and no zeros behind them."""
+    """-0.0 and 0.0 are one level; decimals are shown with all their digits and without trailing zeros."""
     random = np.random.default_rng(3)
     which, y = random.integers(0, 4, 800), random.integers(0, 2, 800)
     zeros = np.array([-0.0, 0.0, 1.0, -1.5])[which]
     few = ["--categorical", "k", "--draws", 50]
     found = run(pyarrow.table({"k": zeros, "y": y}), "zeros", *few, folder=tmp_path)
-    assert [p["name"] for p in found["parameters"]] == ["intercept", "k[0]", "k[1]"]  # from -1.5
+    assert [p["name"] for p in found["parameters"]] == ["intercept", "k[0]", "k[1]"]  # the reference is -1.5
     long = [decimal.Decimal(text) for text in ("12345678901234567890", "12345678901234567891", "-3", "0")]
     table = pyarrow.table({"k": pyarrow.array([long[v] for v in which], pyarrow.decimal128(20, 0)), "y": y})
     found = run(table, "long", *few, folder=tmp_path)
@@ -99,12 +99,13 @@ def test_levels_that_are_numbers(tmp_path):
     short = [decimal.Decimal(text) for text in ("1.50", "2.00", "-0.05", "0.00")]
     table = pyarrow.table({"k": pyarrow.array([short[v] for v in which], pyarrow.decimal128(5, 2)), "y": y})
     found = run(table, "short", *few, folder=tmp_path)
-    assert {p["name"] for p in found["parameters"][1:]} == {"k[0]", "k[1.5]", "k[2]"}  # from -0.05
+    assert {p["name"] for p in found["parameters"][1:]} == {"k[0]", "k[1.5]", "k[2]"}  # the reference is -0.05
     assert len(run(table, "numbers", "--draws", 50, folder=tmp_path)["parameters"]) == 2
 
 
 def test_fractional_weights_far_from_zero(tmp_path):
-    """The default prior is per standard deviation, which weights must not spoil where the mean is a billion of these."""
+    """The default prior is per standard deviation, which must be accurate with weights even if the mean is 1e9
+    deviations."""
     random = np.random.default_rng(4)
     x, y, w = random.normal(size=30), random.integers(0, 2, 30), random.uniform(0.5, 1.5, 30)
     far = x + 1e9
@@ -112,6 +113,6 @@ def test_fractional_weights_far_from_zero(tmp_path):
     for name, column in (("near", far - 1e9), ("far", far)):
         found = run(pyarrow.table({"x": column, "y": y, "w": w}), name, "--weights", "w", folder=tmp_path)
         near_and_far.append({p["name"]: p for p in found["parameters"]}["x"])
-    one, other = near_and_far  # of thirty rows the prior is a part of what is known, and an error of it is seen
+    one, other = near_and_far  # with thirty rows the prior matters enough that an error in it would show
     assert one["mean"] == pytest.approx(other["mean"], abs=4.5 * np.hypot(one["mcse_mean"], other["mcse_mean"]))
     assert one["sd"] == pytest.approx(other["sd"], abs=4.5 * np.hypot(one["mcse_sd"], other["mcse_sd"]))

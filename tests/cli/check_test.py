@@ -1,4 +1,5 @@
-"""flymc check: a right model passes, a wrong one is caught, and what cannot be checked is refused in words."""
+"""flymc check: a right model passes, a wrong one is caught, and runs that cannot be checked are refused with a
+reason."""
 import json
 
 import numpy as np
@@ -82,7 +83,7 @@ def checked(table, folder, *flags, check=()):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_right_models_pass_and_wrong_ones_do_not(family, tmp_path):
-    """Three right models in a row are alarmed with probability 0.05^3 = 1.3e-4 at most."""
+    """Three right models in a row raise an alarm with probability 0.05^3 = 1.3e-4 at most."""
     make, wrong, flags = FAMILIES[family]
     flags = ["--family", family, *flags]
     assert any(checked(make(seed), tmp_path, *flags)["passed"] for seed in (1, 2, 3))
@@ -98,14 +99,14 @@ def test_right_models_pass_and_wrong_ones_do_not(family, tmp_path):
 
 
 def test_alarms_of_right_models_are_as_rare_as_stated(tmp_path):
-    """More than 9 of 40 at a rate of 0.05 have a probability of 1e-5."""
+    """More than 9 alarms in 40 checks at a rate of 0.05 have a probability of 1e-5."""
     alarms = sum(not checked(two_values(seed), tmp_path, "--threads", 2, check=["--rows", 1000, "--draws", 200])["passed"]
                  for seed in range(40))
     assert alarms <= 9
 
 
 def test_what_is_missing_is_said(tmp_path):
-    """The curve is seen where the predictions are, and in its own column."""
+    """A missing curve is found in the groups by prediction and in those by its own column."""
     found = checked(two_values(5, curve=0.5), tmp_path)
     outside = {part.get("column", part["kind"]) for part in found["parts"] if any(g["outside"] for g in part["groups"])}
     assert outside >= {"calibration", "x"} and "z" not in outside
@@ -113,7 +114,7 @@ def test_what_is_missing_is_said(tmp_path):
 
 
 def test_weights_that_count_rows_are_so_many_rows(tmp_path):
-    """A table of distinct rows with their numbers is checked as the long one, in which each number is drawn by itself."""
+    """A table of distinct rows with their counts is checked like the long table; each copy gets a target of its own."""
     table = two_values(7)
     rough = {"x": table["x"].round(), "y": (np.random.default_rng(7).random(ROWS) < sigmoid(0.8 * table["x"].round())).astype(int)}
     frame = pa.table(rough).group_by(["x", "y"]).aggregate([([], "count_all")]).rename_columns(["x", "y", "n"])
@@ -149,7 +150,7 @@ def test_what_cannot_be_checked_is_refused(tmp_path):
 
 @pytest.mark.parametrize("family", ["ordinal", "softmax", "poisson"])
 def test_shares_of_all_rows_are_those_of_the_table(family, tmp_path):
-    """Every row is there once, also where a run keeps it as two."""
+    """Every row is sampled once, even if a run stores it as two."""
     table = FAMILIES[family][0](4)
     found = checked(table, tmp_path, "--family", family)
     assert found["sampled_rows"] == found["rows"] == ROWS

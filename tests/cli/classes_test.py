@@ -1,4 +1,5 @@
-"""A softmax is told in differences from a reference class: in summaries and in exports, and the predictions are theirs."""
+"""A softmax is reported as differences from a reference class, in summaries and exports; predictions agree with
+them."""
 import json
 
 import arviz
@@ -15,7 +16,7 @@ CLASSES = ["cancelled", "late", "on time"]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Flights by day of the week, on which the chances of being late and of being cancelled depend."""
+    """Flights by day of the week; the chances of being late and of being cancelled depend on the day."""
     folder = tmp_path_factory.mktemp("classes")
     random = np.random.default_rng(5)
     day = random.integers(0, 7, 100_000)
@@ -35,9 +36,9 @@ def summary(folder, *words):
 
 @pytest.mark.parametrize("reference", CLASSES)
 def test_differences_are_those_of_the_counts(folder, reference):
-    """Where every day has coefficients of its own, the likelihood has its maximum at the logarithms of ratios of counts,
-    and the sum of the inverse counts is the variance there. Counts are 1,000 and more, so that posterior and maximum
-    differ by few hundredths of a standard deviation. 4.8 standard errors are exceeded once in 6e5 times."""
+    """Each day has coefficients of its own, so the likelihood has its maximum at the logarithms of ratios of counts,
+    with the sum of the inverse counts as variance. Counts are 1,000 or more, so that posterior and maximum differ by
+    few hundredths of a standard deviation. 4.8 standard errors are exceeded once in 600,000 times."""
     table = pyarrow.parquet.read_table(folder / "t.parquet").to_pandas()
     count = table.groupby(["day", "arrival"]).size()
     found = summary(folder, "--reference-class", reference)
@@ -51,7 +52,7 @@ def test_differences_are_those_of_the_counts(folder, reference):
             p = found[f"{'intercept' if day == 'Fri' else f'day[{day}]'}[{other} - {reference}]"]
             assert abs(p["mean"] - mean) < 4.8 * p["mcse_mean"] + 0.1 * sd, (p, mean)
             assert abs(p["sd"] / sd - 1) < 0.1 and p["r_hat"] < 1.01, (p, sd)
-    # A coefficient by itself is mostly prior.
+    # A single coefficient is determined mostly by the prior.
     own = pyarrow.parquet.read_table(folder / "run" / "draws.parquet")
     assert np.std(own["day[Mon][late]"]) > 0.5
 
@@ -92,7 +93,7 @@ def test_exports(folder, reference):
         assert diagnosed.loc[f"theta[{name}]", "ess_bulk"] == pytest.approx(p["ess_bulk"], rel=1e-3)
         assert diagnosed.loc[f"theta[{name}]", "r_hat"] == pytest.approx(p["r_hat"], abs=1e-3)
 
-    # With 0 for the reference class, the differences have the probabilities that `predict` gives.
+    # With 0 for the reference class, the differences give the probabilities of `predict`.
     flymc("predict", "run", "new.csv", "--out", "p.csv", folder=folder)
     predicted = pyarrow.csv.read_csv(folder / "p.csv")
     assert predicted.column_names == ["row", "class", *(f"{what}[{c}]" for c in CLASSES for what in ("mean", "lower", "upper"))]

@@ -1,4 +1,4 @@
-"""What the tests of the flymc command share: the command itself, and a table to try it on."""
+"""Shared by the tests of the flymc command: the command itself, and a table to try it on."""
 import gzip
 import os
 import pathlib
@@ -15,14 +15,14 @@ COMMAND = os.environ.get("FLYMC", "flymc")
 
 
 def flymc(*arguments, folder, expect=0, both=False):
-    """Runs the command in a folder; returns its standard output, or what it says besides as well."""
+    """Runs the command in a folder; returns its standard output, and with `both` also standard error."""
     done = subprocess.run([COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True)
     assert done.returncode == expect, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout + done.stderr if both else done.stdout
 
 
 def refusal(*arguments, folder):
-    """What the command says, on standard error, to what it refuses."""
+    """Standard error of a command that must be refused with exit code 1."""
     done = subprocess.run([COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 1, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stderr
@@ -48,7 +48,7 @@ def people(rows, seed=1):
 
 
 def spoilt(table, change):
-    """The columns with the first cells of some of them replaced, as numbers."""
+    """The columns as numbers, with the first cells of some of them replaced."""
     out = dict(table)
     for name, cells in change.items():
         out[name] = np.concatenate([np.asarray(cells, float), np.asarray(table[name], float)[len(cells):]])
@@ -56,7 +56,7 @@ def spoilt(table, change):
 
 
 def write(table, path):
-    """As the format of the path's name; a folder of ten Parquet files if it has none."""
+    """Writes the format of the path's extension; without an extension, a folder of ten Parquet files."""
     path = pathlib.Path(path)
     if path.suffix == ".parquet":
         pa.parquet.write_table(table, path)

@@ -1,4 +1,4 @@
-"""Counts, successes of trials and other links: beside statsmodels, and what is said of targets that are none."""
+"""Counts, successes of trials and other links: compared with statsmodels, and refusals of targets of another kind."""
 import json
 
 import numpy as np
@@ -10,7 +10,7 @@ from command import flymc, predictions, refusal, spoilt, write
 
 
 def claims(rows, seed=1, spread=0.0):
-    """Claims of policies of a part of a year: by age, and by region, of which one is rare."""
+    """Claims of policies that ran for a part of a year, by age and region; one region is rare."""
     random = np.random.default_rng(seed)
     age, years = random.uniform(18, 80, rows), random.uniform(0.05, 1.0, rows)
     region = random.choice(["east", "north", "west"], rows, p=[0.6, 0.395, 0.005])
@@ -21,7 +21,7 @@ def claims(rows, seed=1, spread=0.0):
 
 
 def estimates(table):
-    """Of statsmodels, with the columns that a fit makes: intercept at age 0, slopes and levels."""
+    """Estimates of statsmodels with the columns that a fit makes: intercept at age 0, slopes and levels."""
     x = np.column_stack([table["age"], table["region"] == "north", table["region"] == "west"]).astype(float)
     found = statsmodels.GLM(table["claims"], statsmodels.add_constant(x), statsmodels.families.Poisson(),
                             exposure=table["years"]).fit()
@@ -39,16 +39,16 @@ def test_the_posterior_beside_statsmodels(tmp_path):
     done = fit(table, "--exposure", "years", "--draws", 10000, folder=tmp_path)
     found = {p["name"]: p for p in done["parameters"]}
     for name, (estimate, error) in estimates(table).items():
-        # The mean of a skewed posterior is off its mode by some hundredths of a deviation.
+        # The mean of a skewed posterior differs from its mode by some hundredths of a deviation.
         assert found[name]["mean"] == pytest.approx(estimate, abs=0.15 * error), name
         assert found[name]["sd"] == pytest.approx(error, rel=0.03), name
     assert done["warnings"] == []
     assert "exposure 'years'" in done["choices"]
-    # An offset of its logarithm is the same.
+    # An offset with the logarithm of the exposure gives the same fit.
     logs = {**{k: v for k, v in table.items() if k != "years"}, "log_years": np.log(table["years"])}
     by_offset = fit(logs, "--offset", "log_years", "--draws", 10000, folder=tmp_path, out="by_offset")
     assert [p["mean"] for p in by_offset["parameters"]] == pytest.approx([p["mean"] for p in done["parameters"]], rel=1e-9)
-    # The default prior knows the rate per year.
+    # The default prior is centred at the rate per year.
     rate = np.sum(table["claims"]) / np.sum(table["years"])
     assert f"intercept normal({np.log(rate):.4g}, 2.5)" in done["choices"]
 
@@ -67,7 +67,7 @@ def test_predictions_follow_the_exposure(tmp_path):
 
 
 def test_counts_that_vary_more_are_noticed(tmp_path):
-    """Five times as much as a Poisson's: intervals would be less than half as wide as they should."""
+    """The variance is five times a Poisson's: intervals would be less than half as wide as they should be."""
     table = claims(20_000, seed=3)
     table["claims"] = np.random.default_rng(4).negative_binomial(1, 0.2, len(table["age"]))
     said = fit(table, "--exposure", "years", folder=tmp_path)["warnings"]
@@ -77,7 +77,7 @@ def test_counts_that_vary_more_are_noticed(tmp_path):
     hits = {"x": table["age"], "tries": tries, "hits": np.random.default_rng(8).binomial(tries, p)}
     path = write(pyarrow.table(hits), tmp_path / "hits.parquet")
     done = flymc("fit", path, "--target", "hits", "--family", "binomial", "--trials", "tries", "--out", "hits", folder=tmp_path)
-    # The variance of a beta-binomial is 1 + (n - 1) / (a + b + 1) times a binomial's: 2.83.
+    # A beta-binomial has 1 + (n - 1) / (a + b + 1) times a binomial's variance: 2.83.
     assert "targets vary 2.8 times as much around their means as those of the binomial family do" in done
 
 
@@ -109,13 +109,13 @@ def test_what_does_not_go_together(words, said, tmp_path):
 
 
 def test_a_level_without_an_event(tmp_path):
-    """Its posterior is skewed: the mean is far from the mode, and the normal approximation has neither."""
+    """The posterior is skewed: its mean is far from the mode, and the normal approximation is wrong about both."""
     rows = 3_000
     table = {"place": np.where(np.arange(rows) < 20, "quiet", "busy"),
              "claims": np.where(np.arange(rows) < 20, 0, np.arange(rows) % 3)}
     done = fit(table, "--reference", "place=busy", "--prior", "normal(0, 2.5)", folder=tmp_path)
     found = {p["name"]: p for p in done["parameters"]}
-    # By quadrature, the intercept being known: exp(-20 exp(a + b)) times the prior of b.
+    # By quadrature with a known intercept: exp(-20 exp(a + b)) times the prior of b.
     b = np.linspace(-25, 5, 20_001)
     mass = np.exp(-20 * np.exp(found["intercept"]["mean"] + b) - 0.5 * (b / 2.5) ** 2)
     mean = np.sum(b * mass) / np.sum(mass)
@@ -134,7 +134,8 @@ def throws(rows, seed=6):
 
 
 def test_trials_are_rows_of_the_long_table(tmp_path):
-    """Beside statsmodels, and beside a logistic regression of one row per trial: the same model and default prior."""
+    """Compared with statsmodels, and with a logistic regression of one row per trial: the same model and default
+    prior."""
     table = throws(3_000)
     path = write(pyarrow.table(table), tmp_path / "t.parquet")
     words = ["--target", "hits", "--family", "binomial", "--trials", "tries", "--quiet", "--json"]
@@ -160,7 +161,7 @@ def test_trials_are_rows_of_the_long_table(tmp_path):
     prior = [next(line for line in d["choices"].splitlines() if line.startswith("prior")) for d in (done, other)]
     assert prior[0] == prior[1]
 
-    # Predictions are of the probability.
+    # Predictions are probabilities.
     write(pyarrow.table({"distance": [3.0], "player": ["bob"]}), tmp_path / "new.csv")
     flymc("predict", "run", "new.csv", "--out", "p.csv", folder=tmp_path)
     assert float((tmp_path / "p.csv").read_text().splitlines()[1].split(",")[1]) == pytest.approx(1 / (1 + np.exp(-0.8)), abs=0.03)
@@ -198,8 +199,8 @@ def test_other_links_beside_statsmodels(family, tmp_path):
 
 
 def test_no_event_at_all(tmp_path):
-    """The posterior is the prior times exp(-n exp(a)), by quadrature; chains that begin far out on the wrong side of it
-    come back."""
+    """The posterior is the prior times exp(-n exp(a)), by quadrature. Chains that begin far out on the wrong side
+    return."""
     for width in (2.5, 25.0):
         done = fit({"x": np.arange(2_000) % 2, "claims": np.zeros(2_000, int)}, "--columns", "x", "--prior", f"normal(0, {width})",
                    "--draws", 4000, folder=tmp_path, out=f"run{width}")
@@ -212,7 +213,7 @@ def test_no_event_at_all(tmp_path):
 
 
 def test_counts_without_zeros_beside_statsmodels(tmp_path):
-    """The second half of a hurdle model, under a flat prior."""
+    """The count part of a hurdle model, under a flat prior."""
     truncated = pytest.importorskip("statsmodels.discrete.truncated_model")
     random = np.random.default_rng(21)
     rows = 150_000
@@ -232,7 +233,7 @@ def test_counts_without_zeros_beside_statsmodels(tmp_path):
         assert found[name]["mean"] == pytest.approx(mean, abs=0.05 * error + 4.5 * found[name]["mcse_mean"]), name
         assert found[name]["sd"] == pytest.approx(error, rel=0.03), name
     assert done["warnings"] == []
-    # Predicted means are those of counts that are not 0.
+    # Predicted means are means of counts that are not 0.
     flymc("predict", "run", path, "--kind", "mean", "--out", "new.parquet", folder=tmp_path)
     new = pyarrow.parquet.read_table(tmp_path / "new.parquet")["mean"].to_numpy()
     mu = np.exp(x @ best.params) * years[some]

@@ -1,6 +1,6 @@
-"""What a person gets who only says what the target is: the answer that other software gives, in any units.
+"""Defaults: a user who only names the target gets the same answer as from other software, in any units.
 
-Each table is drawn from a known model and large enough that a sensible default prior says nothing beside it; the
+Each table is drawn from a known model and is so large that a sensible default prior has no noticeable effect. The
 reference is the maximum-likelihood estimate by statsmodels, whose standard errors are the posterior's deviations.
 """
 import json
@@ -28,46 +28,47 @@ def logistic_estimate(x, y):
 
 
 def student_t_estimates(x, y, unit):
-    """Intercept and slope with standard errors. Four degrees of freedom are given, the scale is estimated, which their
-    estimates do not depend on much. In units of y in which statsmodels finds the mode."""
+    """Intercept and slope with standard errors, fitted in a unit of y in which statsmodels finds the mode. The four
+    degrees of freedom are fixed and the scale is estimated, which hardly affects the other estimates."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # names of parameters are counted without the scale
+        warnings.simplefilter("ignore")  # statsmodels counts the names of parameters without the scale
         found = TLinearModel(y / unit, statsmodels.add_constant(x), fix_df=4.0).fit(method="bfgs", disp=0)
     return unit * found.params[:2], unit * found.bse[:2]
 
 
 def test_a_price_in_its_own_units(tmp_path):
-    """The prior came back where it did not know how large prices are: intercept 0.48 with deviation 2.49."""
+    """Regression test: the prior did not adapt to large prices and dominated, with intercept 0.48 and deviation
+    2.49."""
     rng = np.random.default_rng(1)
     x = rng.normal(size=20_000)
     price = 300_000 + 50_000 * x + 20_000 * rng.standard_t(4, size=len(x))
     found, report = fit({"x": x, "price": price}, "--target", "price", "--family", "student_t", "--sigma", 20_000,
                         folder=tmp_path)
-    # Another scale, 0.993 of the one given, moves estimates by less than a tenth of a standard error.
+    # The estimated scale is 0.993 of the given one, which moves estimates by less than a tenth of a standard error.
     for name, estimate, error in zip(("intercept", "x"), *student_t_estimates(x, price, 20_000)):
         assert found[name]["mean"] == pytest.approx(estimate, abs=0.15 * error)
         assert found[name]["sd"] == pytest.approx(error, rel=0.06)
     assert report["warnings"] == []
-    # Costs have no units either: no row is lit because prices are large numbers.
+    # Costs do not depend on units either: no row is lit just because prices are large numbers.
     assert "rows are lit" not in report["choices"]
     assert sum(c["sampling_queries"] for c in report["chains"]) < len(x)
     assert "prior (default) normal(0, " in report["choices"]
 
 
 def test_years(tmp_path):
-    """A column far from 0 and narrow: the slope was -0.0007 where the estimate is -0.36."""
+    """A narrow column far from 0. Regression test: the slope was -0.0007, and the estimate is -0.36."""
     rng = np.random.default_rng(2)
     year = 2000 + 0.5 * rng.random(60_000)
     late = (rng.random(len(year)) < 1 / (1 + np.exp(1.2 + 0.36 * (year - 2000)))).astype(float)
     slope, error = logistic_estimate(year, late)
     found, _ = fit({"year": year, "late": late}, "--target", "late", folder=tmp_path)
-    # The mean of 4,000 draws is good to 0.03 of a deviation; the prior, of deviation 2.5 / 0.144, takes 0.005 of it.
+    # The mean of 4,000 draws has an error of 0.03 deviations; the prior, of deviation 2.5 / 0.144, shifts it by 0.005.
     assert found["year"]["mean"] == pytest.approx(slope, abs=0.15 * error)
     assert found["year"]["sd"] == pytest.approx(error, rel=0.06)
 
 
 def test_a_level_is_a_level_however_it_is_written(tmp_path):
-    """Text, true/false and a column of 0 and 1 are one model, with one prior."""
+    """Text, true/false and a 0/1 column give one model with one prior."""
     rng = np.random.default_rng(3)
     here, x = rng.random(5_000) < 0.01, 100 + 20 * rng.normal(size=5_000)
     y = (rng.random(len(x)) < 1 / (1 + np.exp(2 - 4 * here - 0.02 * (x - 100)))).astype(int)
@@ -82,7 +83,7 @@ def test_a_level_is_a_level_however_it_is_written(tmp_path):
 
 
 def test_a_prior_is_per_unit_of_a_column(tmp_path):
-    """The same prior said in other units, and the posterior beside the product of prior and likelihood."""
+    """The same prior in other units gives the same posterior, which agrees with the product of prior and likelihood."""
     rng = np.random.default_rng(4)
     metres = 1_700 + 100 * rng.normal(size=400)
     y = (rng.random(len(metres)) < 1 / (1 + np.exp(-0.004 * (metres - 1_700)))).astype(float)
@@ -112,7 +113,7 @@ def worst(done):
 
 
 def test_there_are_enough_draws(tmp_path):
-    """1000 of them where chains are quick, more where they are slow, and what is said is what is done."""
+    """1000 draws if chains are quick, more if they are slow, and the text says which."""
     table = slow_table(tmp_path)
     quick, slow, fixed = (
         json.loads(flymc("fit", table, "--target", "y", "--out", name, "--quiet", "--json", *words, folder=tmp_path))
@@ -128,7 +129,7 @@ def test_there_are_enough_draws(tmp_path):
 
 
 def test_what_it_would_take_is_said_and_true(tmp_path):
-    """The command that is printed where draws were too few gives enough of them."""
+    """If there were too few draws, the command in the message gives enough."""
     table = slow_table(tmp_path)
     flymc("fit", table, "--target", "y", "--out", "run", "--move", "random_walk", "--draws", 500, folder=tmp_path)
     said = flymc("summary", "run", folder=tmp_path, both=True)

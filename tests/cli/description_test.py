@@ -1,4 +1,4 @@
-"""The manual and the completions of shells, which the command writes about itself, have all commands and flags and work."""
+"""The manual and the shell completions, which the command writes itself, contain all commands and flags and work."""
 import re
 import shutil
 import subprocess
@@ -23,7 +23,7 @@ def folder(tmp_path_factory):
 
 
 def by_bash(folder, *words):
-    """What bash offers for the last word."""
+    """The words that bash offers for the last word."""
     line = " ".join(f"'{word}'" for word in words)
     script = (f"source completions.bash; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; "
               'compopt() { :; }; _flymc; printf "%s\\n" "${COMPREPLY[@]}"')

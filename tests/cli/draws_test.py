@@ -1,4 +1,4 @@
-"""Draws that are not those of their run: another prior's, chains or rows left out, columns exchanged. Each is refused.
+"""Draws that do not belong to their run are refused: another prior's, without some chains or rows, columns swapped.
 
     FLYMC=path/to/flymc python -m pytest draws_test.py
 """
@@ -70,7 +70,7 @@ READERS = [["summary"], ["export", "--out", "d.nc"], ["export", "--out", "d.parq
 def change(run, how):
     path = run / "draws.parquet"
     changed = how(pa.parquet.read_table(path))
-    # No field may be null, as in files that flymc writes.
+    # Fields may not be null, as in files that flymc writes.
     schema = pa.schema([pa.field(field.name, field.type, False) for field in changed.schema])
     pa.parquet.write_table(changed.cast(schema).replace_schema_metadata(), path)
 
@@ -123,7 +123,7 @@ def test_draws_are_checked_before_a_lost_report_is_written_again(folder, spoilt)
     assert flymc("summary", "spoilt", folder=folder) == flymc("summary", "run", folder=folder)
 
 
-# The refusal says what to do; this does it.
+# Following the advice of the refusal recreates the draws.
 def test_the_draws_come_back(folder, spoilt):
     draws = (spoilt / "draws.parquet").read_bytes()
     shutil.copy(folder / "other" / "draws.parquet", spoilt)

@@ -1,4 +1,4 @@
-"""Everyday things: the level that others are compared with, a run that is replaced, long tables, misspelt commands."""
+"""Everyday use: reference levels, replacing a run, long tables, misspelt commands."""
 import json
 import os
 import subprocess
@@ -20,13 +20,13 @@ def fit(table, *words, folder, out="run"):
 
 
 def test_a_reference_is_named(table, tmp_path):
-    """The model is the same, said against another level: differences of levels do not change."""
+    """The model is the same with another reference level: differences of levels do not change."""
     prior = ["--prior", "flat", "--draws", 4000]
     usual = fit(table, *prior, folder=tmp_path)
     other = fit(table, *prior, "--reference", "region=north", folder=tmp_path, out="other")
     assert "region[east]" not in usual and "region[north]" in usual
     assert "region[north]" not in other and "region[east]" in other
-    # 4,000 draws of each of 4 chains: the mean is good to a hundredth of a deviation, and so is each of two fits.
+    # With 4 chains of 4,000 draws, the mean has an error of a hundredth of a deviation in each of the two fits.
     def close(a, b, sd):
         assert a == pytest.approx(b, abs=0.06 * sd)
 
@@ -34,7 +34,7 @@ def test_a_reference_is_named(table, tmp_path):
     close(other["region[east]"]["mean"], -north["mean"], north["sd"])
     close(other["region[south]"]["mean"], usual["region[south]"]["mean"] - north["mean"], north["sd"])
     close(other["age"]["mean"], usual["age"]["mean"], usual["age"]["sd"])
-    # New rows know the reference.
+    # Predictions of new rows use the reference.
     for run in ("run", "other"):
         flymc("predict", run, table, "--out", f"{run}.csv", folder=tmp_path)
     a, b = (np.loadtxt(tmp_path / f"{run}.csv", delimiter=",", skiprows=1)[:, 0] for run in ("run", "other"))
@@ -62,17 +62,17 @@ def test_a_run_is_replaced_when_asked(table, tmp_path):
     assert "there is a finished run here" in (said := refusal("fit", table, "--target", "y", "--out", "run",
                                                               folder=tmp_path))
     assert "replace it with --overwrite (" in said
-    # What cannot be fitted replaces nothing.
+    # A fit that cannot be made replaces no run.
     for wrong in (["--target", "why"], ["--target", "y", "--columns", "agee"], ["--target", "y", "--reference", "a=b"]):
         refusal("fit", table, *wrong, "--out", "run", "--overwrite", folder=tmp_path)
     assert (tmp_path / "run" / "settings.toml").read_text() == before
     assert (tmp_path / "run" / "report.json").exists()
     flymc("report", "run", folder=tmp_path)
     fit(table, "--draws", 60, "--overwrite", folder=tmp_path)
-    assert not (tmp_path / "run" / "report.html").exists()  # which was of the other run
+    assert not (tmp_path / "run" / "report.html").exists()  # it belonged to the replaced run
     assert json.loads(flymc("summary", "run", "--json", folder=tmp_path))["draws"] == 60
     assert (tmp_path / "run" / "notes.txt").read_text() == "mine"
-    # A run that others are sampled from is theirs.
+    # A run cannot be replaced by a run that is sampled from it.
     assert "cannot be replaced by one that is sampled from it" in refusal("sample", "run", "--out", "run", "--overwrite",
                                                                           folder=tmp_path)
     flymc("sample", "run", "--draws", 40, "--out", "more", "--quiet", folder=tmp_path)
@@ -81,14 +81,14 @@ def test_a_run_is_replaced_when_asked(table, tmp_path):
 
 
 def test_draws_of_rows_that_were_replaced(table, tmp_path):
-    """A run that is sampled from another has its rows there. Once these are others, its draws are of nothing that is left."""
+    """A run that is sampled from another uses the other's rows. Once these are replaced, its draws are refused."""
     fit(table, "--draws", 150, folder=tmp_path)
     flymc("sample", "run", "--draws", 150, "--out", "again", "--quiet", folder=tmp_path)
     page = (tmp_path / "again" / "report.html")
     flymc("report", "again", folder=tmp_path)
     assert "sampled from the rows of another run, ../run," in page.read_text()
     before = flymc("summary", "again", folder=tmp_path)
-    # Another level is the reference: as many columns, and other ones.
+    # Another reference level gives the same number of columns, but other ones.
     flymc("predict", "again", table, "--out", "p.csv", folder=tmp_path)
     fit(table, "--draws", 150, "--reference", "region=north", "--overwrite", folder=tmp_path)
     for words in (("predict", "again", table, "--out", "q.csv"), ("loo", "again"), ("check", "again"), ("report", "again"),
@@ -157,7 +157,7 @@ def test_misspelt(tmp_path, words, said):
 
 
 def test_mentions_are_left_to_others(tmp_path):
-    """A program that runs the command, such as the package for R, spells settings itself."""
+    """A program that runs the command, such as the R package, spells settings itself."""
     spoilt = people(2_000).set_column(0, "age", pyarrow.array([None, *np.arange(1_999.0)]))
     write(spoilt, tmp_path / "spoilt.parquet")
     words = [COMMAND, "fit", "spoilt.parquet", "--target", "y", "--out", "run"]

@@ -18,7 +18,7 @@ def test_formats(tmp_path):
         assert draws.num_rows == 1000
         first = first or draws
         assert draws.equals(first), name
-    # Another seed gives others: equality above says something.
+    # Another seed gives other draws, so the equality above is meaningful.
     flymc("fit", "t.parquet", "--target", "y", "--chains", 2, "--draws", 500, "--seed", 2, "--out", "other",
           folder=tmp_path / "0")
     other = pyarrow.parquet.read_table(tmp_path / "0" / "other" / "draws.parquet").replace_schema_metadata()
@@ -35,7 +35,7 @@ def coefficients(table, folder):
     "levels", [[1, 2, 10], [1.0, 2.5, -3.0], [False, True], ["b", "a", "c"]], ids=["integers", "floats", "booleans", "texts"]
 )
 def test_categories_are_levels_in_every_format(levels, tmp_path):
-    """Parquet stores the values of a category alone; what it was is in the metadata of those who wrote it."""
+    """Parquet stores only the values of a category; its type is in metadata of the writer."""
     pandas = pytest.importorskip("pandas")
     random = np.random.default_rng(3)
     kind = pandas.Series([levels[i] for i in random.integers(0, len(levels), 400)]).astype("category")
@@ -43,7 +43,7 @@ def test_categories_are_levels_in_every_format(levels, tmp_path):
     frame.to_parquet(tmp_path / "pandas.parquet")
     frame.to_feather(tmp_path / "pandas.feather")
     plain = pa.Table.from_pandas(frame, preserve_index=False)
-    # Of pandas' words and the schema of Arrow, each alone is enough.
+    # The metadata of pandas or the schema of Arrow is enough alone.
     with pa.parquet.ParquetWriter(tmp_path / "words.parquet", plain.schema, store_schema=False) as writer:
         writer.write_table(plain)
         writer.add_key_value_metadata({"pandas": plain.schema.metadata[b"pandas"]})
@@ -53,7 +53,7 @@ def test_categories_are_levels_in_every_format(levels, tmp_path):
     assert first.column_names[2 : len(levels) + 3] == ["intercept", *(f"kind[{t}]" for t in texts[1:]), "x"]
     for name in ("pandas.parquet", "words.parquet", "schema.parquet"):
         assert coefficients(name, tmp_path).equals(first), name
-    # Numbers that never were a category are numbers.
+    # Numbers that never were a category stay numbers.
     if isinstance(levels[0], int) and levels[0] is not False:
         pa.parquet.write_table(pa.table({"kind": kind.astype(int), "x": frame["x"], "y": frame["y"]}), tmp_path / "numbers.parquet")
         assert "kind" in coefficients("numbers.parquet", tmp_path).column_names
@@ -77,7 +77,7 @@ def test_the_index_of_a_pandas_frame_is_no_feature(tmp_path):
 
 
 def test_long_headers_and_many_columns(tmp_path):
-    """A header, and rows, beyond the mebibyte that is read at a time."""
+    """A header, and rows, longer than the mebibyte that is read at a time."""
     name = "n" * (3 << 20)
     (tmp_path / "long.csv").write_text(f"x,{name},y\n" + "".join(f"{i * 7 % 11},{i * 5 % 13},{i % 3 // 2}\n" for i in range(300)))
     assert coefficients("long.csv", tmp_path).column_names[4] == name

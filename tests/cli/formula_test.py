@@ -1,4 +1,5 @@
-"""Formulas: the draws of a table that has the columns already, and the posterior of the design that formulaic makes."""
+"""Formulas: the draws equal those of a table with the finished columns, and the posterior that of formulaic's
+design."""
 import json
 
 import numpy as np
@@ -28,7 +29,7 @@ def flights(rows, seed=3, carriers=12):
 
 
 def design(frame, formula):
-    """The columns that formulaic makes of a frame, under our names."""
+    """The columns that formulaic makes of a frame, renamed as flymc names them."""
     context = {"log": np.log}
     matrix = formulaic.Formula(formula).rhs.get_model_matrix(frame.assign(weekend=frame["weekend"].astype(float)), context=context)
     wide = pandas.DataFrame(np.asarray(matrix, float), columns=[str(name) for name in matrix.columns])
@@ -59,7 +60,7 @@ def test_numbers_give_the_draws_of_their_columns(tmp_path):
     fit(path, "a", "--formula", formula, "--draws", 300, folder=tmp_path)
     fit(wide_path, "b", "--target", "late", "--draws", 300, folder=tmp_path)
     assert draws_of(tmp_path, "a").equals(draws_of(tmp_path, "b"))
-    # A formula of columns is the fit of these columns.
+    # A formula that lists columns gives the fit of these columns.
     fit(path, "c", "--formula", "late ~ hour + distance + origin", "--draws", 100, folder=tmp_path)
     fit(path, "d", "--target", "late", "--columns", "hour,distance,origin", "--draws", 100, folder=tmp_path)
     assert draws_of(tmp_path, "c").equals(draws_of(tmp_path, "d"))
@@ -69,7 +70,7 @@ def test_numbers_give_the_draws_of_their_columns(tmp_path):
 
 
 def test_slopes_without_an_intercept_give_the_draws_of_their_columns(tmp_path):
-    """Without an intercept nothing is centred, so that products written out by hand are the same features."""
+    """Without an intercept no feature is centred, so products computed by hand are the same features."""
     frame = flights(3000)
     wide = pandas.DataFrame({"distance": frame["distance"]})
     for origin in ("EWR", "JFK", "LGA"):
@@ -82,7 +83,7 @@ def test_slopes_without_an_intercept_give_the_draws_of_their_columns(tmp_path):
 
 
 @pytest.mark.parametrize("formula", [
-    "late ~ carrier*hour + log(distance)",  # codes, and slopes with codes
+    "late ~ carrier*hour + log(distance)",  # codes, and slopes of codes
     "late ~ carrier + origin*weekend + hour:carrier",
     "late ~ origin*carrier + hour",
 ])
@@ -101,15 +102,15 @@ def test_the_posterior_is_that_of_the_design(formula, tmp_path):
         q = others[frozenset(p["name"].split(":"))]
         z.append((p["mean"] - q["mean"]) / np.hypot(p["mcse_mean"], q["mcse_mean"]))
         assert p["sd"] == pytest.approx(q["sd"], rel=0.12)
-    # Of about 25 standard normals: rms 1 +- 0.14, the largest beyond 4.7 in one of 10,000 tests.
+    # About 25 standard normals: rms 1 +- 0.14, the largest beyond 4.7 in one of 10,000 tests.
     assert np.sqrt(np.mean(np.square(z))) < 1.6 and np.max(np.abs(z)) < 4.7
 
-    # Predictions of new rows are those of the same design.
+    # New rows are predicted with the same design.
     new = flights(200, seed=9, carriers=8)
     new_path = write(table_of(new.drop(columns="late")), tmp_path / "new.parquet")
     flymc("predict", "own", new_path, "--draws", 8000, "--out", "said.parquet", folder=tmp_path)
     said = pyarrow.parquet.read_table(tmp_path / "said.parquet")["mean"].to_numpy()
-    both = pandas.concat([new, frame], ignore_index=True)  # which has all levels
+    both = pandas.concat([new, frame], ignore_index=True)  # the frame has all levels
     columns = design(both, formula)[:200]
     draws = draws_of(tmp_path, "own").to_pandas()
     names = {frozenset(name.split(":")): name for name in draws.columns}
@@ -129,7 +130,7 @@ def test_draws_are_the_same_from_every_format_on_any_threads_and_after_an_interr
     flymc("ingest", "table_a.parquet", *words, "--out", "parts", folder=tmp_path)
     flymc("resume", "parts", folder=tmp_path)
     assert draws_of(tmp_path, "parts").equals(draws_of(tmp_path, "a"))
-    # From the settings of a run, and with another formula in their place.
+    # From the settings of a run, and with another formula that replaces theirs.
     flymc("fit", "--config", "a/settings.toml", "--out", "again", "--quiet", folder=tmp_path)
     assert draws_of(tmp_path, "again").equals(draws_of(tmp_path, "a"))
     flymc("fit", "--config", "a/settings.toml", "--formula", "late ~ 0 + hour", "--out", "other", "--quiet", folder=tmp_path)
@@ -147,7 +148,7 @@ def test_a_prior_of_a_term_is_one_of_all_its_levels(tmp_path):
                 folder=tmp_path)
     sds = {p["name"]: p["sd"] for p in found["parameters"]}
     assert sds["origin[JFK]:hour"] < 0.0002 and sds["origin[LGA]:hour"] < 0.0002 and sds["origin[JFK]"] > 0.01
-    # And of a column it is not one of its products, whichever column comes first.
+    # A prior for a column does not apply to its products, whichever column comes first.
     for formula, product in (("late ~ origin*hour", "origin[JFK]:hour"), ("late ~ hour*origin", "hour:origin[JFK]")):
         found = fit(path, "b", "--formula", formula, "--prior", "default; origin: normal(0, 0.0001); hour: normal(0, 0.0001)",
                     "--draws", 100, "--overwrite", folder=tmp_path)

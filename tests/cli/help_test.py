@@ -1,4 +1,4 @@
-"""Every help fits a screen and has an example; the reference names every flag."""
+"""Every help fits on a screen and has an example; the reference names every flag."""
 import pathlib
 import re
 

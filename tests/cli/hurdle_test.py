@@ -1,4 +1,4 @@
-"""Hurdle counts, two fits by one command: beside statsmodels, what is predicted from both, leave-one-out, and what is refused."""
+"""Hurdle counts, two fits by one command: compared with statsmodels, predictions, leave-one-out, and refusals."""
 import json
 import shutil
 
@@ -13,7 +13,8 @@ QUICK = ("--chains", 2, "--draws", 400, "--warmup", 300, "--quiet")
 
 
 def visits(rows, seed=1, most=3.0):
-    """Visits to a doctor in half a year or more, by age and by kind of insurance, of which one is rare. Many have none."""
+    """Visits to a doctor in half a year or more, by age and kind of insurance. One kind is rare, and many counts are
+    0."""
     random = np.random.default_rng(seed)
     age, years = random.normal(45, 15, rows), random.uniform(0.5, most, rows)
     kind = random.choice(["basic", "full", "none"], rows, p=[0.6, 0.38, 0.02])
@@ -42,7 +43,8 @@ def draws_of(run):
 
 
 def log_likelihoods(table, run):
-    """Of both parts by SciPy: a row per draw, a column per row of the table. Offsets are of the counts alone."""
+    """Log likelihoods of both parts by SciPy: a row per draw, a column per row of the table. Only counts have the
+    offset."""
     x, y = design(table), table["visits"]
     eta = draws_of(run / "zero") @ x.T
     zero = np.where(y > 0, special.log_expit(eta), special.log_expit(-eta))
@@ -53,8 +55,8 @@ def log_likelihoods(table, run):
 
 @pytest.mark.parametrize("exposure", [True, False])
 def test_both_parts_beside_statsmodels(exposure, tmp_path):
-    """At 100,000 rows and under flat priors. In statsmodels the zeros of a hurdle are those of another Poisson; here they are a
-    logistic regression, which it has as well. Its counts are truncated at 0 as here, in a hurdle without exposures."""
+    """At 100,000 rows under flat priors. The zero part is compared with a logistic regression of statsmodels, because
+    its hurdle models zeros by another Poisson. The count part is compared with its counts truncated at 0."""
     truncated = pytest.importorskip("statsmodels.discrete.truncated_model")
     import statsmodels.api as statsmodels
     table = visits(100_000, most=3.0 if exposure else 0.5)
@@ -62,7 +64,7 @@ def test_both_parts_beside_statsmodels(exposure, tmp_path):
     found = fit(table, *(("--exposure", "years") if exposure else ("--exclude", "years")), "--prior", "flat", "--draws", 8000,
                 folder=tmp_path)
     assert list(found) == ["zero", "count"]
-    scale = np.array([1.0, 40.0, 1.0, 1.0])  # for its optimiser
+    scale = np.array([1.0, 40.0, 1.0, 1.0])  # for statsmodels' optimiser
     logit = statsmodels.Logit(y > 0, x / scale).fit(disp=0)
     if exposure:
         years = np.log(table["years"][y > 0])
@@ -86,7 +88,8 @@ def folder(tmp_path_factory):
 
 
 def test_the_parts_are_runs(folder):
-    """The zero part is the logistic regression of whether there is a visit, the count part that of the rows with some."""
+    """The zero part is the logistic regression of whether there is a visit, the count part the regression of positive
+    counts."""
     table = visits(6000)
     y = table.pop("visits")
     write(pa.table(table | {"some": (y > 0).astype(int)}), folder / "some.parquet")
@@ -97,7 +100,7 @@ def test_the_parts_are_runs(folder):
     assert "\n\ncount: visits where it is more than 0 (truncated_poisson)\nparameter " in text
     both = json.loads(flymc("summary", "run", "--json", folder=folder))
     assert both["count"] == json.loads(flymc("summary", "run/count", "--json", folder=folder))
-    # Standardised by all rows, as the zero part.
+    # The count part is standardised by all rows, like the zero part.
     assert "default" in both["count"]["choices"]
     for words in (("check", "run"), ("report", "run"), ("export", "run", "--out", "x.nc"), ("sample", "run", "--out", "again")):
         said = refusal(*words, folder=folder)
@@ -107,7 +110,7 @@ def test_the_parts_are_runs(folder):
 
 
 def test_draws_of_the_parts_are_independent(folder):
-    """Their correlations are those of independent draws: of 16, at 800 draws, none is beyond 4.5 / sqrt(800) but for 1e-4."""
+    """At 800 draws, some of 16 correlations of independent draws exceeds 4.5 / sqrt(800) with probability 1e-4."""
     zero, count = draws_of(folder / "run" / "zero"), draws_of(folder / "run" / "count")
     between = np.corrcoef(np.hstack([zero, count]).T)[:4, 4:]
     assert np.abs(between).max() < 4.5 / np.sqrt(len(zero)), between
@@ -123,7 +126,7 @@ def test_predictions_are_of_both_parts(folder):
     means = p * mu / -np.expm1(-mu)
     np.testing.assert_allclose(found[:, 0], means.mean(axis=0), rtol=1e-8)
     np.testing.assert_allclose(found[:, 1:], np.quantile(means, [0.05, 0.95], axis=0).T, rtol=1e-8)
-    # Quantiles of 800 new counts beside those of the mixture; also where both parts were sampled with one seed.
+    # Quantiles of 800 new counts compared with those of the mixture, also if both parts were sampled with one seed.
     for part in ("zero", "count"):
         flymc("sample", f"run/{part}", "--seed", 7, "--out", f"again/{part}", "--quiet", folder=folder)
     for run in ("run", "again"):
@@ -140,7 +143,8 @@ def test_predictions_are_of_both_parts(folder):
 
 
 def test_leave_one_out_is_the_sum_of_both(folder):
-    """By ArviZ, part by part, of all rows; the sampled rows beside all of them; and beside other models of the same counts."""
+    """All rows compared with ArviZ, part by part; sampled rows compared with all rows; and other models of the same
+    counts."""
     arviz = pytest.importorskip("arviz")
     table = visits(6000)
     zero, count = log_likelihoods(table, folder / "run")
@@ -162,7 +166,7 @@ def test_leave_one_out_is_the_sum_of_both(folder):
         some = json.loads(flymc("loo", "run", "--seed", seed, "--json", folder=folder))
         assert some["sampled"] == 1000 and 0 < some["subsampling_se"] < 0.1
         z.append((some["elpd"] - found["elpd"]) / some["subsampling_se"])
-    assert 0.3 < np.mean(np.square(z)) < 2.3  # of 30 normal z, but for 1e-4
+    assert 0.3 < np.mean(np.square(z)) < 2.3  # 30 normal z; false-alarm rate 1e-4
     for family in ("poisson", "negative_binomial"):
         flymc("fit", "t.parquet", "--target", "visits", "--family", family, "--exposure", "years", "--out", family, *QUICK, folder=folder)
     ranks = json.loads(flymc("compare", "poisson", "run", "negative_binomial", "--json", folder=folder))
@@ -171,7 +175,7 @@ def test_leave_one_out_is_the_sum_of_both(folder):
 
 
 def test_weights_offsets_and_missing_values(tmp_path):
-    """A row of weight k is k rows, and a row in which something is missing is in neither part: the exposure, too."""
+    """A row of weight k counts as k rows. A row with a missing value, even of the exposure, is in neither part."""
     table = visits(3000, seed=4)
     times = np.random.default_rng(5).integers(0, 3, 3000)
     again = {name: np.repeat(column, times) for name, column in table.items()}
@@ -188,7 +192,7 @@ def test_weights_offsets_and_missing_values(tmp_path):
     assert found["zero"]["rows"] == kept.sum() and found["count"]["rows"] == (table["visits"][kept] > 0).sum()
     sample = json.loads(flymc("loo", "holes", "--rows", 3000, "--json", folder=tmp_path))["sample"]
     assert [row["file_row"] for row in sample] == list(np.flatnonzero(kept) + 1)
-    # An offset is of the counts alone: the zero part is that without it.
+    # An offset applies to the counts alone: the zero part is the same without it.
     table["known"] = np.log(table.pop("years"))
     fit(table, "--offset", "known", *QUICK[:-1], folder=tmp_path, out="offset")
     fit(table, "--exclude", "known", *QUICK[:-1], folder=tmp_path, out="none")
@@ -197,7 +201,8 @@ def test_weights_offsets_and_missing_values(tmp_path):
 
 
 def test_a_level_that_never_comes_with_a_count(tmp_path):
-    """Both parts have the columns of the whole table: its coefficient of the counts has its prior, and it can be predicted."""
+    """Both parts have the columns of the whole table. The level's coefficient in the count part has its prior as
+    posterior, and the level can be predicted."""
     table = visits(3000, seed=6)
     table["visits"][table["kind"] == "none"] = 0
     found = fit(table, "--exclude", "years", *QUICK[:-1], folder=tmp_path)
@@ -208,7 +213,7 @@ def test_a_level_that_never_comes_with_a_count(tmp_path):
 
 
 def test_a_run_goes_on(folder, tmp_path):
-    """After the draws of its second part are deleted: to the same draws."""
+    """After the draws of the second part are deleted, resuming gives the same draws."""
     shutil.copytree(folder / "run", tmp_path / "run")
     before = draws_of(tmp_path / "run" / "count")
     for name in ("report.json", "draws.parquet"):
@@ -267,7 +272,7 @@ def terms_of(run):
 
 @pytest.mark.parametrize("weights", [[], ["--weights", "weight"]])
 def test_both_parts_have_the_terms_of_a_formula(weights, tmp_path):
-    """With the shifts and scales of all rows, as columns by themselves have."""
+    """The terms are shifted and scaled by all rows, as single columns are."""
     table = visits(3000)
     table["weight"] = np.arange(3000) % 3 + 0.5
     write(pa.table(table), tmp_path / "t.parquet")

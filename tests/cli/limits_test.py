@@ -32,7 +32,7 @@ def with_memory(mebibytes, *words, folder):
 
 
 def test_too_little_memory_is_not_the_files_fault(tmp_path):
-    """Twenty million numbers in one piece take 160 MB for each column, in a good file of 1 MB."""
+    """Twenty million numbers in one piece take 160 MB per column, in a valid file of 1 MB."""
     rows = 20_000_000
     table = pyarrow.table({"x": np.arange(rows) % 11 / 7, "y": np.arange(rows, dtype=float) % 2})
     pyarrow.feather.write_feather(table, tmp_path / "t.feather", compression="lz4", chunksize=rows)
@@ -44,7 +44,7 @@ def test_too_little_memory_is_not_the_files_fault(tmp_path):
 
 
 def test_a_run_that_may_only_be_read_is_sampled_from(run, tmp_path):
-    """Copies of its files are writable; root may write everything, so the test looks at their permissions."""
+    """Copies of its files are writable. The test looks at permissions, because root may write everything."""
     files = [path for path in run.rglob("*") if path.is_file()]
     for path in files:
         path.chmod(0o444)

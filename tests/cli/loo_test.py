@@ -1,4 +1,4 @@
-"""Leave-one-out and comparisons by the command: beside ArviZ, a sample beside all rows, and what is refused."""
+"""Leave-one-out and comparisons by the command: compared with ArviZ, a sample with all rows, and refusals."""
 import json
 import math
 import shutil
@@ -60,7 +60,7 @@ def test_the_printed_form(folder):
 
 
 def test_it_is_arvizs(folder):
-    """Of all rows: the likelihood from the draws by hand, PSIS and the comparison by ArviZ."""
+    """All rows: the likelihood computed from the draws, PSIS and the comparison by ArviZ."""
     arviz = pytest.importorskip("arviz")
     table = pa.parquet.read_table(folder / "t.parquet").to_pydict()
     y, region = np.array(table["y"]), np.array(table["region"])
@@ -75,7 +75,7 @@ def test_it_is_arvizs(folder):
         likelihood = -np.logaddexp(0.0, np.where(y == 1, -eta, eta))
         data[run] = arviz.from_dict(posterior={"theta": theta.reshape(2, 300, -1)}, log_likelihood={"y": likelihood.reshape(2, 300, -1)})
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of pandas to ArviZ
+        warnings.simplefilter("ignore")  # pandas warns ArviZ
         theirs = arviz.compare(data, ic="loo")
     found = compare(folder, "small", "large", "--rows", 4000)
     assert [run["run"] for run in found["runs"]] == list(theirs.index) == ["large", "small"]
@@ -85,15 +85,15 @@ def test_it_is_arvizs(folder):
             row[["elpd_diff", "dse", "elpd_loo", "se", "p_loo"]].to_numpy(float), rtol=1e-7, atol=1e-12)
         assert ours["subsampling_se"] == ours["subsampling_se_diff"] == 0
     terms = arviz.loo(data["large"], pointwise=True)
-    all_rows = loo(folder, "large", "--rows", 10**9)  # more than there are: all
+    all_rows = loo(folder, "large", "--rows", 10**9)  # more than the table has: all rows
     np.testing.assert_allclose([row["elpd"] for row in all_rows["sample"]], terms.loo_i, rtol=1e-8)
     np.testing.assert_allclose([row["pareto_k"] for row in all_rows["sample"]], terms.pareto_k, atol=1e-7)
     assert all_rows["good_k"] == pytest.approx(terms.good_k) and all_rows["sampled"] == 4000
 
 
 def test_a_sample_says_what_all_rows_do(tmp_path):
-    """20,000 rows, of which 30 samples of 1000 are taken. Estimates are as far from that of all rows as their standard errors
-    say: the mean square of 30 normal z lies in these limits but for 1e-4."""
+    """30 samples of 1000 of 20,000 rows. Their estimates differ from that of all rows as their standard errors say: the
+    mean square of 30 normal z lies outside these limits with probability 1e-4."""
     write(people(20_000, seed=3), tmp_path / "t.parquet")
     for out, columns in (("small", "age"), ("large", "age,smoker,region")):
         fit(tmp_path, out, "--columns", columns)
@@ -126,7 +126,7 @@ def test_seeds_choose_rows(folder):
 
 
 def test_rows_that_were_dropped(folder, tmp_path):
-    """Runs are compared on the rows that both have."""
+    """Runs are compared on the rows that both kept."""
     table = people(4000)
     holes = np.array(table["income"].to_pylist())
     holes[::5] = np.nan
@@ -211,8 +211,8 @@ def test_flags_that_say_nothing(folder):
 
 
 def stars(rows, seed=1):
-    """Ratings from 1 to 5 by two columns, of which the second has holes and the fourth level is rare; how often each was
-    given; and a part that is known."""
+    """Ratings from 1 to 5 by two columns; the second has missing values, and the fourth rating is rare. Also a count of
+    each rating and a known offset."""
     random = np.random.default_rng(seed)
     x, z = random.normal(size=rows), random.normal(3, 2, size=rows)
     times, known = random.integers(0, 4, size=rows), random.normal(scale=0.3, size=rows)
@@ -229,7 +229,7 @@ def write_files(table, folder, pieces=3):
 
 
 def draws_of(run):
-    """Cut points, one more below and one above, and slopes: a row per draw."""
+    """Cut points, with one below and one above all others, and slopes: a row per draw."""
     draws = pa.parquet.read_table(run / "draws.parquet")
     cuts = np.stack([draws[name].to_numpy() for name in draws.column_names if name.startswith("cutpoint[")], axis=-1)
     end = np.full((len(cuts), 1), np.inf)
@@ -237,15 +237,15 @@ def draws_of(run):
 
 
 def log_probability(cuts, eta, category):
-    """Of each draw and row, as the difference of two probabilities."""
+    """For each draw and row, as the logarithm of a difference of two probabilities."""
     with np.errstate(over="ignore"):
         below = [1 / (1 + np.exp(eta - cuts[:, category + k])) for k in (0, 1)]
     return np.log(below[1] - below[0])
 
 
 def test_ordered_targets_are_arvizs(tmp_path):
-    """Rows of the table and not of the store, which keeps some of them as two: with weights, an offset, dropped rows and
-    several files; the sampled rows beside all of them."""
+    """Results are for rows of the table, some of which the store has as two: with weights, an offset, dropped rows and
+    several files; and the sampled rows agree with all rows."""
     arviz = pytest.importorskip("arviz")
     table = stars(20_000)
     write_files(table, tmp_path / "t")
@@ -262,7 +262,7 @@ def test_ordered_targets_are_arvizs(tmp_path):
         theta = np.column_stack([cuts[:, 1:-1], *slopes.values()])
         data[run] = arviz.from_dict(posterior={"theta": theta.reshape(2, 300, -1)}, log_likelihood={"y": value.reshape(2, 300, -1)})
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of pandas to ArviZ
+        warnings.simplefilter("ignore")  # pandas warns ArviZ
         theirs, terms = arviz.compare(data, ic="loo", scale="log"), arviz.loo(data["large"], pointwise=True)
     every = compare(tmp_path, "small", "large", "--rows", 20_000)
     assert every["rows"] == every["sampled"] == counted.sum() and every["table_rows"] == 20_000
@@ -273,14 +273,14 @@ def test_ordered_targets_are_arvizs(tmp_path):
             row[["elpd_diff", "dse", "elpd_loo", "se", "p_loo"]].to_numpy(float), rtol=1e-7, atol=1e-10)
     found = loo(tmp_path, "large", "--rows", 20_000)
     np.testing.assert_allclose([row["elpd"] for row in found["sample"]], terms.loo_i, rtol=1e-8)
-    # Where the rows came from: their numbers in the run are those of the rows that were kept.
+    # The rows' origins; their numbers in the run count the kept rows.
     at = np.flatnonzero(counted)
     assert [row["row"] for row in found["sample"]] == list(np.cumsum(kept)[at] - 1)
     starts = [rows[0] for rows in np.array_split(np.arange(20_000), 3)]
     number = np.searchsorted(starts, at, side="right") - 1
     assert [(row["file"][-9:], row["file_row"]) for row in found["sample"]] == [
         (f"{i}.parquet", row - starts[i] + 1) for i, row in zip(number, at)]
-    # Samples of 1000: estimates are as far from that of all rows as their standard errors say (limits: 1e-4).
+    # Samples of 1000: estimates differ from that of all rows as their standard errors say (false-alarm rate 1e-4).
     z = []
     for seed in range(30):
         some = compare(tmp_path, "small", "large", "--seed", seed)
@@ -295,7 +295,7 @@ def test_ordered_targets_are_arvizs(tmp_path):
 
 
 def test_an_ordered_row_that_is_left_out(tmp_path):
-    """The posterior without a row, drawn from again: a table of 60 rows, of which the same row has another weight."""
+    """Compares with new draws from the posterior without a row: 60 rows, in which that row gets another weight."""
     random = np.random.default_rng(5)
     x = random.normal(size=60)
     table = {"x": x, "times": np.ones(60), "stars": np.digitize(x + random.logistic(size=60), [-0.7, 0.7])}
@@ -309,12 +309,12 @@ def test_an_ordered_row_that_is_left_out(tmp_path):
         flymc("fit", "without.parquet", "--out", "without", "--overwrite", *long, folder=tmp_path)
         cuts, slopes = draws_of(tmp_path / "without")
         each = np.exp(log_probability(cuts, np.outer(slopes["x"], [x[row]]), table["stars"][[row]]))[:, 0]
-        error = each.std() / each.mean() / np.sqrt(len(each) / 10)  # of draws a tenth of which are independent
+        error = each.std() / each.mean() / np.sqrt(len(each) / 10)  # assumes that a tenth of the draws are independent
         assert found[row]["elpd"] == pytest.approx(np.log(each.mean()), abs=5 * error + 1e-3), row
 
 
 def test_ordered_or_not(tmp_path):
-    """An ordinal fit beside a softmax of the same classes, on the rows that both have."""
+    """An ordinal fit compared with a softmax of the same classes, on the rows that both kept."""
     table = stars(3000)
     write_files(table, tmp_path / "t", pieces=1)
     fit(tmp_path, "ordinal", "--family", "ordinal", "--columns", "x,z", "--missing", "drop", table="t", target="stars")
@@ -330,7 +330,8 @@ def test_ordered_or_not(tmp_path):
 
 
 def test_densities_of_times_and_successes_are_those_of_the_target(tmp_path):
-    """A log-normal of a time is a Gaussian of its logarithm, divided by the time; and k of m come in (m over k) orders."""
+    """A log-normal density of a time is a Gaussian of its logarithm divided by the time; k of m have (m over k)
+    orders."""
     random = np.random.default_rng(31)
     x, m = random.normal(size=800), random.integers(1, 40, 800)
     t = np.exp(8 + 0.3 * x + 0.5 * random.normal(size=800))
@@ -353,10 +354,10 @@ def test_densities_of_times_and_successes_are_those_of_the_target(tmp_path):
     at_mean = np.sum(log_choose + k * eta - m * np.logaddexp(0, eta))
     found = loo(tmp_path, "binomial", *every)
     assert found["elpd"] == pytest.approx(at_mean - 2, abs=1)  # two coefficients, p_loo about 2
-    # A sample of the rows has the constants of all of them.
+    # A sample of the rows includes the constants of all of them.
     assert loo(tmp_path, "lognormal", "--rows", 100)["elpd"] == pytest.approx(lognormal["elpd"], abs=2)
 
-    # Densities of one amount by different families, which one is that of a logarithm; and of another target.
+    # Compares densities of one amount by families with different scales, and refuses another target.
     found = compare(tmp_path, "gamma", "lognormal", "weibull")
     assert found["runs"][0]["run"] == "lognormal" and found["runs"][0]["elpd"] == pytest.approx(lognormal["elpd"], abs=0.5)
     said = refusal("compare", "lognormal", "turned", folder=tmp_path)

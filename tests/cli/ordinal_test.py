@@ -1,4 +1,4 @@
-"""Ordered categories: beside statsmodels and R's polr, what is predicted, and what is refused."""
+"""Ordered categories: compared with statsmodels and R's polr, predictions, and refusals."""
 import json
 import shutil
 import subprocess
@@ -42,7 +42,7 @@ CUT_NAMES = ["cutpoint[poor|fair]", "cutpoint[fair|good]", "cutpoint[good|great]
 
 
 def test_the_posterior_beside_the_maximum_of_the_likelihood(tmp_path):
-    """By statsmodels, at 100,000 rows and under flat priors."""
+    """Compared with statsmodels, at 100,000 rows and under flat priors."""
     ordinal_model = pytest.importorskip("statsmodels.miscmodels.ordinal_model")
     table = guests(100_000, seed=2)
     x = design(table)
@@ -52,7 +52,7 @@ def test_the_posterior_beside_the_maximum_of_the_likelihood(tmp_path):
     best = model.fit(method="bfgs", disp=False, maxiter=500)
     covariance = np.asarray(best.cov_params())
     slopes = best.params[:4] / size
-    # Thresholds are the first one and logarithms of the distances.
+    # statsmodels has the first threshold and the logarithms of the distances.
     steps = np.exp(best.params[5:])
     cuts = best.params[4] + np.concatenate([[0.0], np.cumsum(steps)]) + slopes @ mean
     jacobian = np.zeros((7, 7))
@@ -99,14 +99,14 @@ def test_beside_polr(tmp_path):
 
 def test_numbers_are_ordered_by_size_and_text_as_it_is_told(tmp_path):
     table = guests(3000, seed=5)
-    stars = np.array([RATINGS.index(r) for r in table["rating"]]) * 5 + 5  # 5, 10, 15, 20: not in the order of their texts
+    stars = np.array([RATINGS.index(r) for r in table["rating"]]) * 5 + 5  # 5, 10, 15, 20: not in alphabetical order
     by_text, _ = fit(table, *ORDER, folder=tmp_path, out="text")
     by_number, _ = fit({**table, "rating": stars}, folder=tmp_path, out="number")
     assert list(by_number)[:3] == ["cutpoint[5|10]", "cutpoint[10|15]", "cutpoint[15|20]"]
     assert [p["mean"] for p in by_text.values()] == [p["mean"] for p in by_number.values()]
     spaced, _ = fit(table, "--order", ", ".join(RATINGS), folder=tmp_path, out="spaced")
     assert spaced == by_text
-    # The other way round all signs change.
+    # In reverse order all signs change.
     reverse, _ = fit(table, "--order", ",".join(RATINGS[::-1]), folder=tmp_path, out="reverse")
     for a, b in [("price", "price"), ("distance", "distance"), ("cutpoint[poor|fair]", "cutpoint[fair|poor]")]:
         assert by_text[a]["mean"] == pytest.approx(-reverse[b]["mean"], abs=0.2 * by_text[a]["sd"])
@@ -129,7 +129,7 @@ def test_probabilities_are_those_of_the_draws(tmp_path):
     flymc("export", "run", "--out", "draws.parquet", folder=tmp_path)
     flymc("predict", "run", tmp_path / "run.parquet", "--draws", 4000, "--out", "new.csv", folder=tmp_path)
     flymc("export", "run", "--out", "draws.nc", folder=tmp_path)
-    assert b"observed_data" not in (tmp_path / "draws.nc").read_bytes()  # rows have the sides of cut points for targets
+    assert b"observed_data" not in (tmp_path / "draws.nc").read_bytes()  # store targets are sides of cut points
     draws = pyarrow.parquet.read_table(tmp_path / "draws.parquet").to_pandas()
     new = pyarrow.csv.read_csv(tmp_path / "new.csv").to_pandas()
     eta = design(table)[:20] @ draws[NAMES].to_numpy().T
@@ -142,7 +142,7 @@ def test_probabilities_are_those_of_the_draws(tmp_path):
     means = new[[f"mean[{r}]" for r in RATINGS]].to_numpy()
     np.testing.assert_allclose(means.sum(axis=1), 1.0, rtol=1e-12)
     assert list(new["class"]) == [RATINGS[k] for k in means.argmax(axis=1)]
-    # In all, as many of each as there were.
+    # On average, predicted probabilities equal the shares of the ratings.
     shares = [np.mean(table["rating"] == r) for r in RATINGS]
     np.testing.assert_allclose(means.mean(axis=0), shares, atol=0.02)
 

@@ -1,4 +1,5 @@
-"""What `flymc plan` says beforehand, and what the fit then takes: passes and bytes, which depend on neither machine nor mood."""
+"""Compares what `flymc plan` predicts with what the fit takes: passes and bytes, which are the same on every
+machine."""
 import json
 
 import numpy as np
@@ -8,7 +9,7 @@ from command import flymc, people, write
 
 
 def with_thin_levels(rows):
-    """A level in a hundred of the rows' has rows of one class alone: they are lit."""
+    """Twenty of thirty levels have 0.1 % of the rows each, nearly all of one class; these rows are lit."""
     random = np.random.default_rng(3)
     shares = np.r_[np.full(10, 0.098), np.full(20, 0.001)]
     level = random.choice(30, rows, p=shares)

@@ -1,4 +1,4 @@
-"""Predictions and summaries by the command: their kinds, their intervals, and what is refused."""
+"""Predictions and summaries by the command: their kinds, their intervals, and refusals."""
 import json
 
 import numpy as np
@@ -33,7 +33,7 @@ def test_kinds(folder):
     usual, mean, target = (predict(folder, "student_t", *kind) for kind in ((), ("--kind", "mean"), ("--kind", "target")))
     assert usual == target and usual["mean"] == mean["mean"]
     width = {name: np.subtract(p["upper"], p["lower"]) for name, p in (("mean", mean), ("target", target))}
-    # 1.697 is the 95 % point of t with 30 degrees of freedom; 600 draws give an end to 5 % of a standard deviation.
+    # 1.697 is the 95 % point of t with 30 degrees of freedom; an end from 600 draws has an error of 5 % of a deviation.
     assert np.all(width["mean"] < 5) and abs(width["target"].mean() / (2 * 1.697 * 12) - 1) < 0.03
     usual, target = predict(folder, "logistic"), predict(folder, "logistic", "--kind", "target")
     assert usual == predict(folder, "logistic", "--kind", "mean")

@@ -1,4 +1,4 @@
-"""Processes that were started together and do not know of each other are refused: each would fit the whole table.
+"""Refuses processes that were started together without a common MPI job: each of them would fit the whole table.
 
     FLYMC=path/to/flymc python -m pytest ranks_test.py
 """
@@ -29,7 +29,7 @@ def test_several_processes_without_mpi_are_refused(name, tmp_path):
         assert code == 1 and "4 processes were started together" in said, command
 
 
-# A job step of one task, a shell within an allocation of four tasks, and a process that was told that it is alone.
+# A job step of one task, a shell within an allocation of four tasks, and a process that is told to work alone.
 @pytest.mark.parametrize("more, environment", [([], {"SLURM_STEP_NUM_TASKS": "1"}), ([], {"SLURM_NTASKS": "4", "SLURM_PROCID": "0"}),
                                                (["--expect-ranks", "1"], {"SLURM_STEP_NUM_TASKS": "4"})])
 def test_a_process_by_itself_works(more, environment, tmp_path):

@@ -1,4 +1,4 @@
-"""flymc report: one page for every family, whatever the columns are called, that needs nothing else."""
+"""flymc report: a self-contained page for every family, with any column names."""
 import html.parser
 import json
 import re
@@ -9,12 +9,12 @@ import pytest
 from check_test import FAMILIES, two_values
 from command import flymc, refusal, write
 
-RATIOS = {"poisson": "rate ratio", "weibull": "time ratio", "gaussian": None}  # of the others, odds ratios
+RATIOS = {"poisson": "rate ratio", "weibull": "time ratio", "gaussian": None}  # other families have odds ratios
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 
 
 class Page(html.parser.HTMLParser):
-    """Elements that are closed in their order, the ids, the links, and all words."""
+    """Checks that elements are closed in order; collects ids, links and words."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
@@ -70,7 +70,7 @@ def test_a_page_of_every_family(family, tmp_path):
     for warning in summary["warnings"]:
         assert " ".join(warning.split())[1:] in page.text  # a capital letter begins it
     name = RATIOS.get(family, "odds ratio")
-    assert name is None or page.text.count(name) >= 2  # of the axis and of the table
+    assert name is None or page.text.count(name) >= 2  # on the axis and in the table
     assert name == "odds ratio" or "odds ratio" not in page.text
     if name and family != "ordinal":
         ratios = json.loads(flymc("summary", "run", "--json", "--ratios", folder=tmp_path))
@@ -80,14 +80,14 @@ def test_a_page_of_every_family(family, tmp_path):
         ]
         x = ratios["parameters"][1]
         np.testing.assert_allclose(x["ratio"]["median"], np.exp(x["median"]), rtol=1e-12)
-        digits = max(3, 1 - int(np.floor(np.log10(x["sd"]))))  # two of the relative deviation
+        digits = max(3, 1 - int(np.floor(np.log10(x["sd"]))))  # two digits of the relative deviation
         median, lower, upper = (f"{x['ratio'][end]:.{digits}g}" for end in ("median", "lower", "upper"))
         assert f"{median} ({lower} to {upper})" in page.text
         text = flymc("summary", "run", "--ratios", folder=tmp_path)
         assert f"{name}s, exp of the median and of both ends (of the intercept: " in text
-        for last in ("sigma", "shape"):  # in the first table and in Laplace's, and not in that of ratios
+        for last in ("sigma", "shape"):  # in the first table and in Laplace's, but not in the table of ratios
             assert sum(line.startswith(f"{last} ") for line in text.splitlines()) in (0, 2)
-    assert page.tags.count("figure") >= 4  # the check, and traces with ranks of all three parameters or the worst three
+    assert page.tags.count("figure") >= 4  # the check, and traces and ranks of all three parameters or the worst three
     assert page.text.count("rank among all draws") == min(4, len(summary["parameters"])) or page.text.count("rank among") == 3
 
 
@@ -109,7 +109,7 @@ def test_terms_of_a_formula_are_drawn(tmp_path):
           folder=tmp_path)
     flymc("report", "run", folder=tmp_path)
     page = Page((tmp_path / "run/report.html").read_text())
-    drawn = page.text[: page.text.index("ESS bulk")]  # the table's heading
+    drawn = page.text[: page.text.index("ESS bulk")]  # the text before the table's heading
     for name in ("log(z)", "I(x^2)", "x:g[b]", "x:g[c]", "g, compared with a"):
         assert name in drawn, name
     assert "The formula has products (interactions)" in drawn
@@ -170,5 +170,5 @@ def test_a_run_of_few_draws_says_what_is_not_known(tmp_path):
     text = (tmp_path / "run" / "report.html").read_text()
     page = Page(text)
     assert "not known" in page.text and "a check needs 100 draws, and there are 3" in page.text
-    sections = page.text.split("To repeat it", 1)[1]  # what follows the links to them
+    sections = page.text.split("To repeat it", 1)[1]  # the text after the links to the sections
     assert not re.search(r"\b(nan|inf)\b", sections)

@@ -1,4 +1,4 @@
-"""A run's draws in every format: ArviZ, R's posterior and DuckDB find what `flymc summary` says."""
+"""A run's draws in every format: ArviZ, R's posterior and DuckDB compute the numbers of `flymc summary`."""
 import json
 import shutil
 import subprocess

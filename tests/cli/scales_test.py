@@ -1,4 +1,4 @@
-"""A residual scale that is drawn: beside quadrature and other software, in predictions and comparisons, and refused."""
+"""A drawn residual scale: compared with quadrature and other software, predictions, comparisons, and refusals."""
 import json
 
 import numpy as np
@@ -10,7 +10,7 @@ from command import flymc, refusal, write
 
 
 def amounts(rows, seed=1, nu=None):
-    """Around 300 by a number, a column of levels and a rare one."""
+    """Amounts around 300 that depend on a number and on a column of levels, one of them rare."""
     random = np.random.default_rng(seed)
     x = random.normal(3, 2, rows)
     kind = random.choice(["a", "b", "c"], rows, p=[0.7, 0.28, 0.02])
@@ -30,10 +30,10 @@ def fit(table, *words, folder, out="run", family="gaussian"):
 
 
 def by_quadrature(table, weights=None):
-    """Mean and sd of coefficients and sigma under the default prior: normal given sigma, and a grid of log sigma.
+    """Mean and sd of coefficients and sigma under the default prior: normal given sigma, on a grid of log sigma.
 
-    The prior is that of the reference: coefficients normal(0, 2.5 sd(y) / sd(x)), the intercept at the means of the columns
-    normal(mean(y), 2.5 sd(y)), sigma half a student_t(3, 0, 2.5 sd(y)).
+    The prior is the documented default: coefficients normal(0, 2.5 sd(y) / sd(x)), the intercept at the means of the
+    columns normal(mean(y), 2.5 sd(y)), sigma half a student_t(3, 0, 2.5 sd(y)).
     """
     y, x = table["y"], design(table)
     weights = np.ones(len(y)) if weights is None else weights
@@ -51,9 +51,9 @@ def by_quadrature(table, weights=None):
         mean = np.linalg.solve(total, precision @ location + moment / sigma**2)
         log = -np.sum(weights) * np.log(sigma) - 0.5 * np.linalg.slogdet(total)[1]
         log -= 0.5 * (location @ precision @ location + square / sigma**2 - mean @ total @ mean)
-        log -= 2.0 * np.log1p((sigma / (2.5 * unit)) ** 2 / 3.0) - np.log(sigma)  # the grid is one of log sigma
+        log -= 2.0 * np.log1p((sigma / (2.5 * unit)) ** 2 / 3.0) - np.log(sigma)  # the grid is of log sigma
         back = np.eye(4)
-        back[0, 1] = -centre  # from the intercept at the mean to the one at 0
+        back[0, 1] = -centre  # from the intercept at the mean to the intercept at 0
         found.append((log, sigma, back @ mean, np.diag(back @ np.linalg.inv(total) @ back.T)))
     logs, sigmas, means, variances = (np.array(part) for part in zip(*found))
     p = np.exp(logs - logs.max())
@@ -67,10 +67,11 @@ def by_quadrature(table, weights=None):
 @pytest.mark.parametrize("rows, words", [(12, []), (300, []), (3000, []), (3000, ["--regular"])])
 def test_the_gaussian_posterior_is_that_of_quadrature(rows, words, tmp_path):
     table = amounts(rows, seed=rows)
-    table["kind"][:6] = ["a", "b", "c"] * 2  # all of them are there
+    table["kind"][:6] = ["a", "b", "c"] * 2  # all levels occur
     found, done = fit(table, "--draws", 5000, *words, folder=tmp_path)
     for name, (mean, sd) in by_quadrature(table).items():
-        # 4.5 standard errors; that of an sd is about mcse / sqrt(2), and twice as large for the skewed sigma of few rows.
+        # 4.5 standard errors; an sd has an error of about mcse / sqrt(2), and twice that for the skewed sigma of few
+        # rows.
         assert found[name]["mean"] == pytest.approx(mean, abs=4.5 * found[name]["mcse_mean"]), name
         assert found[name]["sd"] == pytest.approx(sd, abs=4.5 * 2 * found[name]["mcse_mean"]), name
     assert "sigma student_t(3, 0," in done["choices"]
@@ -96,7 +97,7 @@ def test_the_gaussian_beside_statsmodels(tmp_path):
         assert found[name]["sd"] == pytest.approx(error, rel=0.03), name
     assert found["sigma"]["mean"] == pytest.approx(np.sqrt(least_squares.scale), rel=1e-3)
     assert done["warnings"] == []
-    assert all(chain["bright_mean"] == 0 for chain in done["chains"])  # a quadratic is its own bound
+    assert all(chain["bright_mean"] == 0 for chain in done["chains"])  # a quadratic log likelihood equals its bound
 
 
 def test_the_student_t_beside_its_maximum_of_likelihood(tmp_path):
@@ -104,7 +105,7 @@ def test_the_student_t_beside_its_maximum_of_likelihood(tmp_path):
     found, done = fit(table, "--draws", 10000, family="student_t", folder=tmp_path)
     x, y = design(table), table["y"] - 300
 
-    def minus_log_likelihood(at):  # of coefficients and log sigma
+    def minus_log_likelihood(at):  # arguments: coefficients and log sigma
         r = (y - x @ at[:4]) / np.exp(at[4])
         weight = 5 * r / (4 + r * r)
         slope = np.append(x.T @ weight / np.exp(at[4]), np.sum(weight * r) - len(y))
@@ -152,7 +153,8 @@ def test_new_targets_have_the_drawn_scale(tmp_path):
 
 
 def test_a_prior_of_sigma_is_its_own(tmp_path):
-    """One for all coefficients says nothing of sigma; a narrow one of sigma itself is felt, and `sample` takes another."""
+    """A prior for all coefficients does not apply to sigma; a narrow prior of sigma itself does, and `sample` can
+    replace it."""
     table = amounts(2000)
     usual, _ = fit(table, "--prior", "normal(0, 50)", folder=tmp_path)
     assert usual["sigma"]["mean"] == pytest.approx(5.0, rel=0.05)
@@ -196,7 +198,8 @@ def test_what_has_no_scale(change, said, tmp_path):
 
 
 def test_a_narrow_prior_far_from_0(tmp_path):
-    """It couples the coefficient and sigma in the coordinates of the chains, more than the rows say of either."""
+    """It couples the coefficient and sigma in the coordinates of the chains more strongly than the rows determine
+    either."""
     random = np.random.default_rng(2)
     t = random.uniform(0, 2, 3000)
     table = {"t": t, "y": 9.81 * t + 0.3 * random.normal(size=3000)}
@@ -219,7 +222,7 @@ def test_without_an_intercept_columns_explain_where_the_target_lies(tmp_path):
 
 
 def test_interrupted_and_single_precision_and_plan(tmp_path):
-    """The same draws from rows of half the size but for their rounding; and a plan that knows the family."""
+    """Rows of half the size give the same draws up to rounding; and `plan` accepts the family."""
     table = amounts(30_000, nu=4)
     double, _ = fit(table, folder=tmp_path, family="student_t")
     single, _ = fit(table, "--float32", folder=tmp_path, family="student_t", out="single")

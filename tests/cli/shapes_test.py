@@ -1,4 +1,4 @@
-"""Counts that vary more than a Poisson's, and amounts: beside statsmodels and R, with the shape drawn."""
+"""Counts that vary more than a Poisson's, and amounts: compared with statsmodels and R, with a drawn shape."""
 import json
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ from scipy import optimize, special
 
 
 def policies(rows, seed=1):
-    """Claims and their cost, by age and by region, of which one is rare; policies of a part of a year."""
+    """Claims and their cost, by age and by region, one of them rare; policies ran for a part of a year."""
     random = np.random.default_rng(seed)
     age, years = random.uniform(18, 80, rows), random.uniform(0.05, 1.0, rows)
     region = random.choice(["east", "north", "west"], rows, p=[0.6, 0.395, 0.005])
@@ -57,7 +57,8 @@ def test_counts_beside_statsmodels(tmp_path):
 
 
 def test_amounts_beside_statsmodels(tmp_path):
-    """The mean by a gamma GLM; the shape is where its own likelihood is highest, which its mean does not touch."""
+    """The mean is compared with a gamma GLM, and the shape with the maximum of its own likelihood, which the mean does
+    not affect."""
     table = policies(150_000, seed=2)
     done = fit(table, "cost", "gamma", "--draws", 8000, "--exclude", "years", folder=tmp_path)
     x = columns_of(table)
@@ -98,7 +99,7 @@ def test_predictions_know_the_shape(tmp_path):
     year, quarter = predictions("mean", folder=tmp_path)
     assert year[0] == pytest.approx(np.exp(-0.5), rel=0.05)
     assert quarter == pytest.approx([0.25 * v for v in year], rel=1e-12)
-    # 95 % of new counts of shape 0.8 and mean 0.61 are at most 2; of a Poisson's, too, but 99 % of them only here.
+    # At shape 0.8 and mean 0.61, 95 % of new counts are at most 2, as for a Poisson; the 99 % quantiles differ.
     flymc("predict", "run", "new.csv", "--kind", "target", "--interval", "0.98", "--out", "wide.csv", folder=tmp_path)
     upper = float((tmp_path / "wide.csv").read_text().splitlines()[1].split(",")[-1])
     p = 0.8 / (0.8 + np.exp(-0.5))
@@ -125,7 +126,8 @@ def test_what_is_refused(tmp_path):
 
 
 def test_a_flat_prior_of_a_shape_without_end(tmp_path):
-    """However large the shape, counts are at least as likely as a Poisson's."""
+    """However large the shape, the counts are at least as likely as with a Poisson, so the posterior would be
+    improper."""
     table = policies(2000, seed=5)
     path = write(pyarrow.table({k: v for k, v in table.items() if k != "cost"}), tmp_path / "t.parquet")
     said = refusal("fit", path, "--target", "claims", "--family", "negative_binomial", "--prior", "default; shape: flat", "--out",
@@ -134,7 +136,7 @@ def test_a_flat_prior_of_a_shape_without_end(tmp_path):
 
 
 def test_large_counts_take_few_passes(tmp_path):
-    """The term of the shape and the rows of a subsample are of the same targets."""
+    """The term of the shape must be based on the same targets as the rows of a subsample."""
     random = np.random.default_rng(6)
     x = random.normal(size=60_000)
     y = random.poisson(np.exp(6 + 0.3 * x) * random.gamma(1.5, 1 / 1.5, len(x)))
@@ -146,7 +148,7 @@ def test_large_counts_take_few_passes(tmp_path):
 
 
 def test_a_prior_of_the_shape(tmp_path):
-    """A narrow one holds it; one for all coefficients says nothing of it."""
+    """A narrow prior fixes the shape; a prior for all coefficients does not apply to it."""
     table = policies(2000, seed=5)
     narrow = fit(table, "claims", "negative_binomial", "--prior", "default; shape: normal(3, 0.001)", folder=tmp_path, out="a")
     assert narrow["parameters"][-1]["mean"] == pytest.approx(3, abs=0.01)

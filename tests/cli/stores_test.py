@@ -272,7 +272,7 @@ def test_a_store_that_is_gone_in_mid_upload(store, folder, expected, rows, words
 
 
 class Cutter:
-    """Passes connections on to a port, and ends the first `count` of them after so many bytes of the answer."""
+    """Forwards connections to a port, and ends the first `count` of them after `after` bytes of the answer."""
 
     def __init__(self, port, count, after=9000):
         self.port, self.left, self.after = port, count, after
@@ -316,7 +316,7 @@ def test_a_connection_that_ends_is_made_again_or_said(store, folder, expected, c
     cutter = Cutter(store[1], count)
     done = run(store, folder, "fit", "s3://people/all.parquet", *FIT, "--out", "cut", port=cutter.listening.getsockname()[1])
     cutter.close()
-    assert cutter.left < count - 1  # there were more connections than one
+    assert cutter.left < count - 1  # there was more than one connection
     if works:
         assert done.returncode == 0, done.stderr
         assert draws(folder, "cut").equals(expected)

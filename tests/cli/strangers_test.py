@@ -1,5 +1,5 @@
-"""Folders that a stranger has made: links, pipes and a parent run elsewhere. Nothing outside of the run's folder is changed, and
-nothing waits for ever.
+"""Folders that someone else prepared: links, pipes and a parent run elsewhere. Only the run's own folder is changed, and
+no command waits for ever.
 
     FLYMC=path/to/flymc python -m pytest strangers_test.py
 """
@@ -77,7 +77,7 @@ def test_a_folder_of_a_run_that_is_a_link_is_refused(inner, folder):
 
 
 def test_a_parent_run_is_never_written_to(folder):
-    """The rows of a run that are in another folder are read there, and neither made nor removed."""
+    """Rows that belong to a run in another folder are only read: neither recreated nor removed."""
     unfinished(folder / "again")
     (folder / "run" / "rows.arrow").rename(folder / "run" / "rows-1-of-2.arrow")  # the second part is missing
     before = contents(folder / "run")
@@ -141,7 +141,7 @@ def test_output_goes_to_files_only(folder):
 
 
 def test_writers_of_one_file_do_not_mix_up_what_they_write(folder):
-    """Each writes to a file of its own, and the last to rename it wins."""
+    """Each process writes to its own temporary file, and the last one to rename it wins."""
     (folder / "half.csv").write_bytes(b"\n".join((folder / "t.csv").read_bytes().split(b"\n")[:31]) + b"\n")
     expected = {}
     for table in ("t", "half"):
@@ -157,7 +157,7 @@ def test_writers_of_one_file_do_not_mix_up_what_they_write(folder):
 
 @pytest.mark.parametrize("name", ["settings.toml", "report.json", "preparation.flymc"])
 def test_a_file_without_end_is_not_read_whole(folder, name):
-    """Of 128 GiB, nearly none of which are on the disk."""
+    """The file has 128 GiB, nearly all of them a hole that takes no space on the disk."""
     if name == "preparation.flymc":
         unfinished(folder / "run")
     os.truncate(folder / "run" / name, 1 << 37)

@@ -1,4 +1,4 @@
-"""Small tables, one good and the others spoilt in one place each, as the bytes of the files that hold them."""
+"""Small tables, one good and the others spoilt in one place each, as bytes of files."""
 import io
 import random
 
@@ -9,7 +9,7 @@ ROWS = 60
 
 
 def good_columns(rows=ROWS):
-    """age, income and city explain bought, not perfectly; the same numbers on every machine."""
+    """age, income and city explain bought, though not perfectly; the same numbers on every machine."""
     chance = random.Random(1)
     columns = {"age": [], "income": [], "city": [], "bought": []}
     for i in range(rows):

@@ -1,4 +1,4 @@
-"""Names of files, folders and columns that a shell, TOML or a terminal reads as something else."""
+"""Names of files, folders and columns that a shell, TOML or a terminal would misread."""
 import json
 import os
 import random
@@ -9,7 +9,7 @@ import pytest
 from command import COMMAND, flymc
 
 QUICK = ["--warmup", 100, "--draws", 100, "--chains", 2, "--threads", 1]
-# Characters that a terminal acts upon: C0 except new lines and tabs, DEL, C1, direction marks, line separators.
+# Characters that control a terminal: C0 except new lines and tabs, DEL, C1, direction marks, line separators.
 ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
@@ -21,7 +21,7 @@ def write(path, names, rows=300):
 
 
 def said(*words, folder, code=0):
-    """Both output streams; bytes that are not UTF-8 become surrogates."""
+    """Both output streams as text; bytes that are not UTF-8 become surrogates."""
     done = subprocess.run([COMMAND, *map(str, words)], cwd=folder, capture_output=True)
     out = (done.stdout + done.stderr).decode("utf-8", "surrogateescape")
     assert done.returncode == code, out
@@ -41,7 +41,7 @@ def test_names_that_toml_reads_as_something_else(tmp_path):
     flymc("fit", table, "--target", "y #1", "--exclude", "x\\y", "--out", "run", "--quiet", *QUICK, folder=tmp_path)
     columns = ["a#b", "it's \"so\"", "= [1]", "007"]
     assert names_of("run", tmp_path) == ["intercept", *columns]
-    # The settings of a run are read by --config, and by the commands that go on from it.
+    # --config reads the settings of a run, and so do the commands that continue it.
     flymc("fit", "--config", "run/settings.toml", "--out", "again", "--quiet", folder=tmp_path)
     assert (tmp_path / "run/draws.parquet").read_bytes() == (tmp_path / "again/draws.parquet").read_bytes()
     flymc("sample", "run", "--seed", 2, "--out", folder / "sample", "--quiet", folder=tmp_path)
@@ -74,7 +74,7 @@ def test_names_do_nothing_to_the_terminal(strange, words):
     if words[-1] == "--json":
         start = out.index("{")
         json.JSONDecoder().raw_decode(out[start:])
-    if words == ["summary", "--json"]:  # it is the same JSON
+    if words == ["summary", "--json"]:  # the names in JSON are unchanged
         assert "a\u202eb" in names_of(runs[0], strange)
     if words[0] == "report":
         page = (strange / runs[0] / "report.html").read_text()
@@ -108,7 +108,7 @@ def test_folders_are_quoted_in_commands(tmp_path):
     flymc("ingest", "t.csv", "--target", "y", "--out", "its rows", "--quiet", folder=tmp_path)
     assert "`flymc resume 'its rows'`" in said("summary", "its rows", folder=tmp_path, code=1)
     flymc("ingest", "t.csv", "--target", "y", "--out", "./-rf", "--quiet", folder=tmp_path)
-    assert "`flymc resume ./-rf`" in said("summary", "--", "-rf", folder=tmp_path, code=1)  # and not a flag
+    assert "`flymc resume ./-rf`" in said("summary", "--", "-rf", folder=tmp_path, code=1)  # and not as a flag
 
 
 def test_a_limit_on_the_size_of_files_is_said(tmp_path):

@@ -1,4 +1,4 @@
-"""Times until an event and positive amounts: beside quadrature-free references, R's survreg, and what is refused."""
+"""Times until an event and positive amounts: compared with maximum likelihood and R's survreg, and refusals."""
 import json
 import shutil
 import subprocess
@@ -14,7 +14,8 @@ FAMILIES = ("weibull", "lognormal", "loglogistic")
 
 
 def patients(rows, family="weibull", seed=1, until=8.0):
-    """Years until an event by age and treatment; those who have had none leave at random, or at the end of the study."""
+    """Years until an event by age and treatment; patients without an event leave at random or at the end of the
+    study."""
     random = np.random.default_rng(seed)
     age, drug = random.normal(60, 10, rows), random.choice(["a", "b", "none"], rows, p=[0.5, 0.48, 0.02])
     error = {"weibull": lambda: np.log(random.exponential(size=rows)), "lognormal": lambda: random.normal(size=rows),
@@ -44,7 +45,7 @@ DENSITIES = {  # log f and log S of the standardised residual
 
 
 def best(table, family):
-    """The maximum of the likelihood of coefficients and log sigma, and standard errors by differences."""
+    """The maximum of the likelihood of coefficients and log sigma, with standard errors by finite differences."""
     x, y, seen = design(table), np.log(table["years"]), table["died"] == 1
     x[:, 1] -= 60
     density, longer = DENSITIES[family]
@@ -71,7 +72,7 @@ def test_the_posterior_beside_the_maximum_of_the_likelihood(family, tmp_path):
     table = patients(40_000, family, seed=3)
     found, done = fit(table, family, "--draws", 10000, folder=tmp_path)
     for name, (mean, error) in best(table, family).items():
-        # A posterior mean is off the maximum by some hundredths of a deviation, where 800 rows are of a level.
+        # With 800 rows of a level, a posterior mean differs from the maximum by some hundredths of a deviation.
         assert found[name]["mean"] == pytest.approx(mean, abs=0.04 * error + 4.5 * found[name]["mcse_mean"]), name
         assert found[name]["sd"] == pytest.approx(error, rel=0.03), name
     assert done["warnings"] == []
@@ -99,7 +100,7 @@ def test_beside_survreg(family, tmp_path):
 
 
 def test_amounts_without_events_are_all_seen(tmp_path):
-    """A log-normal regression of amounts is the gaussian one of their logarithms, under the same default prior."""
+    """A log-normal regression of amounts equals the gaussian one of their logarithms, under the same default prior."""
     table = {k: v for k, v in patients(5000, "lognormal", until=1e9).items() if k != "died"}
     found, _ = fit(table, "lognormal", folder=tmp_path)
     logs = {**{k: v for k, v in table.items() if k != "years"}, "log_years": np.log(table["years"])}
@@ -112,7 +113,7 @@ def test_amounts_without_events_are_all_seen(tmp_path):
 
 @pytest.mark.parametrize("family, median", [("weibull", np.log(np.log(2))), ("lognormal", 0), ("loglogistic", 0)])
 def test_predictions(family, median, tmp_path):
-    """Medians, survival curves and new times, from the draws themselves."""
+    """Medians, survival curves and new times agree with those computed from the draws."""
     fit(patients(20_000, family), family, folder=tmp_path)
     new = {"age": [50.0, 80.0], "drug": ["a", "none"]}
     write(pyarrow.table(new), tmp_path / "new.csv")
@@ -135,7 +136,7 @@ def test_predictions(family, median, tmp_path):
             p = np.exp(longer((np.log(float(t)) - at) / draws["sigma"]))
             assert row[f"survival[{t}]"] == pytest.approx(p.mean(), rel=1e-9, abs=1e-12)
             assert row[f"upper[{t}]"] == pytest.approx(np.quantile(p, 0.95), rel=1e-9, abs=1e-12)
-    # Of new times, nine in ten lie within the interval.
+    # The ends of the 0.8 interval are the 10 % and 90 % quantiles of new times.
     target = predicted("--interval", "0.8")[0]
     error = {"weibull": scipy.stats.gumbel_l, "lognormal": scipy.stats.norm, "loglogistic": scipy.stats.logistic}[family]
     for end, p in (("lower", 0.1), ("upper", 0.9)):
@@ -177,7 +178,7 @@ def test_what_does_not_go_together(tmp_path):
     said = flymc("fit", path, "--target", "years", "--sigma", 2, "--family", "weibull", "--out", "run", folder=tmp_path,
                  expect=2, both=True)
     assert "--sigma: only for the gaussian or student_t family" in said
-    # A name that a script left empty must not make events of all rows.
+    # An empty column name, as from an unset shell variable, must not turn all rows into events.
     said = flymc("fit", path, "--target", "years", "--event", "", "--family", "weibull", "--out", "run", folder=tmp_path, expect=2,
                  both=True)
     assert "--event: name a column" in said
@@ -186,7 +187,7 @@ def test_what_does_not_go_together(tmp_path):
 
 
 def test_few_events_do_not_make_a_narrow_default_prior(tmp_path):
-    """Most times are cut off at the end of the study: their mean and deviation are those of the study."""
+    """Most times are censored at the end of the study, so their mean and deviation reflect the study's length."""
     random = np.random.default_rng(3)
     age = random.normal(60, 10, 1000)
     time = np.exp(4 - 0.1 * (age - 60)) * random.exponential(size=1000)

@@ -1,4 +1,4 @@
-"""What is said where the rows leave a coefficient to the prior, and that nothing is said where they do not."""
+"""Warnings if the rows leave a coefficient to the prior, and no warnings otherwise."""
 import json
 
 import numpy as np
@@ -12,7 +12,7 @@ X, W = RANDOM.normal(size=(2, ROWS))
 Y = (RANDOM.random(ROWS) < 1 / (1 + np.exp(-X))).astype(float)
 GROUP = np.array(["a", "b", "c"])[RANDOM.integers(0, 3, ROWS)]
 CLASS = np.array(["r", "s", "t"])[RANDOM.integers(0, 3, ROWS)]
-# A level of seven rows, all of one class; and the same with one row of the other.
+# A level of seven rows, all of one class; and the same level with one row of the other class.
 RARE = np.concatenate([["d"] * 7, GROUP[7:]])
 ONE_SIDED = np.concatenate([np.ones(7), Y[7:]])
 TWO_SIDED = np.concatenate([[0.0], ONE_SIDED[1:]])
@@ -28,7 +28,7 @@ def warnings(folder, *flags, **columns):
                                    ["--prior", "flat"]])
 def test_an_ordinary_table_has_no_warnings(tmp_path, flags):
     assert warnings(tmp_path, *flags, x=X, w=W, g=GROUP, y=Y) == []
-    # A correlation of 0.9999 is hard to tell apart, and the rows do.
+    # Columns with a correlation of 0.9999 are still identified by the rows.
     if not flags:
         assert warnings(tmp_path, x=X, s=X + 0.01 * W, y=Y) == []
 
@@ -61,7 +61,7 @@ def test_a_class_that_a_level_never_has(tmp_path):
 
 @pytest.mark.parametrize("family, spread", [("poisson", 1e6), ("negative_binomial", 4)])
 def test_a_level_without_events(tmp_path, family, spread):
-    """Its coefficient has no end below, as that of a class that a level never has."""
+    """The likelihood has no maximum, as for a class that a level never has."""
     counts = RANDOM.negative_binomial(spread, spread / (spread + np.exp(0.5 + 0.3 * X)))
     (said,) = warnings(tmp_path, "--family", family, x=X, g=RARE, y=np.where(RARE == "d", 0, counts))
     assert "a coefficient has no end: no row where 'g[d]' is 1 has a target above 0" in said
@@ -74,7 +74,7 @@ def test_no_event_at_all(tmp_path):
 
 
 def test_a_level_of_successes_alone(tmp_path):
-    """Grouped rows say what the rows of a logistic regression do."""
+    """Grouped rows give the same warning as the rows of a logistic regression."""
     trials = RANDOM.integers(1, 9, ROWS)
     successes = RANDOM.binomial(trials, 1 / (1 + np.exp(-0.5 * X)))
     flags = ["--family", "binomial", "--trials", "n"]
@@ -84,7 +84,7 @@ def test_a_level_of_successes_alone(tmp_path):
 
 
 def test_a_column_that_holds_the_target(tmp_path):
-    """The advice is not to widen the prior."""
+    """The advice must not be to widen the prior."""
     (said,) = warnings(tmp_path, x=X, w=W, y=(X > 0).astype(float))
     assert "the values of 'x' in class '1' lie beyond all of those in class '0'" in said
     overlap = (X + 0.05 * W > 0).astype(float)
@@ -106,7 +106,7 @@ def test_separation_far_from_the_mean(tmp_path):
 
 
 def test_ordered_and_many_classes_that_a_column_tells(tmp_path):
-    """A wider prior would give a larger number, and no more truth."""
+    """A wider prior would only give a larger estimate, not a better one."""
     y = np.clip(np.floor(X), -1, 1).astype(int)
     (said,) = warnings(tmp_path, "--family", "ordinal", x=X, w=W, y=y)
     assert "the values of 'x' rise or fall with the classes" in said and "widen" not in said
@@ -128,7 +128,8 @@ def test_a_level_in_which_no_event_was_seen(tmp_path, family):
 
 
 def test_tables_without_a_bound_are_looked_at_too(tmp_path):
-    """Of many rows the anchor is that of a subsample, unless regular MCMC goes on from there."""
+    """With many rows the anchor is a subsample's mode, unless regular MCMC continues from there to the mode of all
+    rows."""
     rows = 45_000
     random = np.random.default_rng(5)
     x, g = random.normal(size=rows), np.where(np.arange(rows) % 9 == 0, "d", "a")
@@ -138,7 +139,7 @@ def test_tables_without_a_bound_are_looked_at_too(tmp_path):
 
 
 def test_a_prior_with_long_tails_that_gives_way(tmp_path):
-    """As wide as the prior, and far from it: the rows say much."""
+    """The posterior is as wide as the prior, but far from it, so the rows identify it."""
     said = warnings(tmp_path, "--prior", "default; x: student_t(3, 0, 0.02)", x=X, w=W, y=Y)
     assert not any("nearly the prior" in text for text in said)
 
@@ -146,12 +147,12 @@ def test_a_prior_with_long_tails_that_gives_way(tmp_path):
 def test_a_posterior_that_is_the_prior(tmp_path):
     (said,) = warnings(tmp_path, "--prior", "default; w: normal(0, 0.005)", x=X, w=W, g=GROUP, y=Y)
     assert "the posterior of 'w' is nearly the prior (1 of 5 coefficients)" in said and "--prior" in said
-    # The rows know w to 0.03: a prior of the same width is no longer all there is.
+    # The rows determine w to 0.03, so a prior of the same width is not all the information.
     assert warnings(tmp_path, "--prior", "default; w: normal(0, 0.03)", x=X, w=W, g=GROUP, y=Y) == []
 
 
 def test_a_shape_that_counts_do_not_have(tmp_path):
-    """A Poisson's counts say no more than that the shape is large. No column could be left out for that."""
+    """A Poisson's counts only show that the shape is large. The advice must not be to leave out a column."""
     said = warnings(tmp_path, "--family", "negative_binomial", x=X, y=RANDOM.poisson(np.exp(1 + 0.3 * X)))
     assert any("the posterior of 'shape' is nearly the prior: " in text and "choose a family that has no 'shape'" in text for text in said)
     assert not any("leave out" in text for text in said)
@@ -172,7 +173,7 @@ def test_a_scale_that_residuals_do_not_have(tmp_path):
 
 
 def test_an_intercept_separates_nothing(tmp_path):
-    """A narrow prior pulls hard at it, and it is 1 in all rows of all classes."""
+    """A narrow prior pulls the intercept away from the rows, but a column of ones cannot separate classes."""
     rare = (RANDOM.random(ROWS) < 0.01).astype(float)
     said = warnings(tmp_path, "--prior", "default; intercept: normal(0, 0.02)", x=X, y=rare)
     assert any("the prior strains against the data: 'intercept'" in text for text in said)

@@ -1,9 +1,9 @@
-"""What fits cost, in queries of rows, compared with what is recorded in queries.json: a change of more than 5 % fails.
+"""Compares the cost of fits, in queries of rows, with the record in queries.json: a change of more than 5 % fails.
 
     FLYMC=path/to/flymc python -m pytest tests/cost/cost_test.py
     FLYMC=path/to/flymc python tests/cost/cost_test.py           # records the present queries
 
-Queries are the same on every machine. The history of queries.json says which commit changed them, and its message why.
+Queries are the same on every machine. The history of queries.json says which commit changed them; its message says why.
 """
 import json
 import os
@@ -20,7 +20,7 @@ import pytest
 COMMAND = os.environ.get("FLYMC", "flymc")
 RECORD = pathlib.Path(__file__).parent / "queries.json"
 STAGES = ("anchor", "bound", "warm-up", "sampling")
-ALLOWED, FEW = 0.05, 500  # a share; so few queries are no matter
+ALLOWED, FEW = 0.05, 500  # a share; differences below FEW queries are ignored
 
 
 def table(rows=20000, features=10, seed=1):
@@ -56,7 +56,7 @@ FITS = {
 
 
 def queries(folder, words):
-    """By stage, of two chains of 500 draws."""
+    """Queries by stage, for two chains of 500 draws."""
     if not (folder / "table.parquet").exists():
         pyarrow.parquet.write_table(table(), folder / "table.parquet")
     command = [COMMAND, "fit", "table.parquet", *words, "--chains", "2", "--warmup", "200", "--draws", "500", "--seed", "1",

@@ -1,4 +1,4 @@
-"""What the tests of disks, damage and interrupts share: runs to spoil, what to expect of them, and a list of tests.
+"""Shared by the tests of disks, damage and interrupts: runs to damage, their expected results, and a list of tests.
 
 A test is a function of a Bench, marked @test. run_tests() prints a line for each and exits with 1 if one failed.
 """
@@ -31,7 +31,7 @@ def expect(condition, what):
 
 
 class Bench:
-    """A table, an undisturbed run on it, one that was stopped while it sampled, and ways to make others."""
+    """A table, an undisturbed run on it, a run that was stopped while it sampled, and functions that make others."""
 
     def __init__(self, program, folder):
         self.program, self.folder, self.made = program, folder, 0
@@ -41,7 +41,7 @@ class Bench:
         self.expect_code(0, self.fit(self.whole))
         self.stopped = folder / "stopped"
         command = self.start("fit", self.table, "--out", self.stopped, *FLAGS)
-        for chain in range(2):  # both sample
+        for chain in range(2):  # wait until both chains sample
             runs.wait_for(command, self.stopped, lambda files: f"parts/chain-{chain:03}-from-000000000000.parquet" in files)
         command.send(signal.SIGINT)
         self.expect_code(130, command.wait())
@@ -57,7 +57,7 @@ class Bench:
         return runs.Command(self.program, *arguments, "--quiet", before=before)
 
     def flymc(self, *arguments, before=None):
-        """Runs it to its end, without --quiet, which not every command has."""
+        """Runs the command to its end. Without --quiet, which some commands lack."""
         return runs.Command(self.program, *arguments, before=before).wait()
 
     def fit(self, run, before=None, table=None):
@@ -70,12 +70,12 @@ class Bench:
         expect(ended.code == code, f"exit code {code} was expected, not {ended}")
         for word in words:
             expect(str(word) in ended.text, f"'{word}' is not in: {ended}")
-        # Of a program that fell over, and of one that blames itself.
+        # Words from a crash, and from a program that reports its own defect.
         for word in ("terminate called", "what():", "Aborted", "Segmentation", "Sanitizer", "defect of flymc"):
             expect(word not in ended.text, f"'{word}' is in: {ended}")
 
     def expect_same(self, run, whole=None):
-        """Goes on with the run, and finds the undisturbed draws."""
+        """Resumes the run, and checks that its draws are the undisturbed ones."""
         self.expect_code(0, self.resume(run))
         different = runs.difference(run, whole or self.whole)
         expect(not different, f"{run}: {different}")

@@ -1,8 +1,8 @@
-"""Files of a run that are cut off, have a bit flipped or are lost: they are named, and what the message advises works.
+"""Damages files of a run: cut off, a bit flipped, lost. The file must be named, and the message's advice must work.
 
     damage_test.py FLYMC [NAME ...]     FLYMC is the command; NAMEs select tests
 
-Either damage is refused with exit code 1, or it did no harm and the draws are the same; nothing else in the run may change.
+Damage must be refused with exit code 1, or be harmless so that draws are the same; no other file of the run may change.
 """
 import pathlib
 import random
@@ -14,7 +14,7 @@ from bench import expect, run_tests, test
 
 
 def damages(good, flips, seed):
-    """A file cut off, and with single bits flipped; with words for each."""
+    """Yields the file cut off and with single bits flipped, each with a description."""
     for cut in (0, len(good) // 2, len(good) - 1):
         yield f"cut to {cut} bytes", good[:cut]
     chance = random.Random(seed)
@@ -29,7 +29,7 @@ def first_part(run):
 
 @test
 def damaged_files_of_a_run_that_was_stopped(bench):
-    # Arrow and Parquet have bytes that nobody reads, so a flip there may do no harm; then the draws must be the same.
+    # Arrow and Parquet files have unused bytes, so a flip there may be harmless; then the draws must be the same.
     for name, flips, harmless in (("settings.toml", 20, False), ("preparation.flymc", 10, False), ("gaps.flymc", 10, False), ("rows.arrow", 20, True),
                                   ("chains/chain-000.flymc", 10, False), (first_part(bench.stopped), 20, True)):
         run = bench.copy(bench.stopped)
@@ -45,7 +45,7 @@ def damaged_files_of_a_run_that_was_stopped(bench):
                 continue
             bench.expect_code(1, ended, f"{run / name}")
             refused += 1
-            if not name.startswith("parts"):  # a part is read again at the end only: the other draws are there by then
+            if not name.startswith("parts"):  # parts are read at the end only, after the other draws were made
                 (run / name).write_bytes(good)
                 expect(runs.contents(run) == before, f"{name}, {what}: it was refused, but the run is not what it was")
         expect(refused > flips // 2, f"{name}: only {refused} damages were noticed")
@@ -55,7 +55,7 @@ def damaged_files_of_a_run_that_was_stopped(bench):
 
 @test
 def advice_on_damaged_files_is_good(bench):
-    """What the message says to delete is deleted, nothing else, and the run goes on to the same draws."""
+    """Deletes only what the message says, then resumes the run, which must give the same draws."""
     for name in ("preparation.flymc", "gaps.flymc", "rows.arrow", "chains/chain-000.flymc", first_part(bench.stopped)):
         run = bench.copy(bench.stopped)
         (run / name).write_bytes((run / name).read_bytes()[:-10])

@@ -1,8 +1,8 @@
-"""Disks that are full: the command says so, nothing is lost, and with room again the run goes on to the same draws.
+"""Full disks: the command reports the problem, no data are lost, and with more space the run resumes to the same draws.
 
     full_disk_test.py FLYMC [NAME ...]     FLYMC is the command; NAMEs select tests
 
-A limit on the size of files hits one file of a run at a time; a small disk, where one can be mounted, fills up anywhere.
+A limit on file sizes affects one file of a run at a time; a small disk, if one can be mounted, fills up at any file.
 """
 import contextlib
 import os
@@ -15,7 +15,8 @@ from bench import Skip, expect, run_tests, test
 
 
 def no_file_above(size):
-    """Writes beyond `size` bytes fail as on a full disk, but with EFBIG, if the signal that comes with it is ignored."""
+    """Makes writes beyond `size` bytes fail as on a full disk, but with EFBIG; the signal that comes with it is
+    ignored."""
     def before():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
@@ -23,7 +24,7 @@ def no_file_above(size):
 
 
 def expect_refused(bench, ended, path):
-    """The advice is to raise the limit, or to look for space if a library does not say why it could not write."""
+    """Expects advice to raise the limit, or to look for space if a library gives no reason for the failed write."""
     bench.expect_code(3, ended, path)
     expect("ulimit -f" in ended.text or "space left" in ended.text, f"no advice: {ended}")
 
@@ -40,13 +41,13 @@ def full_disk_at_each_file_of_a_run(bench):
     parts = [path.stat().st_size for path in (bench.stopped / "parts").iterdir()]
     expect(max(parts) < size("draws.parquet") - 1, "the parts are too large for this test")
     started = ("chains", "parts", "draws.parquet", "report.json")
-    # What is there already, the file that does not fit, and how much does.
+    # The files to leave out, the file that exceeds the limit, and how much of it fits.
     for leave_out, name, fits in (
             ((*started, "preparation.flymc", "rows.arrow"), "rows.arrow", 0),
             ((*started, "preparation.flymc", "rows.arrow"), "rows.arrow", size("rows.arrow") // 2),
             ((*started, "preparation.flymc", "rows.arrow"), "rows.arrow", size("rows.arrow") - 1),
             ((*started, "preparation.flymc", "gaps.flymc"), "gaps.flymc", 600),
-            (started, "chains/chain-00", 200),  # or the first part, where warm-up is over before the first checkpoint
+            (started, "chains/chain-00", 200),  # or the first part, if warm-up ends before the first checkpoint
             (started, "parts/chain-00", min(parts) - 1),
             (started, "draws.parquet", size("draws.parquet") - 1),
             (("report.json",), "report.json", 500)):
@@ -89,7 +90,7 @@ def full_disk_for_exports_and_predictions(bench):
     for name in names:
         bench.expect_code(0, write(name))
     whole = {path.name: path.read_bytes() for path in out.iterdir()}
-    expect(len(whole) == len(names) + 1, f"not the files that were expected: {list(whole)}")  # Stan: a file per chain
+    expect(len(whole) == len(names) + 1, f"not the files that were expected: {list(whole)}")  # Stan CSV: one per chain
     for name in names:
         expect_none_written(name)
     expect({path.name: path.read_bytes() for path in out.iterdir()} == whole, "a file that stood there was touched")
@@ -100,7 +101,7 @@ def full_disk_for_what_it_says(bench):
     if not os.path.exists("/dev/full"):
         raise Skip("there is no /dev/full")
     with open("/dev/full", "w") as full:
-        # Results must arrive; what it tells a person on the way need not.
+        # Results must be written completely; progress messages may be lost.
         for arguments in (("summary", bench.whole), ("summary", bench.whole, "--json"), ("resume", bench.whole)):
             ended = runs.Command(bench.program, *arguments, stdout=full, stderr=subprocess.PIPE).wait()
             bench.expect_code(3, ended, "standard output cannot be written")
@@ -126,7 +127,7 @@ def small_disk(folder, kilobytes):
 @test
 def disk_that_fills_up(bench):
     rows = (bench.whole / "rows.arrow").stat().st_size // 1024 + 4
-    # Too small for anything but the settings; for the rows; then room for more and more of what follows.
+    # Too small for anything but the settings; then for the rows; then with room for more and more of the later files.
     ends = []
     for kilobytes in (4, 8, 64, rows // 2, rows, rows + 12, rows + 20, rows + 36, rows + 100, rows + 180, rows + 300):
         disk = bench.new()

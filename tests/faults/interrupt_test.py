@@ -1,4 +1,4 @@
-"""Commands that are interrupted, may not write, or meet another at work: what is on the disk stays good to go on with.
+"""Commands that are interrupted, lack permissions, or meet another process: runs can always be resumed.
 
     interrupt_test.py FLYMC [NAME ...]     FLYMC is the command; NAMEs select tests
 """
@@ -10,7 +10,7 @@ import time
 import runs
 from bench import FLAGS, Skip, expect, run_tests, test
 
-NOBODY = 65534  # the user
+NOBODY = 65534  # user id of nobody
 MOMENTS = {"ingest": "rows.arrow.", "prepare": "rows.arrow", "warm-up": "preparation.flymc",
            "checkpoints": "chains/chain-000.flymc", "sampling": "parts/chain-000-from-000000000000.parquet"}
 
@@ -19,7 +19,7 @@ MOMENTS = {"ingest": "rows.arrow.", "prepare": "rows.arrow", "warm-up": "prepara
 def interrupts_leave_a_run_to_go_on_with(bench):
     for signals in ([signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP], [signal.SIGINT, signal.SIGINT], [signal.SIGTERM, signal.SIGTERM]):
         for moment, file in MOMENTS.items():
-            for _ in range(20):  # on a busy machine this process may miss a file that lives for a millisecond
+            for _ in range(20):  # on a busy machine this process may miss a file that exists for a millisecond
                 run = bench.new()
                 command = bench.start("fit", bench.table, "--out", run, *FLAGS)
                 if runs.wait_for(command, run, lambda files: any(name == file or file.endswith(".") and name.startswith(file) for name in files)):
@@ -35,7 +35,7 @@ def interrupts_leave_a_run_to_go_on_with(bench):
 
 @test
 def interrupts_write_a_checkpoint(bench):
-    """Of all that was done: without an interrupt, no checkpoint comes before a chain's end."""
+    """The checkpoint has all draws made so far. Without an interrupt, these settings write none before a chain ends."""
     flags = [*FLAGS[:-4], "--thin", 50, "--checkpoint-seconds", 1000]
     def begin(run):
         command = bench.start("fit", bench.table, "--out", run, *flags)
@@ -58,7 +58,7 @@ def interrupts_write_a_checkpoint(bench):
 
 @test
 def closed_terminal_leaves_a_run_to_go_on_with(bench):
-    """SIGHUP comes when the command's output has no reader any more. Under nohup the run goes on."""
+    """SIGHUP arrives when the command's output has no reader any more. With nohup the run continues."""
     run = bench.new()
     command = bench.start("fit", bench.table, "--out", run, *FLAGS,
                           before=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
@@ -76,7 +76,7 @@ def second_interrupt_ends_at_once(bench):
     command = bench.start("fit", table, "--out", run, *FLAGS)
     expect(runs.wait_for(command, run, lambda files: any(name.startswith("rows.arrow.") for name in files)), "it ended too soon")
     command.send(signal.SIGINT)
-    time.sleep(0.15)  # two signals at once are taken for one
+    time.sleep(0.15)  # two signals at once count as one
     expect(command.running(), "a first interrupt while the rows are read waits for them")
     command.send(signal.SIGINT)
     ended = command.wait()
@@ -98,7 +98,7 @@ def folders_without_permission(bench):
             if as_root:
                 os.chown(path, NOBODY, NOBODY)
             path.chmod(folders if path.is_dir() else files)
-    # May not be written: the folder that is to be made, and each stage's file.
+    # Folders and files that may not be written: the folder to be created, and each stage's file.
     locked = bench.new()
     locked.mkdir(0o555)
     bench.expect_code(3, bench.fit(locked / "run", before=before), locked / "run")
@@ -112,7 +112,7 @@ def folders_without_permission(bench):
         give(run, 0o755, 0o644)
         expect(runs.contents(run) == there, f"{run}: it could not be written, but is not what it was")
         bench.expect_same(run)
-    # May not be read.
+    # Files that may not be read.
     run = bench.copy(bench.stopped)
     give(run, 0o755, 0o000)
     bench.expect_code(3, bench.resume(run, before=before), run / "settings.toml")

@@ -1,4 +1,4 @@
-"""Fits that race for one folder: one of each pair gets it, with the draws of its own prior, and the other says so.
+"""Fits that race for one folder: one of each pair gets it, with the draws of its own prior; the other reports this.
 
     race_test.py FLYMC     FLYMC is the command; the environment's FLYMC_PAIRS says how many pairs race (20)
 """
@@ -21,7 +21,7 @@ def fit(program, table, run, prior):
 
 
 def race(program, table, run, references):
-    """What is wrong with the end of a pair; empty: nothing."""
+    """Describes what is wrong with the result of a pair. Empty if nothing is."""
     ends = [command.wait() for command in [fit(program, table, run, prior) for prior in PRIORS]]
     won = [i for i, ended in enumerate(ends) if ended.code == 0]
     if len(won) != 1:
@@ -48,7 +48,7 @@ def main():
                 sys.exit(f"the fit alone failed: {ended}")
         for pair in range(pairs):
             run = folder / f"run{pair}"
-            if pair % 2:  # a folder that is there, as a fit leaves it whose table could not be read
+            if pair % 2:  # an existing folder, as left by a fit whose table could not be read
                 run.mkdir()
                 shutil.copy(references[0] / "settings.toml", run)
             if wrong := race(program, table, run, references):

@@ -1,4 +1,4 @@
-"""What the fault tests share: a table, flymc as a process, files that come and go, and draws compared bit for bit."""
+"""Shared by the fault tests: a table, flymc as a process, the files of a run, and bitwise comparison of draws."""
 import os
 import pathlib
 import random
@@ -17,7 +17,7 @@ except ImportError as error:
 
 
 def make_table(path, rows, seed=1):
-    """Three numbers, a text and a target of 0 and 1 that depends on them."""
+    """Three numbers, a text, and a 0/1 target that depends on them."""
     source = random.Random(seed)
     numbers = [[source.gauss(0.0, 1.0) for _ in range(rows)] for _ in range(3)]
     kinds = [source.choice(("ash", "beech", "cedar", "oak")) for _ in range(rows)]
@@ -28,7 +28,7 @@ def make_table(path, rows, seed=1):
 
 
 class Ended:
-    """How a command ended: its exit code (negative: the signal) and what it said."""
+    """The end of a command: its exit code (negative: the signal) and its output."""
 
     def __init__(self, code, text, seconds):
         self.code, self.text, self.seconds = code, text, seconds
@@ -38,7 +38,7 @@ class Ended:
 
 
 class Command:
-    """flymc, running. What it says fits into a pipe, so nothing waits for a reader."""
+    """A running flymc process. Its output fits into a pipe, so it never waits for a reader."""
 
     def __init__(self, program, *arguments, before=None, **streams):
         self.began = time.monotonic()
@@ -53,7 +53,7 @@ class Command:
             self.process.send_signal(number)
 
     def wait(self, limit=300):
-        """Ends it and fails where it takes too long: a command that hangs must not hang the test."""
+        """Waits for the end; kills the process and fails after `limit` seconds, so that the test cannot hang."""
         try:
             said, aside = self.process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
@@ -68,7 +68,7 @@ class Command:
 
 
 def files_in(folder):
-    """Names of the files of a run, folders and all; some vanish while we look."""
+    """Names of the files of a run, including its folders; files may vanish during the call."""
     found = set()
     for place, prefix in ((folder, ""), (folder / "chains", "chains/"), (folder / "parts", "parts/")):
         try:
@@ -84,7 +84,7 @@ def contents(folder):
 
 
 def wait_for(command, folder, seen):
-    """Polls without a pause, because some files live for less than a millisecond. False if the command ended first."""
+    """Polls without a pause, because some files exist for less than a millisecond. False if the command ended first."""
     while command.running():
         if seen(files_in(folder)):
             return True
@@ -92,7 +92,8 @@ def wait_for(command, folder, seen):
 
 
 def difference(folder, reference):
-    """What differs between the draws of two runs, to the bit, sampler statistics too; empty: nothing."""
+    """Describes how the draws of two runs differ, bit for bit, including sampler statistics. Empty if they are
+    equal."""
     one, other = pathlib.Path(folder) / "draws.parquet", pathlib.Path(reference) / "draws.parquet"
     if not one.exists():
         return f"{one} is not there"

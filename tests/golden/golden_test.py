@@ -1,8 +1,8 @@
-"""Runs that earlier versions of flymc left behind: each is read and gone on with, or refused in words.
+"""Runs of earlier versions of flymc: each must be read and resumed, or refused with a message that names both versions.
 
-tests/golden/VERSION holds runs in the format of that version (make.py). READS says what the present version does with
-each; a new version of the format adds its line, and may take from the older ones only what it refuses in a sentence that
-names both versions.
+tests/golden/VERSION has runs in the format of that version (made by make.py). READS says which commands the present
+version must support for each. A new version of the format adds its entry. It may stop supporting a command for older
+versions only if the refusal names both versions.
 """
 import json
 import os
@@ -17,8 +17,9 @@ import pytest
 COMMAND = os.environ.get("FLYMC", "flymc")
 HERE = pathlib.Path(__file__).resolve().parent
 PRESENT = "9"
-# 5: the preparation has no recipe yet. 6: priors are those of the features, not of the table's columns. 7: chains under a
-# Laplace prior move in a narrower frame. 8: coefficients with long tails have other moves.
+# Reasons why older versions cannot be resumed. 5: the preparation has no recipe. 6: priors are on the scale of the
+# features instead of the table's columns. 7: chains under a Laplace prior move in a narrower frame. 8: coefficients
+# with long tails have other moves.
 READS = {"5": {"summary", "predict"}, "6": {"summary", "predict"}, "7": {"summary", "predict"},
          "8": {"summary", "predict"}, "9": {"summary", "predict", "resume"}}
 
@@ -33,13 +34,13 @@ def check_refusal(done, version):
     assert named in done.stderr and f"version {PRESENT}" in done.stderr, done.stderr
 
 
-# Each model of a version has its summary beside it; poisson (rows of codes) came with 8.
+# Each model of a version has a summary in JSON; poisson (rows with codes) exists since 8.
 MODELS = {version: sorted(path.stem for path in (HERE / version).glob("*.json")) for version in READS}
 
 
 @pytest.fixture(params=[(version, model) for version in READS for model in MODELS[version]], ids="-".join)
 def golden(request, tmp_path):
-    """A copy: a run is never changed by what only reads it, but resuming goes on with it."""
+    """A copy of the version's folder, because resuming changes a run."""
     version, model = request.param
     shutil.copytree(HERE / version, tmp_path / "runs")
     return version, tmp_path / "runs", model
@@ -80,7 +81,7 @@ def test_predict(golden):
 
 
 def test_resume(golden):
-    """The interrupted run goes on to the draws of the one that was not."""
+    """The interrupted run resumes to the draws of the uninterrupted one."""
     version, folder, model = golden
     done = flymc("resume", folder / f"{model}-interrupted")
     if "resume" not in READS[version]:
@@ -90,12 +91,12 @@ def test_resume(golden):
                        for run in (model, f"{model}-interrupted"))
     assert found.column_names == expected.column_names and found.num_rows == expected.num_rows
     for name in expected.column_names:
-        # Bit for bit on the machine that made them; another compiler may round otherwise.
+        # Bit-identical on the machine that made them; another compiler may round differently.
         assert found[name].to_pylist() == pytest.approx(expected[name].to_pylist(), rel=1e-6, abs=1e-9), name
 
 
 def test_resume_from_records_of_another_version(golden):
-    """A record whose first line names another version is refused with both, whatever is in it."""
+    """A record whose first line names another version is refused with both versions, whatever its contents."""
     version, folder, model = golden
     if "resume" not in READS[version]:
         pytest.skip("refused for its rows")

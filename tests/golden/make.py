@@ -1,10 +1,10 @@
-"""Makes the golden runs of the format that this flymc writes: tests/golden/<version>, for golden_test.py to read for ever.
+"""Makes the golden runs in the format of this flymc: tests/golden/<version>, which golden_test.py reads from then on.
 
     make.py FLYMC VERSION [MODEL ...]
 
-Each model has a finished run, and the same run interrupted while it sampled; predictions and the summary are kept beside
-them. Run it once after the format's version was raised, and commit the folder; a version may get further models while it
-is the present one, but never make an old one again.
+Each model has a finished run, and the same run interrupted while it sampled; predictions and the summary are stored with
+them. Run it once after the format's version was raised, and commit the folder. Models may be added while the version is
+the present one; never recreate the runs of an old version.
 """
 import json
 import math
@@ -18,17 +18,17 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Tables are recorded by their absolute paths.
+# Runs record the absolute path of their table, so it is always made in this folder.
 WORKSHOP = pathlib.Path("/tmp/flymc-golden")
-# Few draws, each of many iterations, so that there is time to interrupt; the sharp bound in spite of few rows.
+# Few draws with many iterations each, which leaves time to interrupt; the sharp bound although there are few rows.
 COMMON = ["--chains", "2", "--draws", "60", "--thin", "50", "--warmup", "200", "--bound", "sharp", "--threads", "1"]
 MODELS = {
-    # Dropped rows, a text, a level of one class whose rows are lit.
+    # Dropped rows, a text column, and a level of one class whose rows are lit.
     "logistic": ["--target", "bought", "--exclude", "grade,amount", "--missing", "drop", "--lit", "0.5"],
     "softmax": ["--target", "grade", "--exclude", "bought,amount", "--family", "softmax", "--missing", "drop"],
     "student_t": ["--target", "amount", "--exclude", "bought,grade", "--family", "student_t", "--sigma", "2",
                   "--missing", "drop", "--prior", "normal(0, 10); age: laplace(0, 1)"],
-    # Rows of codes, with products of terms and an exposure.
+    # Rows with codes, products of terms, and an exposure.
     "poisson": ["--formula", "visits ~ shop + weekday*log(price) + rain", "--family", "poisson", "--exposure", "hours", "--lit", "0.1",
                 "--missing", "drop"],
 }
@@ -67,7 +67,7 @@ def write_counts(path, rows, seed):
 
 
 def interrupted(command, run):
-    """Starts a fit and stops it once a chain has draws on the disk."""
+    """Starts a fit and stops it once a chain has draws on disk."""
     process = subprocess.Popen([*command, "--out", run, "--checkpoint-seconds", "0.01"], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
     while process.poll() is None and not any((run / "parts").glob("*.parquet")):

@@ -1,4 +1,4 @@
-"""Installs a build into a temporary folder and uses it from there, by find_package and by pkg-config.
+"""Installs a build into a temporary folder and uses it from there, with find_package and with pkg-config.
 
     install_test.py BUILD SOURCE
 """
@@ -28,7 +28,7 @@ def must(holds, message):
 
 
 def check_files(prefix):
-    """No file mentions the folders it was built in, and programs look for libraries beside themselves only."""
+    """No file mentions the build or source folder, and programs search for libraries only relative to themselves."""
     files = [path for path in prefix.rglob("*") if path.is_file()]
     for path in files:
         content = path.read_bytes()
@@ -41,7 +41,7 @@ def check_files(prefix):
 
 
 def check_headers(include, folder):
-    """Returns a source that includes every header. None needs those of another library, but for Eigen."""
+    """Returns a source that includes every header. Headers may include those of Eigen, but of no other library."""
     headers = sorted(include.rglob("*.hpp"))
     must(len(headers) > 100 and include / "flymc" / "version.hpp" in headers, f"{include} has {len(headers)} headers")
     for header in headers:
@@ -65,7 +65,7 @@ def check_find_package(prefix, headers, folder):
     check_fit(run(build / "table", loans, "defaulted"))
     if (build / "ranks").exists():
         must(run(build / "ranks") == run(prefix / "bin" / "flymc", "--version"), "the header has another version")
-    # A component or a version that is not there is refused by name.
+    # An unknown component or version is refused by name.
     for words, message in {"0.1 REQUIRED COMPONENTS nowhere": "has no component 'nowhere'",
                            "0.2 REQUIRED": "version: 0.1", "1 REQUIRED": "version: 0.1"}.items():
         project = folder / words.replace(" ", "-")
@@ -91,7 +91,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         run("cmake", "--install", BUILD, "--prefix", folder / "first")
-        # Users may move what was installed.
+        # Users may move an installation.
         prefix = (folder / "first").rename(folder / "prefix")
         files = check_files(prefix)
         for name in ("man/man1/flymc.1", "bash-completion/completions/flymc", "zsh/site-functions/_flymc",

@@ -1,4 +1,4 @@
-// Uses flymc::mpi, and the version.
+// Uses flymc::mpi and the version.
 #include <cstdio>
 #include <flymc/comm/launcher.hpp>
 #include <flymc/comm/mpi/mpi_job.hpp>

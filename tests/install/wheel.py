@@ -1,7 +1,7 @@
-"""Uses a wheel in new environments that have nothing else of flymc.
+"""Uses a wheel in new environments that contain no other part of flymc.
 
-    python3 tests/install/wheel.py dist/flymc-*.whl                    # an environment each for no MPI and PyPI's two
-    python3 tests/install/wheel.py WHEEL --pyarrow 20.0.0 22.0.0 ...   # beside each of these; by hand
+    python3 tests/install/wheel.py dist/flymc-*.whl                    # without MPI, and with PyPI's two MPIs
+    python3 tests/install/wheel.py WHEEL --pyarrow 20.0.0 22.0.0 ...   # with each of these versions; by hand
 """
 import argparse
 import hashlib
@@ -16,7 +16,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 LOANS = SOURCE / "examples" / "data" / "loans.csv"
 FIT = ["fit", LOANS, "--target", "defaulted", "--seed", "1", "--chains", "2", "--draws", "200", "--threads", "1", "--quiet"]
 
-# A fit of a table in pyarrow's hands, with both Arrows at work before and after, and until the process ends.
+# A fit of a pyarrow table; both copies of Arrow are used before and after it, and until the process ends.
 BESIDE = """
 import os, sys
 if "{flags}" == "global":
@@ -42,7 +42,7 @@ def run(*words, folder, **environment):
 
 
 def environment_with(folder, *packages):
-    """A new environment with these packages; returns its folder of programs."""
+    """Creates an environment with these packages; returns its folder of programs."""
     run(sys.executable, "-m", "venv", folder / "venv", folder=folder)
     run(folder / "venv" / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", *packages, folder=folder)
     return folder / "venv" / "bin"
@@ -53,7 +53,8 @@ def digest(run_folder):
 
 
 def check_alone(wheel, folder):
-    """From nothing to a posterior by the command, then Python, a report and an export; returns the draws' hash."""
+    """Goes from an empty environment to a posterior by the command, then Python, a report and an export; returns the
+    draws' hash."""
     start = time.monotonic()
     programs = environment_with(folder, wheel)
     run(programs / "flymc", *FIT, "--out", "run", folder=folder)
@@ -82,7 +83,7 @@ def check_mpi(wheel, mpi, folder, expected):
 
 
 def check_beside(wheel, version, folder):
-    """The package beside another version of pyarrow, imported before and after it, with local and with global symbols."""
+    """The package with another version of pyarrow, imported before and after it, with local and with global symbols."""
     programs = environment_with(folder, wheel, f"pyarrow=={version}", "pandas<3")
     said = {run(programs / "python", "-c", BESIDE.format(flags=flags, imports=imports, loans=str(LOANS)), folder=folder).strip()
             for flags in ("local", "global") for imports in ("import flymc, pyarrow", "import pyarrow, flymc")}

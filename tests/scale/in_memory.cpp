@@ -11,7 +11,7 @@
 int main(int argc, char** argv) {
   if (argc != 5) return 2;
   using namespace flymc;
-  // As tests/scale/ranks.py has them for the command.
+  // The same settings as tests/scale/ranks.py gives the command.
   Settings settings;
   settings.family = argv[4];
   settings.sigma = 1.0;

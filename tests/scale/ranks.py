@@ -1,4 +1,4 @@
-"""What the tests of scale share: a table, flymc on ranks, and draws compared bit for bit."""
+"""Shared by the tests of scale: a table, flymc on ranks, and bitwise comparison of draws."""
 import os
 import pathlib
 import shutil
@@ -12,14 +12,13 @@ import numpy as np  # noqa: E402
 import pyarrow as pa  # noqa: E402
 import pyarrow.parquet  # noqa: E402
 
-# Open MPI refuses to run as root, or on more ranks than cores, unless it is told that this is meant.
+# Open MPI refuses to run as root, or on more ranks than cores, unless these variables permit it.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_mpi_yield_when_idle": "1"}
 os.environ.update(ENVIRONMENT)
 
-# Target, and the columns that are no features. The anchored bound keeps more rows bright than the default: more to tell
-# other ranks of.
-# Target, and columns that are left out. With the towns, which are many, rows have codes.
+# The target, and the columns that are left out. With town, which has many levels, rows have codes. The anchored bound
+# keeps more rows bright than the default, so ranks exchange more.
 FAMILIES = {"logistic": ("y", "k,r,town"), "softmax": ("k", "y,r,town"), "student_t": ("r", "y,k")}
 SETTINGS = ["--bound", "anchored", "--chains", "2", "--warmup", "120", "--draws", "80"]
 
@@ -37,7 +36,8 @@ def need_mpi(program):
 
 
 def make_table(path, rows=200_000, seed=1):
-    """Three numbers, texts of four and of twenty levels, and a target for each family; row groups for ranks to share."""
+    """Three numbers, texts of four and of twenty levels, and a target for each family; row groups for ranks to
+    share."""
     random = np.random.default_rng(seed)
     a, b, c = random.normal(size=(3, rows))
     kind = np.array(["ash", "beech", "cedar", "oak"])[random.integers(0, 4, rows)]
@@ -51,7 +51,7 @@ def make_table(path, rows=200_000, seed=1):
 
 
 def on_ranks(ranks, program, *arguments):
-    """The words of a command on so many ranks; 0: without mpirun."""
+    """The words of a command on `ranks` ranks; 0: without mpirun."""
     return [*(["mpirun", "-n", str(ranks)] if ranks else []), str(program), *map(str, arguments)]
 
 
