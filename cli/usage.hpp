@@ -22,7 +22,7 @@ class HelpFormatter : public CLI::Formatter {
 };
 
 // Returns the result of `check`. If it throws and only flags were given, the error becomes one of usage. With a file of
-// settings it stays as it is, because either may be the cause.
+// settings, which may be the cause, it stays an InputError and names the file.
 template <class Check>
 auto blame_flags(const Check& check, const std::string& config = "") {
   try {

@@ -27,8 +27,8 @@ class Enough {
   double ess() const { return ess_; }               // the required ESS; 0: none
   bool fixed() const { return most_rounds_ == 1; }  // whether the number of draws is fixed in advance
   bool last(std::int64_t draws) const { return draws >= most_rounds_ * round_; }
-  // Whether the chains can stop at `now`. Except in the first round, the round before must have met the criterion too:
-  // the first of many noisy estimates to pass a limit is likely to be too high.
+  // Whether the chains can stop at `now`. The round before must have met the criterion too, because the first of many
+  // noisy estimates to pass a limit is likely to be too high. If no ESS was requested, the first round may be enough.
   bool reached(const Worth& before, const Worth& now, std::int64_t draws) const;
   std::string describe(const Worth& now, std::int64_t draws) const;
 
