@@ -1,7 +1,4 @@
-// The flymc command: converts flags to settings and calls the library.
-#include <fmt/format.h>
-#include <unistd.h>
-
+// The flymc command: it parses the command line and does what that asks for.
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <memory>
