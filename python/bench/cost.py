@@ -1,9 +1,9 @@
-"""What flymc.fit costs beside the command on the same million rows of 20 columns, after ingest.
+"""Compares the cost of flymc.fit and of the command on the same million rows of 20 columns, after ingest.
 
     python python/bench/cost.py [ROWS]
 
-Both are timed from the moment when the rows are on the disk (the last write to rows.arrow) to the end: anchor, bound,
-warm-up, sampling and the summary. The best of three each; the draws are compared first.
+Both are timed from the last write to rows.arrow to the end: anchor, bound, warm-up, sampling and the summary. The times
+are the best of three; the draws are compared first.
 """
 
 import pathlib

@@ -9,8 +9,8 @@
 import os as _os
 import sys as _sys
 
-# The module has an Arrow of its own, which may be another version than that of pyarrow. With this flag the module's
-# calls go to its own, even if the process has loaded pyarrow's with global symbols.
+# The module contains its own Arrow, whose version may differ from pyarrow's. With this flag the module's calls go to
+# its own Arrow, even if the process has loaded pyarrow's with global symbols.
 _flags = _sys.getdlopenflags()
 _sys.setdlopenflags(_os.RTLD_NOW | getattr(_os, "RTLD_DEEPBIND", 0))
 try:
@@ -58,7 +58,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str):
-    # scikit-learn takes longer to import than all the rest, and is not needed by everyone.
+    # Imported only if needed: importing scikit-learn takes longer than everything else.
     if name in ("FlyMCClassifier", "FlyMCRegressor"):
         from . import estimators
 

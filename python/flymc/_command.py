@@ -1,4 +1,4 @@
-"""The flymc command, which is a program of its own beside this file."""
+"""Runs the flymc command, a separate program in the folder of this file."""
 
 import os
 import pathlib

@@ -8,9 +8,9 @@ from typing import Any
 
 @dataclass
 class Check:
-    """What `Fit.check` found. Printed, it is what the command `flymc check` prints.
+    """The result of `Fit.check`. It prints what the command `flymc check` prints.
 
-    Every number is a mean over a group of rows, observed and as the model expects it, with a band. If the model is right,
+    Every number is a mean over a group of rows: observed, expected by the model, and with a band. If the model is right,
     all bands hold at once with probability `level` or more.
     """
 
@@ -21,7 +21,7 @@ class Check:
     sampled_rows: int
     draws: int  # tables that were drawn
     verdict: str
-    assurance: str  # how sure that is
+    assurance: str  # a sentence on how certain the result is
     findings: list[str]  # the numbers that are furthest outside, a sentence each
     parts: list[dict[str, Any]] = field(repr=False)  # as `flymc check --json` has them
     text: str = field(repr=False)

@@ -1,4 +1,4 @@
-"""What a person may have got wrong about the columns of a table, in words: misspelt, dates, missing values."""
+"""Messages about mistakes in the columns of a table: misspelt names, dates, missing values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas
 
 MOST_LEVELS = 1000  # as in the command
-TIMES = {  # by the names that pandas has for them
+TIMES = {  # by their names in pandas
     **dict.fromkeys(("datetime64", "datetime", "date", "period"), "dates"),
     **dict.fromkeys(("timedelta64", "timedelta"), "durations"),
     "time": "times of day",
@@ -22,7 +22,7 @@ TIMES = {  # by the names that pandas has for them
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a sentence about a name that is not there, as the command ends it.
+    """Returns the end of a message about an unknown name: the nearest name, or all names; worded as by the command.
 
     >>> did_you_mean("agee", ["age", "income"])
     "; did you mean 'age'?"
@@ -38,7 +38,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def no_number(name: str, kind: str, leave_out: str) -> InputError:
-    """About a column of dates or durations.
+    """Returns the error for a column of dates or durations (`kind`), which says what to put in its place.
 
     >>> print(no_number("took", "durations", "leave it out"))
     data: column 'took' holds durations, which are no numbers; put hours in its place, in pandas \
@@ -55,7 +55,7 @@ data['took'].dt.total_seconds() / 3600, or leave it out
 
 
 def kind_of_time(column: pandas.Series) -> str | None:
-    """Dates, times or durations, if the column holds these, as whatever type."""
+    """Returns "dates", "times" or "durations" if the column holds these in any type, else None."""
     from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype
 
     if is_numeric_dtype(column.dtype) or is_bool_dtype(column.dtype):
@@ -65,7 +65,7 @@ def kind_of_time(column: pandas.Series) -> str | None:
 
 
 def refuse_many_levels(column: pandas.Series, by_itself: bool, as_levels: bool) -> None:
-    """A coefficient per level of a column that names its rows is a model that nobody wants, and takes all memory."""
+    """Raises InputError for a column whose levels are names of rows: a coefficient for each would take all memory."""
     from pandas.api.types import is_numeric_dtype
 
     if (as_levels or by_itself and not is_numeric_dtype(column.dtype)) and column.nunique() > MOST_LEVELS:
@@ -76,7 +76,8 @@ def refuse_many_levels(column: pandas.Series, by_itself: bool, as_levels: bool) 
 
 
 def whole_rows(frame: pandas.DataFrame, names: Sequence[str], missing: str) -> np.ndarray:
-    """Which rows have a value in each of these columns. If rows may not be dropped, one that has not is an error."""
+    """Returns which rows have a value in each of these columns. Raises InputError if a row lacks one and may not be
+    dropped (`missing` is not "drop")."""
     empty = frame[list(names)].isna()
     counts = empty.sum()
     if missing == "error" and counts.any():

@@ -1,4 +1,4 @@
-"""Estimators with the habits of scikit-learn: fit, predict, predict_proba, coef_, score."""
+"""Estimators with the interface of scikit-learn: fit, predict, predict_proba, coef_, score."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BATCH = 1 << 22  # numbers in one product of rows and draws
 
 
 class _Estimator(BaseEstimator):
-    """What both have: settings, the names of columns, and draws that are kept in memory so that it can be pickled."""
+    """The base of both estimators: settings, column names, and draws, kept in memory so that it can be pickled."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -30,7 +30,7 @@ class _Estimator(BaseEstimator):
         return tags
 
     def _sample(self, X: Any, y: np.ndarray, prior: Priors | None, **settings: Any) -> None:
-        # Those of a data frame, or as scikit-learn calls columns without a name.
+        # The names of a data frame's columns, or scikit-learn's names for columns without names.
         names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])]
         said = _with_labels(["intercept", *names], getattr(self, "classes_", []))
         if isinstance(prior, Mapping):
@@ -56,19 +56,20 @@ class _Estimator(BaseEstimator):
             )
         except InputError as error:
             raise InputError(_spoken(tables.left_out(str(error), "X"), said)) from None
-        assert isinstance(found, Fit)  # a hurdle is none of the families here
+        assert isinstance(found, Fit)  # the estimators fit no hurdle
         theta = found.array().reshape(-1, len(found.names))
         if set(found.names[X.shape[1] + 1 :]) & {"sigma", "shape"}:  # a parameter besides coefficients
             setattr(self, found.names[-1] + "_", float(theta[:, -1].mean()))
             theta = theta[:, :-1]
         self.draws_ = theta.reshape(len(theta), -1, X.shape[1] + 1)  # draw, predictor, intercept and columns
         if found.report["differences"]:
-            # The data know differences between classes alone. As scikit-learn's, coefficients sum to 0 over classes.
+            # The data determine only differences between classes. As in scikit-learn, coefficients sum to 0 over
+            # classes.
             first = np.zeros((len(theta), 1, X.shape[1] + 1))
             self.draws_ = np.concatenate([first, self.draws_], axis=1)
             self.draws_ -= self.draws_.mean(axis=1, keepdims=True)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they come below
+            warnings.simplefilter("ignore")  # `summary_` gives them below
             self.summary_ = found.summary()
         self.summary_.index = self.summary_.index.map(lambda name: said.get(name, name))
         for reason in found.report["warnings"]:
@@ -77,14 +78,14 @@ class _Estimator(BaseEstimator):
         self.coef_, self.intercept_ = mean[:, 1:], mean[:, 0]
 
     def _predictors(self, X: Any):
-        """The predictors of some rows at a time under every draw: (row, draw, predictor)."""
+        """Yields the linear predictors of one batch of rows after another under every draw: (row, draw, predictor)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse="csr")
         size = max(1, BATCH // (self.draws_.shape[0] * self.draws_.shape[1]))
         for first in range(0, X.shape[0], size):
             rows = X[first : first + size]
             rows = rows.toarray() if tables.is_sparse(X) else rows
-            # One row at a time has the same bits as all of them: a sum over columns in their order, no block product.
+            # A sum over columns in their order, not a matrix product: so a row has the same bits in any batch.
             eta = np.broadcast_to(self.draws_[:, :, 0], (len(rows), *self.draws_.shape[:2])).copy()
             for j in range(rows.shape[1]):
                 eta += rows[:, j, None, None] * self.draws_[:, :, j + 1]
@@ -92,7 +93,7 @@ class _Estimator(BaseEstimator):
 
 
 def _with_labels(names: Sequence[str], classes: Sequence[Any]) -> dict[str, str]:
-    """The coefficients of a softmax, and their differences, by class: from the numbers that the fit has to the labels.
+    """Maps names of a softmax's coefficients and differences from class numbers, as in the fit, to class labels.
 
     >>> _with_labels(["age"], ["a", "b", "c"])["age[2 - 0]"]
     'age[c - a]'
@@ -115,9 +116,9 @@ class FlyMCClassifier(ClassifierMixin, _Estimator):
     The prior is per unit of a column, and the intercept's at the means of the columns; `None` is the default, scaled by
     the columns.
 
-    Of more than two classes `coef_`, `intercept_` and `draws_` have a row per class that sum to 0 over the classes, as
-    scikit-learn's multinomial `coef_` does; `summary_` has their differences from the first class, which are what the
-    data know.
+    For more than two classes, `coef_`, `intercept_` and `draws_` have a row per class, and these sum to 0 over the
+    classes, as in scikit-learn's multinomial `coef_`. `summary_` has their differences from the first class, which the
+    data determine.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
@@ -175,7 +176,7 @@ class FlyMCClassifier(ClassifierMixin, _Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class."""
-        probability = self.predict_proba(X)  # says so if there was no fit
+        probability = self.predict_proba(X)  # raises an error if there was no fit
         return self.classes_[probability.argmax(axis=1)]
 
 
@@ -184,8 +185,8 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
 
     `family="gaussian"` is linear regression with normal residuals. The residuals' scale is drawn with the coefficients,
     unless it is known and given as `sigma`; `sigma_` is its posterior mean. `"poisson"`, `"negative_binomial"` and
-    `"truncated_poisson"` are for counts and `"gamma"` for positive amounts: exp(X @ coef_ + intercept_) is the mean (of
-    `"truncated_poisson"` before zeros are left out), and `shape_` is the posterior mean of a shape. The prior `None` is
+    `"truncated_poisson"` are for counts and `"gamma"` for positive amounts: exp(X @ coef_ + intercept_) is the mean
+    (for `"truncated_poisson"` before truncation), and `shape_` is the posterior mean of a shape. The prior `None` is
     the default, scaled by y and by the columns.
 
     >>> import numpy as np
@@ -230,7 +231,7 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
             names = ", ".join(families_of_means())
             raise ValueError(f"family: {self.family!r} is not for regressors, which take {names}; flymc.fit takes every family")
         self.family_ = self.family
-        for name in ("sigma_", "shape_"):  # of an earlier fit
+        for name in ("sigma_", "shape_"):  # left from an earlier fit
             self.__dict__.pop(name, None)
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr", y_numeric=True, ensure_min_samples=2)
         y = y.astype(np.float64)
@@ -244,13 +245,13 @@ class FlyMCRegressor(RegressorMixin, _Estimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The posterior mean of the mean: of `student_t`, of the location."""
+        """The posterior mean of the target's mean (for `student_t`, of its location)."""
         by_row = (means(self.family_, eta.ravel()).reshape(eta.shape[:2]) for eta in self._predictors(X))
         return np.concatenate([of_draws.mean(axis=1) for of_draws in by_row])
 
 
 def _weights(sample_weight: Any, X: np.ndarray) -> np.ndarray | None:
-    """The weights as numbers; none if there are none."""
+    """Returns the weights as numbers, or None if there are none."""
     if sample_weight is None:
         return None
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)

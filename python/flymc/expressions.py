@@ -59,7 +59,7 @@ class Expression:
 
     def __init__(self, text: str):
         self.text = text
-        self.columns: list[str] = []  # without names of functions
+        self.columns: list[str] = []  # excludes names of functions
         self.learning: dict[str, tuple[str, dict[str, Any]]] = {}  # the calls that learn: their function and its options
         self._quoted: dict[str, str] = {}
         if len(text) > MOST_LETTERS:
@@ -72,7 +72,7 @@ class Expression:
             raise InputError(f"formula: '{text[:80]}' cannot be read: {reason}") from None
         try:
             self._compute = self._of(body, 0)
-        except RecursionError:  # of ast.unparse, for a message or the key of a call
+        except RecursionError:  # from ast.unparse, which makes messages and keys of calls
             raise InputError(f"formula: '{text[:80]}' cannot be read: {_too_deep}") from None
 
     def compute(self, rows: pandas.DataFrame, state: State) -> Any:
@@ -111,7 +111,8 @@ class Expression:
             self._quoted[name] = found[1]
             return f" {name} "
 
-        # A text that does not end is matched to the end too: to look for its end from each of its quotes takes quadratic time.
+        # A text without a closing quote matches up to the end: searching for its end from every quote takes quadratic
+        # time.
         return re.sub(r"""`([^`]+)`|'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?""", plain, text).strip()
 
     def _of(self, node: ast.expr, depth: int) -> Compute:
@@ -171,7 +172,8 @@ class Expression:
         )
 
     def _bounded(self, value: Any) -> Any:
-        """A literal, an integer of more than 64 bits as a double: NumPy would compute with integers of any size."""
+        """Returns a literal; an integer of more than 64 bits becomes a double, because NumPy's integers have no
+        limit."""
         if not isinstance(value, int) or -(2**63) <= value < 2**63:
             return value
         try:
@@ -183,7 +185,7 @@ class Expression:
     def _arguments(
         self, key: str, function: functions.Function, given: list[ast.expr], named: list[ast.keyword], depth: int
     ) -> tuple[list[Compute], dict[str, Any]]:
-        """The arguments that are computed from columns, and the options, which are literals (df=4)."""
+        """Returns the arguments that are computed from columns, and the options, which are literals (df=4)."""
         least, most = function.columns
         if any(isinstance(one, ast.Starred) for one in given) or len(given) < least or len(given) > most + len(function.options):
             raise InputError(f"formula: {key} has {len(given)} arguments, which is {'fewer' if len(given) < least else 'more'} than it takes")

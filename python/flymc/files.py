@@ -1,4 +1,5 @@
-"""Small files in the folder of a run, which may be a stranger's: no link is followed, and no pipe is waited for."""
+"""Reads and writes small files in the folder of a run. It may be a stranger's: links are not followed, pipes
+refused."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ MOST = 1 << 26  # bytes; files that flymc writes are much smaller
 
 
 def read(path: pathlib.Path, links: bool = False) -> bytes:
-    """The bytes of a plain file; links are followed if `links` is true. Raises FileNotFoundError if there is none.
+    """Returns the bytes of a plain file; links are followed if `links` is true. Raises FileNotFoundError if it is
+    missing.
 
     >>> len(read(pathlib.Path("examples/data/loans.csv"))) > 0
     True

@@ -1,4 +1,4 @@
-"""What a fit gives: a finished run on disk, and the ways to look at it."""
+"""A fit: a finished run on disk, with methods to summarise it, check it and predict from it."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _NO_LAPLACE = "there is no Laplace approximation of this run: its set-up did not
 
 
 class Fit(Plots):
-    """Draws from a posterior, and what is known of them. Made by `fit`, `load` and `resume`.
+    """Draws from a posterior, with their diagnostics. Made by `fit`, `load` and `resume`.
 
-    Printed, it is the command's summary. Pickled, a Fit of a temporary run has all of it along, its rows too; that of a
-    run in a folder of its own has the folder's path. A Fit never changes, so a copy is the Fit itself.
+    It prints the command's summary. The pickle of a temporary run contains the whole run, rows included; the pickle of
+    a run in a folder of its own contains the folder's path. A Fit never changes, so a copy is the Fit itself.
 
     >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
     >>> print(str(fit).splitlines()[0])
@@ -49,14 +49,14 @@ class Fit(Plots):
     def __init__(self, run: _core.Run, keeps: Sequence[Any] = (), stopped: _core.Run | None = None):
         self._opened = run
         self._identity = _identity_of(run.path)
-        self._keeps = [*keeps]  # folders that are removed when nobody needs them
+        self._keeps = [*keeps]  # temporary folders, removed with the last object that refers to them
         self._stopped = stopped
-        self._left_behind = False  # whether a run that was stopped is elsewhere, where it was pickled
+        self._left_behind = False  # whether this is an unpickled copy of a stopped run whose folder is elsewhere
         self._report: dict[str, Any] = json.loads(run.summary(json=True))
 
     @property
     def _run(self) -> _core.Run:
-        """The run in its folder, which must be the one that this Fit was made of."""
+        """The run in the folder. Raises an error unless it is the run from which this Fit was made."""
         if _identity_of(self._opened.path) not in (self._identity, ""):
             raise _core.InputError(
                 f"{self._opened.path}: another run has replaced the one of this Fit; take the Fit that `fit` returned for "
@@ -100,7 +100,7 @@ class Fit(Plots):
 
     @property
     def names(self) -> list[str]:
-        """What the draws are of: the coefficients, or of a softmax their differences from the first class."""
+        """The names of the parameters: coefficients, or for a softmax their differences from the first class."""
         return [parameter["name"] for parameter in self._report["parameters"]]
 
     @property
@@ -110,20 +110,20 @@ class Fit(Plots):
 
     @property
     def classes(self) -> list[str]:
-        """The classes of the target, in order; none for numbers. Of two, the second is the one that counts as 1."""
+        """The classes of the target, in order; empty for numbers. If there are two, the second counts as 1."""
         return self._report["classes"]
 
     @property
     def report(self) -> dict[str, Any]:
-        """What `flymc summary --json` prints: rows, queries and times, and the coefficients."""
+        """The report that `flymc summary --json` prints: rows, queries and times, and the coefficients."""
         return self._report
 
     @cached_property
     def draws(self) -> pa.Table:
-        """All draws, one row each: `chain`, `draw`, the coefficients by name, and what belongs to the sampler.
+        """All draws, one row each: `chain`, `draw`, the coefficients by name, and statistics of the sampler.
 
-        Of a softmax, whose data know only differences between classes, they are differences from the first class:
-        `x[b - a]`. The coefficients themselves are in the file `draws.parquet` of the run.
+        For a softmax, where the data determine only differences between classes, they are differences from the first
+        class: `x[b - a]`. The coefficients themselves are in the file `draws.parquet` of the run.
 
         >>> flymc.fit("defaulted", "examples/data/loans.csv", progress=False).draws.num_rows
         4000
@@ -142,9 +142,9 @@ class Fit(Plots):
             return parquet.read_table(out)
 
     def array(self, reference_class: Any = None) -> np.ndarray:
-        """The draws as (chain, draw, coefficient), or of a softmax as (chain, draw, difference).
+        """The draws as (chain, draw, coefficient), or for a softmax as (chain, draw, difference).
 
-        `reference_class` is the class that the differences are from; None is the first.
+        The differences are from `reference_class`; None is the first class.
         """
         return self._named_array(reference_class)[1]
 
@@ -163,14 +163,14 @@ class Fit(Plots):
         """A data frame with a row per coefficient: mean, sd, median, both ends of an interval, and diagnostics.
 
         The ends of the interval, which has the probability `interval`, are quantiles of the draws: `q5` and `q95`, or
-        for 0.95 `q2.5` and `q97.5`. With `ratios` there are three columns more: exp of the median, named by what
-        it is for the family (`odds_ratio`, `rate_ratio`, `ratio_of_means`, `time_ratio`), and exp of both ends. Families
-        of which exp of a coefficient has no such meaning refuse that. A residual scale or a shape has none (NaN).
+        for 0.95 `q2.5` and `q97.5`. With `ratios` there are three more columns: exp of the median, whose name depends on
+        the family (`odds_ratio`, `rate_ratio`, `ratio_of_means`, `time_ratio`), and exp of both ends. Raises InputError
+        for families in which exp of a coefficient has no such meaning. A residual scale or a shape has no ratio (NaN).
 
-        Of a softmax, whose data know only differences between classes, the rows are differences from `reference_class`,
-        which is the first class unless you name another: `x[b - a]`.
+        For a softmax, where the data determine only differences between classes, the rows are differences from
+        `reference_class`, which is the first class unless you name another: `x[b - a]`.
 
-        Reasons not to trust the draws yet, as the command prints them, come as warnings.
+        The warnings that the command prints are given as warnings of Python.
 
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
         >>> bool((fit.summary()["r_hat"] < 1.01).all())
@@ -195,8 +195,8 @@ class Fit(Plots):
     def laplace_check(self, reference_class: Any = None) -> Any:
         """How wrong the Laplace approximation would have been, in its own standard deviations.
 
-        A row per coefficient, or per difference, as in `summary`.
-        `shift` is (mean - its mean) / its sd and `sd_ratio` is sd / its sd, each with its Monte Carlo error.
+        A data frame with the rows of `summary`. `shift` is (mean - its mean) / its sd and `sd_ratio` is sd / its sd,
+        each with its Monte Carlo error.
         """
         report = self._report_from(reference_class)
         if "laplace" not in report["parameters"][0]:
@@ -214,17 +214,17 @@ class Fit(Plots):
     def to_arviz(self, log_likelihood_rows: int = 1000, seed: int = 0, *, reference_class: Any = None) -> Any:
         """For ArviZ: an InferenceData before ArviZ 1, a DataTree of the same groups since.
 
-        The posterior is `theta(chain, draw, coefficient)`, as in the command's export: of a softmax the differences
-        from `reference_class`, which is the first class unless you name another. Three groups are of a random sample of at
-        most `log_likelihood_rows` rows of the table, without replacement, that depends on `seed`; 0 leaves them out.
-        `log_likelihood` is what `arviz.loo` needs, `observed_data` has the targets
+        The posterior is `theta(chain, draw, coefficient)`, as in the command's export: for a softmax the differences
+        from `reference_class`, which is the first class unless you name another. Three groups are about a random sample
+        of at most `log_likelihood_rows` rows of the table, without replacement, that depends on `seed`; 0 leaves them
+        out. `log_likelihood` is what `arviz.loo` needs, `observed_data` has the targets
         (classes by their number, successes as shares of the trials), and `posterior_predictive` a target of each row under
-        each draw, so that `arviz.plot_ppc` and `arviz.plot_loo_pit` work. Times that are censored have no observed time, and
-        so these two groups are left out of a fit with `event`.
+        each draw, so that `arviz.plot_ppc` and `arviz.plot_loo_pit` work. A censored row has no observed time, so a fit
+        with `event` lacks these two groups.
 
-        Rows are chosen as by `Fit.loo`, so that fits of one table have the same ones. What `arviz.loo` then says is of
-        these rows: times rows / sample it is an estimate for the table, and `Fit.loo` a better one. The attributes of the
-        groups say how many there were.
+        Rows are chosen as by `Fit.loo`, so fits of one table have the same sample. The result of `arviz.loo` is for this
+        sample: multiplied by rows / sample it estimates that of the table, but `Fit.loo` is a better estimate. The
+        attributes of the groups have both numbers of rows.
 
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
         >>> fit.to_arviz(log_likelihood_rows=100).log_likelihood.attrs["sampled_rows"]
@@ -256,9 +256,9 @@ class Fit(Plots):
         """Predictive checks: whether the rows look like those that the model draws. See docs/reference.md, "The check".
 
         A random sample of `rows` rows of the table is compared with `draws` tables of targets that are drawn for the same
-        rows, each under a draw of the posterior: how often a predicted probability comes true, how many rows have each
-        count, how targets lie among those that are drawn for their row, and the same in groups by each column of numbers.
-        If the model is right, all bands hold at once with probability 95 % or more.
+        rows, each under a draw of the posterior. Compared are: calibration of predicted probabilities, how many rows
+        have each count, where targets lie among those drawn for their row, and the same in groups by each column of
+        numbers. If the model is right, all bands hold at once with probability 95 % or more.
 
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
         >>> check = fit.check(rows=2000)
@@ -291,16 +291,17 @@ class Fit(Plots):
     def loo(self, rows: int = 1000, seed: int = 0) -> Loo:
         """How well new rows are predicted: leave-one-out cross-validation (elpd_loo) of the whole table.
 
-        Every row has a proxy, from its log likelihood at the posterior mean and how well its linear predictor is known,
-        by one pass over the table. For `rows` of them the thing itself is computed, from all draws (PSIS-LOO), and the
-        mean error of their proxies corrects the sum: the difference estimator, without bias, with a standard error.
+        Every row has a proxy of its term, computed from its log likelihood at the posterior mean and the variance of
+        its linear predictor, by one pass over the table. For a sample of `rows` rows the exact term is computed from
+        all draws (PSIS-LOO), and the mean error of their proxies corrects the sum: this difference estimator has no
+        bias.
 
         A row is sampled by a hash of `seed` and of where it came from: its file, and its row there. So fits of one
         table sample the same rows, also where some have dropped rows with missing values. `flymc.compare` compares
         fits.
 
-        What is left out is a row with all of its weight: the log likelihood is that of the fit, times the weight. Rows
-        of weight 0 are not counted.
+        A row is left out with all of its weight: its log likelihood is multiplied by the weight. Rows of weight 0 are
+        not counted.
 
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
         >>> loo = fit.loo(rows=200)
@@ -312,20 +313,20 @@ class Fit(Plots):
     def log_likelihood(self, rows: Sequence[int]) -> np.ndarray:
         """The log likelihood of some rows under each draw: a row per draw.
 
-        `rows` are numbers of the rows that were fitted, from 0; `origins` says where each stands in the table, which has
-        more of them where some were dropped. The likelihood of a row with a weight is multiplied by it. Of times with an
-        offset it is that of the time divided by exp(offset).
+        `rows` are numbers of the rows that were fitted, from 0. If rows were dropped, the table has more rows, and
+        `origins` gives the place of each in the table. The log likelihood of a row is multiplied by its weight. For
+        times with an offset it is that of the time divided by exp(offset).
         """
         return self._run.log_likelihood([int(row) for row in rows])
 
     def bright_rows(self, draws: int = 200, chain: int = 0) -> Any:
-        """Which rows are bright along a chain, as a data frame with a line per bright row.
+        """Which rows are bright along a chain: a data frame with a line for each bright row of each draw.
 
-        `draw`, `row` (of the fit, from 0, as `log_likelihood` takes it), and where the row came from: `file` and
-        `file_row`, which counts from 1.
+        Its columns are `draw`, `row` (of the fit, from 0, as `log_likelihood` takes it), and where the row came from:
+        `file` and `file_row`, which counts from 1.
 
-        The chain goes on from where it ended, for so many draws that are not kept. Regular MCMC, as below 1,000 rows,
-        has no bright rows.
+        The chain continues from where it ended, for `draws` draws that are not kept. Regular MCMC, which is chosen below
+        1,000 rows, has no bright rows.
         """
         import pandas
 
@@ -337,7 +338,7 @@ class Fit(Plots):
     def origins(self, rows: Sequence[int] | np.ndarray) -> Any:
         """Where rows of the fit (from 0) came from: a data frame of `file` and `file_row`, which counts from 1.
 
-        They differ from the rows of the fit where rows were dropped or there are several files. A table that was not a
+        The numbers differ from those of the fit if rows were dropped or there are several files. A table that was not a
         file is called `data`.
 
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
@@ -364,15 +365,16 @@ class Fit(Plots):
     ) -> Any:
         """The posterior mean and an interval for each row of a new table, as a data frame.
 
-        `mean`, `lower` and `upper` are of the probability (logistic, probit, cloglog, binomial); of each class or value,
-        with the most probable one as `class` (softmax, ordinal); of the mean (counts, gamma, gaussian, student_t); and of
-        the median time or amount (weibull, lognormal, loglogistic). Of the latter `times=[30, 90]` asks for survival
+        `mean`, `lower` and `upper` describe the probability (logistic, probit, cloglog, binomial); that of each class or
+        value, with the most probable one as `class` (softmax, ordinal); the mean (counts, gamma, gaussian, student_t); or
+        the median time or amount (weibull, lognormal, loglogistic). For the last three, `times=[30, 90]` gives survival
         curves instead: `survival[30]`, the probability of a longer time than 30, with `lower[30]` and `upper[30]`. `new`
-        is what `fit` takes as data, without the target: an array, too. Rows outside of the range of a spline are refused.
+        is anything that `fit` takes as data, also an array, without the target. Raises InputError for rows outside of
+        the range of a spline.
 
-        The interval is of one of two kinds. `kind="mean"` says how well the mean, or the probability, is known
+        There are two kinds of interval. `kind="mean"` says how well the mean, or the probability, is known
         (posterior_epred of brms and rstanarm). `kind="target"` says where new targets will lie (posterior_predict): one is
-        drawn under each posterior draw, from the seed of the fit. Of a class its ends are 0 or 1: `upper` is 0 where less
+        drawn under each posterior draw, from the seed of the fit. For a class its ends are 0 or 1: `upper` is 0 where less
         than (1 - interval) / 2 of new targets will be of that class, `lower` is 1 where more than (1 + interval) / 2 will.
         The default is `"target"` for numbers and `"mean"` for classes.
 
@@ -406,7 +408,7 @@ class Fit(Plots):
             spool, out = pathlib.Path(folder) / tables.SPOOL, pathlib.Path(folder) / "predictions.parquet"
             paths = tables.paths_of(new)
             if (isinstance(new, np.ndarray | list) or tables.is_sparse(new)) and paths is None:
-                names = self.settings["columns"] if self._design is None else None  # a formula's are of its own making
+                names = self.settings["columns"] if self._design is None else None  # a formula makes its own
                 if not names and self._design is None and not "".join(self.settings["formula"]):
                     raise TypeError("new: an array has no names, and the fit was of a table with names; give a frame")
                 new = tables.table_of_arrays(new, None, names, "")
@@ -415,7 +417,7 @@ class Fit(Plots):
                 tables.write(self._design.apply(tables.frame_of(new, delimiter), offset, missing), spool)
                 paths = [str(spool)]
             elif paths is None:
-                if formula := "".join(self.settings["formula"]):  # others may hold what Arrow does not know
+                if formula := "".join(self.settings["formula"]):  # other columns may have types that Arrow lacks
                     used = _core.formula(formula, [str(name) for name in getattr(new, "columns", ())])["columns"]
                     new = tables.part_of(new, [*used, *self.settings["offset"], *self.settings["exposure"]])
                 tables.write(new, spool)
@@ -458,7 +460,8 @@ class Fit(Plots):
     ) -> Fit:
         """Draws again without another set-up: under another prior, or another seed, or more draws.
 
-        What is not given is as before. Chains begin where those of this fit ended; under another prior, near its mode.
+        Settings that are not given stay as they were. Chains begin where those of this fit ended, or under another
+        prior near the new mode.
 
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
         >>> sparse = fit.resample(prior=flymc.Laplace(0, 0.1), progress=False)
@@ -477,7 +480,7 @@ class Fit(Plots):
         run = _core.Run.create(str(path), words(given), self._run, overwrite)
         if self._design is not None:
             self._design.save(path)
-        keeps = [temporary, self]  # its rows are those of this fit
+        keeps = [temporary, self]  # it reads the rows of this fit
         if not watch(run, progress):
             return conclude_or_raise(run, keeps)
         if out is not None and self._is_temporary(self._opened):
@@ -485,7 +488,7 @@ class Fit(Plots):
         return Fit(run, keeps)
 
     def resume(self, progress: bool = True) -> Fit:
-        """Goes on where Ctrl-C stopped it; the draws are those of a fit that was never stopped."""
+        """Continues a fit that Ctrl-C stopped; its draws are those of a fit that was never stopped."""
         if self._left_behind:
             raise _core.InputError(
                 "this Fit was pickled after Ctrl-C and has the draws so far, but not the run that goes on; resume the "
@@ -497,18 +500,19 @@ class Fit(Plots):
         return Fit(self._stopped, self._keeps) if done else conclude_or_raise(self._stopped, self._keeps)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Keeps the run in a folder of its own, for `flymc.load` and for the command."""
+        """Copies the run to a folder, for `flymc.load` and for the command."""
         self._run.check_draws()
         self._run.copy(str(path))
         if self._design is not None:
             self._design.save(pathlib.Path(path))
 
     def write_report(self, out: str | os.PathLike[str] | None = None, interval: float = 0.9) -> pathlib.Path:
-        """Writes the run as one HTML file, which needs no network, and returns where it is.
+        """Writes the run as one HTML file, which needs no network, and returns its path.
 
-        Coefficients with intervals, the posterior beside the Laplace approximation where the two differ, traces and ranks of
-        the worst parameters, predictive checks, what it cost, warnings, and the settings to repeat it. Without `out` it is
-        `report.html` in the folder of the run. (`Fit.report` is what the summary prints, as a dict.)
+        It has coefficients with intervals, the posterior beside the Laplace approximation where the two differ, traces
+        and ranks of the worst parameters, predictive checks, cost, warnings, and the settings to repeat the run.
+        Without `out` it is `report.html` in the folder of the run. (`Fit.report` is the content of the summary, as a
+        dict.)
 
         >>> fit = flymc.fit("defaulted", "examples/data/loans.csv", progress=False)
         >>> fit.write_report().name
@@ -517,7 +521,8 @@ class Fit(Plots):
         return pathlib.Path(self._run.write_report("" if out is None else os.fspath(out), float(interval)))
 
     def export(self, out: str | os.PathLike[str], *, reference_class: Any = None) -> list[str]:
-        """Writes the draws as NetCDF (.nc), Stan CSV (.csv) or Parquet, by the file's name; returns the files.
+        """Writes the draws as NetCDF (.nc), Stan CSV (.csv) or Parquet, by the ending of `out`. Returns the files'
+        names.
 
         `out` may also be an object in a store, such as `"s3://bucket/draws.parquet"`, but not of Stan CSV.
         Of a softmax they are differences from `reference_class`, which is the first class unless you name another.
@@ -530,14 +535,14 @@ class Fit(Plots):
         done = subprocess.run(arguments, capture_output=True, text=True)
         if done.returncode != 0:
             error = _core.FileError if done.returncode == 3 else _core.InputError
-            # The command's words: its flags are these arguments.
+            # The command's message; its flags have the same names as these arguments.
             said = done.stderr.strip().removeprefix("flymc: ")
             raise error(said.replace("--out", "out").replace("--reference-class", "reference_class"))
         return done.stdout.split("\n")[:-1] or [os.fspath(out)]
 
 
 def _name_of_class(reference_class: Any) -> str:
-    """As the command has it: the class `2` of numbers may be given as a number. None is the first."""
+    """Returns the command's name of a class: a numeric class may be given as a number. None is the first class."""
     return "" if reference_class is None else words({"class": reference_class})["class"][0]
 
 
@@ -549,7 +554,7 @@ def _frame(report: dict[str, Any], rows: list[dict[str, Any]]) -> Any:
 
 
 def load(path: str | os.PathLike[str]) -> Fit | HurdleFit:
-    """The fit of a finished run: one that was saved, or one of the command."""
+    """Opens a finished run: one that was saved, or one that the command made."""
     if _core.is_hurdle(str(path)):
         from . import hurdles
 
@@ -558,7 +563,7 @@ def load(path: str | os.PathLike[str]) -> Fit | HurdleFit:
 
 
 def load_run(path: str | os.PathLike[str]) -> Fit:
-    """The same, of what is no hurdle."""
+    """As `load`, for a folder that is not a hurdle's."""
     run = _core.Run(str(path))
     try:
         return Fit(run)
@@ -571,7 +576,8 @@ def load_run(path: str | os.PathLike[str]) -> Fit:
 
 
 def _identity_of(path: str) -> str:
-    """Changes with the run in a folder: its report has how long it took. None if there is no report."""
+    """Returns a text that identifies the run in a folder: its report contains times, so no two are equal. Empty if
+    there is no report."""
     try:
         return hashlib.sha256(files.read(pathlib.Path(path) / "report.json", links=True)).hexdigest()
     except FileNotFoundError:
@@ -579,7 +585,7 @@ def _identity_of(path: str) -> str:
 
 
 def _at(path: str, identity: str) -> Fit:
-    """The Fit of a pickle that has the path of its run."""
+    """Returns the Fit of a pickle that contains the path of its run."""
     if not os.path.exists(path):
         raise _core.InputError(
             f"{path}: the run of this Fit is not here any more; a Fit of a run in a folder of its own is pickled as "
@@ -593,7 +599,8 @@ def _at(path: str, identity: str) -> Fit:
 
 
 def _of_files(files: dict[str, bytes], stopped: str | None) -> Fit:
-    """The Fit of a pickle that has all of its run, and the path of one that was stopped and can go on."""
+    """Returns the Fit of a pickle that contains all files of its run. `stopped` is the folder of the original run, if
+    it was stopped and can be continued there."""
     folder = Folder()
     folders.unpack(files, folder.path / "run")
     goes_on = _core.Run(stopped) if stopped and os.path.exists(stopped) else None
@@ -603,7 +610,7 @@ def _of_files(files: dict[str, bytes], stopped: str | None) -> Fit:
 
 
 def resume(path: str | os.PathLike[str], progress: bool = True) -> Fit | HurdleFit:
-    """Goes on with a run that was stopped, by Ctrl-C or by a crash; the draws are those of one that was not."""
+    """Continues a run that Ctrl-C or a crash stopped; its draws are those of an uninterrupted run."""
     if _core.is_hurdle(str(path)):
         from . import hurdles
 
@@ -613,7 +620,7 @@ def resume(path: str | os.PathLike[str], progress: bool = True) -> Fit | HurdleF
 
 
 def conclude_or_raise(run: _core.Run, keeps: Sequence[Any]) -> Fit:
-    """The fit of what a run that was stopped has drawn. If that is nothing, it was only interrupted."""
+    """Returns the Fit of the draws that a stopped run has made. Raises KeyboardInterrupt if there are none."""
     temporary = Folder()
     path = temporary.path / "run"
     if (concluded := run.conclude(str(path))) is None:

@@ -72,20 +72,21 @@ def fit(
             the target, which all other columns (or `columns`) then explain, as with the command. `None` for `(X, y)`:
             the target is then `y`.
         data: A path, a pattern or a list of them (Parquet, CSV, Arrow); a pandas, Polars (lazy too) or PyArrow table; a
-            PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`, of which
-            X may be sparse.
+            PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`,
+            where X may be sparse.
             Data that can be streamed is streamed, unless a formula has splines or functions of NumPy: these are
             computed in memory.
         family: `logistic`, `probit`, `cloglog`, `softmax`, `ordinal`, `binomial` (with `trials`), `poisson`,
             `negative_binomial`, `truncated_poisson`, `gamma`, `gaussian`, `student_t`, and for times until an event
             and positive amounts `weibull`, `lognormal` or `loglogistic`. The `shape` of `negative_binomial` and `gamma`
-            is drawn with the coefficients, and from `gaussian` on the residual scale `sigma`; of the first two of these
-            it may be known and given. `hurdle_poisson` is two fits, of whether a count is more than 0 and of how large
-            it is where it is: the result is a HurdleFit. Its `offset` or `exposure` is of the second alone.
+            is drawn with the coefficients, and so is the residual scale `sigma` of `gaussian` and the families after
+            it; for `gaussian` and `student_t`, `sigma` may be given instead. `hurdle_poisson` is two fits, of whether a
+            count is more than 0 and of how large it is if so: the result is a HurdleFit. An `offset` or `exposure` is
+            used only by the second.
         prior: One for all coefficients, or a dictionary from terms to priors, in which `None` stands for all others.
-            A prior is per unit of a column, and the intercept's at the means of the columns. Coefficients of which
-            nothing is said have a default that is scaled by the table: see the reference.
-        columns: The columns that explain the target. Of an array X, their names.
+            A prior is per unit of a column, and the intercept's at the means of the columns. Coefficients without a
+            prior of their own have a default that is scaled by the table: see the reference.
+        columns: The columns that explain the target. If X is an array, the names of its columns.
         reference: The level of a column that the others are compared with: `{"region": "west"}`. By default it is the
             first level. In a formula that has splines or functions of NumPy write
             `C(region, contr.treatment("west"))`.
@@ -95,20 +96,22 @@ def fit(
             The log-likelihood of a row is multiplied by its weight.
         offset: The name of a column of numbers that are added to the linear predictor. Tables to predict from need it
             too.
-        exposure: Of counts and of `family="gamma"`, the name of a column of positive numbers that the mean is in proportion
-            to, such as years insured. Its logarithm is the offset. Tables to predict from need it too.
-        trials: Of `family="binomial"`, the name of the column that says how many trials a row has. The target counts the
-            successes among them.
-        event: Of times until an event (`weibull`, `lognormal`, `loglogistic`), the name of a column that is 1 (or true) where the
-            event was seen and 0 where it was not until then: the row is censored. Without it all were seen.
-        order: Of `family="ordinal"`, the levels of the target from the lowest to the highest. Numbers are ordered by size,
-            and an ordered category of pandas, PyArrow or Polars (`Enum`) has an order of its own, unless it is in a file.
+        exposure: For counts and `family="gamma"`, the name of a column of positive numbers to which the mean is
+            proportional, such as years insured. Its logarithm is the offset. Tables to predict from need it too.
+        trials: For `family="binomial"`, the name of the column with the number of trials of each row. The target counts
+            the successes among them.
+        event: For times until an event (`weibull`, `lognormal`, `loglogistic`), the name of a column that is 1 (or
+            true) where the event was seen, and 0 where it had not happened by that time: the row is censored. Without
+            it no row is censored.
+        order: For `family="ordinal"`, the levels of the target from the lowest to the highest. Numbers are ordered by
+            size, and an ordered category of pandas, PyArrow or Polars (`Enum`) has an order of its own, unless it is in
+            a file.
         draws: Draws per chain. `"auto"` is 1000, and if these are not enough (an ESS of 400, in bulk and tails, and an
             R-hat below 1.01 for every coefficient) up to 10 times as many.
-        out: The folder of the run, which the command can read too. Without it the run is temporary, and is gone when
-            the Fit is; `Fit.save` keeps it.
-        overwrite: Whether a run that is in that folder is replaced.
-        progress: Whether there is a bar.
+        out: The folder of the run, which the command can read too. Without it the run is temporary and is removed with
+            the Fit; `Fit.save` keeps it.
+        overwrite: Whether to replace a run in that folder.
+        progress: Whether to show a progress bar.
 
     All other arguments are the command's settings of that name: see the reference. Ctrl-C stops the chains and gives a
     Fit of what was drawn so far.
@@ -127,7 +130,7 @@ def fit(
     warn_of_lone_fits()
     path, temporary = folders.place(out)
     with ExitStack() as stack:
-        # Beside the run: that is the disk that has room for its rows.
+        # Beside the run: that disk must have room for the rows.
         spool = partial(_spool, stack, prefix=".flymc-", dir=_existing_parent(path))
         table, settings, design = _prepare(formula, data, given, spool)
         prior = design.expand(prior) if design else by_terms(prior) if settings.get("formula") else prior
@@ -143,7 +146,7 @@ def fit(
 
 
 def plan(formula: str | None, data: Any, family: str = "logistic", **settings: Any) -> str:
-    """What a fit would take: rows, memory, passes and time. Takes what `fit` takes; `print` it.
+    """Returns the plan of a fit as a text to `print`: rows, memory, passes and time. Takes the arguments of `fit`.
 
     >>> print(flymc.plan("defaulted", "examples/data/loans.csv").splitlines()[0])
     rows          10000
@@ -165,10 +168,10 @@ def plan(formula: str | None, data: Any, family: str = "logistic", **settings: A
 def _prepare(
     formula: str | None, data: Any, settings: dict[str, Any], spool: Callable[[], pathlib.Path]
 ) -> tuple[list[str], dict[str, Any], Design | None]:
-    """The files of the table, the settings for them, and the design of a formula."""
+    """Returns the files of the table, the settings for them, and the design of a formula."""
     _refuse_swapped(formula, data)
     settings = dict(settings)
-    for name in ("columns", "exclude", "categorical"):  # a name by itself is a list of one
+    for name in ("columns", "exclude", "categorical"):  # a single name is a list of one
         if isinstance(settings.get(name), str):
             settings[name] = [settings[name]]
     if (reference := settings.get("reference")) is not None:
@@ -178,7 +181,7 @@ def _prepare(
     for name in ("offset", "exposure", "trials", "event"):
         if not isinstance(settings.get(name), str | None):
             raise TypeError(f"{name}: name a column of the table" + ("; tables to predict from need it too" if name not in ("trials", "event") else ""))
-    # Columns that are read beside those that explain the target.
+    # Columns that are read in addition to those that explain the target.
     facts = [settings[name] for name in ("weights", "offset", "exposure", "trials", "event") if isinstance(settings.get(name), str)]
     if isinstance(data, tuple):
         if len(data) != 2:
@@ -188,7 +191,7 @@ def _prepare(
         tables.check_index(settings.get("weights"), "weights", data[0], "X")
         tables.check_index(settings.get("weights"), "weights", data[1], "y")
         _set_order(settings, {target: data[1]}, target)
-        is_array = tables.is_array(data[0])  # whose columns are named by the setting; of a frame it chooses some
+        is_array = tables.is_array(data[0])  # `columns` then names its columns; for a frame it selects some
         data = tables.table_of_arrays(*data, settings.get("columns"), target)
         formula = formula or target
         if "~" not in formula and (is_array or not settings.get("columns")):
@@ -219,7 +222,7 @@ def _prepare(
                 "there, or write the formula without these"
             )
         frame = tables.frame_of(data, settings.get("delimiter"))
-        _set_order(settings, frame, formula.split("~")[0].strip())  # of a file, whose columns are known only now
+        _set_order(settings, frame, formula.split("~")[0].strip())  # for a file, whose columns are known only now
         design, table, target = Design.learn(formula, frame, settings["missing"], facts)
         file = spool()
         tables.write(table, file)
@@ -230,7 +233,7 @@ def _prepare(
     settings["target"] = formula
     if (paths := tables.paths_of(data)) is not None:
         return paths, settings, None
-    # Columns to leave out are written too, for the program to check their names.
+    # Columns to leave out are written, too, so that the program can check their names.
     exclude = settings.get("exclude") or ()
     only = {*settings["columns"], *exclude, formula, *facts} if settings.get("columns") else None
     rows = tables.reader_of(data)
@@ -246,7 +249,7 @@ def _prepare(
 def _stream(
     formula: str, data: Any, settings: dict[str, Any], facts: Sequence[str], spool: Callable[[], pathlib.Path]
 ) -> list[str] | None:
-    """The files of the table, if the formula needs no more than the program reads itself; settings are added to."""
+    """Returns the files of the table and extends `settings` if the program can read the formula itself, else None."""
     types = tables.types_of(data, settings.get("delimiter"))
     if types is None:
         return None
@@ -267,7 +270,7 @@ def _stream(
     settings |= {"formula": formula, "target": target, "no_intercept": said["intercept"] == ["0"]}
     if (paths := tables.paths_of(data)) is not None:
         return paths
-    if said["terms"] != _core.formula(formula, [])["terms"]:  # what `.` stands for is known here
+    if said["terms"] != _core.formula(formula, [])["terms"]:  # `.` is expanded here
         settings["formula"] = said["text"][0]
     file = spool()
     only = [target, *said["columns"], *facts]
@@ -276,7 +279,7 @@ def _stream(
 
 
 def _set_order(settings: dict[str, Any], data: Any, target: str) -> None:
-    """Levels of an ordered target: as they are given, or as the data have them."""
+    """Sets the levels of an ordered target: as given, or in the order that the data have."""
     order = settings.get("order")
     if isinstance(order, str):
         raise TypeError("order: give a list of levels, from the lowest to the highest")
@@ -286,7 +289,7 @@ def _set_order(settings: dict[str, Any], data: Any, target: str) -> None:
 
 
 def _refuse_swapped(formula: Any, data: Any) -> None:
-    """The formula comes first and the data second; who has them the other way round is told."""
+    """Raises TypeError if the formula and the data are swapped; the formula comes first."""
     if formula is None or (isinstance(formula, str) and not isinstance(data, str)):
         return
     if isinstance(formula, str):
@@ -305,7 +308,7 @@ def _refuse_swapped(formula: Any, data: Any) -> None:
 
 
 def _spool(stack: ExitStack, **where: Any) -> pathlib.Path:
-    """A file for what is not one, until the stack is left."""
+    """Returns the path of a temporary file for data that are not in files; it is removed when the stack is closed."""
     return pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(**where))) / tables.SPOOL
 
 

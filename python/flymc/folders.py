@@ -1,4 +1,5 @@
-"""The folders of runs: temporary ones, which go when nobody needs them, and folders as bytes, for pickles."""
+"""The folders of runs: temporary ones, removed when no object needs them any more, and folders as bytes, for
+pickles."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from .formulas import FILE
 
 
 class Folder:
-    """A temporary folder that goes with this object. That of `tempfile` goes with a ResourceWarning.
+    """A temporary folder that is removed with this object. (That of `tempfile` would give a ResourceWarning.)
 
     >>> folder = Folder()
     >>> path = folder.path
@@ -31,12 +32,12 @@ class Folder:
 
 
 def _remove(path: pathlib.Path, owner: int) -> None:
-    if os.getpid() == owner:  # a process that was forked off has the object too, and not the folder
+    if os.getpid() == owner:  # a forked process also has the object, but does not own the folder
         shutil.rmtree(path, ignore_errors=True)
 
 
 def place(out: str | os.PathLike[str] | None) -> tuple[pathlib.Path, Folder | None]:
-    """Where a run goes: to the folder that was named, or else to a temporary one, which the caller keeps."""
+    """Returns the path for a run: the named folder, or else a temporary one, whose Folder the caller must keep."""
     if out is not None:
         return pathlib.Path(out), None
     folder = Folder()
@@ -44,7 +45,7 @@ def place(out: str | os.PathLike[str] | None) -> tuple[pathlib.Path, Folder | No
 
 
 def alone(run: Run) -> Run:
-    """A run with rows of its own, in its place: those that it stands on will be removed."""
+    """Replaces a run by a copy that contains its rows, because the run from which it reads them will be removed."""
     path = pathlib.Path(run.path)
     whole = path.with_name(path.name + ".whole")
     run.copy(str(whole))
@@ -63,12 +64,12 @@ def copy_formula(path: pathlib.Path, to: pathlib.Path) -> None:
 
 
 def packed(folder: pathlib.Path) -> dict[str, bytes]:
-    """The files of a folder, by their paths in it."""
+    """Returns the files of a folder, by their paths in it."""
     return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
 
 
 def unpack(contents: dict[str, bytes], folder: pathlib.Path) -> None:
-    """Writes what `packed` has read, and nothing outside of the folder."""
+    """Writes the files that `packed` returned. Raises an error for a path outside of the folder."""
     for name, content in contents.items():
         file = folder / name
         if pathlib.PurePath(name).is_absolute() or ".." in pathlib.PurePath(name).parts:

@@ -1,6 +1,6 @@
 """Draws as ArviZ takes them: an InferenceData before ArviZ 1, a DataTree of the same groups since; and plots of them.
 
-Knows of no run.
+It uses arrays only, no runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NEEDED_TO_DRAW = "this needs matplotlib, which is not installed: pip install ma
 
 @dataclass
 class LogLikelihood:
-    """Of some rows of a table, under each draw: (chain, draw, row). And their targets, with those that each draw gives."""
+    """Log likelihoods of some rows of a table under each draw, (chain, draw, row), with observed and drawn targets."""
 
     target: str
     rows: np.ndarray
@@ -34,7 +34,8 @@ def inference_data(
     log_likelihood: LogLikelihood | None,
     version: str,
 ) -> Any:
-    """The draws of coefficients (chain, draw, coefficient), what belongs to the sampler, and what `loo` needs."""
+    """Returns the draws of coefficients (chain, draw, coefficient), statistics of the sampler, and the input of
+    `loo`."""
     try:
         import arviz  # noqa: F401
         import xarray
@@ -72,7 +73,7 @@ def inference_data(
 
 
 def plot(kind: str, theta: np.ndarray, names: Sequence[str], settings: Mapping[str, Any]) -> Any:
-    """What `arviz.plot_` of that kind draws of these parameters, (chain, draw, parameter), and returns."""
+    """Draws these parameters, (chain, draw, parameter), by `arviz.plot_` of that kind, and returns its result."""
     try:
         import arviz
         import xarray
@@ -83,11 +84,11 @@ def plot(kind: str, theta: np.ndarray, names: Sequence[str], settings: Mapping[s
             import matplotlib  # noqa: F401
         except ImportError as error:
             raise ImportError(_NEEDED_TO_DRAW) from error
-    # A variable each: a parameter's label is its name.
+    # One variable per parameter, so that its label is its name.
     draws = {name: (("chain", "draw"), theta[..., i]) for i, name in enumerate(names)}
     coordinates = {"chain": np.arange(theta.shape[0]), "draw": np.arange(theta.shape[1])}
     data = _in_groups({"posterior": xarray.Dataset(draws, coords=coordinates)})
-    if _is_before_1(arviz):  # whose own layout lets titles overlap, and a forest grow an inch for each line
+    if _is_before_1(arviz):  # its own layout has overlapping titles, and an inch per line of a forest
         if kind == "trace":
             settings = {"backend_kwargs": {"layout": "constrained"}, **settings}
         if kind == "forest":
@@ -103,5 +104,5 @@ def _in_groups(groups: dict[str, Any]) -> Any:
 
 
 def _is_before_1(arviz: Any) -> bool:
-    # ArviZ 1 has the name too, for DataTree and with a warning, but not among its own.
+    # ArviZ 1 also provides the name, for DataTree and with a warning, but not in its `vars`.
     return "InferenceData" in vars(arviz)

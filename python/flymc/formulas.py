@@ -1,5 +1,5 @@
-"""Formulas. Those that the program reads itself stream with the table; all others are formulaic's: from a table to the
-columns of a design, and the same columns of new rows later."""
+"""Formulas. Those that the program reads itself stream with the table. All others are computed by formulaic: it turns a
+table into the columns of a design, and new rows into the same columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILE = "formula.json"  # in the folder of a run
 
 
 def streamed(text: str, names: Iterable[str]) -> dict[str, list[str]] | None:
-    """What a formula says, if it needs no more than the program knows itself, of a table with columns of these names.
+    """Returns the parts of a formula for a table with these columns, if the program can read it itself, else None.
 
     >>> streamed("y ~ log(x)*C(g)", ["x", "y", "g"])["terms"]
     ['log(x)', 'g', 'log(x):g']
@@ -38,12 +38,12 @@ def streamed(text: str, names: Iterable[str]) -> dict[str, list[str]] | None:
         said = _core.formula(text, known)
     except InputError:
         return None
-    # What is no column may be something of Python's, such as when.dt.month, or misspelt, which is told elsewhere.
+    # A name that is no column may be an expression of Python (when.dt.month) or misspelt, which is reported elsewhere.
     return said if {*said["target"], *said["columns"]} <= set(known) else None
 
 
 def by_terms(prior: Any) -> Any:
-    """A prior per term, under the names that the program has for terms.
+    """Returns priors per term with the program's names of terms.
 
     >>> by_terms({"C(region)": 1, "Intercept": 2, "I(x ** 2):C(g)": 3, "region[north]": 4, None: 5})
     {'region': 1, 'intercept': 2, 'I(x^2):g': 3, 'region[north]': 4, None: 5}
@@ -52,7 +52,7 @@ def by_terms(prior: Any) -> Any:
     def name(term: Any) -> Any:
         if term in (None, "Intercept"):
             return term and "intercept"
-        if isinstance(term, str) and re.search(r"[-+]", term):  # a name; of a formula it would be more than one term
+        if isinstance(term, str) and re.search(r"[-+]", term):  # a name; read as a formula it would be several terms
             return term[1:-1] if re.fullmatch("`[^`]*`", term) else term
         try:
             terms = _core.formula(f"a ~ {term}" if term != "a" else "b ~ a", [])["terms"]
@@ -64,7 +64,7 @@ def by_terms(prior: Any) -> Any:
 
 
 class Design:
-    """The right side of a formula, with what it learnt from its table: levels, knots, means.
+    """The right side of a formula, with the levels, knots and means that it learnt from its table.
 
     >>> import pandas
     >>> frame = pandas.DataFrame({"y": [0, 1, 0, 1], "x": [1.0, 2.0, 4.0, 3.0], "g": ["a", "b", "c", "a"]})
@@ -80,7 +80,7 @@ class Design:
         self.spec = spec  # with the levels
         self.state = state  # knots and means
         self.terms = terms  # the columns of each
-        self.of_all_rows = list(of_all_rows)  # columns that cannot be made of new rows: x - x.mean()
+        self.of_all_rows = list(of_all_rows)  # columns that cannot be computed for new rows: x - x.mean()
         self.columns = [name for names in terms.values() for name in names if name != "Intercept"]
         self.intercept = any("Intercept" in names for names in terms.values())
 
@@ -88,9 +88,10 @@ class Design:
     def learn(
         cls, text: str, frame: pandas.DataFrame, missing: str = "error", others: Sequence[str] = ()
     ) -> tuple[Design, pa.Table, str]:
-        """The design, the table of its columns, of the target and of others, and the target's name.
+        """Returns the design, the table of its columns, of the target and of others, and the target's name.
 
-        Rows with something missing have no values in the table, so that the program drops them and knows which.
+        In the table, all values of a row with a missing value are missing, so that the program drops the row and
+        counts it.
         """
         frame = _numbered(frame)
         for name in others:
@@ -117,7 +118,7 @@ class Design:
         design.of_all_rows = design._depend_on_others(matrix, rows)
         if target in table.column_names:
             raise InputError(f"'{target}' is the target and cannot be a feature too")
-        if target in frame.columns:  # as it is: classes may be text
+        if target in frame.columns:  # unchanged: classes may be text
             values = pa.array(frame.loc[whole, target], from_pandas=True)
         else:
             found = _materialise(left, left.spec(), {}, rows)
@@ -132,7 +133,7 @@ class Design:
         return design, _spread(table, whole), target
 
     def apply(self, frame: pandas.DataFrame, offset: str | None = None, missing: str = "error") -> pa.Table:
-        """The columns of new rows, and their offset. Rows with something missing are kept, as missing."""
+        """Returns the columns of new rows, and their offset. All values of a row with a missing value are missing."""
         import warnings
 
         if self.of_all_rows:
@@ -150,7 +151,7 @@ class Design:
         whole = whole_rows(frame, [*used, offset] if offset else used, missing)
         rows = _plain(frame.loc[whole, used], self.side)
         with warnings.catch_warnings():
-            # A level that is new would become missing in silence.
+            # Otherwise a new level would silently become a missing value.
             warnings.filterwarnings("error", message="Data has categories outside of the nominated levels")
             try:
                 table = self._table(_materialise(self.side, self.spec, self.state, rows), rows, missing)
@@ -164,8 +165,8 @@ class Design:
         return _spread(table, whole)
 
     def _depend_on_others(self, matrix: Any, rows: pandas.DataFrame) -> list[str]:
-        """The columns that are not the same for a row by itself as among all: formulaic keeps the mean of center(x), but
-        not that of x - x.mean()."""
+        """Returns the columns whose value in a row depends on the other rows: formulaic keeps the mean of center(x),
+        but not that of x - x.mean()."""
         found: dict[str, None] = {}
         for at in np.unique(np.linspace(0, len(rows) - 1, 8).astype(int)) if len(rows) > 1 else ():
             try:
@@ -179,10 +180,10 @@ class Design:
         return list(found)
 
     def expand(self, prior: Any) -> Any:
-        """A prior per term as a prior per column."""
+        """Returns priors per column from priors per term."""
         if not isinstance(prior, Mapping):
             return prior
-        # What is said of a column itself comes last and wins.
+        # A prior for a column itself comes last and overrides that of its term.
         names = sorted(prior, key=lambda term: term in self.columns)
         expanded = {}
         for term in names:
@@ -203,7 +204,7 @@ class Design:
         return pa.table(columns)
 
     def _not_a_number(self, name: str, values: np.ndarray, at: int, rows: pandas.DataFrame) -> InputError:
-        """A value of a column that no fit can use, in terms of the person's own columns."""
+        """Returns the error for a value that no fit can use, in terms of the columns of the user's table."""
         row = int(rows.index[at]) + 1
         if name in rows.columns:
             return InputError(
@@ -236,7 +237,8 @@ class Design:
 
     @classmethod
     def load(cls, folder: pathlib.Path) -> Design | None:
-        """The design of the run in a folder; None if it has none of Python's. The file may be a stranger's: see expressions."""
+        """Returns the design of the run in a folder; None if the run has none from Python. The file may be a
+        stranger's: see expressions."""
         try:
             kept = json.loads(files.read(folder / FILE))
             return None if kept.get("language") == "R" else cls._of(kept)
@@ -275,7 +277,7 @@ class Design:
 
 
 def _with_powers(text: str) -> str:
-    """A formula in which ^ is a power, as it is in R and in the program; in Python it is another operation on integers.
+    """Replaces ^ by **: ^ is a power in R and in the program, but in Python it is an exclusive or.
 
     >>> _with_powers("y ~ bs(x, df=4) + I(age^2) + `a^b`")
     'y ~ bs(x, df=4) + I(age**2) + `a^b`'
@@ -292,7 +294,7 @@ def formulaic_mismatch() -> type[Exception]:
 
 
 def _parse(text: str, available: Sequence[str]) -> Any:
-    """The formula, with one target on its left; `.` stands for all available columns but the target's."""
+    """Parses a formula with one target on its left; `.` stands for all available columns except the target."""
     import formulaic
     import formulaic.errors
 
@@ -327,7 +329,7 @@ def _grouped(text: str) -> InputError:
 
 
 def _numbered(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """With columns that have names and rows that are found by their numbers."""
+    """Returns the frame with texts as names of columns and row numbers as index."""
     frame = frame.reset_index(drop=True)
     frame.columns = frame.columns.map(str)
     if not frame.columns.is_unique:
@@ -337,10 +339,10 @@ def _numbered(frame: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def _plain(rows: pandas.DataFrame, side: Side) -> pandas.DataFrame:
-    """Columns as formulaic knows them: types that have nothing missing, and no levels without rows.
+    """Converts columns to types that formulaic supports, without missing values and without levels that have no rows.
 
-    Numbers are of double precision, as in the program: products and powers of small integers would wrap around. Only
-    those that the formula makes levels of stay integers, and so do the names of their levels.
+    Numbers become doubles, as in the program: products and powers of small integers would wrap around. Only columns
+    whose values the formula uses as levels stay integers, so that the names of their levels stay the same.
     """
     from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_string_dtype
 
@@ -370,7 +372,8 @@ def _is_coded(name: str, side: Side) -> bool:
 
 
 def _materialise(side: Side, spec: formulaic.ModelSpec, state: State, rows: pandas.DataFrame) -> Any:
-    """The columns of a side, for some rows. Knots, means and levels that `state` and `spec` lack are learnt from these rows."""
+    """Returns the columns of a side for some rows. Knots, means and levels that `state` and `spec` lack are learnt from
+    these rows."""
     from formulaic.errors import FactorEvaluationError, FormulaicError
 
     context = side.values(rows, state)
@@ -383,7 +386,7 @@ def _materialise(side: Side, spec: formulaic.ModelSpec, state: State, rows: pand
 
 
 def _spread(table: pa.Table, whole: np.ndarray) -> pa.Table:
-    """The rows where they were, with nothing in between."""
+    """Puts the rows of `table` at the true positions of `whole`; all other rows are missing."""
     if whole.all():
         return table
     at = np.where(whole, np.cumsum(whole) - 1, -1)

@@ -12,15 +12,15 @@ import numpy as np
 
 from ._core import InputError
 
-MOST_COLUMNS = 1000  # that one call may make
-MOST_DEGREE = 20  # of a B-spline, whose bases of all lower degrees are computed too
-MOST_DECIMALS = 400  # more than a double has; the power of ten is computed as an integer
+MOST_COLUMNS = 1000  # limit of a single call
+MOST_DEGREE = 20  # of a B-spline; the bases of all lower degrees are computed, too
+MOST_DECIMALS = 400  # more than a double can use; the power of ten is computed as an integer
 COUNTS = ("df", "degree")
 PARTS_OF_DATES = frozenset(
     "year month day hour minute second quarter dayofweek day_of_week weekday dayofyear day_of_year days_in_month is_leap_year".split()
 )
 TYPES = {"float": float, "int": int, "bool": bool, "str": str}
-# The texts that astype() takes. Objects are not among them: their integers have no largest value, and their texts no width.
+# The texts that astype() takes. Objects are excluded: their integers and texts have no limit of size.
 NAMES_OF_TYPES = frozenset(
     "float float32 float64 Float32 Float64 int int8 int16 int32 int64 uint8 uint16 uint32 uint64 Int8 Int16 Int32 Int64 UInt8 UInt16 "
     "UInt32 UInt64 bool boolean str string category datetime64[s] datetime64[ms] datetime64[us] datetime64[ns] timedelta64[s] "
@@ -48,7 +48,7 @@ def _series(x: Any) -> Any:
 
 
 def numbers(value: Any) -> Any:
-    """A value that arithmetic may be done with. Texts are refused: their product with a number may take all memory."""
+    """Returns a value for arithmetic. Refuses texts: the product of a text and a number may take all memory."""
     dtype = getattr(value, "dtype", None)
     if isinstance(value, str | bytes):
         raise InputError("formula: there is arithmetic with a text; a text can only be compared, as in region == 'west'")
@@ -61,7 +61,7 @@ def numbers(value: Any) -> Any:
         if kind == "boolean":
             return value
         if kind in ("integer", "floating", "mixed-integer-float", "decimal"):
-            return value.astype(float)  # a power of integers may be of any size
+            return value.astype(float)  # Python's integer powers have no limit of size
     name = getattr(value, "name", None)
     raise InputError(
         f"formula: there is arithmetic with {'values' if name is None else repr(name)} of the type '{dtype}', and not with numbers; "

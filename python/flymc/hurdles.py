@@ -1,4 +1,4 @@
-"""A hurdle: two fits of one target, of whether a count is more than 0 and of how large it is where it is."""
+"""A hurdle: two fits of one target, one of whether a count is more than 0, one of how large it is if so."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .watching import watch
 class HurdleFit:
     """Both fits of a hurdle. Made by `fit` with `family="hurdle_poisson"`, by `load` and by `resume`.
 
-    The posteriors of the parts are independent, so that a draw of one beside a draw of the other is a draw of both.
-    What is here is of both parts together; each of them is a Fit, with all that a Fit has.
+    The posteriors of the parts are independent, so a draw of one and a draw of the other are together a draw of both.
+    The methods of this class are about both parts together; each part is a Fit with all methods of a Fit.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
@@ -69,15 +69,16 @@ class HurdleFit:
         missing: str = "error",
         delimiter: str = "",
     ) -> Any:
-        """The mean count, P(more than 0) times the mean of those that are, and an interval for each row of a new table.
+        """The mean count, P(more than 0) times the mean of counts above 0, and an interval for each row of a new table.
 
-        Arguments are those of `Fit.predict`: the interval is one of new counts, or with `kind="mean"` of their mean.
+        Arguments are those of `Fit.predict`: the interval is for new counts, or with `kind="mean"` for their mean.
         """
         by = partial(self.count._run.predict_hurdle, self.zero._run)
         return self.count._predict_by(by, new, interval, kind, (), draws, threads, missing, delimiter)
 
     def loo(self, rows: int = 1000, seed: int = 0) -> Loo:
-        """How well new rows are predicted, zeros and counts: see `Fit.loo`. The elpd of a row is the sum of its parts'."""
+        """How well new rows are predicted, zeros and counts: see `Fit.loo`. The elpd of a row is the sum over both
+        parts."""
         return leave_one_out.loo(self, rows, seed)
 
     def audit(self, draws: int | None = None, steps: int = 1, seed: int = 0) -> dict[str, Audit]:
@@ -85,13 +86,14 @@ class HurdleFit:
         return {name: fit.audit(draws, steps, seed) for name, fit in {"zero": self.zero, "count": self.count}.items()}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Keeps both runs in a folder, for `flymc.load` and for the command."""
+        """Copies both runs to a folder, for `flymc.load` and for the command."""
         self.zero.save(pathlib.Path(path) / "zero")
         self.count.save(pathlib.Path(path) / "count")
 
 
 def complete(runs: Sequence[_core.Run], keeps: Sequence[Any], progress: bool) -> HurdleFit:
-    """Both runs to their ends. Stopped by Ctrl-C, they are gone, or wait in their folder for `flymc.resume`."""
+    """Runs both parts to their ends. If Ctrl-C stops them, temporary runs are removed; runs in a folder of their own
+    wait for `flymc.resume`."""
     for run in runs:
         if not watch(run, progress):
             raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Leave-one-out cross-validation of fits, from a sample of rows, and fits compared by it on the same rows."""
+"""Leave-one-out cross-validation of fits, from a sample of rows, and the comparison of fits on the same rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Loo:
     """How well a fit predicts rows that it has not seen: the sum over the table of log p(row | all other rows).
 
-    Printed, it is a short table. Made by `Fit.loo`.
+    It prints as a short table. Made by `Fit.loo`.
     """
 
     elpd: float
@@ -42,7 +42,8 @@ class Loo:
 
     @property
     def pareto_k(self) -> np.ndarray:
-        """Of the sampled rows: above `good_k`, a row moves the posterior too much for its part to be trusted."""
+        """The Pareto k of each sampled row. Above `good_k`, the term of a row cannot be trusted, because the row moves
+        the posterior too much."""
         return self.sample["pareto_k"].to_numpy()
 
     def __repr__(self) -> str:
@@ -57,7 +58,7 @@ class Loo:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Fits by how well they predict, the best first. Printed, it is a table. Made by `compare`."""
+    """Fits by how well they predict, the best first. It prints as a table. Made by `compare`."""
 
     table: pandas.DataFrame
     """A row per fit: `elpd_diff` from the best, its `se_diff` and `subsampling_se_diff`; `elpd`, `se`, `p_loo`."""
@@ -83,7 +84,7 @@ def loo(fit: Fit | HurdleFit, rows: int = 1000, seed: int = 0) -> Loo:
     sample = pandas.DataFrame({"row": run.rows})
     try:
         sample = sample.join(_parts(fit)[0].origins(run.rows))
-    except _core.InputError:  # of a run of an earlier version, which did not keep them
+    except _core.InputError:  # a run of an earlier version did not keep origins
         pass
     sample = sample.assign(elpd=run.terms, pareto_k=run.pareto_k)
     elpd = run.elpd
@@ -96,13 +97,13 @@ def compare(fits: Mapping[str, Fit | HurdleFit], rows: int = 1000, seed: int = 0
     Args:
         fits: The fits by name, two or more: of one target, with one weight per row. They may have other columns,
             families and priors, and may have dropped other rows: they are compared on the rows that all of them have.
-        rows: How many of these rows are sampled. All proxies are from all rows; see `Fit.loo`.
-        seed: Which.
+        rows: How many of these rows are sampled. Proxies are computed for all rows; see `Fit.loo`. seed: The seed of
+        the sample.
 
-    `elpd_diff` is how much worse than the best a fit predicts the table, and `se_diff` the standard error of this
-    difference, from the differences row by row: what makes a row hard for both fits is not in it. What the subsample
-    adds to it is in `subsampling_se_diff`. A difference below 4, or below two standard errors, is by a rule of thumb no
-    reason to prefer a fit.
+    `elpd_diff` is how much worse than the best a fit predicts the table. `se_diff` is its standard error, from the
+    differences row by row, so rows that are hard for both fits do not increase it. `subsampling_se_diff` is the
+    additional standard error from sampling rows. As a rule of thumb, a difference below 4, or below two standard
+    errors, is no reason to prefer a fit.
 
     >>> data = "examples/data/loans.csv"
     >>> small, large = (flymc.fit(f"defaulted ~ {x}", data, progress=False) for x in ("age", "age + income"))
@@ -136,7 +137,7 @@ def compare(fits: Mapping[str, Fit | HurdleFit], rows: int = 1000, seed: int = 0
 
 
 def _parts(fit: Fit | HurdleFit) -> list[Fit]:
-    """Of a hurdle both, else the fit itself."""
+    """Returns both parts of a hurdle, or else the fit itself."""
     from .fits import Fit
 
     return [fit] if isinstance(fit, Fit) else [fit.zero, fit.count]

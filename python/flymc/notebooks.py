@@ -6,11 +6,12 @@ import html
 import math
 from typing import Any
 
-MOST, FIRST, LAST, WORST = 40, 15, 5, 5  # lines of a long table, as the command shows them
+MOST, FIRST, LAST, WORST = 40, 15, 5, 5  # lines of a long table, as in the command
 
 
 def shown(parameters: list[dict[str, Any]]) -> list[int]:
-    """Which lines: all of a short table, else the first, the last, and those with the fewest effective draws."""
+    """Returns the lines to show: all of a short table, else the first, the last, and those with the fewest effective
+    draws."""
     size = len(parameters)
     if size <= MOST:
         return list(range(size))
@@ -23,7 +24,7 @@ def shown(parameters: list[dict[str, Any]]) -> list[int]:
 
 
 def by_deviation(value: float | None, sd: float | None) -> str:
-    """With three digits of the standard deviation."""
+    """Returns the value as a text, rounded to three digits of the standard deviation."""
     if value is None:
         return "not known"
     if not sd:
@@ -33,7 +34,7 @@ def by_deviation(value: float | None, sd: float | None) -> str:
 
 
 def summary_html(report: dict[str, Any]) -> str:
-    """What `Fit` shows in a notebook. Colours are the notebook's own."""
+    """Returns the HTML that a `Fit` shows in a notebook. Colours are the notebook's own."""
     interval = report["interval"]
     heads = ["mean", "sd", f"{50 * (1 - interval):.4g} %", "median", f"{50 * (1 + interval):.4g} %", "ESS bulk", "ESS tail", "R-hat"]
     lines, before = [], -1

@@ -1,4 +1,4 @@
-"""Pictures of a fit's draws, drawn by ArviZ: of a few parameters that are worth a look, however many there are."""
+"""Plots of a fit's draws by ArviZ. By default they show a few parameters that need attention most."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .for_arviz import plot
 if TYPE_CHECKING:
     from .fits import Fit
 
-_SLOW, _FAR = 4, 40  # how many parameters are drawn, if nobody names any
+_SLOW, _FAR = 4, 40  # how many parameters are drawn by default
 
 
 def _effective_draws(parameter: Mapping[str, Any]) -> float:
@@ -24,12 +24,12 @@ def _nearness_to_zero(parameter: Mapping[str, Any]) -> float:
 
 
 class Plots:
-    """The part of a `Fit` that draws. What these return is what ArviZ returns; other arguments are ArviZ's."""
+    """The plots of a `Fit`. They return the result of ArviZ's function and pass other arguments to it."""
 
     def plot_trace(self: Fit, names: Sequence[str] | None = None, *, reference_class: Any = None, **arviz: Any) -> Any:
         """Draws in their order, by chain: `arviz.plot_trace` of these parameters.
 
-        Without `names` they are the four with the fewest effective draws, the worst first. Of a softmax they are
+        Without `names` they are the four with the fewest effective draws, the worst first. For a softmax they are
         differences from `reference_class`, as in `summary`.
         """
         return _drawn(self, "trace", names, (_SLOW, _effective_draws), reference_class, arviz)
@@ -42,14 +42,15 @@ class Plots:
         return _drawn(self, "rank", names, (_SLOW, _effective_draws), reference_class, arviz)
 
     def plot_pair(self: Fit, names: Sequence[str] | None = None, *, reference_class: Any = None, **arviz: Any) -> Any:
-        """Draws of each two parameters against each other: `arviz.plot_pair`, of the parameters that `plot_trace` draws."""
+        """Draws of each pair of parameters against each other: `arviz.plot_pair`, of the parameters that `plot_trace`
+        draws."""
         return _drawn(self, "pair", names, (_SLOW, _effective_draws), reference_class, arviz)
 
     def plot_forest(self: Fit, names: Sequence[str] | None = None, *, reference_class: Any = None, **arviz: Any) -> Any:
         """Intervals below each other: `arviz.plot_forest` of these parameters, with the draws of all chains together.
 
-        Without `names`, of more than 40 parameters those that lie the most posterior standard deviations from 0, in
-        their order.
+        Without `names`, at most 40 parameters are shown: those that lie the most posterior standard deviations from 0,
+        in the order of the summary.
         """
         arviz = {"combined": True, **arviz}
         return _drawn(self, "forest", names, (_FAR, _nearness_to_zero), reference_class, arviz)

@@ -1,4 +1,4 @@
-"""Priors of coefficients: small objects that say what the command's --prior says."""
+"""Priors of coefficients: small objects that stand for the texts of the command's --prior."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ class StudentT:
 
 @dataclass(frozen=True)
 class Flat:
-    """No prior: the likelihood alone. Refused where that is no distribution.
+    """A flat prior: the posterior is the normalised likelihood. A fit refuses it if the likelihood has no finite
+    integral.
 
     >>> str(Flat())
     'flat'
@@ -65,12 +66,12 @@ class Flat:
 
 
 Prior = Normal | Laplace | StudentT | Flat
-# What a fit takes: one for all coefficients, one per term (the key None is for all others), or the command's own text.
+# The priors that `fit` takes: one for all coefficients, one per term (None for all others), or the command's text.
 Priors = Prior | Mapping[str | None, Prior] | str
 
 
 def prior_text(prior: Priors | None) -> str | None:
-    """As the command's --prior takes it; None, the family's own, is not said.
+    """Returns the text for the command's --prior; None for the family's default.
 
     >>> prior_text({None: Normal(0, 1), "age": Flat()})
     'normal(0, 1); age: flat'

@@ -9,7 +9,7 @@ import numpy as np
 
 
 def words(settings: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Settings as the lines of settings.toml have them; those that are None are not said.
+    """Returns settings with the names and texts of settings.toml; those that are None are left out.
 
     >>> words({"target_ess": 500, "float32": True, "exclude": ["id"], "positive": None})
     {'target-ess': ['500'], 'float32': ['true'], 'exclude': ['id']}

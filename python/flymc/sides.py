@@ -69,7 +69,7 @@ class Side:
             raise InputError(f"data: has no column '{name}', which the formula of the fit needs{there}")
         for name in self.columns:
             kind = kind_of_time(frame[name])
-            # A part of a date is a number: its month, its weekday.
+            # A part of a date, such as its month or weekday, is a number.
             if kind and re.search(rf"\b{re.escape(name)}\b(?!\.dt\.)", " ".join(self.texts)):
                 raise no_number(name, kind, "leave it out of the formula")
             refuse_many_levels(frame[name], by_itself=name in self.texts, as_levels=f"C({name})" in self.texts)

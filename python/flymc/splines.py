@@ -1,7 +1,7 @@
-"""Splines of formulas, which are refused outside of the range that they were fitted on.
+"""Splines of formulas, which refuse values outside of the range on which they were fitted.
 
-There the rows say nothing about the curve. A B-spline has no value, and a natural spline would go on as a straight line
-with an interval that knows of no other. Whoever wants either writes it into the formula, by `extrapolation`.
+There the rows have no information about the curve. A B-spline has no value there, and a natural spline would continue
+as a straight line, with an interval that assumes this line. To extrapolate, give `extrapolation` in the formula.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _guarded(name: str, spline: Any) -> Any:
     @stateful_transform
     def guard(x: Any, *arguments: Any, _state: dict[str, Any], **options: Any) -> Any:
         if "extrapolation" not in options:
-            # What it was fitted on, or what the formula says.
+            # The range of the fit, or the bounds in the formula.
             ends = [{**options, **_state}.get(end) for end in ("lower_bound", "upper_bound")]
             _refuse_outside(name, x, *ends)
         return spline(x, *arguments, _state=_state, **options)

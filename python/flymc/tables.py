@@ -1,7 +1,7 @@
-"""From whatever holds a table to files that a run reads.
+"""Turns tables of all supported types into files that a run reads.
 
-A run reads its table twice, once to learn levels and ranges and once to write the rows, and it can be resumed. So what
-is not a file becomes one: a stream of record batches goes to an Arrow file, a batch at a time.
+A run reads its table twice, once to learn levels and ranges and once to write the rows, and it can be resumed. So a
+table that is not in files is written to an Arrow file, one record batch at a time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from . import _core
 from ._core import FileError, InputError
 from .columns import kind_of_time, no_number
 
-SPOOL = "data.flymc.arrow"  # the file of what was not a file
+SPOOL = "data.flymc.arrow"  # the file for a table that is not in files
 WEIGHTS = "weights (given as numbers)"  # the column of weights that were given as numbers
 KINDS = (
     "a path or a list of paths, a pandas, Polars or PyArrow table, a DuckDB relation, a PyArrow dataset, "
@@ -30,7 +30,7 @@ KINDS = (
 
 
 def paths_of(data: Any) -> list[str] | None:
-    """The paths, if the data is named by them."""
+    """Returns the paths if `data` is a path or a list of them, else None."""
     if isinstance(data, str | os.PathLike):
         return [os.fspath(data)]
     if isinstance(data, list) and data and all(isinstance(path, str | os.PathLike) for path in data):
@@ -44,7 +44,7 @@ def is_pandas(data: Any) -> bool:
 
 
 def reader_of(data: Any) -> pa.RecordBatchReader:
-    """The rows of a table, a batch at a time; of a source that streams they are never all in memory."""
+    """Returns a reader of the table's rows, a batch at a time; rows of a streaming source are never all in memory."""
     if isinstance(data, pa.RecordBatchReader):
         return data
     if isinstance(data, Mapping):
@@ -54,7 +54,7 @@ def reader_of(data: Any) -> pa.RecordBatchReader:
     if hasattr(data, "__arrow_c_stream__"):
         try:
             return pa.RecordBatchReader.from_stream(data)
-        except pa.ArrowInvalid:  # a stream of one column, as of a Series
+        except pa.ArrowInvalid:  # a stream of one column, such as a Series
             raise no_table(data) from None
     if hasattr(data, "collect_batches"):  # a lazy frame of Polars
         return _reader_of_frames(data.collect_batches(maintain_order=True))
@@ -118,9 +118,9 @@ def is_array(X: Any) -> bool:
 
 
 def table_of_arrays(X: Any, y: Any, names: Sequence[str] | None, target: str) -> pa.Table | pa.RecordBatchReader:
-    """The columns of a matrix, and the target if there is one. A frame keeps its names, others are x1, x2, ...
+    """Returns the columns of a matrix, and the target if there is one. A frame keeps its names, others are x1, x2, ...
 
-    Of a sparse matrix some rows at a time are written out, so that they are never all in memory.
+    A sparse matrix is made dense a few rows at a time, so that the dense rows are never all in memory.
     """
     if is_sparse(X):
         return _reader_of_sparse(X, y, names, target)
@@ -147,7 +147,7 @@ def table_of_arrays(X: Any, y: Any, names: Sequence[str] | None, target: str) ->
 
 
 def _with_gaps(values: Any) -> np.ndarray:
-    """An array, in which what is masked is missing."""
+    """Returns an array in which masked values are missing."""
     if np.ma.isMaskedArray(values):
         masked: Any = values
         return masked.astype(float).filled(np.nan) if np.ma.getmaskarray(masked).any() else masked.filled()
@@ -183,7 +183,8 @@ def _reader_of_sparse(X: Any, y: Any, names: Sequence[str] | None, target: str) 
 
 
 def _refuse_too_wide(rows: int, columns: int) -> None:
-    """Rows on disk have a number for each column, once as a table and once as a run has them."""
+    """Raises InputError if the dense rows would not fit on the disk, where they are written twice: as a table and as a
+    run."""
     import shutil
     import tempfile
 
@@ -215,7 +216,7 @@ def _weighted(reader: pa.RecordBatchReader, weights: Any) -> pa.RecordBatchReade
 
 
 def check_index(values: Any, name: str, table: Any, whose: str) -> None:
-    """Of two that pandas has numbered, the rows must be the same."""
+    """Raises InputError if both are pandas objects with different indices."""
     own: Any = getattr(values, "index", None)
     other: Any = getattr(table, "index", None)
     if hasattr(own, "equals") and hasattr(other, "equals") and not own.equals(other):
@@ -252,7 +253,8 @@ def with_weights(
 
 
 def order_of(data: Any, column: str) -> list[str] | None:
-    """The levels of an ordered category, from the lowest, as they are written; nothing if the column is none."""
+    """Returns the levels of an ordered category as texts, from the lowest; None if the column is no ordered
+    category."""
     if isinstance(data, Mapping) and column in data:
         return _order_of_values(data[column])
     schema = getattr(data, "collect_schema", None)  # of Polars
@@ -270,7 +272,7 @@ def order_of(data: Any, column: str) -> list[str] | None:
 
 
 def _order_of_values(values: Any) -> list[str] | None:
-    """The same of a column of pandas: a Series or a Categorical."""
+    """As `order_of`, for a column of pandas: a Series or a Categorical."""
     dtype: Any = getattr(values, "dtype", None)
     if not getattr(dtype, "ordered", False):
         return None
@@ -278,7 +280,7 @@ def _order_of_values(values: Any) -> list[str] | None:
 
 
 def types_of(data: Any, delimiter: str | None = None) -> dict[str, Any] | None:
-    """The columns and their types, None of dates and the like; nothing if the table cannot be read."""
+    """Returns the columns and their types (None for dates and the like); None if the table cannot be read."""
     if is_pandas(data):
         if not data.columns.map(str).is_unique:
             return None
@@ -291,7 +293,7 @@ def types_of(data: Any, delimiter: str | None = None) -> dict[str, Any] | None:
 
 
 def schema_of(data: Any) -> pa.Schema:
-    """The columns of a table that is `readable`, without its rows, which a stream gives only once."""
+    """Returns the columns of a `readable` table without reading its rows, because a stream can be read only once."""
     if hasattr(data, "collect_schema"):  # of Polars
         empty = data.head(0)
         return (empty.collect() if hasattr(empty, "collect") else empty).to_arrow().schema
@@ -299,7 +301,7 @@ def schema_of(data: Any) -> pa.Schema:
 
 
 def readable(data: Any) -> Any:
-    """The same table; if its columns are not known before its rows, as a stream, of which they are."""
+    """Returns the same table, or a stream of its rows if its columns are not known otherwise before they are read."""
     if isinstance(data, pa.Table):
         return _without_odd_metadata(data)
     known = paths_of(data) is not None or is_pandas(data) or isinstance(data, Mapping) or hasattr(data, "collect_schema")
@@ -307,15 +309,15 @@ def readable(data: Any) -> Any:
 
 
 def part_of(data: Any, only: Sequence[str]) -> Any:
-    """Of a frame of pandas the columns `only`: others may hold what Arrow does not know."""
+    """Selects the columns `only` of a pandas frame, because others may have types that Arrow lacks."""
     return data.loc[:, [str(name) in only for name in data.columns]].rename(columns=str) if is_pandas(data) else data
 
 
 def first_level(data: Any, column: str, merge: int = 0) -> str | None:
-    """The first level of a category that has an order, among those that occur; nothing if there is no order.
+    """Returns the first level that occurs of a category that has an order; None if there is no order.
 
-    Categories of pandas have one, whether they say so or not. Levels that will be merged, being of fewer than `merge` rows,
-    are passed over: nobody wants to compare all others with one of them.
+    Categories of pandas always have an order. Levels with fewer than `merge` rows are skipped, because they will be
+    merged and a merged level is a poor reference.
     """
     if is_pandas(data):
         values = next(data[name] for name in data.columns if str(name) == column)
@@ -335,7 +337,7 @@ def first_level(data: Any, column: str, merge: int = 0) -> str | None:
     if isinstance(data, Mapping):
         return first_level(_frame_of_column(data[column], column), column, merge)
     if isinstance(data, pa.Table):
-        values = data[column].combine_chunks()  # of one dictionary
+        values = data[column].combine_chunks()  # all chunks then have one dictionary
         counts = [(each["values"], each["counts"]) for each in values.value_counts().to_pylist()]
     else:  # of Polars
         counts = data.lazy().group_by(column).len().collect().rows()
@@ -344,7 +346,8 @@ def first_level(data: Any, column: str, merge: int = 0) -> str | None:
 
 
 def _first_of(rows: Mapping[str, int], merge: int) -> str | None:
-    """Of levels in their order, with their numbers of rows. A single rare level is not merged.
+    """Returns the first level that will not be merged, from ordered levels with their row counts. A single rare level
+    is not merged.
 
     >>> _first_of({"a": 1, "b": 2, "c": 9}, 0), _first_of({"a": 1, "b": 2, "c": 9}, 2), _first_of({"a": 1, "b": 2, "c": 9}, 3)
     ('a', 'a', 'c')
@@ -360,7 +363,7 @@ def _frame_of_column(values: Any, column: str) -> Any:
 
 
 def refuse_dates(schema: pa.Schema, only: Iterable[str] | None, exclude: Iterable[str]) -> None:
-    """Dates among the columns `only`, or all, without those to leave out."""
+    """Raises InputError for dates among the columns `only`, or among all; columns in `exclude` are ignored."""
     for field in schema:
         used = field.name not in exclude and (only is None or field.name in only)
         if used and pa.types.is_temporal(field.type):
@@ -370,11 +373,11 @@ def refuse_dates(schema: pa.Schema, only: Iterable[str] | None, exclude: Iterabl
 
 
 def write(data: Any, path: pathlib.Path, only: Iterable[str] | None = None) -> None:
-    """Writes a table to an Arrow file: the columns `only`, or all; names it has not are ignored."""
+    """Writes a table to an Arrow file: the columns `only`, or all. Unknown names in `only` are ignored."""
     reader = reader_of(data)
     wanted = None if only is None else set(only)
     fields = [field for field in reader.schema if wanted is None or field.name in wanted]
-    # Batches of a stream may have dictionaries of their own, and a file has one: levels are written out.
+    # Batches of a stream may have different dictionaries, but a file has only one: so levels are written as texts.
     schema = pa.schema(
         [pa.field(f.name, pa.string()) if pa.types.is_dictionary(f.type) else f.remove_metadata() for f in fields]
     )
@@ -389,7 +392,7 @@ def write(data: Any, path: pathlib.Path, only: Iterable[str] | None = None) -> N
 
 def _levels(column: pa.DictionaryArray) -> pa.Array:
     values = column.dictionary
-    if pa.types.is_floating(values.type):  # as the command writes them: 1 and not 1.0
+    if pa.types.is_floating(values.type):  # as the command writes them: 1 instead of 1.0
         numbers = values.to_numpy(zero_copy_only=False)
         values = pa.array([str(number + 0.0).removesuffix(".0") for number in numbers], pa.string())
     else:
@@ -398,7 +401,7 @@ def _levels(column: pa.DictionaryArray) -> pa.Array:
 
 
 def frame_of(data: Any, delimiter: str | None = None) -> Any:
-    """The table as a pandas frame, which is what formulas are evaluated on. Paths are read whole."""
+    """Returns the table as a pandas frame, on which formulas are evaluated. Files are read completely."""
     if is_pandas(data):
         return data
     if paths_of(data) is None:
@@ -410,10 +413,10 @@ def frame_of(data: Any, delimiter: str | None = None) -> Any:
 
 
 def _dataset(data: Any, delimiter: str | None) -> Any:
-    """Files of one format, of which nothing but the head has been read."""
+    """Opens files of one format; only their heads are read."""
     from pyarrow import csv, dataset
 
-    # The program's own checks: a file that is named twice, one that lacks a column, a folder in the folder.
+    # The program's own checks find a file that is named twice, a missing column, and a folder inside the folder.
     files = _core.table_files(paths_of(data) or [], delimiter)
     ending = pathlib.Path(files[0].lower().split("?")[0].removesuffix(".gz")).suffix
     files, place = _in_place(files)
@@ -422,7 +425,7 @@ def _dataset(data: Any, delimiter: str | None) -> Any:
         return dataset.dataset(files, format="parquet" if ending in (".parquet", ".pq") else "ipc", filesystem=place)
 
     def text(empty_lines: bool) -> Any:
-        # As the program reads them: an empty cell is a missing value and no level.
+        # As in the program, an empty cell is a missing value and not a level.
         layout = csv.ParseOptions(
             delimiter=tab if delimiter in (None, "", "\\t") else delimiter, ignore_empty_lines=not empty_lines
         )
@@ -430,12 +433,12 @@ def _dataset(data: Any, delimiter: str | None) -> Any:
         return dataset.dataset(files, format=dataset.CsvFileFormat(layout, convert_options=missing), filesystem=place)
 
     found = text(empty_lines=False)
-    # Of one column an empty line is a cell.
+    # If there is only one column, an empty line is an empty cell.
     return text(empty_lines=True) if len(found.schema.names) == 1 else found
 
 
 def _in_place(files: list[str]) -> tuple[list[str], Any]:
-    """Files as they are; or objects by their paths in a file system of pyarrow, and that."""
+    """Returns paths and their pyarrow file system. It is None for local files, which are returned unchanged."""
     from pyarrow import fs
 
     found = [one for one in map(_core.place_and_key, files) if one]
@@ -468,15 +471,15 @@ def _without_odd_metadata(table: pa.Table) -> pa.Table:
 
 
 def _to_pandas(table: pa.Table) -> Any:
-    """Levels that nobody has put in order, and so are in that of their first rows, are sorted as texts are."""
+    """Converts a table to pandas. Levels without an order, which are in the order of their first rows, are sorted."""
     table = _without_odd_metadata(table)
     frame = table.to_pandas()
-    if table.schema.pandas_metadata is None:  # those of pandas are in order
+    if table.schema.pandas_metadata is None:  # levels written by pandas are in order
         for field in table.schema:
             if pa.types.is_dictionary(field.type) and not field.type.ordered:
                 column = frame[field.name]
                 frame[field.name] = column.cat.reorder_categories(sorted(column.cat.categories))
-    # Of Parquet, Arrow reads categories of numbers as numbers.
+    # Arrow reads categories of numbers in Parquet files as numbers.
     for known in (table.schema.pandas_metadata or {}).get("columns", []):
         name = known["field_name"]
         if known["pandas_type"] == "categorical" and name in frame.columns and not hasattr(frame[name].dtype, "categories"):
@@ -486,7 +489,8 @@ def _to_pandas(table: pa.Table) -> Any:
 
 @contextmanager
 def named(files: list[str], by_formula: bool = False) -> Iterator[None]:
-    """Errors speak of `data` where the table was no file of the caller's, and of the formula that made its columns."""
+    """Rewords errors: the file of a table that was not in files is called `data`, and if `by_formula` is true, columns
+    are left out of the formula."""
     try:
         yield
     except (InputError, FileError) as error:
@@ -498,7 +502,7 @@ def named(files: list[str], by_formula: bool = False) -> Iterator[None]:
 
 
 def left_out(text: str, of: str) -> str:
-    """What a message says of the argument `exclude`, said of what has columns in its place.
+    """Replaces the argument `exclude` in a message by `of`, from which the column should be left out instead.
 
     >>> left_out('leave it out (exclude=["age"])', "the formula")
     'leave it out of the formula'

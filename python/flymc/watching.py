@@ -1,4 +1,4 @@
-"""Runs a run to its end: with a bar while it goes, and so that Ctrl-C is heard."""
+"""Executes a run with a progress bar, so that Ctrl-C can interrupt it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from . import _core
 
 
 def watch(run: _core.Run, progress: bool) -> bool:
-    """All stages that are left. False if Ctrl-C stopped them; a second one is raised at once.
+    """Executes all remaining stages. Returns False if Ctrl-C stopped them; a second Ctrl-C is raised at once.
 
-    Python hears of Ctrl-C in its main thread and between two of its own steps. So the work is done in another thread,
-    without the interpreter's lock, while this one waits and looks at how far it has come.
+    Python handles Ctrl-C only in its main thread, between two bytecode instructions. So another thread does the work,
+    without the interpreter's lock, while this one waits and shows progress.
     """
     problem: list[BaseException] = []
     result: list[bool] = []
-    over = threading.Event()  # Thread.join, interrupted, takes the thread for dead in Python 3.11
+    over = threading.Event()  # in Python 3.11 an interrupted Thread.join takes the thread for dead
 
     def work() -> None:
         try:
@@ -50,7 +50,7 @@ def _wait(over: threading.Event, bar: Bar | None) -> None:
 
 
 class Bar:
-    """A bar of tqdm over all iterations of all chains."""
+    """A tqdm progress bar over all iterations of all chains."""
 
     def __init__(self, run: _core.Run):
         from tqdm.auto import tqdm
@@ -73,7 +73,7 @@ class Bar:
             self._bar.refresh()
             return
         done = sum(at if warming_up else self._warmup + at for _, warming_up, at, _, _, _ in chains)
-        # There may be more rounds than the first.
+        # There may be further rounds after the first.
         goal = max([self._draws, *(of for _, warming_up, _, of, _, _ in chains if not warming_up)])
         self._bar.total = self._chains * (self._warmup + goal)
         self._bar.set_description_str("warm-up" if any(chain[1] for chain in chains) else "sampling", refresh=False)

@@ -1,4 +1,4 @@
-// Settings as a person writes them in Python.
+// Spells settings in messages as arguments of Python.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ inline std::string argument(const Mention& mention) {
     if (mention.name == "sample") return run.empty() ? "`Fit.resample`" : "`flymc.load(" + run + ").resample()`";
     return "`flymc." + mention.name + (run.empty() ? "`" : "(" + run + ")`");
   }
-  if (find_setting(mention.name) == nullptr && !is_argument(mention.name)) return mention.text;  // somebody's own
+  if (find_setting(mention.name) == nullptr && !is_argument(mention.name)) return mention.text;  // a name from the user
   std::string out = mention.name;
   for (char& c : out)
     if (c == '-') c = '_';
@@ -46,7 +46,7 @@ inline std::string argument(const Mention& mention) {
   return out + "=[" + list + "]";
 }
 
-// As it is shown, too: names of strangers do nothing to a terminal.
+// Spells mentions as arguments, and shows control characters as numbers, so that names cannot control a terminal.
 inline std::string in_arguments(const std::string& text) { return shown(spelled(text, argument)); }
 inline FitSummary in_arguments(FitSummary summary) { return std::move(summary).spelled(argument); }
 

@@ -1,5 +1,5 @@
-// The part of the Python package that is C++: a run and its stages. Settings come and go as text, under the names of
-// the command's flags, so that this file knows none of them.
+// The C++ part of the Python package: a run and its stages. Settings are passed as texts under the names of the
+// command's flags, so this file does not list them.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
@@ -63,7 +63,8 @@ void apply(const Words& words, Settings& settings) {
   check(settings);
 }
 
-// Keeps what a run says until somebody asks. Chains call from their own threads, the asker from another.
+// Keeps the messages of a run until Python fetches them. Chains write from their own threads, Python reads from
+// another.
 class Notes final : public Monitor {
  public:
   void say(const std::string& line) override {
@@ -203,7 +204,7 @@ class Run {
     return {to_json(found), shown(found.text())};
   }
   std::tuple<std::string, std::string> audit(std::int64_t draws, int steps, std::uint64_t seed) const {
-    // It may take minutes: Ctrl-C ends it after a draw.
+    // An audit may take minutes: Ctrl-C ends it after a draw.
     const Audit found = audit_run(directory_, {draws, steps, seed}, [](std::int64_t, std::int64_t) {
       const nb::gil_scoped_acquire hold;
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -231,10 +232,10 @@ class Run {
   std::unique_ptr<Notes> notes_;
 };
 
-// Whether the linear predictor alone tells the mean of a number.
+// Whether targets are numbers whose mean depends on the linear predictor alone.
 bool gives_mean(const FamilyCard& card) { return card.target == TargetKind::number && !card.times && !card.trials; }
 
-// A matrix as an array that owns it.
+// Returns a NumPy array that owns the matrix.
 nb::ndarray<nb::numpy, double, nb::ndim<2>> to_numpy(RowMatrix matrix) {
   auto kept = std::make_unique<RowMatrix>(std::move(matrix));
   RowMatrix* const at = kept.release();
@@ -247,7 +248,7 @@ std::vector<NamedRun> with_names(const std::vector<std::string>& names, const st
   for (std::size_t i = 0; i < runs.size(); ++i) named.push_back({runs[i]->directory(), names.at(i)});
   return named;
 }
-// Of a hurdle both parts.
+// As above, with both parts of each hurdle.
 std::vector<NamedRun> with_names(const std::vector<std::string>& names,
                                  const std::vector<std::vector<const Run*>>& fits) {
   std::vector<NamedRun> named;
@@ -299,7 +300,7 @@ NB_MODULE(_core, m) {
       },
       file_error.ptr());
 
-  // Before the translators that the types above have: messages speak of arguments.
+  // This translator takes precedence over those of the types above: messages name Python's arguments.
   static std::pair<PyObject*, PyObject*> types;
   types = {input_error.ptr(), file_error.ptr()};
   nb::register_exception_translator(
@@ -346,7 +347,7 @@ NB_MODULE(_core, m) {
         const FamilyCard& card = family_card(family);
         if (!gives_mean(card)) throw InputError("no mean of the family " + family);
         Settings settings;
-        settings.sigma = 1.0;  // of which means know nothing
+        settings.sigma = 1.0;  // means do not depend on it
         const Model model = card.make(settings, 0, Prior::flat(), {});
         const auto of_mean = model.family().of_mean();
         RowMatrix out(static_cast<Index>(eta.size()), 1);

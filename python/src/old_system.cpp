@@ -1,15 +1,15 @@
-// What the compiler's and the system's static libraries lack where a wheel is linked for an older system.
+// Definitions that static libraries of the compiler and the system need when a wheel is linked for an older system.
 #define XXH_STATIC_LINKING_ONLY
 #define XXH_IMPLEMENTATION
 #include <fmt/format-inl.h>
 #include <xxhash.h>
 
-// The C library says by this since version 2.32 whether a process has one thread. Never: then counts are always atomic.
+// In glibc since 2.32: whether the process has a single thread. False here, so that reference counts are always atomic.
 extern "C" {
 __attribute__((visibility("hidden"))) char __libc_single_threaded = 0;
 }
 
-// The parts of fmt that its headers declare and its library defines.
+// Instantiations of templates that fmt's headers declare and its library defines.
 namespace fmt {
 inline namespace v9 {
 namespace detail {
