@@ -1,6 +1,6 @@
 # Finding and running the command.
 
-# Where the command is. An error says what to do if it is nowhere.
+# Returns the path of the command. Fails with instructions if it is not found.
 find_command <- function() {
   given <- getOption("flymc.command")
   source <- "the option flymc.command"
@@ -22,17 +22,17 @@ find_command <- function() {
   )
 }
 
-# Where pip puts the command: into the active environment, that of reticulate, or the home folder. The PATH of an R that
-# a desktop started has none of these.
+# The places where pip installs the command: the active environment, that of reticulate, or the home folder. If a
+# desktop started R, its PATH has none of these.
 places_of_pip <- function() {
   home <- Sys.getenv("HOME")
   environments <- c(Sys.getenv(c("VIRTUAL_ENV", "CONDA_PREFIX")), file.path(home, c(".virtualenvs/r-reticulate", ".local")))
   file.path(environments[nzchar(environments)], "bin", "flymc")
 }
 
-# Runs the command and returns what it printed. What it refuses becomes an error in the words of R; `names` are texts of
-# its messages to be replaced, such as the name of a temporary file, and `rows` the numbers of the rows that were sent. With
-# `watch`, its progress is shown as it comes.
+# Runs the command and returns its output. Its errors become R errors with R's names of settings. `names` are texts to
+# replace in its messages, such as the name of a temporary file, and `rows` are the user's numbers of the rows that were
+# sent. With `watch`, its progress is shown while it runs.
 run_command <- function(arguments, watch = FALSE, names = character(), rows = NULL) {
   program <- find_command()
   folder <- tempfile("flymc-said-")
@@ -52,12 +52,12 @@ run_command <- function(arguments, watch = FALSE, names = character(), rows = NU
     for (line in said[seq_along(said) > shown]) message(line)
     shown <<- length(said)
   }
-  # Ctrl-C ends the iteration and keeps what there is. SIGTERM does the same, and does no harm to a command that a
-  # terminal has sent Ctrl-C as well.
+  # Ctrl-C makes the command end its iteration and keep its draws. SIGTERM does the same, and is harmless if the
+  # terminal has sent Ctrl-C to the command as well.
   tryCatch(
     while (process$is_alive()) {
       process$wait(timeout = 200)
-      if (watch && Sys.time() - begun > 2) show()  # what takes no time needs no progress
+      if (watch && Sys.time() - begun > 2) show()  # short commands show no progress
     },
     interrupt = function(condition) {
       stopped <<- TRUE
@@ -65,7 +65,7 @@ run_command <- function(arguments, watch = FALSE, names = character(), rows = NU
       process$wait(timeout = 60000)
     }
   )
-  process$kill()  # what has not ended by now
+  process$kill()  # if it is still running
   status <- process$get_exit_status()
   said <- read_text(err)
   if (stopped || identical(status, 130L)) interrupted(arguments)
@@ -78,10 +78,10 @@ read_text <- function(path) {
   readLines(path, warn = FALSE, encoding = "UTF-8")
 }
 
-# What the command says of its progress, without advice for the shell.
+# The command's progress messages without advice for the shell.
 progress_lines <- function(lines) lines[nzchar(trimws(lines)) & !grepl("^(draws are in |flymc: |`flymc )", lines)]
 
-# The end of what the command said: why it stopped.
+# The last message of the command: why it stopped.
 complaint <- function(lines, status) {
   from <- which(startsWith(lines, "flymc: "))
   if (length(from) == 0) {
@@ -105,14 +105,14 @@ interrupted <- function(arguments) {
   )
 }
 
-# An error that is about what a person gave, and not about the function that found it.
+# Stops with an error about the user's input, without the name of the function that found it.
 fail <- function(..., class = character()) {
   stop(structure(class = c(class, "flymc_error", "error", "condition"), list(message = paste0(...), call = NULL)))
 }
 
-# A setting as flags of the command: draws = 2000 is --draws=2000, float32 = TRUE is --float32. Values of a list may be
-# named, as in reference = c(region = "west"). Those with a comma in them go into a file of settings, which `config` names,
-# and so do letters that the session's encoding has not.
+# Settings as flags of the command: draws = 2000 is --draws=2000, float32 = TRUE is --float32. Values of a list may be
+# named, as in reference = c(region = "west"). Values with a comma, or with letters that the session's encoding lacks,
+# are written to the file of settings `config`.
 as_flags <- function(settings, config = NULL) {
   flags <- character()
   lines <- character()
@@ -146,7 +146,7 @@ as_flags <- function(settings, config = NULL) {
   enc2utf8(flags)
 }
 
-# Whether a value is a text by itself, such as a prior, and no list.
+# Whether a value is a single text, such as a prior, and not a list.
 is_word <- function(value) length(value) == 1 && is.null(names(value)) && !inherits(value, "AsIs")
 
 # A value as text: numbers to the last bit, and whole ones without an exponent.

@@ -1,8 +1,8 @@
 # The right side of a formula: the columns that go to the command, and the same columns of new rows later.
 #
-# A term that is one column (a number, true or false, a factor with treatment contrasts) goes over as it is, a factor as
-# the texts of its levels. The columns of all other terms (interactions, poly(), splines, other contrasts) are those of
-# model.matrix().
+# A term that is one column (a number, true or false, a factor with treatment contrasts) is sent to the command
+# unchanged, a factor as the texts of its levels. All other terms (interactions, poly(), splines, other contrasts) are
+# sent as the columns of model.matrix().
 
 # Learns from a model frame without missing values. `frame` is as model.frame() returns it, and has the terms.
 learn_design <- function(frame) {
@@ -26,11 +26,11 @@ right_side <- function(frame) {
   frame
 }
 
-# Of each term: whether it is one column of the frame (`plain`), and which (`variable`). Without an intercept R gives the
-# first term that has levels a column for each of them, which is no plain term.
+# Returns for each term whether it is one column of the frame (`plain`), and which (`variable`). Without an intercept R
+# gives the first term with levels a column for each level; such a term is not plain.
 term_kinds <- function(terms, frame) {
   factors <- attr(terms, "factors")
-  full <- attr(terms, "intercept") == 1  # whether some term before has a column for each level
+  full <- attr(terms, "intercept") == 1  # whether the intercept or an earlier term has a column for each level
   plain <- logical()
   variable <- integer()
   for (j in seq_along(attr(terms, "term.labels"))) {
@@ -52,8 +52,8 @@ has_treatment_contrasts <- function(column) {
   getOption("contrasts")[[if (is.ordered(column)) 2 else 1]] == "contr.treatment"
 }
 
-# A frame whose factors begin with the levels that a person named, so that products of them do, too. One that is not
-# there is left for the command to tell.
+# Returns the frame with factors that begin with the named reference levels, so that their products use these, too. An
+# unknown level is left to the command, which reports it.
 with_references <- function(frame, reference) {
   for (name in intersect(names(reference), names(frame))) {
     column <- frame[[name]]
@@ -64,7 +64,7 @@ with_references <- function(frame, reference) {
   frame
 }
 
-# The command merges levels of the columns that it gets, and not those in the columns of model.matrix().
+# Refuses `merge_levels` for factors in the columns of model.matrix(), because the command sees only single columns.
 refuse_merging <- function(design, frame) {
   factors <- attr(design$terms, "factors")
   for (j in which(!design$kinds$plain)) {
@@ -77,8 +77,8 @@ refuse_merging <- function(design, frame) {
   }
 }
 
-# Variables of the formula that are not the same for a row by itself as among all: R keeps the mean of scale(x), but not
-# that of I(x - mean(x)), so that new rows would have another. A few rows tell.
+# Returns the variables of the formula whose value in a row depends on the other rows: R keeps the mean of scale(x), but
+# not that of I(x - mean(x)), so that new rows would have another mean. A few rows are enough to see this.
 made_of_all_rows <- function(design, data, found) {
   if (is.null(data) || length(found$rows) < 2) return(character())
   data <- integers_as_numbers(as.data.frame(data))
@@ -152,8 +152,8 @@ frame_of_new_rows <- function(design, data) {
   )
 }
 
-# Levels that are not the first in the order of their bytes, in which the command would take the first. Rare levels that
-# will be merged are passed over (a single one is not merged).
+# The reference levels to name to the command, where R's first level is not the first in byte order, which the command
+# would use. Rare levels that will be merged are skipped (a single one is not merged).
 references <- function(columns, merge = NULL) {
   factors <- Filter(function(column) is.factor(column) && nlevels(column) > 1, columns)
   first <- vapply(factors, function(column) {
@@ -164,12 +164,12 @@ references <- function(columns, merge = NULL) {
   first[first != by_bytes]
 }
 
-# The command has the levels of a column in the order of their bytes; the order that puts them in that of R's levels.
+# Returns the permutation from the command's order of levels, by bytes, to the order of R's levels.
 level_order <- function(names, levels) {
   order <- seq_along(names)
   for (column in names(levels)) {
     level <- rep(NA_integer_, length(names))
-    rest <- character(length(names))  # of a softmax the class follows
+    rest <- character(length(names))  # for a softmax the class follows
     for (i in seq_along(levels[[column]])) {
       head <- sprintf("%s[%s]", column, levels[[column]][i])
       found <- names == head | startsWith(names, paste0(head, "["))
@@ -184,15 +184,15 @@ level_order <- function(names, levels) {
   order
 }
 
-# The argument `prior`, in which normal(0, 1) and the others are known as functions.
+# Evaluates the argument `prior` with normal(), laplace(), student_t() and flat() as functions.
 value_of_prior <- function(expression, env) {
   written <- function(name) function(...) sprintf("%s(%s)", name, paste(vapply(list(...), as_word, ""), collapse = ", "))
   known <- lapply(c(normal = "normal", laplace = "laplace", student_t = "student_t"), written)
   eval(expression, c(known, flat = function() "flat"), env)
 }
 
-# A prior as the command takes it. Terms of the formula stand for all of their columns, and (Intercept) is R's name of
-# the intercept.
+# Returns a prior as text for the command. A term of the formula stands for all of its columns; (Intercept) is R's name
+# of the intercept.
 prior_text <- function(prior, names = list()) {
   if (is.null(prior)) return(NULL)
   if (is.list(prior)) prior <- unlist(prior)

@@ -1,4 +1,4 @@
-# Draws, as the package posterior has them.
+# Draws as objects of the package posterior.
 
 #' Draws of a fit
 #'
@@ -7,7 +7,7 @@
 #'
 #' @param x A fit by [flymc()].
 #' @param ... Passed on to the method of \pkg{posterior}.
-#' @return A `draws_array`, or what the function is named after.
+#' @return A `draws_array`, or an object of the class in the function's name.
 #' @method as_draws flymc_fit
 #' @export
 as_draws.flymc_fit <- function(x, ...) {
@@ -61,7 +61,7 @@ read_draws <- function(fit) {
   posterior::as_draws_array(aperm(draws, c(1, 3, 2)))
 }
 
-# The functions themselves, so that nobody has to attach posterior for them.
+# Re-exports posterior's functions, so that they work without attaching posterior.
 
 #' @importFrom posterior as_draws
 #' @export

@@ -1,4 +1,4 @@
-# What a formula may contain: columns, numbers, arithmetic, comparisons and the functions listed here.
+# The allowed contents of a formula: columns, numbers, arithmetic, comparisons and the functions listed here.
 #
 # A formula is kept with its run, and a run may come from a stranger. So it is kept as a tree in a JSON file, and each call
 # in the tree must be of a function listed below. It is evaluated in an environment that has only these functions and the
@@ -35,7 +35,7 @@ allowed_environment <- function() {
   found
 }
 
-# The name and package of the function that is called: log, or splines::ns. An error if it is not listed above.
+# Returns the name and package of the called function: log, or splines::ns. Fails if it is not listed above.
 called_function <- function(call) {
   head <- call[[1]]
   if (is.name(head)) {
@@ -55,7 +55,8 @@ called_function <- function(call) {
   )
 }
 
-# A sum of n terms is n calls deep, ((a + b) + c) + d. As one call with n arguments it is not: no stack holds thousands.
+# A sum of n terms is n nested calls, ((a + b) + c) + d. It is kept as one call with n arguments, because the stack
+# cannot hold thousands of nested calls.
 is_sum <- function(expression) is.call(expression) && identical(expression[[1]], as.name("+")) && length(expression) == 3
 summands <- function(expression) {
   parts <- list()
@@ -66,8 +67,8 @@ summands <- function(expression) {
   rev(c(parts, list(expression)))
 }
 
-# An error unless an expression has only columns, literals and allowed functions. With `env`, each function must be the
-# same there: if the user has a poly() of their own, the formula means that one, which cannot be kept.
+# Fails unless an expression has only columns, literals and allowed functions. With `env`, each function must be the
+# same in that environment: if the user has defined poly(), the formula means that function, which cannot be kept.
 check_expression <- function(expression, env = NULL, depth = 0) {
   if (depth > most_nested) fail("formula: it is nested more than ", most_nested, " deep; make a column of it in the data")
   if (is.name(expression)) {
@@ -96,8 +97,8 @@ check_expression <- function(expression, env = NULL, depth = 0) {
   invisible()
 }
 
-# An error if the right side of a formula may have more terms or variables than terms() can find in reasonable time: those of
-# (a + b + ...)^20 with 40 variables take for ever. Its columns are those of `.`.
+# Fails if the right side of a formula may have more terms or variables than terms() can find in reasonable time: (a + b
+# + ...)^20 with 40 variables would never end. `columns` are those that `.` stands for.
 check_size <- function(expression, columns = NULL) {
   size <- size_of_terms(expression, if (is.null(columns)) 1 else columns)
   if (any(size > most_terms)) {
@@ -105,7 +106,7 @@ check_size <- function(expression, columns = NULL) {
   }
 }
 
-# No fewer than the terms of an expression, and the variables in it, each as often as it is named.
+# Returns an upper bound on the number of terms of an expression, and its variables, each as often as it occurs.
 size_of_terms <- function(expression, columns) {
   if (identical(expression, quote(.))) return(c(columns, columns))
   name <- if (is.call(expression) && is.name(expression[[1]])) as.character(expression[[1]]) else ""
@@ -126,16 +127,16 @@ size_of_terms <- function(expression, columns) {
   c(terms, left[2] + right[2])
 }
 
-# A power of a sum of so many terms has their products of one, of two, and so on.
+# The number of terms of a power of a sum: products of one term, of two, and so on.
 terms_of_power <- function(terms, power) {
-  if (!is.numeric(power) || !is.finite(power[1])) return(terms)  # an error of terms()
+  if (!is.numeric(power) || !is.finite(power[1])) return(terms)  # terms() reports it
   if (power[1] > most_power) {
     fail("formula: it has a sum to the power ", power[1], "; give ", most_power, " at most, or write I(x^", power[1], ") for numbers")
   }
   sum(choose(terms, seq_len(max(1, min(terms, power[1])))))
 }
 
-# C() calls its second argument, also if it is the name of a function.
+# Checks the second argument of C(), which C() calls, even if it is only the name of a function.
 check_contrasts <- function(call) {
   given <- tryCatch(match.call(stats::C, call)$contr, error = function(error) fail("formula: ", conditionMessage(error)))
   if (is.call(given)) given <- given[[1]]
@@ -145,8 +146,8 @@ check_contrasts <- function(call) {
   fail("formula: C() takes contr.treatment, contr.sum, contr.helmert, contr.poly or contr.SAS here")
 }
 
-# An expression in which variables of the formula's environment are replaced by their values: power in I(age^power). A
-# vector with a value for each row counts as a column, which new rows must have.
+# Replaces variables of the formula's environment in an expression by their values: power in I(age^power). A vector with
+# a value for each row counts as a column, which new rows must have.
 with_values <- function(expression, columns, env, rows) {
   if (is.name(expression)) {
     name <- as.character(expression)
@@ -237,7 +238,8 @@ as_numbers <- function(values) {
   as.numeric(ifelse(values == "NA", NA, values))
 }
 
-# Stops unless a condition holds that every file of this package meets. The caller's message names the damaged file.
+# Stops unless a condition holds that is true for every file of this package. The caller's message names the damaged
+# file.
 need <- function(holds) if (!isTRUE(holds)) stop("damaged", call. = FALSE)
 texts_of <- function(values) {
   values <- unlist(values)

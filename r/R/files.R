@@ -1,8 +1,8 @@
-# Tables that are files: the command reads them, and the formula says which columns.
+# Tables that are files: the command reads them, and the formula names their columns.
 
 is_path <- function(data) is.character(data) && length(data) > 0 && is.null(dim(data))
 
-# What a formula says of a file's columns, as settings of the command. Only main effects can be said so.
+# Translates a formula about a file's columns to settings of the command. Only main effects are possible.
 file_settings <- function(formula) {
   if (length(formula) != 3) fail("formula: it needs a response on its left side, as in y ~ a + b")
   found <- file_terms(formula[[3]])
@@ -16,13 +16,13 @@ file_settings <- function(formula) {
     fail("formula: of a file, name the columns that explain the response, or write `.` for all others")
   }
   if (length(found$categorical)) settings$categorical <- I(found$categorical)
-  if (!found$intercept) {  # then R gives a factor a column for each level, and the command does not
+  if (!found$intercept) {  # then R, unlike the command, gives a factor a column for each level
     fail("formula: of a file, a formula keeps its intercept; read the file into a data frame to leave it out")
   }
   c(settings, found$facts)
 }
 
-# The terms of a right side: a name, a sum, what is left out, factor(name), offset(name) or offset(log(name)).
+# The terms of a right side: a name, a sum, a difference, factor(name), offset(name) or offset(log(name)).
 file_terms <- function(expression) {
   none <- list(columns = character(), exclude = character(), categorical = character(), intercept = TRUE, facts = list())
   join <- function(one, other) {

@@ -28,27 +28,29 @@
 #'
 #' @param formula A formula, such as `y ~ age + region`. It may have `offset()`, interactions, and functions such as
 #'   `log()`, `poly()` and `splines::ns()`. Functions that are not in a fixed list are refused, since `predict()` could not
-#'   evaluate them from the run's folder: compute them as columns of `data`. If `data` is a file, it has main effects and an offset only.
+#'   evaluate them from the run's folder: compute them as columns of `data`. If `data` is a file, the formula may have
+#'   main effects and an offset only.
 #' @param data A data frame, or the path of a file (or several files, a pattern or a folder) that the command reads by
 #'   itself: Parquet, CSV, Arrow or Feather. Without it, variables are those of the formula's environment.
 #' @param family The family: see below.
 #' @param prior `normal(location, scale)`, `laplace(location, scale)`, `student_t(nu, location, scale)` or `flat()`, for all
-#'   coefficients; or several by term, such as `c(normal(0, 1), region = laplace(0, 0.5), intercept = flat())`, of which
-#'   the one without a name is for all others. The command's text, `"normal(0, 1); region: laplace(0, 0.5)"`, will do, too.
-#'   Priors are per unit of a column. Without one, coefficients have a default that is scaled by the table.
+#'   coefficients; or several by term, such as `c(normal(0, 1), region = laplace(0, 0.5), intercept = flat())`, where
+#'   the one without a name is for all others. The command's text, `"normal(0, 1); region: laplace(0, 0.5)"`, works,
+#'   too. Priors are per unit of a column. Without one, coefficients have a default that is scaled by the table.
 #' @param weights How many times each row counts: a column of `data`, or a number per row.
-#' @param offset,exposure A column of numbers that are added to the linear predictor; for counts and gamma, one of positive numbers
-#'   that the mean is in proportion to. `offset(log(years))` in the formula is the same as `exposure = years`.
+#' @param offset,exposure `offset` is a column of numbers that are added to the linear predictor. `exposure`, for counts
+#'   and gamma, is a column of positive numbers to which the mean is proportional. `offset(log(years))` in the formula
+#'   is the same as `exposure = years`.
 #' @param trials For the binomial family, a column of numbers of trials. The response then counts the successes.
 #' @param event For times until an event, a column that is 1 (or `TRUE`) where the event was seen. `Surv(time, event)` in
 #'   the formula is the same.
 #' @param missing What to do with rows in which a value is missing: `"drop"` or `"error"`.
 #' @param out The folder of the run, which the command and [flymc_load()] read. Without it the run is temporary: it is
-#'   gone when the fit is, or R ends.
+#'   removed with the fit, or when R ends.
 #' @param quiet Whether no progress is shown.
 #' @param ... Settings of the command by their names, with `_` for `-`, such as `draws = 2000`, `chains = 2`, `seed = 7`,
 #'   `nu = 10`, `merge_levels = 100`, `overwrite = TRUE`. `flymc fit --help` lists them.
-#' @return An object of class `flymc_fit`, for which there are [print()], [summary()][summary.flymc_fit()],
+#' @return An object of class `flymc_fit`, which has the methods [print()], [summary()][summary.flymc_fit()],
 #'   [predict()][predict.flymc_fit()], [flymc_loo()], [coef()], [confint()], [vcov()], [nobs()], [formula()], [update()][update.flymc_fit()] and, of
 #'   the package posterior, [as_draws()][as_draws.flymc_fit()].
 #' @examples
@@ -90,7 +92,7 @@ flymc <- function(formula, data = NULL, family = NULL, prior = NULL, weights = N
   own <- made$settings
   if (is_path(data)) own$missing <- missing
   own$prior <- prior_text(prior, made$design$names)
-  if (length(settings$reference)) {  # what a person names comes before the first levels
+  if (length(settings$reference)) {  # references that the user names override the first levels
     others_first <- own$reference[setdiff(names(own$reference), names(settings$reference))]
     own$reference <- c(others_first, settings$reference)
     settings$reference <- NULL
@@ -108,8 +110,8 @@ flymc <- function(formula, data = NULL, family = NULL, prior = NULL, weights = N
 
 #' Open a run that is in a folder, or go on with one that was stopped
 #'
-#' `flymc_load()` opens a run that was kept by `out`, or that the command or Python made. `flymc_resume()` goes on with
-#' one that was stopped by Ctrl-C or a crash, as if nothing had happened.
+#' `flymc_load()` opens a run that was kept by `out`, or that the command or Python made. `flymc_resume()` continues a
+#' run that Ctrl-C or a crash stopped; its draws are those of an uninterrupted run.
 #'
 #' A run that the command made has no formula: `predict()` then takes tables with the columns of the run.
 #'
@@ -134,12 +136,12 @@ flymc_resume <- function(path, quiet = !interactive()) {
 
 #' Draw again from a fit
 #'
-#' Another prior, seed or number of draws, without reading the table again: what `flymc sample` does. What is not given is
-#' as before.
+#' Draws again with another prior, seed or number of draws, without reading the table again, as `flymc sample` does.
+#' Settings that are not given stay as they were.
 #'
 #' @param object A fit by [flymc()].
-#' @param prior,out,quiet,... As in [flymc()]. Of the settings, those of sampling can be given: `draws`, `chains`,
-#'   `seed`, `target_ess`, and so on.
+#' @param prior,out,quiet,... As in [flymc()]. Settings of sampling can be given: `draws`, `chains`, `seed`,
+#'   `target_ess`, and so on.
 #' @return An object of class `flymc_fit`.
 #' @export
 update.flymc_fit <- function(object, prior = NULL, out = NULL, quiet = !interactive(), ...) {
@@ -153,7 +155,7 @@ update.flymc_fit <- function(object, prior = NULL, out = NULL, quiet = !interact
     fail("out: the rows of this fit are in a temporary folder; fit with `out` first, or leave it out here")
   }
   run <- new_run(out)
-  run$base <- object$run  # whose rows are used
+  run$base <- object$run  # the run whose rows are used
   settings <- c(list(prior = prior_text(prior, object$kept$design$names)), dots(...))
   report <- run_stage(c("sample", base), run, settings, object$kept, quiet)
   fit <- new_fit(run, report, object$kept, match.call())
@@ -161,8 +163,8 @@ update.flymc_fit <- function(object, prior = NULL, out = NULL, quiet = !interact
   fit
 }
 
-# A command that makes a run; returns its report. What is to be kept with a run is written once it is this one: where the
-# command refused to begin, the folder may hold another.
+# Runs a command that makes a run, and returns its report. `kept` is written only after the command has begun the run:
+# if it refuses to begin, the folder may contain another run.
 run_stage <- function(arguments, run, settings, kept, quiet, names = character()) {
   config <- tempfile("flymc-settings-", fileext = ".toml")
   on.exit(unlink(config))
@@ -198,7 +200,7 @@ checked_formula <- function(formula, data) {
   fail("data: give a data frame or the path of a file, and not an object of class ", class(data)[1])
 }
 
-# Surv() is known in formulas, as offset() is.
+# Makes Surv() available in formulas, as offset() is.
 with_surv <- function(formula) {
   if (!"Surv" %in% all.names(formula) || exists("Surv", environment(formula), mode = "function")) return(formula)
   if (!requireNamespace("survival", quietly = TRUE)) fail("formula: Surv() is in the package survival; install it")
@@ -207,7 +209,7 @@ with_surv <- function(formula) {
   formula
 }
 
-# A data frame: the columns to write, the settings for them, and what is kept with the run.
+# Prepares a data frame: the columns to write, the settings for them, and the data that are kept with the run.
 prepare_frame <- function(formula, data, family, others, missing, given = list()) {
   check_formula(formula, data)
   found <- complete_frame(formula, data, others, missing)
@@ -226,7 +228,8 @@ prepare_frame <- function(formula, data, family, others, missing, given = list()
   settings <- c(list(target = name, family = response$family), response$settings)
   if (!design$intercept) settings$no_intercept <- TRUE
   if (length(first <- references(columns, given$merge_levels))) settings$reference <- first
-  # Levels of a factor are names, whatever they look like; a text of numbers and a few words may be spoilt.
+  # Levels of a factor are names even if they look like numbers. A text column is not declared categorical, because it
+  # may hold numbers with a few damaged values.
   factors <- intersect(names(Filter(is.factor, frame)), names(columns))
   if (length(factors)) settings$categorical <- I(factors)
   columns <- c(columns, response$columns)
@@ -234,7 +237,7 @@ prepare_frame <- function(formula, data, family, others, missing, given = list()
   if (!is.null(offset <- model.offset(found$frame))) {
     facts$offset <- offset + if (is.null(facts$offset)) 0 else facts$offset
   }
-  # A column of its own for each, by the name that a person gave it if that is free.
+  # Each gets a column, under the user's name for it if that name is free.
   for (fact in names(facts)) {
     expression <- others[[fact]]$expression
     known <- is.name(expression) || is.character(expression)
@@ -244,8 +247,8 @@ prepare_frame <- function(formula, data, family, others, missing, given = list()
     settings[[fact]] <- fact_name
   }
   refuse_infinite(columns, found$rows)
-  # Rows that were left out go over without a response, so that all others keep their numbers: fits of one table are
-  # compared row by row. The command leaves them out again.
+  # Rows that were left out are sent without a response, so that all others keep their numbers, because fits of one
+  # table are compared row by row. The command leaves them out, too.
   if (length(found$rows) < found$all_rows) {
     at <- rep(1L, found$all_rows)
     at[found$rows] <- seq_along(found$rows)
@@ -271,6 +274,6 @@ prepare_files <- function(formula, paths, family, others) {
   list(settings = settings, kept = list(formula = formula))
 }
 
-# Reasons not to trust the draws yet.
+# Gives the report's warnings about the draws.
 warn_of <- function(fit) for (reason in reasons(fit$report)) warning(reason, call. = FALSE)
 reasons <- function(report) vapply(report$warnings, in_r, "", USE.NAMES = FALSE)

@@ -1,7 +1,7 @@
 # From a formula and a data frame to complete rows.
 
-# The model frame, and beside it what is given by an argument of its own (weights, offset, ...), each of them a list of
-# expressions that are evaluated as the formula's are. Rows in which something is missing are dropped, or are an error.
+# Returns the model frame, and the values of the other arguments (weights, offset, ...), whose expressions are evaluated
+# like those of the formula. Rows with a missing value are dropped or cause an error.
 complete_frame <- function(formula, data, others, missing) {
   refuse_groups(formula)
   if (!is.null(data)) data <- integers_as_numbers(as.data.frame(data))
@@ -16,7 +16,7 @@ complete_frame <- function(formula, data, others, missing) {
   names(values) <- names(others)
   values <- Filter(Negate(is.null), values)
 
-  # First the rows whose own columns are complete: functions such as poly() take no missing values.
+  # First keep rows whose columns are complete: functions such as poly() accept no missing values.
   rows <- if (is.null(data)) NULL else nrow(data)
   raw <- data[intersect(all.vars(terms), names(data))]
   for (name in names(values)) {
@@ -28,7 +28,7 @@ complete_frame <- function(formula, data, others, missing) {
   }
   whole <- if (length(raw)) whole_rows(raw, missing) else if (!is.null(rows)) rep(TRUE, rows)
   if (length(whole) && !any(whole)) fail("data: no row is complete; values are missing in each")
-  # A variable from elsewhere has all rows, so that rows can be dropped only afterwards.
+  # A variable from outside the data has all rows, so rows can be dropped only afterwards.
   elsewhere <- mget(setdiff(all.vars(terms), names(data)), environment(formula), inherits = TRUE)
   late <- is.null(data) || all(whole) || any(vapply(elsewhere, NROW, 0L) == rows)
   frame <- model.frame(
@@ -38,7 +38,7 @@ complete_frame <- function(formula, data, others, missing) {
   if (nrow(frame) == 0) fail("data: the table has no rows")
   refuse_dates(frame)
 
-  # Then what the formula makes of them, such as the logarithm of a negative number.
+  # Then check the values that the formula computes, such as the logarithm of a negative number.
   numbers <- if (late) seq_len(nrow(frame)) else which(whole)
   made <- whole_rows(frame, missing, numbers)
   if (late && length(whole)) made <- made & whole
@@ -53,7 +53,7 @@ complete_frame <- function(formula, data, others, missing) {
   list(frame = frame, others = lapply(values, `[`, numbers[made]), rows = numbers[made], all_rows = all_rows)
 }
 
-# droplevels() forgets contrasts, which hold as long as all levels are there.
+# droplevels() loses contrasts, which stay valid if all levels occur.
 without_unused_levels <- function(frame) {
   for (name in names(frame)) {
     column <- frame[[name]]
@@ -87,7 +87,7 @@ value_of <- function(name, quosure, data) {
   as.vector(unclass(plain_number(value)))
 }
 
-# Which rows have a value everywhere; otherwise an error, if missing values are one.
+# Returns which rows have all values. Fails if one lacks a value and `missing` is "error".
 whole_rows <- function(frame, missing, numbers = seq_len(nrow(frame)), table = "data") {
   whole <- complete.cases(frame)
   if (missing == "error" && !all(whole)) {
@@ -116,7 +116,8 @@ tell_dropped <- function(raw, whole) {
   ))
 }
 
-# Integers of 64 bits, as data.table reads them, are doubles of another meaning inside, NA too.
+# Converts 64-bit integers, as data.table reads them: they are stored as doubles whose bits, also those of NA, mean
+# others.
 plain_number <- function(column) {
   if (!inherits(column, "integer64")) return(column)
   if (!isNamespaceLoaded("bit64")) {
@@ -159,7 +160,7 @@ has_groups <- function(expression) {
   called %in% c("+", "-", "*", ":", "/", "^", "(", "%in%") && any(vapply(as.list(expression)[-1], has_groups, NA))
 }
 
-# An infinite value is named by the row that a person knows.
+# Refuses infinite values, and names the row by the user's row number.
 refuse_infinite <- function(columns, rows, table = "data") {
   for (name in names(columns)) {
     column <- columns[[name]]

@@ -2,7 +2,7 @@
 
 design_file <- "formula.json"
 
-# An error unless the right side of a formula has only what can be kept (expressions.R).
+# Fails unless the right side of a formula has only expressions that can be kept (expressions.R).
 check_formula <- function(formula, data) {
   refuse_groups(formula)
   check_size(formula[[length(formula)]], ncol(data))
@@ -51,7 +51,7 @@ kept_text <- function(kept) {
   as.character(jsonlite::toJSON(Filter(Negate(is.null), found), auto_unbox = TRUE, json_verbatim = TRUE, null = "null"))
 }
 
-# A named list as names and values, because names may be empty or occur twice, and those of a JSON object may not.
+# Splits a named list into names and values, because names may be empty or repeated, which a JSON object does not allow.
 named_list <- function(x) list(names = I(enc2utf8(as.character(names(x)))), values = unname(as.list(x)))
 from_named <- function(x, each) {
   need(identical(names(x), c("names", "values")) && length(x$names) == length(x$values) && is.list(x$values))
@@ -143,7 +143,7 @@ keep_design <- function(path, kept) {
   invisible()
 }
 
-# The file as lists; NULL if there is none.
+# Returns the file as lists; NULL if there is no file.
 read_design_file <- function(path) {
   text <- design_text(path)
   if (is.null(text)) return(NULL)
@@ -163,7 +163,7 @@ design_text <- function(path) {
   if (!file.exists(file) && !is_link(file)) return(NULL)
   refuse_no_file(file)
   bytes <- readBin(file, "raw", file.size(file))
-  if (any(bytes == 0)) damaged_design(path)  # no text of R holds such a byte
+  if (any(bytes == 0)) damaged_design(path)  # texts of R cannot contain such a byte
   text <- rawToChar(bytes)
   Encoding(text) <- "UTF-8"
   text

@@ -1,20 +1,20 @@
-# Leave-one-out cross-validation of a fit, and fits compared by it.
+# Leave-one-out cross-validation of fits, and their comparison.
 
 #' Leave-one-out cross-validation
 #'
 #' How well a fit predicts rows that it has not seen: `elpd_loo` is the sum over the table of log p(row | all other rows),
-#' and the larger it is, the better. It is made of a sample of rows and of an approximation for all others, which the sample
-#' corrects; the standard error of the subsample says what is not known for that reason. If the package loo is installed,
-#' `loo(fit)` is the same.
+#' and the larger it is, the better. It is estimated from an approximation for all rows, which an exact computation for
+#' a sample of rows corrects; the standard error of the subsample is the uncertainty from sampling rows. If the package
+#' loo is installed, `loo(fit)` is the same.
 #'
 #' @param fit,x A fit by [flymc()].
 #' @param rows How many rows are sampled; all, if the table has no more.
-#' @param seed Which rows. Fits of one table have the same.
+#' @param seed The seed of the sample. Fits of one table sample the same rows.
 #' @param ... Arguments of `flymc_loo()`.
 #' @return An object of class `flymc_loo`: a list with `estimates`, a matrix with rows `elpd_loo`, `p_loo` and `looic` as
 #'   the package loo has them; `pointwise`, a data frame of the sampled rows with the number of the `row` in the table, its
-#'   part `elpd_loo` of the sum and its `pareto_k`; `rows`, how many rows the sum is of; and `good_k`, the Pareto k above
-#'   which a row moves the posterior too much for its part to be trusted.
+#'   part `elpd_loo` of the sum and its `pareto_k`; `rows`, the number of rows in the sum; and `good_k`, the Pareto k
+#'   above which the part of a row cannot be trusted, because the row moves the posterior too much.
 #' @seealso [flymc_compare()]
 #' @export
 flymc_loo <- function(fit, rows = 1000, seed = 0) {
@@ -66,21 +66,22 @@ print.flymc_loo <- function(x, digits = 1, ...) {
 
 #' Compare fits by leave-one-out cross-validation
 #'
-#' Fits of one table and one response, the best first, by how well they predict rows that they have not seen. They may
-#' differ in columns, families and priors. If missing values made them leave out different rows, they are compared on the
-#' rows that all of them have. If the package loo is installed, `loo_compare(one, other)` is the same, of fits or of what
-#' [flymc_loo()] gave.
+#' Compares fits of one table and one response by how well they predict rows that they have not seen; the best comes
+#' first. They may differ in columns, families and priors. If missing values made them leave out different rows, they
+#' are compared on the rows that all of them have. If the package loo is installed, `loo_compare(one, other)` is the
+#' same, for fits or for results of [flymc_loo()].
 #'
-#' `elpd_diff` is how much worse than the best a fit predicts the table, and `se_diff` the standard error of this
-#' difference, from the differences row by row. A difference below 4, or below two standard errors, is by a rule of thumb no
-#' reason to prefer a fit.
+#' `elpd_diff` is how much worse than the best a fit predicts the table, and `se_diff` is the standard error of this
+#' difference, from the differences row by row. As a rule of thumb, a difference below 4, or below two standard errors,
+#' is no reason to prefer a fit.
 #'
-#' @param ... Two fits or more, by [flymc()]. A name that is given is the row's in the result: `flymc_compare(small = fit1,
-#'   large = fit2)`. A list of fits will do, too.
-#' @param x A fit, or what `flymc_loo()` gave of one.
-#' @param rows,seed How many rows are sampled of those that all fits have, and which.
+#' @param ... Two fits or more, by [flymc()]. Names become those of the rows in the result: `flymc_compare(small = fit1,
+#'   large = fit2)`. A list of fits works, too.
+#' @param x A fit, or the result of `flymc_loo()` for one.
+#' @param rows,seed How many of the rows that all fits have are sampled, and the seed of the sample.
 #' @return A data frame of class `flymc_compare`, with a row for each fit, the best first, and columns `elpd_diff`,
-#'   `se_diff`, `subsampling_se_diff` (of `elpd_diff`, because rows are sampled), `elpd_loo`, `se_elpd_loo` and `p_loo`.
+#'   `se_diff`, `subsampling_se_diff` (the standard error of `elpd_diff` from sampling rows), `elpd_loo`, `se_elpd_loo`
+#'   and `p_loo`.
 #' @export
 flymc_compare <- function(..., rows = 1000, seed = 0) {
   given <- list(...)
@@ -147,7 +148,7 @@ print.flymc_compare <- function(x, digits = 1, ...) {
   x[...]
 }
 
-# What the command says, with its warnings as those of R. Runs and tables are called by the names that a person knows.
+# Returns the command's JSON, with its warnings as R warnings. Messages call runs and tables by the user's names.
 loo_json <- function(command, fits, rows, seed, labels) {
   paths <- vapply(fits, run_of, "")
   tables <- unlist(lapply(fits, written_table))
@@ -158,13 +159,13 @@ loo_json <- function(command, fits, rows, seed, labels) {
   found
 }
 
-# The temporary file that a data frame went over in; none, if the command read a file of its own.
+# Returns the temporary file to which a data frame was written; NULL if the command read the user's file.
 written_table <- function(fit) {
   if (is.null(fit$kept$design)) return()
   setting_of(fit$run$path, "table")
 }
 
-# A number of each; `or` stands in where an earlier version has none.
+# Takes a number from each element; `or` is its name in reports of earlier versions.
 take_each <- function(list, name, or = name) vapply(list, function(one) as.numeric(one[[name]] %||% one[[or]] %||% NA), 0)
 
 check_fit <- function(fit, label) if (!inherits(fit, "flymc_fit")) fail(label, ": give a fit by flymc()")

@@ -1,4 +1,4 @@
-# What a fit says of itself.
+# Methods that print and summarise a fit.
 
 #' @export
 print.flymc_fit <- function(x, ...) {
@@ -11,7 +11,7 @@ print.flymc_fit <- function(x, ...) {
   invisible(x)
 }
 
-# The lines of a text with those of its tables in that order. Long tables are shown in part, and stay as they are.
+# Sorts the lines of the tables in a text by `order`. Long tables, which are shown in part, are not changed.
 tables_in_order <- function(lines, order) {
   for (head in grep("^parameter ", lines)) {
     rows <- head + seq_along(order)
@@ -20,15 +20,15 @@ tables_in_order <- function(lines, order) {
   lines
 }
 
-# The class that differences are from, where the response of the formula names one.
+# The flag for the reference class of differences, if the response of the formula determines one.
 reference_flag <- function(fit, class = fit$kept$reference_class) {
   as_flags(list(reference_class = if (isTRUE(fit$report$differences)) class))
 }
 
 #' Summarise a fit
 #'
-#' The table that the command prints: for each coefficient its posterior mean, standard deviation, median and interval, and
-#' the diagnostics of the draws.
+#' Returns the table that the command prints: for each coefficient its posterior mean, standard deviation, median and
+#' interval, and the diagnostics of the draws.
 #'
 #' @param object A fit by [flymc()].
 #' @param interval The probability between the ends of the interval, half of the rest on either side.
@@ -36,8 +36,8 @@ reference_flag <- function(fit, class = fit$kept$reference_class) {
 #'   ratios or time ratios, as the family has them), and for a softmax `reference_class = "b"` gives differences from that
 #'   class.
 #' @return A data frame with a row for each coefficient, and columns `mean`, `sd`, `median`, the ends of the interval (`q5`
-#'   and `q95`), `mcse_mean`, `ess_bulk`, `ess_tail` and `r_hat`. Reasons not to trust the draws yet are printed below it,
-#'   and are in its attribute `warnings`.
+#'   and `q95`), `mcse_mean`, `ess_bulk`, `ess_tail` and `r_hat`. Warnings about the draws are printed below it and are
+#'   in its attribute `warnings`.
 #' @export
 summary.flymc_fit <- function(object, interval = 0.9, ...) {
   settings <- dots(...)
@@ -82,7 +82,7 @@ print.flymc_summary <- function(x, ...) {
   invisible(x)
 }
 
-# A part of the table is a plain data frame: what the warnings say is of the whole.
+# A part of the table is a plain data frame, because the warnings are about the whole table.
 #' @export
 `[.flymc_summary` <- function(x, ...) as.data.frame(x)[...]
 
@@ -95,8 +95,8 @@ as.data.frame.flymc_summary <- function(x, ...) {
 
 #' Means and covariances of the coefficients
 #'
-#' Posterior means and covariances of the coefficients of a fit, without residual scales, shapes and cut points. Of a softmax they
-#' are differences from the reference class.
+#' Posterior means and covariances of the coefficients of a fit, without residual scales, shapes and cut points. For a
+#' softmax they are differences from the reference class.
 #'
 #' @param object A fit by [flymc()].
 #' @param ... Not used.
@@ -116,7 +116,7 @@ vcov.flymc_fit <- function(object, ...) {
 
 #' Intervals of the coefficients
 #'
-#' The ends of the interval of the posterior, as [summary()][summary.flymc_fit()] has them: quantiles of the draws.
+#' The ends of posterior intervals, as in [summary()][summary.flymc_fit()]: quantiles of the draws.
 #'
 #' @param object A fit by [flymc()].
 #' @param parm Which coefficients, by name or number; all of them if it is left out.
@@ -133,7 +133,7 @@ confint.flymc_fit <- function(object, parm, level = 0.95, ...) {
   table[parm, , drop = FALSE]
 }
 
-# Parameters that are no coefficients stand after them: sigma, shape, and the cut points of ordered answers.
+# Parameters that are not coefficients come after them: sigma, shape, and the cut points of ordered answers.
 is_coefficient <- function(fit) {
   names <- vapply(fit$report$parameters, `[[`, "", "name")
   last <- c(

@@ -1,7 +1,7 @@
 #' flymc: exact Bayesian regression on large tables
 #'
-#' [flymc()] fits a regression and returns draws from its posterior. It runs the command `flymc`, which is installed by
-#' itself (see the project's README), and looks for it in this order: the option `flymc.command`, the environment
+#' [flymc()] fits a regression and returns draws from its posterior. It runs the command `flymc`, which is installed
+#' separately (see the project's README), and looks for it in this order: the option `flymc.command`, the environment
 #' variable `FLYMC`, the `PATH`.
 #'
 #' @name flymc-package

@@ -1,7 +1,6 @@
-# A Parquet file of a list of columns: numbers and texts to the last bit, in about the time of writing the bytes.
-#
-# Only what a table of R needs is here: columns, with or without missing values, uncompressed. A file is the columns, one row group
-# after the other, and then a footer that says where each begins, in Thrift's compact protocol.
+# Writes a list of columns to a Parquet file: numbers and texts to the last bit, about as fast as writing the bytes. #
+# It supports only the needs of a table of R: columns, with or without missing values, uncompressed. A file has the
+# columns, one row group after the other, and then a footer with the position of each, in Thrift's compact protocol.
 
 # `columns` is a named list of vectors of one length: numbers, logicals, texts or factors. The bytes of one column of a
 # group of rows are in memory at a time.
@@ -11,7 +10,7 @@ write_parquet <- function(columns, path, rows_per_group = 2^20) {
   on.exit(close(out))
   writeBin(charToRaw("PAR1"), out)
   kinds <- lapply(columns, parquet_kind)
-  at <- 4  # bytes that were written
+  at <- 4  # bytes written so far
   groups <- list()
   for (first in seq(1, max(rows, 1), by = rows_per_group)) {
     here <- seq.int(first, length.out = min(rows_per_group, rows - first + 1))
@@ -40,7 +39,7 @@ write_parquet <- function(columns, path, rows_per_group = 2^20) {
   fields <- Map(function(kind, name) {
     thrift_struct(
       "1" = thrift_int(kind$type), "3" = thrift_int(kind$optional),
-      "4" = thrift_text(name), "6" = if (kind$type == 6) thrift_int(0)  # bytes that are UTF-8
+      "4" = thrift_text(name), "6" = if (kind$type == 6) thrift_int(0)  # the bytes are UTF-8
     )
   }, kinds, names(columns))
   footer <- thrift_struct(
@@ -53,7 +52,7 @@ write_parquet <- function(columns, path, rows_per_group = 2^20) {
   invisible(path)
 }
 
-# How a column is kept: Parquet's number of its type, the encodings it uses, and its bytes.
+# The storage of a column: Parquet's number of its type, its encodings, and its bytes.
 parquet_kind <- function(column) {
   optional <- anyNA(column)
   plain <- function(type, bytes) {
@@ -70,17 +69,17 @@ parquet_kind <- function(column) {
   plain(5, function(x) writeBin(as.double(x), raw(), endian = "little"))
 }
 
-# Eight to a byte, the first in the lowest bit.
+# Logical values, eight to a byte, the first in the lowest bit.
 logical_bytes <- function(x) packBits(c(as.logical(x), logical(-length(x) %% 8)), "raw")
 
-# Of a column in which values are missing: which are there, before those that are.
+# The definition levels of a column with missing values: a bit for each value that is present; they precede the values.
 presence <- function(there) {
   if (is.null(there)) return(raw())
   runs <- c(varint(2 * ceiling(length(there) / 8) + 1), logical_bytes(there))
   c(writeBin(length(runs), raw(), size = 4, endian = "little"), runs)
 }
 
-# The texts once, and for each row the number of its text.
+# A dictionary page with each distinct text once, and a page with the number of the text of each row.
 text_pages <- function(x, optional = FALSE) {
   if (!is.factor(x)) x <- factor(x, levels = unique(x[!is.na(x)]))
   texts <- enc2utf8(levels(x))
@@ -106,7 +105,7 @@ data_page <- function(bytes, values, encoding) {
   ))
 }
 
-# The page's header and its bytes; `details` stand in the header's field of that number.
+# A page: its header and its bytes. `details` is the header's field with the number `field`.
 page <- function(type, field, bytes, details) {
   header <- list("1" = thrift_int(type), "2" = thrift_int(length(bytes)), "3" = thrift_int(length(bytes)))
   header[[field]] <- details
@@ -126,7 +125,7 @@ thrift_list <- function(type, items) {
   head <- if (n < 15) as.raw(16 * n + type) else c(as.raw(0xf0 + type), varint(n))
   list(type = 9, bytes = c(head, unlist(lapply(items, `[[`, "bytes"), use.names = FALSE)))
 }
-# Fields by their numbers, which grow; those that are NULL are left out.
+# A struct of fields by their increasing numbers; fields that are NULL are left out.
 thrift_struct <- function(...) {
   fields <- Filter(Negate(is.null), list(...))
   numbers <- as.integer(names(fields))
@@ -135,7 +134,7 @@ thrift_struct <- function(...) {
   list(type = 12, bytes = c(unlist(bytes, use.names = FALSE), as.raw(0)))
 }
 
-# Seven bits to a byte, the lowest first. Doubles hold numbers of up to 53 bits, which no file needs more of.
+# An integer, seven bits to a byte, the lowest first. Doubles hold integers of up to 53 bits, enough for any file.
 varint <- function(x) {
   bytes <- numeric()
   while (x >= 128) {
@@ -144,4 +143,4 @@ varint <- function(x) {
   }
   as.raw(c(bytes, x))
 }
-zigzag <- function(x) 2 * x  # of what is not negative
+zigzag <- function(x) 2 * x  # for numbers that are not negative

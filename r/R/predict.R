@@ -7,17 +7,17 @@
 #' (softmax, ordinal), the mean count (poisson, truncated_poisson), the mean (gaussian, student_t), or the median time
 #' (weibull, lognormal, loglogistic).
 #'
-#' The columns of new rows are made as the formula made them for the fit, with the same levels, knots and contrasts. A level
-#' that the fit has not seen is an error.
+#' The columns of new rows are computed as for the fit, with the same levels, knots and contrasts. A level that the fit
+#' has not seen is an error.
 #'
 #' @param object A fit by [flymc()].
-#' @param newdata A data frame with the columns that the formula needs (and those of `offset` or `exposure`). For a fit of
-#'   a file, or one whose formula has nothing but columns, also the path of a file that the command reads.
+#' @param newdata A data frame with the columns that the formula needs (and those of `offset` or `exposure`). For a fit
+#'   of a file, or a fit whose formula has only columns, also the path of a file that the command reads.
 #' @param interval The probability between `lower` and `upper`, half of the rest on either side.
 #' @param kind What the interval is for: `"mean"` for the mean or the probability (`posterior_epred()` of brms and
 #'   rstanarm), `"target"` for new responses (`posterior_predict()`). Without it, `"target"` for numbers and `"mean"` for
 #'   classes.
-#' @param times For times until an event: times for which the probabilities of a longer time are given instead.
+#' @param times For times until an event: returns the probabilities of a time longer than each of these instead.
 #' @param missing What to do with rows in which a value is missing: `"drop"` makes their predictions `NA`, `"error"`
 #'   refuses them.
 #' @param ... Further settings of `flymc predict` by their names: `draws`, `threads`.
@@ -63,7 +63,7 @@ predict.flymc_fit <- function(object, newdata, interval = 0.9, kind = NULL, time
 new_columns <- function(fit, newdata, missing) {
   design <- fit$kept$design
   frame <- frame_of_new_rows(design, newdata)
-  # model.matrix() takes no missing values: they are put back as what they are.
+  # model.matrix() accepts no missing values, so they are put back afterwards.
   whole <- whole_rows(frame, missing, table = "newdata")
   kept <- frame[whole, , drop = FALSE]
   attr(kept, "terms") <- attr(frame, "terms")
@@ -92,7 +92,7 @@ new_columns <- function(fit, newdata, missing) {
   as.data.frame(columns, optional = TRUE, stringsAsFactors = FALSE)
 }
 
-# A fit without a formula of R takes the columns of the run by their names.
+# For a fit without an R formula: selects the columns of the run by their names.
 file_frame <- function(path, newdata) {
   if (identical(read_design_file(path)$language, "Python")) {
     fail("this run was fitted by a formula in Python, which makes the columns of new rows; predict there")
@@ -102,7 +102,7 @@ file_frame <- function(path, newdata) {
   newdata[writable & !vapply(newdata, inherits, NA, c("Date", "POSIXt", "difftime"))]
 }
 
-# Of the names of a table, those that the run may use. A value that is missing elsewhere says nothing.
+# Returns the names of a table's columns that the run may use. Missing values in other columns do not matter.
 used_names <- function(path, all) {
   named <- names_in_setting(path, "columns")
   formula <- setting_of(path, "formula")

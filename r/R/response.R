@@ -1,10 +1,10 @@
-# The left side of a formula, and the family that goes with it.
+# The left side of a formula, and the family that it implies.
 
 # Families of two classes, one of which counts as 1.
 two_classes <- c("logistic", "probit", "cloglog")
 
-# The command's name for a family: of an object such as binomial("probit"), a function such as poisson, or a text.
-# NULL if none is given: then the response decides.
+# Returns the command's name for a family, which is an object such as binomial("probit"), a function such as poisson, or
+# a text. NULL if no family is given: then the response decides.
 family_name <- function(family) {
   if (is.null(family)) return(NULL)
   if (is.function(family)) family <- tryCatch(family(), error = function(error) NULL)
@@ -35,8 +35,9 @@ family_name <- function(family) {
   fail("family: give a text such as \"logistic\", or an object such as binomial()")
 }
 
-# The columns of the target, the settings that say what they are, and the family. `response` may be numbers, logicals, a
-# factor, texts, cbind(successes, failures) or Surv(time, event); `trials` says whether trials have an argument of their own.
+# Returns the columns of the target, the settings that describe them, and the family. `response` may be numbers,
+# logicals, a factor, texts, cbind(successes, failures) or Surv(time, event). `trials` is true if the argument trials
+# was given.
 learn_response <- function(response, name, family, trials = FALSE) {
   response <- plain_number(response)
   if (inherits(response, c("Date", "POSIXt", "difftime"))) fail("formula: the response holds dates or times, which are no numbers")
@@ -45,7 +46,7 @@ learn_response <- function(response, name, family, trials = FALSE) {
   if (!is.null(dim(response)) && length(dim(response)) > 1) {
     fail("formula: the left side has ", ncol(response), " columns; a response is one, or cbind(successes, failures)")
   }
-  # "binomial" of one column is what R calls a logistic regression, unless there are trials.
+  # In R, "binomial" with one column and without trials means a logistic regression.
   if (identical(family, "binomial") && !trials) family <- "logistic"
   if (is.character(response)) response <- factor(response)
   if (is.null(family)) family <- if (trials) "binomial" else default_family(response, name)

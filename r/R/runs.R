@@ -1,6 +1,6 @@
-# The folders of runs, and what R keeps in them.
+# The folders of runs, and the files that R keeps in them.
 
-# A new folder: the one that is named, or a temporary one that is removed when nobody needs it any more.
+# Returns a new folder: the named one, or a temporary one that is removed when no object refers to it any more.
 new_run <- function(out) {
   if (!is.null(out)) {
     if (!is.character(out) || length(out) != 1 || is.na(out) || !nzchar(out)) fail("out: give the name of a folder")
@@ -12,7 +12,7 @@ new_run <- function(out) {
   list(path = folder$path, folder = folder)
 }
 
-# A temporary run that was stopped can go on for as long as R runs.
+# Keeps a stopped temporary run until R ends, so that it can be resumed.
 keep_until_exit <- function(run) stopped_runs[[run$path]] <- run$folder
 stopped_runs <- new.env()
 
@@ -23,7 +23,7 @@ existing_run <- function(path) {
   path
 }
 
-# The folder of a fit, which must be there.
+# Returns the folder of a fit's run. Fails if it does not exist.
 run_of <- function(fit) {
   if (!file.exists(file.path(fit$run$path, "settings.toml"))) {
     fail(
@@ -40,7 +40,7 @@ run_of <- function(fit) {
   fit$run$path
 }
 
-# It changes with the run in a folder: the report has how long it took.
+# A text that identifies the run in a folder: its report contains times, so no two are equal.
 identity_of <- function(path) {
   report <- file.path(path, "report.json")
   if (file.exists(report)) refuse_no_file(report, links = TRUE)
@@ -49,8 +49,8 @@ identity_of <- function(path) {
 
 is_link <- function(file) isTRUE(nzchar(Sys.readlink(file), keepNA = TRUE))
 
-# An error if a file in the folder of a run, which may be a stranger's, is a link, or a pipe that would be waited for. Pipes
-# and devices have size 0.
+# Fails if a file in the folder of a run, which may be a stranger's, is a link, a pipe or a device. Reading a pipe would
+# wait for its writer. Pipes and devices have size 0.
 refuse_no_file <- function(file, links = FALSE) {
   size <- file.size(file)
   if (!links && is_link(file) || is.na(size) || size == 0 || size > 2^26) {
@@ -58,8 +58,8 @@ refuse_no_file <- function(file, links = FALSE) {
   }
 }
 
-# A setting of a run from its settings.toml: a text, or several for a list; NULL if it is not there. Each setting has a
-# line of its own. Texts are in single quotes without escapes, or in double quotes with the escapes of JSON.
+# Returns a setting of a run from its settings.toml: a text, or several for a list; NULL if it is not set. Each setting
+# is on a separate line. Texts are in single quotes without escapes, or in double quotes with the escapes of JSON.
 setting_of <- function(path, name) {
   refuse_no_file(file.path(path, "settings.toml"), links = TRUE)
   line <- grep(paste0("^", name, " = "), read_text(file.path(path, "settings.toml")), value = TRUE)
@@ -82,7 +82,7 @@ new_fit <- function(run, report, kept, call = NULL) {
     class = "flymc_fit"
   )
   if (is.null(fit$formula)) fit$formula <- stats::reformulate(".", as.name(setting_of(run$path, "target")), env = globalenv())
-  # Differences of a softmax are from the first level of the response.
+  # Differences of a softmax are taken from the first level of the response.
   other <- kept$reference_class
   if (isTRUE(report$differences) && !is.null(other) && other != report$classes[1]) {
     fit$report <- read_report(c("summary", run$path, paste0("--reference-class=", other)))
@@ -91,7 +91,7 @@ new_fit <- function(run, report, kept, call = NULL) {
   fit
 }
 
-# The report with its parameters in the order of R's levels. `order` says where they are in the command's own.
+# Sorts the parameters of a report by R's order of levels. `order` has their positions in the command's order.
 in_order_of_levels <- function(report, levels) {
   report$order <- level_order(vapply(report$parameters, `[[`, "", "name"), levels)
   for (name in c("parameters", "laplace_mean", "laplace_sd")) {

@@ -1,9 +1,9 @@
-# What the command says, in the words of R.
-#
-# The command is asked to leave mentions of settings as they are, between single angle quotation marks (here < and >): <missing = drop>,
-# <flymc resume run>. Here they become missing = "drop" and flymc_resume("run").
+# Translates messages of the command to R. # The package makes the command print mentions of settings between single
+# angle quotation marks (here < and >): <missing = drop>, <flymc resume run>. This file turns them into missing = "drop"
+# and flymc_resume("run").
 
-# `names` are texts to be replaced, by name; `rows` are the numbers by which a person knows the rows that were sent.
+# `names` are replacements, named by the texts that they replace; `rows` are the user's numbers of the rows that were
+# sent.
 in_r <- function(lines, names = character(), rows = NULL) {
   text <- paste(lines[!grepl("^`flymc [a-z]+ --help` |^its rows are kept; ", lines)], collapse = "\n")
   for (name in base::names(names)) text <- gsub(name, names[[name]], text, fixed = TRUE)
@@ -17,7 +17,7 @@ in_r <- function(lines, names = character(), rows = NULL) {
   gsub_by("--([a-z][a-z0-9-]*)", text, argument)
 }
 
-# A mention, without its marks.
+# Translates a mention, given without its marks.
 spell <- function(inside) {
   if (startsWith(inside, "flymc ")) {
     words <- regmatches(inside, regexec("^flymc ([a-z]+) ?(.*)$", inside))[[1]]
@@ -44,7 +44,7 @@ quoted <- function(text) encodeString(text, quote = "\"")
 
 call_text <- function(name, text) sprintf("%s(%s)", name, quoted(text))
 
-# gsub() with a function of what the first group matched.
+# gsub() that replaces each match by a function of its first group.
 gsub_by <- function(pattern, text, change) {
   found <- gregexpr(pattern, text, perl = TRUE)
   regmatches(text, found) <- lapply(regmatches(text, found), function(each) {
@@ -53,7 +53,7 @@ gsub_by <- function(pattern, text, change) {
   text
 }
 
-# The end of a sentence about a name that is not there.
+# The end of a message about an unknown name: the nearest name, or all names.
 did_you_mean <- function(name, known) {
   most <- if (nchar(name) < 3) 0 else max(1, nchar(name) %/% 3)  # letters that may differ
   close <- known[adist(tolower(name), tolower(known))[1, ] <= most]

@@ -1,9 +1,9 @@
-# What the tests share.
+# Tables and expectations that the tests share.
 
 has_command <- function() !inherits(try(flymc:::find_command(), silent = TRUE), "try-error")
 skip_without_command <- function() skip_if_not(has_command(), "the command flymc is not there")
 
-# What the command itself prints as JSON.
+# Returns the JSON that the command prints.
 command_json <- function(...) {
   out <- system2(flymc:::find_command(), c(shQuote(c(...)), "--json"), stdout = TRUE)
   jsonlite::fromJSON(out, simplifyDataFrame = FALSE)
@@ -32,8 +32,9 @@ people <- function(rows = 20000, seed = 1) {
   d
 }
 
-# Posterior means under a flat prior against estimates of glm() or lm(), in standard errors. With 20,000 rows the skewness
-# of a posterior moves its mean by less than a twentieth, and 4,000 draws have a Monte Carlo error of a sixtieth.
+# Compares posterior means under a flat prior with estimates of glm() or lm(), in standard errors. With 20,000 rows the
+# skewness of a posterior moves its mean by less than a twentieth, and 4,000 draws have a Monte Carlo error of a
+# sixtieth.
 expect_estimates <- function(fit, other, by_name = FALSE) {
   estimates <- coef(other)
   errors <- sqrt(diag(vcov(other)))[names(estimates)]

@@ -1,4 +1,4 @@
-# What people may get wrong.
+# Mistakes of users, and the messages about them.
 skip_without_command()
 d <- people(2000)
 

@@ -194,7 +194,7 @@ test_that("the numbers are the command's", {
 
 test_that("priors are for terms of the formula", {
   tight <- 0.001
-  fit <- suppressWarnings(flymc(  # they say that these are priors
+  fit <- suppressWarnings(flymc(  # they warn that these follow their priors
     ill ~ poly(age, 2) + dose + smoker, d,
     prior = c(normal(0, 1), "poly(age, 2)" = normal(0, tight), dose = normal(0, tight), smoker = student_t(3, 0, 1), "(Intercept)" = flat())
   ))
@@ -235,7 +235,7 @@ test_that("ratios have the names of the family, and a shape or a scale has none"
   table <- summary(times, ratios = TRUE)
   expect_equal(table$time_ratio, c(exp(table$median[1:2]), NA))
   expect_identical(names(coef(times)), c("intercept", "age"))
-  # A column of that name is a coefficient like others.
+  # A column called "shape" is a coefficient like others.
   expect_identical(names(coef(flymc(ill ~ age + shape, transform(few, shape = years)))), c("intercept", "age", "shape"))
 })
 

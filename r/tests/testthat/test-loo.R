@@ -1,4 +1,4 @@
-# Leave-one-out cross-validation, and fits compared by it.
+# Leave-one-out cross-validation, and comparisons of fits.
 skip_without_command()
 d <- people(3000)
 small <- flymc(ill ~ dose, d, quiet = TRUE)
@@ -12,7 +12,7 @@ test_that("numbers of loo are the command's", {
   expect_identical(found$estimates["p_loo", "Estimate"], said$p_loo)
   expect_identical(found$pointwise$pareto_k, vapply(said$sample, `[[`, 0, "pareto_k"))
   expect_identical(nrow(found$pointwise), 500L)
-  # All rows, and none of them twice: the sum is that of its parts.
+  # All rows, each once: the sum is that of its parts.
   all <- flymc_loo(large, rows = 3000)
   expect_identical(all$pointwise$row, as.numeric(1:3000))
   expect_equal(sum(all$pointwise$elpd_loo), all$estimates["elpd_loo", "Estimate"], tolerance = 1e-9)
@@ -72,7 +72,7 @@ test_that("fits that left out different rows are compared on those that both hav
   expect_identical(attr(found, "table_rows"), 3000L)
   whole <- setdiff(1:3000, c(1, 99, 2, 50:60))
   of <- flymc_loo(with_age, rows = 5000)
-  expect_identical(of$pointwise$row, as.numeric(whole))  # rows are known by their numbers in the data frame
+  expect_identical(of$pointwise$row, as.numeric(whole))  # rows have their numbers in the data frame
   # The same draws as without the rows.
   expect_identical(coef(with_age), coef(flymc(ill ~ dose + age, d[whole, ], quiet = TRUE)))
   without_them <- flymc(ill ~ dose, d[whole, ], quiet = TRUE)

@@ -10,10 +10,10 @@ test_that("a run that is kept is loaded, with its formula", {
   expect_identical(deparse(formula(loaded)), deparse(formula(fit)))
   expect_identical(predict(loaded, d[1:9, ]), predict(fit, d[1:9, ]))
   expect_error(flymc(ill ~ age, d, out = folder), "out, or replace it with overwrite = TRUE")
-  expect_identical(predict(flymc_load(folder), d[1:9, ]), predict(fit, d[1:9, ]))  # what was refused left no trace
+  expect_identical(predict(flymc_load(folder), d[1:9, ]), predict(fit, d[1:9, ]))  # the refused calls changed no file
   again <- flymc(ill ~ age, d, out = folder, overwrite = TRUE)
   expect_identical(names(coef(flymc_load(folder))), c("intercept", "age"))
-  # A run of the command in its place has no formula of R.
+  # A run that the command writes there has no formula of R.
   table <- tempfile(fileext = ".csv")
   write.csv(d[c("ill", "years")], table, row.names = FALSE)
   words <- c("fit", table, "--target", "ill", "--out", folder, "--overwrite", "--quiet", "--json")

@@ -1,4 +1,4 @@
-# Runs of strangers: a formula that was edited evaluates nothing.
+# Runs of strangers: no code of an edited formula is evaluated.
 skip_without_command()
 d <- people(3000)
 power <- 2
@@ -8,7 +8,7 @@ quick <- function(...) suppressWarnings(do.call(flymc, c(list(...), few)))
 formula <- score ~ log(years) + splines::ns(age, 3) * dose + I(years^power) + poly(trials, 2) + offset(years / 10)
 fit <- quick(formula, d, gaussian(), out = kept)
 
-# A copy whose formula `change` has edited, as lists.
+# A copy of a run whose formula, as lists, was edited by `change`.
 edited <- function(change = identity, of = kept) {
   run <- tempfile()
   dir.create(run)
@@ -179,7 +179,7 @@ test_that("numbers and names come back from the file as they were", {
   contrasts(e$f) <- matrix(c(1, -1, 0, 1 / 3, 1 / 3, -2 / 3), 3)
   folder <- tempfile()
   fit <- quick(score ~ `my column; system('x')`:f + C(dose, contr.helmert) + I(ifelse(age > 45, NA, age) %in% c(30.1, 40L)) + cos(pi * years) + factor(smoker, ordered = T), e, gaussian(), out = folder)
-  suppressWarnings({  # of model.frame() about contrasts, which are kept all the same
+  suppressWarnings({  # model.frame() warns about contrasts, which are kept nevertheless
     expect_identical(predict(flymc_load(folder), e[1:20, ]), predict(fit, e[1:20, ]))
     expect_equal(predict(fit, e[1:20, ], kind = "mean")$mean, unname(predict(lm(formula(fit), e), e[1:20, ])), tolerance = 0.1)
   })

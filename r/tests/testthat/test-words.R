@@ -1,4 +1,4 @@
-# Messages of the command in the words of R.
+# Translations of the command's messages to R.
 said <- function(...) flymc:::in_r(c(...))
 open <- "\u2039"
 close <- "\u203a"
