@@ -1,4 +1,4 @@
-"""A table of numbers, from Parquet to rows, beside a bare scan of the same file and point estimates from it.
+"""Times the way of a table of numbers from Parquet to rows, beside a bare scan of the file and point estimates from it.
 
     python3 bench/ingest.py build/release/cli/flymc [--rows 1000000] [--columns 50] [--folder DIR] [--repeat 3]
 

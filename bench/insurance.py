@@ -1,10 +1,10 @@
-"""Claims of motor insurance, from Parquet to 400 effective draws of each coefficient, beside glum's fit of the same file.
+"""Times a fit of motor insurance claims, from Parquet to 400 effective draws of each coefficient, and glum's fit.
 
     python3 bench/insurance.py build/release/cli/flymc --data DIR [--folder DIR] [--only flymc,glum,amounts] [FLAGS ...]
 
 The table is freMTPL2 (DIR/insurance): counts of claims with exposure, explained by eight columns as categories and the
-logarithm of the density: 323 coefficients, of which a row has ten that are not zero, and levels of a handful of rows
-without a claim. In one run on all cores:
+logarithm of the density. There are 323 coefficients, ten of which are not multiplied by zero in a row, and some levels
+have a handful of rows without a claim. In one run on all cores:
 
 - flymc fit --family poisson until every ESS is 400: time by stage, lit and bright rows, effective draws per second of
   sampling (more FLAGS go to it),

@@ -1,10 +1,10 @@
-"""What `flymc plan` says beforehand, and what the fit then takes: passes, seconds, bytes.
+"""Compares the predictions of `flymc plan` with the fit: passes, seconds, bytes.
 
     python3 bench/plan.py build/release/cli/flymc [--data DIR] [--tables synthetic,mnist,...] [--folder DIR] [--draws 1000]
 
-Prints a line per table and quantity: planned, true, and planned over true. Without --data only the synthetic table. Of
-seconds, the processor should have nothing else to do. Memory is what the process has of its own (RssAnon), which leaves
-out the rows that it maps; it is looked at fifty times a second.
+Prints a line per table and quantity: planned, true, and planned over true. Without --data only the synthetic table.
+Seconds need an idle processor. Memory is the process's own (RssAnon), without the rows that it maps; it is measured
+fifty times a second.
 """
 import argparse
 import gzip
@@ -75,7 +75,7 @@ def flights(data):
 
 
 def airports(data):
-    """456 coefficients, nearly all of them of levels: 10 GiB of rows."""
+    """456 coefficients, nearly all of levels: 10 GiB of rows."""
     table = pa.parquet.read_table(data / "flights3m/flights-3m.parquet", columns=["delay", "distance", "origin", "destination"])
     late = pa.array(table["delay"].to_numpy() > 15)
     return table.drop_columns(["delay"]).append_column("y", late), []
@@ -85,7 +85,7 @@ TABLES = {f.__name__: f for f in (synthetic, mnist, a9a, covtype, flights, airpo
 
 
 class Fit:
-    """A fit, what it said, and the most memory of its own that it had."""
+    """A fit, its output, and the largest amount of memory of its own that it had."""
 
     def __init__(self, words, folder):
         began = time.perf_counter()

@@ -1,9 +1,10 @@
-"""What predictions take: a fit of a made-up table, then `predict` on the same rows by one or more commands.
+"""Times predictions: fits a made-up table, then runs `predict` on the same rows by one or more commands.
 
     python3 bench/predict.py COMMAND [COMMAND ...] [--rows 300000] [--columns 9] [--draws 1000] [--family logistic]
 
 Prints for each command the seconds (wall clock, and of all cores) and the largest difference from the first command's
-predictions. The commands take turns, and the best of --times counts, so that what else the machine does hurts none more.
+predictions. The commands take turns, and the best of --times counts, so that other work on the machine affects all
+alike.
 """
 import argparse
 import os

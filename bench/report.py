@@ -1,4 +1,4 @@
-"""The report of a large run: how long it takes to make, and how large the page is.
+"""Measures how long the report of a large run takes, and how large its page is.
 
     python3 bench/report.py build/release/cli/flymc [--rows 1000000] [--folder DIR]
 

@@ -1,10 +1,11 @@
-"""A table of categories, from Parquet to 1000 effective draws, beside point estimates from the same file.
+"""Times a table of categories from Parquet to 1000 effective draws, and point estimates from the same file.
 
     python3 bench/wide.py build/release/cli/flymc --data DIR [--gram build/release/bench/statistics/flymc_gram]
                           [--rows 3000000] [--folder DIR] [--only flymc,glum,sklearn,sandwich]
 
 The table is flights3m (DIR/flights3m): late by more than 15 minutes or not, explained by origin, destination, hour, day
-of week, month and log distance; 492 coefficients, of which a row has seven that are not zero. In one run on all cores:
+of week, month and log distance: 492 coefficients, seven of which are not multiplied by zero in a row. In one run on all
+cores:
 
 - flymc fit with --target-ess 1000, its stages, the bytes per row of its file, and lit and bright rows,
 - glum's ridge fit and scikit-learn's sparse logistic regression (where they are installed), each with the reading of the

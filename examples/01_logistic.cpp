@@ -1,4 +1,4 @@
-// Reads a table, draws from the exact posterior of a logistic regression on it, and prints what was found.
+// Reads a table, draws from the exact posterior of a logistic regression on it, and prints the summary.
 #include <flymc/flymc.hpp>
 #include <fstream>
 #include <iostream>
@@ -37,7 +37,7 @@ int main(int argc, char** argv) try {
   const flymc::Model model(flymc::Logistic{}, flymc::Prior::normal(0.0, 2.5));
   const flymc::Fit fit = flymc::fit(store, model, {.chains = 4, .draws = 1000, .seed = 1});
 
-  // 3. Summarise: what the coefficients are, how well that is known, and what it cost.
+  // 3. Summarise: the coefficients, their uncertainty, and the cost.
   std::cout << fit.summary();
 } catch (const flymc::InputError& error) {
   std::cerr << "01_logistic: " << error.what() << "\n";

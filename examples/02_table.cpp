@@ -12,7 +12,7 @@ int main(int argc, char** argv) try {
   const flymc::Encoding encoding = flymc::Encoding::learn(table, {.target = target});
   const flymc::Store store = flymc::read_rows(table, encoding);
 
-  // 2. The model, the draws, and what they say.
+  // 2. The model, the draws, and their summary.
   const flymc::Model model(flymc::Logistic{}, flymc::Prior::normal(0.0, 2.5));
   std::cout << flymc::fit(store, model, {.chains = 4, .draws = 2000, .seed = 1}).summary();
 } catch (const std::exception& error) {

@@ -138,8 +138,7 @@ std::vector<Case> cases() {
   return out;
 }
 
-// The shift of the draws' mean in posterior standard deviations, their sd relative to the posterior's, and the passes
-// of an audit.
+// Errors of the draws (shift of the mean in posterior sds, sd relative to the posterior's), and the passes of an audit.
 struct Told {
   double shift = 0.0, width = 1.0, passes = 0.0;
 };
@@ -186,7 +185,7 @@ int alarms(const Case& of, std::int64_t draws, int runs, Told& told) {
   return out;
 }
 
-// Whole runs with a bound, of two coefficients.
+// Returns the number of alarms in audits of whole runs with a bound and two coefficients.
 int alarms_of_fits(double ones, int runs, int& at_a_tenth) {
   const RowMatrix x = (RowMatrix(4, 2) << 1, 0, 1, 0, 1, 1, 1, 1).finished();
   const Store store =

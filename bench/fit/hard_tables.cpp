@@ -1,4 +1,4 @@
-// Tables that are small, thin or heavy-tailed: where it is not clear beforehand which way is the cheapest.
+// Tables that are small, thin or heavy-tailed, for which the cheapest sampler is not obvious beforehand.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace flymc::bench {
 namespace {
 
-// A bias and standard normal features; the target of a row comes from its features and a generator.
+// A bias and standard normal features; `Target` draws the target of a row from its features.
 template <class Target>
 Store normal_rows(RowId rows, Index features, std::uint64_t seed, const Target& target) {
   std::vector<std::string> names = {"bias"};
@@ -24,7 +24,7 @@ Store normal_rows(RowId rows, Index features, std::uint64_t seed, const Target& 
   return builder.finish();
 }
 
-// So many ones among the rows, evenly spaced.
+// A table with `ones` ones among its rows, evenly spaced.
 Case few_ones(RowId rows, Index features, RowId ones) {
   return {fmt::format("{} ones, {} x {}", ones, rows, features),
           normal_rows(rows, features, 5,

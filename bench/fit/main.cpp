@@ -1,4 +1,4 @@
-// What 1000 effective draws cost, beside what a person could do instead with the same library.
+// Measures the cost of 1000 effective draws, and of alternatives by the same library.
 //
 //   flymc_bench fit [--rows N,N,...] [--features N] [--family F,F,...|all] [--positives SHARE]
 //                   [--prior "laplace(0, 0.3)"]
@@ -10,11 +10,11 @@
 //   options: [--json] [--alone] [--draws N] [--warmup N] [--chains N] [--seed N] [--s S] [--bound B] [--sweep S]
 //   [--move M] [--lit none|auto|SPREAD]
 //
-// --alone leaves out the baselines: regular MCMC by the same split HMC on the full-data posterior, and independence
+// --alone skips the baselines: regular MCMC by the same split HMC on the full-data posterior, and independence
 // Metropolis from the Laplace approximation. Exit code 77: no data.
 //
-// `ways` compares what the program chooses by itself with regular split HMC and regular MALA, on small, thin and
-// heavy-tailed tables and, with --data, on the real ones; --only takes those whose name has the text in it.
+// `ways` compares the program's automatic choice with regular split HMC and regular MALA, on small, thin and
+// heavy-tailed tables and, with --data, on the real ones; --only selects tables whose names contain the text.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -141,7 +141,7 @@ void report(const std::string& name, RowId rows, const Cost& cost, double iid, b
   std::fflush(stdout);
 }
 
-// As many evaluations of all rows as a minute or so allows.
+// Options of a baseline, with as many draws as about a minute allows.
 FitOptions regular_options(const Case& table, FitOptions options, MoveKind move) {
   const auto coefficients = static_cast<double>(table.model.coefficients(table.store));
   const double budget = 4e9 / (static_cast<double>(table.store.rows()) * coefficients);
@@ -152,7 +152,7 @@ FitOptions regular_options(const Case& table, FitOptions options, MoveKind move)
   return options;
 }
 
-// Returns what flymc itself took.
+// Prints the line of flymc and those of the baselines; returns the cost of flymc.
 Cost run(const Case& table, const Arguments& arguments) {
   const Threads threads;
   const Execution execution{threads};
@@ -173,7 +173,7 @@ Cost run(const Case& table, const Arguments& arguments) {
   return fly;
 }
 
-// A family at each number of rows, and how bright rows fall with it.
+// Runs a family at each number of rows, and prints the power with which bright rows fall.
 void run_synthetic(const std::string& family, const Arguments& arguments) {
   std::vector<double> bright;
   for (const RowId rows : arguments.rows) {
@@ -189,7 +189,7 @@ void run_synthetic(const std::string& family, const Arguments& arguments) {
                std::log(bright.back() / bright.front()) / std::log(to / from));
 }
 
-// One line per way: what it was, what set-up and warm-up took, and what sampling gave.
+// Prints a line per sampler: its name, the cost of set-up and warm-up, and the results of sampling.
 void compare_ways(const Case& table, const Arguments& arguments) {
   if (table.name.find(arguments.only) == std::string::npos) return;
   const Threads threads;

@@ -14,8 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
 
-// Processor time of all threads, shared out among them: what the clock on the wall says where the machine has nothing
-// else to do.
+// Processor time of all threads divided by their number: the wall-clock time on an idle machine.
 class Stopwatch {
  public:
   explicit Stopwatch(const Threads& threads) : threads_(threads.count()), began_(now()) {}
@@ -30,7 +29,7 @@ class Stopwatch {
   double threads_, began_;
 };
 
-// Where the data know differences of classes alone, those are measured.
+// The measured parameters: if the data determine only differences between classes, these.
 Reported reported(const Case& table) {
   std::vector<std::string> classes;
   if (table.model.family().only_differences())
@@ -88,7 +87,7 @@ Cost measure_fit(const Case& table, const FitOptions& options, const Execution& 
   MemorySink sink(chains, out.parameters);
   std::vector<std::unique_ptr<ChainRun>> runs(chains);
   const ChainOptions chain_options{options.warmup, options.draws, options.thin, options.seed};
-  // Warm-up first, so that sampling is timed alone.
+  // Warm-up runs first and is not part of the timing of sampling.
   began = Clock::now();
   execution.threads.run(chains, [&](std::size_t c) {
     runs[c] = std::make_unique<ChainRun>(c, plan, chain_options);
@@ -138,7 +137,7 @@ Cost measure_independence(const Case& table, const Preparation& laplace, int cha
       random.normals(Purpose::move, 0, {u.data(), static_cast<std::size_t>(u.size())});
       const Vector proposal = anchor.theta + anchor.metric.unwhiten(u);
       density.evaluate(proposal, none, false, there);
-      // log of p(theta') q(theta) / (p(theta) q(theta')), with q a normal of white coordinates z.
+      // log of p(theta') q(theta) / (p(theta) q(theta')), where q is normal, with whitened coordinates z.
       const double log_ratio = there.log_density - at.log_density + 0.5 * (u.squaredNorm() - z.squaredNorm());
       if (random.bernoulli(Purpose::accept, 0, std::exp(std::min(0.0, log_ratio)))) {
         theta = proposal;

@@ -1,4 +1,4 @@
-// What draws cost: by flymc, by regular MCMC, by independence Metropolis, and by the Laplace approximation alone.
+// The cost of draws by flymc, by regular MCMC, by independence Metropolis, and by the Laplace approximation alone.
 #pragma once
 
 #include <cmath>
@@ -7,8 +7,7 @@
 
 namespace flymc::bench {
 
-// Seconds of set-up are by the clock on the wall; those of sampling are of processor time, shared out among the
-// threads.
+// Seconds of set-up are wall-clock time; those of sampling are processor time divided by the number of threads.
 struct Cost {
   Index parameters = 0;
   double passes_setup = 0.0, passes_warmup = 0.0, passes_sampling = 0.0;
@@ -20,11 +19,11 @@ struct Cost {
   std::size_t lit = 0;
   bool regular = false;
   std::vector<ParameterSummary> summary;
-  // How far the chains' means spread, over what each chain's own MCSE says of itself: 1 if effective sizes are honest.
+  // Spread of the chains' means relative to the MCSEs that the chains report: 1 if effective sizes are right.
   double honesty = 0.0;
   double passes_per_1000() const { return 1000.0 * passes_sampling / ess_min; }
   double ess_per_second() const { return ess_min / seconds_sampling; }
-  // For 1000 effective draws: set-up and warm-up, and as much sampling as they take.
+  // The passes for 1000 effective draws: set-up, warm-up and sampling.
   double passes_total() const { return passes_setup + passes_warmup + passes_per_1000(); }
 };
 
@@ -34,10 +33,10 @@ Cost measure_fit(const Case& table, const FitOptions& options, const Execution& 
 Cost measure_independence(const Case& table, const Preparation& laplace, int chains, int draws, std::uint64_t seed,
                           const Execution& execution);
 
-// Draws per second from the Laplace approximation, one at a time, on as many threads.
+// Draws per second from the Laplace approximation, one at a time, on all threads of `execution`.
 double iid_per_second(const Anchor& laplace, const Execution& execution);
 
-// Throws unless both summaries have the same means: 4.8 standard errors.
+// Throws if the means of the two summaries differ by more than 4.8 standard errors.
 void expect_same_means(const std::vector<ParameterSummary>& one, const std::vector<ParameterSummary>& other);
 
 }  // namespace flymc::bench

@@ -15,17 +15,17 @@
 namespace flymc::bench {
 namespace {
 
-// What a row of a family has besides its features.
+// The form of a family's rows: what they contain in addition to their features.
 enum class Rows {
-  plain,      // its target
+  plain,      // the target
   scaled,     // the target as its last feature: sigma is drawn, and is 1
-  times,      // the same of a log time, of which about a third are not seen to their end
+  times,      // the same for a log time; about a third are censored
   trials,     // ten trials each
   shaped,     // a 1 as its last feature: a shape is drawn, and is 2
-  categories  // five, in an order, by cut points
+  categories  // five ordered ones, by cut points
 };
 
-// What a model has to know of the targets.
+// Summaries of the targets that a model needs.
 struct Targets {
   double weight;                   // in all
   std::vector<double> categories;  // the weight of each
@@ -97,7 +97,7 @@ const std::map<std::string, SyntheticFamily>& families() {
   return all;
 }
 
-// Appends rows of a family, drawn at eta, and counts what the model has to know of them.
+// Appends rows of a family, drawn at eta, and computes the summaries that the model needs.
 class SyntheticRows {
  public:
   SyntheticRows(const SyntheticFamily& family, std::vector<std::string> names, std::uint64_t seed)
@@ -131,7 +131,7 @@ class SyntheticRows {
         builder_.append(cells_, drawn);
         return;
       case Rows::times: {
-        // Watched until a time that does not depend on the row.
+        // Censored at a time that does not depend on the row.
         const double until = 1.0 + std::log(-std::log(targets_.uniform(Purpose::start, row)));
         weight_ += drawn <= until ? 1.0 : 0.0;
         cells_.push_back(std::min(drawn, until));
@@ -165,7 +165,7 @@ class SyntheticRows {
     if (family_.rows != Rows::categories) return names;
     std::vector<std::string> with_cuts;
     for (std::size_t k = 0; k < cut_points.size(); ++k) with_cuts.push_back(fmt::format("cut{}", k));
-    with_cuts.insert(with_cuts.end(), names.begin() + 1, names.end());  // they are the bias
+    with_cuts.insert(with_cuts.end(), names.begin() + 1, names.end());  // cut points replace the bias
     return with_cuts;
   }
   void append_category(double eta, std::uint64_t row) {
@@ -182,7 +182,7 @@ class SyntheticRows {
   StoreBuilder builder_;
   double weight_ = 0.0;
   std::vector<double> categories_, cells_;
-  std::map<double, double> shaped_;  // how many rows have a target, amounts all together
+  std::map<double, double> shaped_;  // number of rows by target; all amounts count as one
 };
 
 }  // namespace
@@ -213,7 +213,7 @@ Case synthetic(const Synthetic& wanted) {
     for (Index j = 2; j < d; ++j) x[j] = 0.5 * x[j - 1] + std::sqrt(0.75) * x[j];
   };
   if (wanted.positives > 0.0) {
-    // The intercept that gives the share, by bisection on the first rows.
+    // Finds the intercept that gives this share of ones, by bisection on the first rows.
     std::vector<double> rest;
     theta(0, 0) = 0.0;
     for (RowId row = 0; row < std::min<RowId>(wanted.rows, 20000); ++row) {

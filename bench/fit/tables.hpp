@@ -22,7 +22,7 @@ struct Synthetic {
   RowId rows = 100000;
   Index features = 20;
   std::string family = "logistic";  // one of synthetic_families()
-  double positives = 0.0;           // logistic: the share of ones, by the intercept; 0 leaves it alone
+  double positives = 0.0;           // logistic: the share of ones, set by the intercept; 0: not set
   std::string prior = "normal(0, 2)";
   std::uint64_t seed = 1;
 };

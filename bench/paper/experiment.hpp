@@ -1,4 +1,4 @@
-// What the experiments have in common, and the four of them.
+// The four experiments, and the types that they share.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace flymc::paper {
 
-// Chosen on held-out data.
+// Scales that are chosen on held-out data.
 struct Scales {
   double prior = 1.0;
-  double likelihood = 1.0;  // sigma of the Student-t; the other families have none
+  double likelihood = 1.0;  // sigma of the Student-t; not used by other families
 };
 
-// How much of it to run.
+// The size of the runs.
 struct Effort {
   RowId most_rows = 0;  // 0: all
   int runs = 5;
@@ -27,8 +27,8 @@ struct Effort {
 
 struct Experiment {
   std::string name;
-  std::string data;        // what the rows are
-  std::string paper_data;  // what the paper used
+  std::string data;        // description of the rows
+  std::string paper_data;  // description of the paper's data
   std::string model_name, move_name;
   MoveKind move = MoveKind::random_walk;
   // Whether moves are scaled by the posterior precision at the anchor. The paper's proposals were spherical.
@@ -43,7 +43,7 @@ struct Experiment {
 
 constexpr double student_t_nu = 4.0;
 
-// Throws InputError if there is none of that name.
+// Throws InputError if there is no experiment of that name.
 const Experiment& find_experiment(const std::string& name);
 
 }  // namespace flymc::paper

@@ -1,4 +1,4 @@
-// Lines, and the sum of logarithms as the logarithm of products.
+// Predictors along a line, and the sum of logarithms as logarithms of products.
 #include "line_density.hpp"
 
 #include <cmath>
@@ -51,7 +51,7 @@ double LineDensity::log_likelihood(double t) const {
 
 RowId LineDensity::evaluate(const Vector& theta, const BrightRows&, bool with_gradient, Evaluation& out) const {
   if (with_gradient) throw InputError("a density along lines has no gradient");
-  // Sums of products drift by an ulp per line; now and then predictors are computed anew.
+  // Updated predictors drift by an ulp per line, so they are recomputed from time to time.
   constexpr int lines_between_refreshes = 200;
   if (origin_.size() == 0) {
     origin_ = theta;

@@ -5,8 +5,8 @@
 //               [--rows N] [--runs N] [--burn-in N] [--iterations N] [--skip-untuned]
 //   flymc_paper --toy [--seed N]
 //
-// --prior-scale is used instead of the scale that held-out data choose, --q instead of the paper's 0.01 in MAP-tuned
-// runs. Prints nothing but an error if the three algorithms disagree about the posterior. Exit code 77: no data.
+// --prior-scale replaces the scale that is chosen on held-out data, --q replaces the paper's 0.01 in MAP-tuned runs.
+// Prints only an error if the three algorithms disagree about the posterior. Exit code 77: no data.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -25,7 +25,7 @@ using namespace flymc;
 using namespace flymc::paper;
 
 constexpr int no_data = 77;  // what CTest takes for "skipped"
-// A correct program stops with this probability or less.
+// The largest probability with which a correct program reports a disagreement.
 constexpr double false_alarms = 1e-4;
 
 struct Arguments {

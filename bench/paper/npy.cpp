@@ -38,7 +38,7 @@ class GzipFile {
   gzFile file_;
 };
 
-// What stands between the two marks, which must both be there.
+// Returns the text between the two marks. Throws InputError if either is missing.
 std::string between(const std::string& text, const std::string& before, const std::string& after,
                     const std::string& name) {
   const auto first = text.find(before);

@@ -33,8 +33,8 @@ struct Report {
   std::vector<AlgorithmResult> results;  // regular MCMC first
 
   std::vector<Row> table() const;
-  // The least p-value over both FlyMC algorithms of a difference from regular MCMC in the mean log posterior, by
-  // Student's test on the means of the runs with a variance shared by all algorithms. All three target one posterior.
+  // All three algorithms target one posterior. Returns the smaller of two p-values, one for each FlyMC algorithm: that
+  // of its difference from regular MCMC in the mean log posterior, by Student's test over runs with a pooled variance.
   double agreement() const;
   std::string text() const;
   std::string json() const;

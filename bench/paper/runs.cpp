@@ -18,7 +18,7 @@
 namespace flymc::paper {
 namespace {
 
-// Of the thread that asks: other work on the machine does not count. On a core of its own it is the wall clock.
+// Processor seconds of the calling thread. Other work on the machine does not count; on an idle core it is wall time.
 double thread_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -40,7 +40,7 @@ FitOptions options_of(const Experiment& experiment, const Effort& effort, Algori
   return options;
 }
 
-// Regular slice sampling as the library's sampler does it, on a density that is quicker along lines.
+// Regular slice sampling, as by the library's sampler, with a density that is quicker along lines.
 struct LinePlan {
   LinePlan(const Store& store, const Model& model, const Scales& scales, std::shared_ptr<const Precision> metric)
       : density(store, StudentT(student_t_nu, scales.likelihood), model.prior()),
@@ -66,7 +66,7 @@ struct LinePlan {
   std::shared_ptr<const Precision> moves_by;
 };
 
-// Iterations 1 ... last, about evenly on a logarithmic scale.
+// About `points` iterations from 1 to `last`, evenly spaced on a logarithmic scale.
 std::vector<std::int64_t> trace_iterations(std::int64_t last, int points) {
   std::set<std::int64_t> out;
   for (int i = 0; i < points; ++i)
@@ -74,7 +74,7 @@ std::vector<std::int64_t> trace_iterations(std::int64_t last, int points) {
   return {out.begin(), out.end()};
 }
 
-// What a chain was like at some iterations, seen without disturbing it.
+// The state of a chain at some iterations, recorded without changing the chain.
 struct Snapshot {
   std::int64_t iteration;
   Vector theta;

@@ -12,7 +12,7 @@ std::string name_of(Algorithm algorithm);
 // One point of a trace.
 struct TracePoint {
   std::int64_t iteration = 0;
-  double log_posterior = 0.0;  // of all rows, whatever the algorithm targets; computed outside the bill
+  double log_posterior = 0.0;  // of all rows, for every algorithm; its queries are not counted
   double queries = 0.0;        // per iteration since the point before
 };
 
@@ -34,7 +34,7 @@ struct AlgorithmResult {
   std::vector<RunResult> runs;
 };
 
-// Run r has the seed `seed` + r, and so the same prior draw to start from under every algorithm.
+// Run r has the seed `seed` + r, so it starts from the same prior draw under every algorithm.
 AlgorithmResult run_algorithm(const Experiment& experiment, const Effort& effort, Algorithm algorithm,
                               const Store& store, const Scales& scales, std::uint64_t seed, const Execution& execution);
 

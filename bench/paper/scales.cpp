@@ -1,4 +1,4 @@
-// A mode for each scale, and what it says of rows it has not seen.
+// Finds the mode for each scale, and the likelihood of held-out rows at it.
 #include "scales.hpp"
 
 #include <algorithm>

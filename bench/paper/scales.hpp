@@ -14,13 +14,12 @@ struct Trial {
 struct Choice {
   Scales best;
   std::vector<Trial> trials;  // in the order they were made
-  RowId queries = 0;          // likelihoods it took, of both sets of rows; no part of any algorithm's bill
+  RowId queries = 0;          // likelihoods that this took, on both sets of rows; not counted for any algorithm
 };
 
-// The likelihood's scale first, with the prior's in the middle of its grid: the one of the best score. Then the
-// prior's: the smallest whose score is less than one standard error (of the paired difference) below the best. With
-// many rows the prior hardly matters, the scores differ by nothing, and the strongest prior that does no harm is the
-// sparse one that a Laplace prior is for.
+// First chooses the likelihood's scale with the best score, with the prior's scale in the middle of its grid. Then
+// chooses the smallest prior scale whose score is less than one standard error (of the paired difference) below the
+// best. With many rows the scores hardly differ, and a Laplace prior is meant to be the strongest that does no harm.
 Choice choose_scales(const Experiment& experiment, const Table& table, const Execution& execution);
 
 }  // namespace flymc::paper

@@ -1,4 +1,4 @@
-// Features and targets as the paper describes them, or as their stand-ins define them.
+// Features and targets as in the paper, or those of the data that replace the paper's.
 #include "tables.hpp"
 
 #include <fmt/format.h>
@@ -16,11 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// One row at a time: fills the features but for the bias, and returns the target.
+// Reads one row: fills the features except the bias, and returns the target.
 using RowReader = std::function<double(RowId row, std::span<double> features)>;
 
-// A store of the given rows with a bias as its first column. Features are kept in single precision, which is how the
-// files hold them; what is sampled is the posterior of those numbers.
+// Returns a store of the given rows with a bias as its first column. Features are kept in single precision, as in the
+// files; the posterior that is sampled is that of the rounded numbers.
 Store build(std::span<const RowId> rows, Index features, const RowReader& read) {
   std::vector<std::string> names = {"bias"};
   for (Index j = 0; j < features; ++j) names.push_back(fmt::format("x{}", j));
@@ -79,8 +79,8 @@ Moments moments(std::span<const RowId> rows, Index features, const RowReader& re
   return out;
 }
 
-// One prior scale for all coefficients needs columns of one size: each is centred and divided by its standard
-// deviation, and so is the target.
+// Centres each column and the target and divides them by their standard deviations, because all coefficients have the
+// same prior scale.
 RowReader standardised(RowReader read, Moments by) {
   return [read = std::move(read), by = std::move(by)](RowId row, std::span<double> x) {
     const double y = read(row, x);

@@ -7,14 +7,14 @@
 
 namespace flymc::paper {
 
-// All rows that are sampled from, and a split on which scales are chosen. Where the data come with a test set, `fit` is
-// the rows themselves.
+// The rows of the regression, and a split of rows on which scales are chosen. If the data have a test set, `fit` is all
+// rows of the regression.
 struct Table {
   Store rows;
   Store fit, held_out;
 };
 
-// Each takes the folder of data and the most rows to use (0: all of them; else evenly spaced ones).
+// Each takes the folder of data and the largest number of rows to use (0: all; otherwise evenly spaced rows).
 Table load_mnist(const std::filesystem::path& data, RowId most_rows);
 Table load_cifar(const std::filesystem::path& data, RowId most_rows);
 Table load_cep(const std::filesystem::path& data, RowId most_rows);

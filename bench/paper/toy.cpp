@@ -1,4 +1,4 @@
-// Two clouds of points, a logistic regression between them, and an untuned chain from a prior draw on.
+// A logistic regression of two clouds of points, and an untuned chain that starts at a prior draw.
 #include "toy.hpp"
 
 #include <fmt/format.h>

@@ -1,13 +1,13 @@
 // Does an iteration cost the same at 10^4 and at 10^6 rows? Times sweeps and moves of a MAP-anchored logistic chain
-// with q N held fixed, as they are and with the sweep's rows at hand, and what reading a random row costs beside them.
+// with q N held fixed, without and with the sweep's rows at hand, and the cost of reading a random row.
 //
 //   flymc_profile [--rows 10000,100000,1000000,10000] [--rounds 31] [--iterations 2000] [--json]
 //
-// A processor's speed changes from second to second, by more than what is looked for. So the tables take turns, batch
-// by batch, and a round's times are compared with each other; the first size comes twice, with other rows, which shows
-// what is noise. Every second batch has its rows at hand: what a sweep will propose is read before the clock starts, so
-// that what is left of a growth is the program's and not the memory's. A chain's result is checked before its times are
-// printed.
+// A processor's speed changes from second to second by more than the differences of interest. So the tables take turns,
+// batch by batch, and the times of a round are compared with each other. The first size comes twice, with other rows,
+// which shows the noise. Every second batch has its rows at hand: the rows that a sweep will propose are read before
+// the clock starts, so that any remaining growth is due to the program and not to memory. A chain's result is checked
+// before its times are printed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,8 +48,8 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Features are AR(1) with correlation 0.5, coefficients normal with standard deviation 0.3. Row by row: what is held is
-// the store and nothing else.
+// Features are AR(1) with correlation 0.5, coefficients normal with standard deviation 0.3. Rows are made one by one,
+// so that only the store is in memory.
 Store simulate(RowId rows, std::uint64_t seed) {
   std::vector<std::string> names = {"intercept"};
   for (Index j = 1; j < column_count; ++j) names.push_back(fmt::format("x{}", j));
@@ -68,8 +68,8 @@ Store simulate(RowId rows, std::uint64_t seed) {
   return builder.finish();
 }
 
-// Nanoseconds to copy one row, in batches of 20 as a sweep makes them. Rows of the first batch again and again, then
-// rows at random; and the same for asking whether a row is bright.
+// Nanoseconds to copy one row, in batches of 20 as in a sweep: for the same batch again and again, and for random rows;
+// and likewise to look up whether a row is bright.
 struct ReadTimes {
   double same_row = 0.0, random_row = 0.0;
   double same_bit = 0.0, random_bit = 0.0;
@@ -111,7 +111,7 @@ ReadTimes time_reads(const Store& store) {
   return out;
 }
 
-// What iterations took, in microseconds each.
+// Times of the parts of an iteration, in microseconds.
 struct Batch {
   double sweep = 0.0, move = 0.0;
   double both() const { return sweep + move; }
@@ -139,14 +139,14 @@ class TimedChain {
     move_ = tuner.freeze();
   }
 
-  // A batch as it is and one with its rows at hand.
+  // Times one batch without and one with its rows at hand.
   void run(int iterations) {
     as_it_is.push_back(batch(iterations, false));
     at_hand.push_back(batch(iterations, true));
   }
 
-  // The state is what (theta, z) say it is, and the chain stays where a normal posterior has its mass: rho^2 is then
-  // chi-squared with D degrees of freedom, of which a short chain sees a wide average.
+  // Checks that the state agrees with (theta, z), and that the chain stays where a normal posterior has its mass: rho^2
+  // is then chi-squared with D degrees of freedom, whose average over a short chain varies widely.
   void check() const {
     Evaluation again;
     density_->evaluate(state_.theta, state_.z, state_.at.gradient.size() > 0, again);
@@ -204,7 +204,7 @@ class TimedChain {
   double count_ = 0.0, bright_ = 0.0, queries_ = 0.0, acceptance_ = 0.0, distance_ = 0.0;
 };
 
-// A table with all that its chains need. Chains hold its address.
+// A table with everything that its chains need. Chains keep its address.
 struct Problem {
   Problem(RowId rows, std::uint64_t seed);
   Problem(const Problem&) = delete;
@@ -248,7 +248,7 @@ Problem::Problem(RowId rows, std::uint64_t seed) : store(simulate(rows, seed)) {
   chains.emplace_back(std::in_place_type<Mala>, "mala", store, *density, *anchor, state);
 }
 
-// Medians over the rounds; and, round by round, how many times longer an iteration took than the first table's.
+// Medians over the rounds, and the ratio of an iteration's time to that of the first table, computed round by round.
 struct Times {
   Times(const std::vector<Batch>& batches, const std::vector<Batch>& first);
 
@@ -343,7 +343,7 @@ void print_json(const Problems& problems) {
   fmt::print("\n]\n");
 }
 
-// A whole number of at least 1 at the front of the text, which is taken off it.
+// Removes a whole number of at least 1 from the front of the text and returns it.
 RowId take_number(std::string_view& text) {
   RowId value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

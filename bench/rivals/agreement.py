@@ -1,8 +1,8 @@
-"""Do programs that answer the same question give the same answer?
+"""Checks that programs agree about the same model.
 
-Posteriors: means and standard deviations of every coefficient, for every pair of programs with the same prior; a difference
-of more than LIMIT of its Monte Carlo errors is a disagreement. Estimates: one more step of Newton's method, with the
-penalty that the program used, must not move a coefficient by more than STEP of its standard deviations.
+For posteriors it compares the means and standard deviations of every coefficient, for every pair of programs with the same
+prior; a difference of more than LIMIT of its Monte Carlo errors is a disagreement. For estimates, one more step of Newton's
+method with the program's penalty must not move a coefficient by more than STEP of its standard deviations.
 """
 import itertools
 
@@ -10,18 +10,18 @@ import numpy as np
 
 from tables import read
 
-ENOUGH = 100  # effective draws; with fewer a Monte Carlo error is itself a guess
-LIMIT = 4.8  # as in flymc_bench: among 10,000 right comparisons one false alarm in about sixty
+ENOUGH = 100  # effective draws; with fewer, a Monte Carlo error is itself uncertain
+LIMIT = 4.8  # as in flymc_bench: 10,000 right comparisons raise a false alarm once in about sixty times
 STEP = 0.1
 
 
 def prior_of(cell):
-    """pymhss has no prior, and is compared with flymc under a flat one."""
+    """Returns the prior of a cell. pymhss has no prior, so it is compared with flymc under a flat one."""
     return "flat" if cell["rival"] in ("pymhss", "flymc, flat prior") else "normal"
 
 
 def comparable(cell):
-    """Has it enough draws of its own?"""
+    """Whether a cell is a complete run with enough draws."""
     return cell.get("kind") == "posterior" and not cell["short"] and cell["ess_bulk"] >= ENOUGH
 
 

@@ -1,13 +1,13 @@
-"""What 1000 effective draws cost, of the coefficient that has the fewest: defined here, once, for all programs.
+"""Defines, for all programs, the cost of 1000 effective draws of the coefficient that has the fewest.
 
     set-up + warm-up + sampling * 1000 / ESS       (bulk ESS by ArviZ; reading the file is part of the set-up)
 
-In processor seconds of all threads, and in passes (evaluations of the likelihood over the number of rows). For flymc the
-seconds are those of the whole command, times 1000 / ESS where that is above 1: it is never scaled down.
+It is in processor seconds of all threads, and in passes (evaluations of the likelihood over the number of rows). For
+flymc it is the seconds of the whole command, multiplied by 1000 / ESS if that is above 1, so it is never scaled down.
 
-Two kinds of figures are extrapolated ("~"). A run that was cut short has too few draws for an ESS. Its draws count
-as 1.5 effective draws each, where NUTS has 1.2 to 1.4 in whole runs on synthetic tables, and an iteration of its warm-up as
-no dearer than one that is kept; both are in its favour:
+Two kinds of figures are extrapolated ("~"). A run that was cut short has too few draws for an ESS. Its draws count as
+1.5 effective draws each (NUTS has 1.2 to 1.4 in whole runs on synthetic tables), and an iteration of warm-up counts as
+much as one of sampling; both assumptions favour it:
 
     set-up + (chains * warm-up + 1000 / 1.5) * seconds of an iteration
 

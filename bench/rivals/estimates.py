@@ -27,7 +27,7 @@ def glum(table, stages):
     from glum import GeneralizedLinearRegressor
 
     x, y = design(table, stages)
-    alpha = 1 / (table.prior_sd**2 * len(y))  # its penalty is of the mean deviance per row
+    alpha = 1 / (table.prior_sd**2 * len(y))  # its penalty is added to the mean deviance per row
     model = GeneralizedLinearRegressor(family="binomial", alpha=alpha, l1_ratio=0, fit_intercept=False).fit(x, y)
     stages.end("fit")
     return model.coef_, table.prior_sd**-2

@@ -1,4 +1,4 @@
-"""The head to head as a picture: seconds to 1000 effective draws, a panel per table.
+"""Draws the head to head: seconds to 1000 effective draws, a panel per table.
 
     python3 bench/rivals/figure.py results.json docs/figures/rivals.svg
 """

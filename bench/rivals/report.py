@@ -7,7 +7,7 @@ NAMES = {"flymc": "flymc", "stan": "Stan (stanli), NUTS", "numpyro": "NumPyro, N
 
 
 def number(value, digits=2):
-    """Two digits that count, and thousands with commas."""
+    """Returns a number with two significant digits and commas between thousands."""
     if value >= 100:
         rounded = float(f"{value:.{digits}g}")
         return f"{rounded:,.0f}"
@@ -41,7 +41,7 @@ def grid(cells, figure, rivals, title):
 
 
 def details(cells):
-    """Every cell: what it was, what it took, and how far its posterior is from flymc's."""
+    """The table of all cells: the run, its cost, and how far its posterior is from flymc's."""
     lines = ["| table | program | processor s | wall s | chains x draws | least ESS, bulk and tail | passes | means, sds off by |", "| --- |" * 1 + " --- |" * 7]
     for name, found in by_table(cells).items():
         for rival, cell in found.items():

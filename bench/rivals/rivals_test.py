@@ -1,4 +1,4 @@
-"""The head to head on a small table, and again with answers that are wrong, which it must notice.
+"""Runs the head to head on a small table, and again with wrong results, which it must report.
 
     rivals_test.py FLYMC        exit code 77: this Python lacks a package
 """

@@ -1,8 +1,8 @@
-"""Programs that draw from the posterior: each a function of a table, a budget, and where to start if time is short.
+"""Programs that draw from the posterior: each is a function of a table, a budget, and a starting point for short runs.
 
 They return draws (chains x draws x coefficients), the evaluations of the whole likelihood (passes) in warm-up and in
-sampling, and whether the run was cut short. A short run starts at the posterior's means with its variances as metric, both
-of them from flymc, so that its few iterations are those of a chain that has been tuned; that help is not charged.
+sampling, and whether the run was cut short. A short run starts at the posterior means with the posterior variances as
+metric, both from flymc, so that its few iterations are those of a tuned chain; the cost of this help is not counted.
 All of them compute in double precision, and two chains run side by side on the two threads.
 """
 import os
@@ -51,7 +51,7 @@ def stan(table, budget, start, stages):
     model = stanli.Model(stan_code=STAN[table.family], data=data)
     stages.end("set-up")
     tuned = dict(inits=start["mean"], inv_metric=start["sd"] ** 2, step_size=0.5) if short else {}
-    # Warm-up and draws are one call: the warm-up's share of the time is that of its gradients.
+    # One call does warm-up and draws: the warm-up's share of the time is its share of gradients.
     fit = model.sample(chains=CHAINS, parallel_chains=CHAINS, warmup=warm_up, samples=draws, save_warmup=True, refresh=0, **tuned)
     stages.end("sampling")
     leapfrogs = fit.sampler_stats[:, :, stanli.SAMPLER_COLUMNS.index("n_leapfrog__")]
@@ -95,7 +95,7 @@ def numpyro(table, budget, start, stages):
     sampler.warmup(jax.random.PRNGKey(1), x, y, extra_fields=("num_steps",), collect_warmup=True)
     before = np.asarray(sampler.get_extra_fields()["num_steps"])
     stages.end("warm-up")
-    if short:  # few draws: what compiling takes must not be counted as theirs, so a run of one draw is taken off
+    if short:  # the time of a run of one draw is subtracted, so that compiling does not count as sampling
         tuned = sampler.post_warmup_state
         sampler.num_samples = 1
         sampler.run(jax.random.PRNGKey(2), x, y, extra_fields=("num_steps",))
@@ -139,7 +139,8 @@ def nutpie(table, budget, start, stages):
 
 
 def pymhss(table, budget, start, stages):
-    """Metropolis-Hastings with scalable subsampling. The library has no prior, and takes mode and covariance as given.
+    """Metropolis-Hastings with scalable subsampling. The library has no prior, and needs the mode and covariance as
+    input.
 
     Both are found by Newton's method here: the library's own search is plain gradient descent. Two chains run in turn.
     """

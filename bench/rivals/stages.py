@@ -5,11 +5,11 @@ import time
 import numpy as np
 
 WARM_UP, DRAWS, CHAINS = 500, 500, 2  # of NUTS, per chain where the time allows
-EVALUATIONS = 12  # of the gradient in an iteration of NUTS, as a guess from above
+EVALUATIONS = 12  # of the gradient in an iteration of NUTS: a guess, rather too high
 
 
 def processor_seconds():
-    """Of all threads of this process, and of processes that it waited for."""
+    """Returns the processor seconds of all threads of this process and of the processes that it waited for."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
@@ -27,7 +27,7 @@ class Stages:
 
 
 def lengths(x, budget):
-    """Warm-up, draws per chain, and whether they are fewer than wanted because of the budget (in seconds).
+    """Returns iterations of warm-up, draws per chain, and whether the budget (in seconds) made them fewer than wanted.
 
     A gradient reads the table twice, once for the linear predictors and once for their weighted sum.
     """
@@ -39,5 +39,5 @@ def lengths(x, budget):
     iterations = budget / (EVALUATIONS * 1.5 * np.median(times))  # the chains share the memory's bandwidth
     if iterations >= WARM_UP + DRAWS:
         return WARM_UP, DRAWS, False
-    most = int(min(iterations, 160))  # Stan leaves a metric that it is given as it is for a warm-up of up to 150
+    most = int(min(iterations, 160))  # Stan does not adapt a given metric in a warm-up of up to 150
     return max(5, most // 2), max(5, most // 2), True

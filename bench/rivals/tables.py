@@ -1,7 +1,7 @@
 """The tables of the head to head, as Parquet: a target `y`, and columns of numbers that are centred.
 
-Because the columns are centred, a prior of the intercept at the columns' means, which is flymc's, is one of the intercept
-itself, and every program gets one and the same model: theta = (intercept, coefficients), each normal(0, prior_sd).
+Because the columns are centred, flymc's prior of the intercept, which is at the columns' means, is a prior of the
+intercept itself. So every program has the same model: theta = (intercept, coefficients), each normal(0, prior_sd).
 """
 import dataclasses
 import gzip
@@ -92,12 +92,12 @@ def make(name, folder, data):
         pa.parquet.write_table(pa.table({**{f"x{j:02}": x[:, j] for j in range(x.shape[1])}, "y": y}), part)
         part.rename(path)
     shape = pa.parquet.read_metadata(path)
-    table.rows, table.columns = shape.num_rows, shape.num_columns  # the target makes up for the intercept
+    table.rows, table.columns = shape.num_rows, shape.num_columns  # the target's column counts for the intercept
     return table
 
 
 def read(table):
-    """Features and target as programs in Python take them."""
+    """Returns features and target as NumPy arrays."""
     columns = pa.parquet.read_table(table.path)
     y = columns["y"].to_numpy()
     x = np.empty((table.rows, table.columns - 1))

@@ -1,4 +1,4 @@
-"""One program on one table, in a process of its own: prints what it took and what it found as JSON.
+"""Runs one program on one table in a separate process: prints its cost and its results as JSON.
 
     python3 worker.py '{"rival": "glum", "table": {...}, "budget": 300, ...}'
 """
@@ -16,7 +16,7 @@ PACKAGES = {"stan": "stanli"}
 
 
 def summary(draws):
-    """Of draws (chains x draws x coefficients), with the same estimators for all: ArviZ's."""
+    """Summarises draws (chains x draws x coefficients) with ArviZ's estimators, which are used for all programs."""
     import arviz
 
     def ess(values, method):
@@ -51,7 +51,7 @@ def measure(task):
         result.update(summary(draws), kind="posterior", short=short, passes=passes, warm_up=warm_up)
     if "version" not in result:
         result["version"] = importlib.metadata.version(PACKAGES.get(rival, rival))
-    stages.processor.pop("import", None), stages.wall.pop("import", None)  # nor what chose the lengths
+    stages.processor.pop("import", None), stages.wall.pop("import", None)  # choosing the lengths does not count either
     stages.processor.pop("choose", None), stages.wall.pop("choose", None)
     result.update(processor=stages.processor, wall=stages.wall)
     return result

@@ -1,11 +1,10 @@
-// What ranks cost a chain, and what they save a pass.
+// Measures the time that ranks add to an iteration of a chain, and the time that they save in a pass.
 //
 //   mpirun -n 2 flymc_ranks [--rows N] [--features N] [--iterations N]
 //
 // Prints a JSON object: seconds of the set-up (anchor and bound) on these ranks with one thread each and with two, the
-// fastest of five; microseconds per iteration of one chain, and beside them the bare latency of a collective of the
-// same size, MPI_Allgather of a letter of 1024 bytes and MPI_Allreduce of as many, in the same run. Every rank makes
-// the same table, in memory.
+// fastest of five; microseconds per iteration of one chain; and, from the same run, the bare latency of collectives of
+// the same size: MPI_Allgather and MPI_Allreduce of 1024 bytes. Every rank makes the same table, in memory.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -43,7 +42,7 @@ Store make_table(RowId rows, Index features) {
   return builder.finish();
 }
 
-// The fastest of several batches: what the machine does when nothing disturbs it.
+// Returns the time of the fastest of several batches, the least disturbed by other work.
 template <class Action>
 double fastest_microseconds(int batches, int each, const Action& action) {
   double fastest = HUGE_VAL;

@@ -19,7 +19,7 @@ namespace {
 
 using namespace flymc;
 
-// `count` sums over all rows, of which row n has the weight 1 / (1 + n mod 7).
+// `count` sums over all rows; row n has the weight 1 / (1 + n mod 7).
 struct Sums {
   std::vector<Matrix> of;
   Sums& operator+=(const Sums& other) {
@@ -56,7 +56,7 @@ double fastest(const Store& store, std::size_t count, int repeats, const Threads
 int main(int argc, char** argv) try {
   if (argc < 2 || argc > 3) throw InputError("usage: flymc_gram RUN/rows.arrow [REPEATS]");
   const int repeats = argc == 3 ? std::max(1, std::stoi(argv[2])) : 5;
-  const StoreFile file = open_store(argv[1]);  // which reads all of it, so that it is in memory
+  const StoreFile file = open_store(argv[1]);  // reads the whole file, so that it is in memory
   const Threads threads;
   const double one = fastest(file.store, 1, repeats, threads), three = fastest(file.store, 3, repeats, threads);
   fmt::print("{} rows, {} features: {:.3f} s for one sum of x x', {:.3f} s each for three in one visit, best of {}\n",

@@ -27,7 +27,7 @@ using namespace flymc;
 
 constexpr std::uint64_t data_seed = 1;
 
-// Of the processor: on one thread that is the time of the work, whatever else the machine does.
+// Processor seconds: on one thread these do not depend on other work of the machine.
 double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 // An intercept and normal features; targets at a theta of standard deviation 0.3.
@@ -82,7 +82,7 @@ void time_rule(const Store& store, const std::shared_ptr<const BoundRule>& rule,
   const Model model(Logistic{}, Prior::normal(0.0, 2.0));
   const Index d = store.features();
   const auto n = static_cast<double>(store.rows());
-  // About the posterior's: n w = n / 5, with some correlation.
+  // About the posterior precision: n w = n / 5, with some correlation.
   const Precision metric = *Precision::of(0.2 * n * (Matrix::Identity(d, d) + Matrix::Constant(d, d, 0.1)));
   const Bound bound(store, model.shared_family(), rule, anchor, execution, metric);
   check(store, bound);

@@ -91,7 +91,7 @@ PRIOR_PRECISION = 1.0 / 4.0
 
 
 def expand(x, y, theta, share=1.0, with_hessian=True):
-    """Gradient and precision of the log posterior, rows counted 1 / share times."""
+    """Returns gradient and precision of the log posterior; each row counts 1 / share times."""
     gradient, hessian = -PRIOR_PRECISION * theta, PRIOR_PRECISION * np.eye(theta.size)
     for part in range(0, len(y), 100000):
         xs = x[part:part + 100000].astype(float)
@@ -143,7 +143,7 @@ def bound():
              title=r"one row at a typical distance $\rho$")
     left.legend(loc="lower center", bbox_to_anchor=(0.55, 0.0), fontsize=9)
 
-    # The curvature it needs, and what each bound takes.
+    # The curvature that the row needs, and the curvature of each bound.
     rho = np.linspace(0, radius, 300)
     right.plot(rho, needed_curvature(eta, alpha * rho), color=BLACK, lw=1.8)
     right.plot(rho, c + k * rho, color=BLUE, lw=1.8, ls="--")
@@ -167,7 +167,7 @@ def bound():
 def sweep():
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.9), gridspec_kw={"width_ratios": [1, 1.15]})
 
-    # Thinning: rows side by side, each as long as its lambda, and the arrivals of a Poisson process of rate 1.
+    # Thinning: rows side by side, each with its lambda as length, and the arrivals of a Poisson process of rate 1.
     rng = np.random.default_rng(50)
     q = np.array([0.05, 0.30, 0.02, 0.10, 0.60, 0.04, 0.15, 0.03, 0.08, 0.40])
     ends = np.cumsum(-np.log1p(-q))
@@ -188,7 +188,7 @@ def sweep():
     left.set(xlim=(-0.02, ends[-1] + 0.02), ylim=(0, 0.95), title="rows proposed without a loop over rows")
     left.axis("off")
 
-    # A table: what a row's mean gap says about its probability of being bright.
+    # A table: the mean gap of a row against its probability of being bright.
     s, draws, columns = 3.0, 400, 21
     x, y = table(20000, columns)
     theta, precision = mode(x, y)

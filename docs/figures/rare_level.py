@@ -1,4 +1,4 @@
-"""Draws rare_level.svg, the picture of the README: the posterior of a rare level, and its normal approximation.
+"""Draws rare_level.svg, the figure of the README: the posterior of a rare level, and its normal approximation.
 
 The table is made here: a million loans for four purposes. Only 100 are for boats, and one of these 100 was not paid back. Needs the
 Python package, numpy, pandas and matplotlib, and some ten seconds:

@@ -16,11 +16,11 @@ FORMULA = re.compile(r'([("]*)<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]
 NAME = r'<mi>[A-Za-z]{2,}\d?</mi>|<mi mathvariant="normal">[A-Z]</mi>'
 THIN = '<mspace width="0.17em"/>'
 MENDED = [
-    # A prime is a raised sign already: it stands beside its letter, and is not raised once more.
+    # A prime is already a raised sign, so it is put beside its letter and not raised again.
     (r"<msup>(<mi>[^<]*</mi>)<mi>(&#x0203[234];)</mi></msup>", r'<mrow>\1<mo lspace="0" rspace="0">\2</mo></mrow>'),
     # The bars of |x| are brackets, without the space around a relation.
     (r"<mo[^>]*>(&#x(?:0007C|02016|02225);)</mo>", r'<mo lspace="0" rspace="0" stretchy="false">\1</mo>'),
-    # Names of functions are names and not operators, with thin spaces where there are no brackets.
+    # Names of functions are identifiers, not operators, with thin spaces where there are no brackets.
     (r"<mo>([A-Za-z])</mo>", r'<mi mathvariant="normal">\1</mi>'),
     (r"<mo>([A-Za-z]{2,}\d?)</mo>", r"<mi>\1</mi>"),
     (rf"(?<!<msub>)(?<!<msup>)(?<!<munder>)({NAME})(?=<m(?:i|n|text|sub|sup|frac|over|sqrt)\b)", rf"\1{THIN}"),

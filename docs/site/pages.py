@@ -1,7 +1,7 @@
-"""Pages of the site that are made from what is elsewhere: the README, the notebooks and the C++ headers.
+"""Makes pages of the site from other files: the README, the notebooks and the C++ headers.
 
-The headers are written to be read: an opening line, a comment over each declaration. So the C++ reference is the public
-headers themselves, by layer, and needs no other tool.
+The headers have an opening line and a comment over each declaration. So the C++ reference shows the public headers
+themselves, by layer, and needs no other tool.
 """
 
 import pathlib
@@ -56,7 +56,7 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, **_):
-    """Links that hold in the repository hold in the site; to what the site has not, only the words are left."""
+    """Makes links of the repository work on the site. A link to a file that the site lacks is replaced by its text."""
     markdown = markdown.replace("(../README.md", "(index.md").replace("(../CONTRIBUTING.md", "(contributing.md")
     markdown = markdown.replace("(../SECURITY.md", "(security.md")
     markdown = markdown.replace(".ipynb)", ".md)")
@@ -83,7 +83,7 @@ def cpp():
 
 
 def split(text):
-    """The opening line, and what a reader wants of the rest: not the includes, nor what is private."""
+    """Returns the opening line of a header, and the rest without includes and private parts."""
     first, _, rest = text.partition("\n")
     rest = re.sub(r"\A//\n", "", rest)
     rest = re.sub(r"^#(pragma|include).*\n", "", rest, flags=re.MULTILINE)

@@ -26,7 +26,7 @@ FIRST = """<!doctype html>
 
 
 def versions_in(folder):
-    """The newest first. Folders that are no versions are none of ours."""
+    """Returns the versions in a folder, the newest first. Other folders are ignored."""
     names = [path.name for path in folder.iterdir() if re.fullmatch(r"\d+(\.\d+)*", path.name) and path.is_dir()]
     return sorted(names, key=lambda name: [int(part) for part in name.split(".")], reverse=True)
 

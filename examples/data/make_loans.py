@@ -1,4 +1,4 @@
-"""Writes loans.csv: 10,000 loans that never were, drawn from a logistic regression with known coefficients."""
+"""Writes loans.csv: 10,000 simulated loans, drawn from a logistic regression with known coefficients."""
 import math
 import pathlib
 import random
