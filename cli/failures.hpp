@@ -1,4 +1,4 @@
-// What the command says when something fails, and what it returns.
+// Messages and exit codes for failures of the command.
 #pragma once
 
 #include <exception>

@@ -16,7 +16,7 @@
 namespace flymc {
 namespace {
 
-// What describes a fit on the command line.
+// The flags that describe a fit.
 struct TableFlags {
   std::vector<std::string> table;
   std::string config, out;

@@ -1,7 +1,7 @@
-"""Checks that families are known by name to their cards alone (include/flymc/run/files/families.hpp).
+"""Checks that only the cards (include/flymc/run/files/families.hpp) compare names of families.
 
-All else asks the card or the family itself, so that a new family is a header and a card. The names are those that the
-headers in include/flymc/model give.
+All other code asks the card or the family itself, so that a new family needs only a header and a card. The names are those
+in the headers in include/flymc/model.
     family_names_test.py ROOT     checks the tree at ROOT
     family_names_test.py --self   plants violations in a temporary tree and checks that each is found
 """
@@ -12,8 +12,8 @@ from source_rules import plant, run, sources
 FOLDERS = ("include", "src", "cli", "python/flymc", "python/src")
 CARDS = "src/run/files/families.cpp"
 HEADERS = "include/flymc/model"
-PRIORS = "src/model/prior.cpp"  # whose kinds have names of their own
-# They choose a family where none is given, by a name that they pass on and do not compare.
+PRIORS = "src/model/prior.cpp"  # names of kinds of priors, not of families
+# These choose a default family, by a name that they pass on and do not compare.
 CHOOSERS = {"include/flymc/run/files/settings.hpp", "python/flymc/estimators.py", "python/flymc/fitting.py"}
 NAME = re.compile(r'\bname\(\) const \{ return "(\w+)"; \}')
 

@@ -12,8 +12,8 @@ LINE = "core comm data model bound anchor bright kernel draws diagnose chain run
 ONLY_CORE = {"draws", "diagnose"}
 LIBRARIES = ("Eigen/", "unsupported/Eigen/", "Random123/", "boost/math/", "fmt/", "sanitizer/", "tbb/", "nlohmann/",
              "toml++/", "sys/")
-EVERYWHERE = ("flymc/version.hpp",)  # generated, and in no layer
-FILE_LIBRARIES = ("arrow/", "parquet/", "netcdf.h")  # only in a folder `files` of a layer, and only in its sources
+EVERYWHERE = ("flymc/version.hpp",)  # generated, and not part of a layer
+FILE_LIBRARIES = ("arrow/", "parquet/", "netcdf.h")  # only in sources in a folder `files` of a layer, not in headers
 OUTSIDERS = ["cli", "python", "examples", "bench"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""Checks that messages of the library name settings and not flags: it does not know through which door a person came.
+"""Checks that messages of the library mention settings and not flags, because users also call it from Python, R and C++.
 
 A message mentions a setting (include/flymc/core/mention.hpp), and the command and the Python module spell it.
     one_voice_test.py ROOT     checks the tree at ROOT
@@ -8,7 +8,7 @@ import re
 
 from source_rules import plant, run, sources
 
-STRING = re.compile(r'"(?!# )(?:[^"\\]|\\.)*"')  # but for comments in files that the library writes
+STRING = re.compile(r'"(?!# )(?:[^"\\]|\\.)*"')  # except comments in files that the library writes
 SPELLED = re.compile(r"(?<![\w-])--[a-z]|`flymc\b|\bflymc\.(?:fit|load|resume)|\b[a-z_]+=(?:True|False)\b")
 
 

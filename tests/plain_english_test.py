@@ -1,6 +1,6 @@
-"""Checks that no sentence opens with words that make a reader read it twice: Of, Nothing, Nobody, What.
+"""Checks that no sentence opens with "Of", "Nothing", "Nobody" or "What", after which readers search for the subject.
 
-"Of the rows it keeps none" hides its subject until the end. Comments, docstrings and pages begin with the subject.
+"Of the rows it keeps none" hides its subject until the end. Sentences of comments, docstrings and pages begin with it.
     plain_english_test.py ROOT     checks the tree at ROOT
     plain_english_test.py --self   plants violations in a temporary tree and checks that each is found
 """
@@ -16,7 +16,7 @@ PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF
 
 
 def paragraphs_of_comments(text, mark):
-    """Runs of lines that are nothing but a comment, and comments behind code, each as (line, words)."""
+    """Yields runs of lines that contain only a comment, and comments behind code, each as (line, words)."""
     block, first = [], 0
     for number, line in enumerate([*text.splitlines(), ""], 1):
         stripped = line.strip()

@@ -1,4 +1,4 @@
-"""What tests of the sources share: which files are looked at, violations that are planted, and how it is told."""
+"""Shared by tests that read the sources: the files that they examine, planted violations, and their reports."""
 import pathlib
 import sys
 import tempfile
@@ -9,7 +9,8 @@ def sources(folder, suffixes=(".hpp", ".cpp")):
 
 
 def plant(violations, name, text, bad, beside=()):
-    """Writes one file, and those beside it, into a temporary tree, and checks whether it is found."""
+    """Writes a file, and those in `beside`, into a temporary tree, and checks that a violation is found if `bad`, else
+    none."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         for place, content in [*beside, (name, text)]:

@@ -525,7 +525,7 @@ class Fit(Plots):
         names.
 
         `out` may also be an object in a store, such as `"s3://bucket/draws.parquet"`, but not of Stan CSV.
-        Of a softmax they are differences from `reference_class`, which is the first class unless you name another.
+        The coefficients of a softmax are differences from `reference_class`, which is the first class unless you name another.
         """
         from ._command import PROGRAM
 

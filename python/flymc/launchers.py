@@ -3,8 +3,8 @@
 import os
 import warnings
 
-# What Open MPI, MPICH and its kin, MVAPICH and Slurm's `srun` set in each process that they start: how many there are, and
-# which one this is. Slurm's is that of the job step: a batch script is one process, whatever its SLURM_NTASKS. The command
+# Open MPI, MPICH and its relatives, MVAPICH and Slurm's `srun` set these in each process that they start: the number of
+# processes, and which one this is. Slurm's numbers are those of the job step: a batch script is one process, whatever its SLURM_NTASKS. The command
 # reads the same names (src/comm/launcher.cpp).
 PROCESSES = {
     "OMPI_COMM_WORLD_SIZE": "OMPI_COMM_WORLD_RANK",

@@ -106,7 +106,7 @@ class R:
 
     @classmethod
     def missing(cls):
-        """What the page about R needs and this machine has not."""
+        """The first program that the page about R needs and this machine lacks."""
         if shutil.which("Rscript") is None:
             return "R"
         for package in cls.NEEDS:

@@ -137,7 +137,7 @@ def test_names_of_columns_and_classes(frame):
     differences = [f"[{other} - east]" for other in ("north", "west")]
     assert list(model.summary_.index) == [name + of for of in differences for name in ("intercept", "age", "target")]
     assert abs(model.summary_.loc["age[west - east]", "mean"] - 1) < 0.01
-    # Of two classes a coefficient is for the second; columns without a name are numbered.
+    # A coefficient of two classes is for the second one; columns without a name are numbered.
     two = flymc.FlyMCClassifier(**SHORT).fit(X.to_numpy(), frame["member"])
     assert list(two.summary_.index) == ["intercept", "x0", "x1"]
     with pytest.raises(ValueError, match="'agee' is the name of no coefficient; did you mean 'age'"):

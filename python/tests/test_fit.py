@@ -1,4 +1,4 @@
-"""What a Fit shows, predicts, keeps, and how it goes on."""
+"""Tests of a Fit: summaries, predictions, files, and going on."""
 
 import json
 import pathlib

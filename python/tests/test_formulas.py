@@ -311,7 +311,7 @@ def test_dates_in_formulas(frame, quick):
         flymc.fit("clicked ~ x + {(when - when.min()) / 1}", table, **quick)
     with pytest.raises(flymc.InputError, match="column 'when' holds dates, .* leave it out of the formula"):
         flymc.fit("clicked ~ .", table, **quick)
-    # What is said does work, and dates that the formula does not name do no harm.
+    # The advice of the message works, and dates that the formula does not name do no harm.
     days = table.assign(when=(pd.to_datetime(table["when"]) - start).dt.days)
     assert flymc.fit("clicked ~ x + when", days, **quick).names == ["intercept", "x", "when"]
     names = table.assign(when=pd.to_datetime(table["when"]).dt.month_name())

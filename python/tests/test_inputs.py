@@ -190,7 +190,7 @@ def test_errors_say_what_the_command_says(frame, parquet, quick):
 
 
 def test_messages_speak_of_arguments(frame, quick, tmp_path):
-    """What the command says of flags is said of arguments here."""
+    """Messages that name flags in the command name arguments here."""
     holes = frame.assign(x=frame["x"].where(frame.index != 7))
     with pytest.raises(flymc.InputError, match=r'drop such rows \(missing="drop"\), or leave the column out \(exclude\)'):
         flymc.fit("clicked", holes, **quick)

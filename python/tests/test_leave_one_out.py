@@ -98,7 +98,7 @@ def test_other_families(family, frame, quick):
 
 @pytest.mark.parametrize("family", ["gaussian", "student_t"])
 def test_a_drawn_scale_is_in_the_likelihood(family, frame, quick):
-    """Of each row and draw as SciPy has it; and the estimate of all rows from some of them."""
+    """The likelihoods of each row and draw are SciPy's, and so is the estimate of all rows from some of them."""
     density = scipy.stats.norm.logpdf if family == "gaussian" else partial(scipy.stats.t.logpdf, df=4)
     fit = flymc.fit("w", frame[["x", "clicked", "w"]], family=family, **{**quick, "draws": 300})
     assert fit.names == ["intercept", "x", "clicked", "sigma"]
@@ -137,7 +137,7 @@ def test_fits_that_dropped_other_rows_sample_the_same(fits):
 
 
 def test_a_comparison_is_that_of_all_rows(fits):
-    """Of all rows in common: differences of ArviZ's terms, row by row."""
+    """The differences are those of ArviZ's terms, row by row, over all common rows."""
     whole, some = fits
     found = flymc.compare({"whole": whole, "some": some}, rows=5000)
     numbers = dict(zip(places(whole, range(whole.rows)), range(whole.rows), strict=True))
@@ -157,7 +157,7 @@ def test_a_comparison_is_that_of_all_rows(fits):
 
 
 def test_a_comparison_is_arvizs(quick):
-    """Of all rows of one table: its differences, their standard errors, and the order."""
+    """Differences, standard errors and order are ArviZ's for all rows of one table."""
     table = made(3000)
     by = {name: flymc.fit(f"y ~ {name}", table, **{**quick, "draws": 300}) for name in ("x", "z", "x + z", "x + noise")}
     ours = flymc.compare(by, rows=3000).table

@@ -270,7 +270,7 @@ def test_what_could_not_be_kept_is_refused_when_it_is_fitted(frame, quick, term)
 
 
 def globals_of(pickled: bytes) -> set[str]:
-    """What a pickle imports, and so may call."""
+    """The names that a pickle imports, and so may call."""
     texts, found = [], set()
     for opcode, argument, _ in pickletools.genops(pickled):
         if opcode.name == "STACK_GLOBAL":

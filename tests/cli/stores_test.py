@@ -214,7 +214,7 @@ def test_where_nothing_can_be_written(store, folder, expected, address, words):
 
 
 def test_an_output_that_fails_leaves_nothing(store, folder, expected):
-    """Of a table whose last row cannot be predicted: neither is a new object there, nor is an old one changed."""
+    """If the last row of a table cannot be predicted, no new object appears and no old one changes."""
     lines = (folder / "all.csv").read_text().splitlines()
     (folder / "gap.csv").write_text("\n".join([*lines[:-1], "," + lines[-1].split(",", 1)[1], ""]))
     with store[0].open_output_stream("people/kept.csv", compression=None) as out:

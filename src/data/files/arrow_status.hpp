@@ -37,7 +37,7 @@ inline void check_memory(const arrow::Status& status, const std::string& path) {
     throw MemoryError(fmt::format("{}: there is not enough memory for it ({})", path, why));
 }
 
-// What could not be done with an object of a store, why, and what to do.
+// The message for an operation on a store's object that failed: the operation, the reason, and what to do.
 std::string store_trouble(const std::string& address, const char* what, const arrow::Status& status);
 
 // For reading, where the file is input: throws InputError with the path and what could not be done.

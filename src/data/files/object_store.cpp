@@ -168,8 +168,8 @@ Opened place_of(const Address& address, const std::string& text, const char* wha
   return *std::move(opened);
 }
 
-// What the store has said of objects that are not yet opened, by address. One that is opened again is asked for again,
-// because it may have been replaced since.
+// The sizes that a listing gave for objects that are not yet opened, by address. The store is asked again for an object
+// that is opened a second time, because it may have been replaced since.
 class Listed {
  public:
   void add(const std::string& address, const fs::FileInfo& info) {

@@ -18,7 +18,7 @@
 
 namespace flymc {
 
-// What a step returns. Azure's library throws if it gets no token, and Arrow lets some of that through.
+// Returns the result of a step, with exceptions as errors. Azure's library throws if it gets no token, and Arrow lets some of that through.
 template <class Step>
 auto without_throwing(const Step& step) -> decltype(step()) {
   try {
@@ -33,7 +33,8 @@ auto without_throwing(const Step& step) -> decltype(step()) {
 // A file or an object, for reading.
 arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> open_source(const std::string& path);
 
-// Of an object that was listed, what the list says. Throws InputError if it cannot be read.
+// The size of a file or an object; for an object that was listed, the size in the list. Throws InputError if it cannot
+// be read.
 std::uint64_t bytes_of_source(const std::string& path);
 
 // The addresses of an object, of those that match a pattern, or of those in a folder, sorted. In a folder, names that

@@ -1,4 +1,4 @@
-// What a command writes: a file, or an object in a store such as s3://bucket/predictions.parquet.
+// The output of a command: a file, or an object in a store such as s3://bucket/predictions.parquet.
 #pragma once
 
 #include <filesystem>
