@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "flags.hpp"
-#include "flymc/run/files/audit.hpp"
-#include "flymc/run/files/hurdle.hpp"
+#include "flymc/run/files/check/audit.hpp"
+#include "flymc/run/files/predict/hurdle.hpp"
 #include "progress.hpp"
 #include "run_commands.hpp"
 #include "speech.hpp"

@@ -1,7 +1,7 @@
 // flymc check: predictive checks.
 #include <memory>
 
-#include "flymc/run/files/check.hpp"
+#include "flymc/run/files/check/check.hpp"
 #include "run_commands.hpp"
 #include "speech.hpp"
 #include "usage.hpp"

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "description.hpp"
-#include "flymc/run/files/families.hpp"
+#include "flymc/run/files/settings/families.hpp"
 #include "flymc/version.hpp"
 #include "run_commands.hpp"
 #include "speech.hpp"

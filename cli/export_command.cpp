@@ -1,7 +1,7 @@
 // flymc export: draws in the files of other tools.
 #include <memory>
 
-#include "flymc/run/files/export.hpp"
+#include "flymc/run/files/reading/export.hpp"
 #include "run_commands.hpp"
 #include "speech.hpp"
 #include "usage.hpp"

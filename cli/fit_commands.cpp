@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "flags.hpp"
-#include "flymc/run/files/plan.hpp"
-#include "flymc/run/files/run.hpp"
+#include "flymc/run/files/stages/plan.hpp"
+#include "flymc/run/files/stages/run.hpp"
 #include "interrupt.hpp"
 #include "progress.hpp"
 #include "run_commands.hpp"

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "flymc/core/mention.hpp"
-#include "flymc/run/files/settings.hpp"
+#include "flymc/run/files/settings/settings.hpp"
 
 namespace flymc {
 namespace {

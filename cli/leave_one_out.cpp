@@ -1,5 +1,5 @@
 // The flags and the output of leave-one-out.
-#include "flymc/run/files/leave_one_out.hpp"
+#include "flymc/run/files/compare/leave_one_out.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 #include "flags.hpp"
 #include "flymc/core/error.hpp"
-#include "flymc/run/files/hurdle.hpp"
+#include "flymc/run/files/predict/hurdle.hpp"
 #include "run_commands.hpp"
 #include "speech.hpp"
 #include "usage.hpp"

@@ -1,7 +1,7 @@
 // flymc predict: means and intervals for each row of a table.
 #include <memory>
 
-#include "flymc/run/files/predict.hpp"
+#include "flymc/run/files/predict/predict.hpp"
 #include "run_commands.hpp"
 #include "runs.hpp"
 #include "speech.hpp"

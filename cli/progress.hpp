@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "flymc/run/files/run.hpp"
+#include "flymc/run/files/stages/run.hpp"
 
 namespace flymc {
 

@@ -1,7 +1,7 @@
 // flymc sample and resume: commands that go on from an earlier run.
 #include <memory>
 
-#include "flymc/run/files/run_on_another.hpp"
+#include "flymc/run/files/stages/run_on_another.hpp"
 #include "run_commands.hpp"
 #include "runs.hpp"
 #include "settings_flags.hpp"

@@ -9,7 +9,7 @@
 
 #include "failures.hpp"
 #include "flags.hpp"
-#include "flymc/run/files/run.hpp"
+#include "flymc/run/files/stages/run.hpp"
 #include "interrupt.hpp"
 #include "progress.hpp"
 #include "speech.hpp"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "flymc/comm/communicator.hpp"
-#include "flymc/run/files/hurdle.hpp"
-#include "flymc/run/files/report.hpp"
-#include "flymc/run/files/run_directory.hpp"
+#include "flymc/run/files/folder/report.hpp"
+#include "flymc/run/files/folder/run_directory.hpp"
+#include "flymc/run/files/predict/hurdle.hpp"
 
 namespace flymc {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "flymc/run/files/settings.hpp"
+#include "flymc/run/files/settings/settings.hpp"
 
 namespace flymc {
 

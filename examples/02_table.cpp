@@ -1,6 +1,6 @@
 // From a file to the exact posterior, with everything in memory. Takes the file and its target.
 #include <exception>
-#include <flymc/data/files/encoding.hpp>
+#include <flymc/data/files/encoding/encoding.hpp>
 #include <flymc/flymc.hpp>
 #include <iostream>
 

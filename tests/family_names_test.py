@@ -1,4 +1,4 @@
-"""Checks that only the cards (include/flymc/run/files/families.hpp) compare names of families.
+"""Checks that only the cards (include/flymc/run/files/settings/families.hpp) compare names of families.
 
 All other code asks the card or the family itself, so that a new family needs only a header and a card. The names are those
 in the headers in include/flymc/model.
@@ -10,11 +10,11 @@ import re
 from source_rules import plant, run, sources
 
 FOLDERS = ("include", "src", "cli", "python/flymc", "python/src")
-CARDS = "src/run/files/families.cpp"
+CARDS = "src/run/files/settings/families.cpp"
 HEADERS = "include/flymc/model"
 PRIORS = "src/model/prior.cpp"  # names of kinds of priors, not of families
 # These choose a default family, by a name that they pass on and do not compare.
-CHOOSERS = {"include/flymc/run/files/settings.hpp", "python/flymc/estimators.py", "python/flymc/fitting.py"}
+CHOOSERS = {"include/flymc/run/files/settings/settings.hpp", "python/flymc/estimators.py", "python/flymc/fitting.py"}
 NAME = re.compile(r'\bname\(\) const \{ return "(\w+)"; \}')
 
 
@@ -41,20 +41,20 @@ def violations(root):
 
 def self_test():
     planted = {
-        "src/run/files/plan.cpp": 'if (settings.family == "twins") return 2;\n',
+        "src/run/files/stages/plan.cpp": 'if (settings.family == "twins") return 2;\n',
         "src/bound/rule.cpp": 'const char* only = "twins";\n',
         "cli/main.cpp": 'if ("twins" != family) return;\n',
         "python/flymc/fits.py": "if family == 'twins':\n",
         "python/flymc/fitting.py": 'if family in ("twins", "others"):\n',
         "python/flymc/estimators.py": 'if "twins" == family:\n',
-        "include/flymc/run/files/settings.hpp": 'bool is() const { return family == "twins"; }\n',
+        "include/flymc/run/files/settings/settings.hpp": 'bool is() const { return family == "twins"; }\n',
     }
     clean = {
         CARDS: 'all.push_back({.name = "twins"});\n',
-        "src/run/files/report.cpp": '// The twins\' "twins of twins".\nauto text = "twins: none";\n',
+        "src/run/files/folder/report.cpp": '// The twins\' "twins of twins".\nauto text = "twins: none";\n',
         "python/flymc/fitting.py": 'def fit(formula, family: str = "twins"):\n',
         "python/flymc/estimators.py": 'self._sample(X, family="twins" if two else "others")\n',
-        "include/flymc/run/files/settings.hpp": 'std::string family = "twins";\n',
+        "include/flymc/run/files/settings/settings.hpp": 'std::string family = "twins";\n',
     }
     header = (f"{HEADERS}/twins.hpp", 'std::string name() const { return "twins"; }\n')
     for name, text, bad in [(*item, True) for item in planted.items()] + [(*item, False) for item in clean.items()]:

@@ -13,7 +13,7 @@
 
 #include "flymc/core/error.hpp"
 #include "flymc/core/parallel.hpp"
-#include "flymc/data/files/store_file.hpp"
+#include "flymc/data/files/store/store_file.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "flymc/core/mention.hpp"
 #include "flymc/core/shown.hpp"
-#include "flymc/run/files/settings.hpp"
+#include "flymc/run/files/settings/settings.hpp"
 #include "flymc/run/fit.hpp"
 
 namespace flymc {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "exactness/calibration.hpp"
-#include "flymc/data/files/encoding.hpp"
-#include "flymc/run/files/families.hpp"
-#include "flymc/run/files/priors.hpp"
+#include "flymc/data/files/encoding/encoding.hpp"
+#include "flymc/run/files/settings/families.hpp"
+#include "flymc/run/files/settings/priors.hpp"
 
 namespace flymc::exactness {
 namespace {

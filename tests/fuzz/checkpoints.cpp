@@ -1,5 +1,5 @@
 // A chain's checkpoint, as CBOR with a valid checksum.
-#include "../../src/run/files/checkpoint_file.hpp"
+#include "../../src/run/files/folder/checkpoint_file.hpp"
 #include "fuzz.hpp"
 
 FLYMC_FUZZ_TARGET(checkpoints) {

@@ -1,6 +1,6 @@
 // A table as CSV: learns the encoding of a fit of its last column on the others, and encodes every row.
-#include "flymc/data/files/encoding.hpp"
-#include "flymc/data/files/table.hpp"
+#include "flymc/data/files/encoding/encoding.hpp"
+#include "flymc/data/files/table/table.hpp"
 #include "fuzz.hpp"
 
 FLYMC_FUZZ_TARGET(csv) {

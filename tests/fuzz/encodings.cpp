@@ -1,6 +1,6 @@
 // The encoding that a store keeps as JSON: if it can be read, it is written unchanged, and makes a model or is refused.
-#include "flymc/data/files/encoding.hpp"
-#include "flymc/run/files/priors.hpp"
+#include "flymc/data/files/encoding/encoding.hpp"
+#include "flymc/run/files/settings/priors.hpp"
 #include "fuzz.hpp"
 
 FLYMC_FUZZ_TARGET(encodings) {

@@ -1,5 +1,5 @@
 // Formulas, with and without the columns that a dot stands for.
-#include "flymc/data/files/formula.hpp"
+#include "flymc/data/files/encoding/formula.hpp"
 #include "fuzz.hpp"
 
 FLYMC_FUZZ_TARGET(formulas) {

@@ -18,10 +18,10 @@
 #include <string>
 #include <string_view>
 
-#include "../../src/run/files/record.hpp"
+#include "../../src/run/files/json/record.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/files.hpp"
-#include "flymc/run/files/run_directory.hpp"
+#include "flymc/run/files/folder/run_directory.hpp"
 
 namespace flymc::fuzz {
 

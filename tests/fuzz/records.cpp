@@ -1,8 +1,8 @@
 // Records of starts and of a preparation, as CBOR with a valid checksum.
-#include "../../src/run/files/preparation_file.hpp"
-#include "../../src/run/files/starts.hpp"
-#include "flymc/run/files/families.hpp"
-#include "flymc/run/files/priors.hpp"
+#include "../../src/run/files/folder/preparation_file.hpp"
+#include "../../src/run/files/stages/starts.hpp"
+#include "flymc/run/files/settings/families.hpp"
+#include "flymc/run/files/settings/priors.hpp"
 #include "fuzz.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // report.json of a finished run, with a valid checksum.
-#include "flymc/run/files/report.hpp"
+#include "flymc/run/files/folder/report.hpp"
 #include "fuzz.hpp"
 
 FLYMC_FUZZ_TARGET(reports) {

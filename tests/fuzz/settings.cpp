@@ -1,5 +1,5 @@
 // settings.toml of a user and of a run: if settings can be read, they are written and read back as the same settings.
-#include "flymc/run/files/settings.hpp"
+#include "flymc/run/files/settings/settings.hpp"
 
 #include "fuzz.hpp"
 

@@ -1,5 +1,5 @@
 // A store of rows on disk: opens it with and without checking checksums, and reads every row.
-#include "flymc/data/files/store_file.hpp"
+#include "flymc/data/files/store/store_file.hpp"
 #include "flymc/data/row_copies.hpp"
 #include "fuzz.hpp"
 

@@ -3,10 +3,10 @@
 #include <sstream>
 #include <string>
 
-#include "flymc/data/files/encoding.hpp"
+#include "flymc/data/files/encoding/encoding.hpp"
 #include "flymc/flymc.hpp"
-#include "flymc/run/files/families.hpp"
-#include "flymc/run/files/priors.hpp"
+#include "flymc/run/files/settings/families.hpp"
+#include "flymc/run/files/settings/priors.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 5) return 2;

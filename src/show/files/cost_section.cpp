@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "flymc/run/files/priors.hpp"
+#include "flymc/run/files/settings/priors.hpp"
 #include "flymc/show/html.hpp"
 #include "flymc/show/intervals.hpp"
 #include "flymc/show/svg.hpp"

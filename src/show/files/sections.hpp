@@ -4,11 +4,11 @@
 #include <optional>
 #include <string>
 
-#include "flymc/data/files/encoding.hpp"
+#include "flymc/data/files/encoding/encoding.hpp"
 #include "flymc/draws/files/draws_file.hpp"
-#include "flymc/run/files/families.hpp"
-#include "flymc/run/files/report.hpp"
-#include "flymc/run/files/run_directory.hpp"
+#include "flymc/run/files/folder/report.hpp"
+#include "flymc/run/files/folder/run_directory.hpp"
+#include "flymc/run/files/settings/families.hpp"
 
 namespace flymc {
 

@@ -5,7 +5,7 @@
 
 #include "arrow_writer.hpp"
 #include "flymc/core/error.hpp"
-#include "flymc/data/files/encoding.hpp"
+#include "flymc/data/files/encoding/encoding.hpp"
 #include "support.hpp"
 
 namespace flymc {

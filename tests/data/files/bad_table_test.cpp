@@ -7,7 +7,7 @@
 #include "arrow_writer.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/files.hpp"
-#include "flymc/data/files/table.hpp"
+#include "flymc/data/files/table/table.hpp"
 #include "support.hpp"
 
 namespace flymc {

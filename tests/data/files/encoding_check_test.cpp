@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "flymc/core/error.hpp"
-#include "flymc/data/files/encoding.hpp"
+#include "flymc/data/files/encoding/encoding.hpp"
 #include "support.hpp"
 
 namespace flymc {

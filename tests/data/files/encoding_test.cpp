@@ -1,5 +1,5 @@
 // Encodings: the same rows from every format, and conversion back to the scale of the table.
-#include "flymc/data/files/encoding.hpp"
+#include "flymc/data/files/encoding/encoding.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Formulas: the terms that they stand for, and messages about those that cannot be read.
-#include "flymc/data/files/formula.hpp"
+#include "flymc/data/files/encoding/formula.hpp"
 
 #include <gtest/gtest.h>
 

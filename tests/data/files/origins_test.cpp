@@ -1,5 +1,5 @@
 // Runs of rows, and their text.
-#include "flymc/data/files/origins.hpp"
+#include "flymc/data/files/store/origins.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Outputs that are files. tests/cli/stores_test.py has those that are objects.
-#include "flymc/data/files/output.hpp"
+#include "flymc/data/files/table/output.hpp"
 
 #include <arrow/io/interfaces.h>
 #include <arrow/status.h>

@@ -1,5 +1,5 @@
 // A store on disk gives the same bits as the one in memory; damaged files are named.
-#include "flymc/data/files/store_file.hpp"
+#include "flymc/data/files/store/store_file.hpp"
 
 #include <arrow/api.h>
 #include <arrow/io/file.h>

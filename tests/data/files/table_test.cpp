@@ -1,5 +1,5 @@
 // Every format gives the same cells; columns, files and kinds are compared.
-#include "flymc/data/files/table.hpp"
+#include "flymc/data/files/table/table.hpp"
 
 #include <arrow/io/compressed.h>
 #include <arrow/util/decimal.h>

@@ -7,7 +7,7 @@
 
 #include "flymc/core/error.hpp"
 #include "flymc/core/names.hpp"
-#include "flymc/data/files/encoding.hpp"
+#include "flymc/data/files/encoding/encoding.hpp"
 #include "support.hpp"
 
 namespace flymc {

@@ -1,5 +1,5 @@
 // Copies of runs, finished runs made from stopped ones, and single rows under the draws.
-#include "flymc/run/files/copies.hpp"
+#include "flymc/run/files/stages/copies.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,12 +8,12 @@
 #include <fstream>
 
 #include "draws/files/scratch_folder.hpp"
-#include "flymc/data/files/store_file.hpp"
+#include "flymc/data/files/store/store_file.hpp"
 #include "flymc/draws/files/draws_file.hpp"
-#include "flymc/run/files/inspect.hpp"
-#include "flymc/run/files/report.hpp"
-#include "flymc/run/files/run.hpp"
-#include "flymc/run/files/run_on_another.hpp"
+#include "flymc/run/files/compare/inspect.hpp"
+#include "flymc/run/files/folder/report.hpp"
+#include "flymc/run/files/stages/run.hpp"
+#include "flymc/run/files/stages/run_on_another.hpp"
 #include "run/files/stopper.hpp"
 
 namespace flymc {

@@ -1,5 +1,5 @@
 // Rounds of draws end at fixed numbers of draws, when the criterion is met.
-#include "../../../src/run/files/enough.hpp"
+#include "../../../src/run/files/folder/enough.hpp"
 
 #include <gtest/gtest.h>
 

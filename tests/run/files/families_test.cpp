@@ -1,5 +1,5 @@
 // Every card agrees with its family.
-#include "flymc/run/files/families.hpp"
+#include "flymc/run/files/settings/families.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "draws/files/scratch_folder.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/model/prior_terms.hpp"
-#include "flymc/run/files/priors.hpp"
+#include "flymc/run/files/settings/priors.hpp"
 
 namespace flymc {
 namespace {

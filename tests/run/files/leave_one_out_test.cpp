@@ -1,5 +1,5 @@
 // Leave-one-out of runs against the plain sums over draws and rows, and its text.
-#include "flymc/run/files/leave_one_out.hpp"
+#include "flymc/run/files/compare/leave_one_out.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/random.hpp"
 #include "flymc/diagnose/pareto_smoothing.hpp"
-#include "flymc/run/files/run.hpp"
+#include "flymc/run/files/stages/run.hpp"
 
 namespace flymc {
 namespace {

@@ -1,5 +1,5 @@
 // Rows that runs have in common, samples of them, and the pass that computes proxies.
-#include "flymc/run/files/loo.hpp"
+#include "flymc/run/files/compare/loo.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,13 +11,13 @@
 #include <optional>
 #include <set>
 
-#include "../../../src/run/files/common_rows.hpp"
+#include "../../../src/run/files/compare/common_rows.hpp"
 #include "draws/files/scratch_folder.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/random.hpp"
 #include "flymc/data/cut_rows.hpp"
-#include "flymc/run/files/inspect.hpp"
-#include "flymc/run/files/run.hpp"
+#include "flymc/run/files/compare/inspect.hpp"
+#include "flymc/run/files/stages/run.hpp"
 
 namespace flymc {
 namespace {

@@ -1,5 +1,5 @@
 // Predictions against the plain loop over draws, on any number of threads.
-#include "flymc/run/files/predict.hpp"
+#include "flymc/run/files/predict/predict.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include "flymc/model/logistic.hpp"
 #include "flymc/model/softmax.hpp"
 #include "flymc/model/student_t.hpp"
-#include "flymc/run/files/run.hpp"
+#include "flymc/run/files/stages/run.hpp"
 
 namespace flymc {
 namespace {

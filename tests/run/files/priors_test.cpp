@@ -1,5 +1,5 @@
 // The priors of standardised features that follow from a given or the default prior.
-#include "flymc/run/files/priors.hpp"
+#include "flymc/run/files/settings/priors.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "data/files/support.hpp"
 #include "flymc/core/error.hpp"
-#include "flymc/run/files/families.hpp"
+#include "flymc/run/files/settings/families.hpp"
 
 namespace flymc {
 namespace {

@@ -1,5 +1,5 @@
 // Records with a valid checksum and invalid contents are refused with a message.
-#include "../../../src/run/files/record.hpp"
+#include "../../../src/run/files/json/record.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 
 #include "draws/files/scratch_folder.hpp"
 #include "flymc/core/files.hpp"
-#include "flymc/run/files/run.hpp"
-#include "flymc/run/files/run_on_another.hpp"
+#include "flymc/run/files/stages/run.hpp"
+#include "flymc/run/files/stages/run_on_another.hpp"
 #include "run/files/stopper.hpp"
 
 namespace flymc {

@@ -1,12 +1,12 @@
 // Rows, their encoding and the settings of the run must agree.
-#include "flymc/run/files/run_rows.hpp"
+#include "flymc/run/files/reading/run_rows.hpp"
 
 #include <gtest/gtest.h>
 
 #include "draws/files/scratch_folder.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/files.hpp"
-#include "flymc/data/files/table.hpp"
+#include "flymc/data/files/table/table.hpp"
 
 namespace flymc {
 namespace {

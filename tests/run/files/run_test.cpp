@@ -1,5 +1,5 @@
 // A run on disk has the draws of the same fit in memory, however often it was stopped.
-#include "flymc/run/files/run.hpp"
+#include "flymc/run/files/stages/run.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,22 +9,22 @@
 #include <numeric>
 #include <optional>
 
-#include "../../../src/run/files/checkpoint_file.hpp"
-#include "../../../src/run/files/preparation_file.hpp"
-#include "../../../src/run/files/starts.hpp"
+#include "../../../src/run/files/folder/checkpoint_file.hpp"
+#include "../../../src/run/files/folder/preparation_file.hpp"
+#include "../../../src/run/files/stages/starts.hpp"
 #include "draws/files/scratch_folder.hpp"
 #include "flymc/core/files.hpp"
-#include "flymc/data/files/encoding.hpp"
-#include "flymc/data/files/store_file.hpp"
+#include "flymc/data/files/encoding/encoding.hpp"
+#include "flymc/data/files/store/store_file.hpp"
 #include "flymc/diagnose/convergence.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/model/logistic.hpp"
 #include "flymc/model/softmax.hpp"
-#include "flymc/run/files/export.hpp"
-#include "flymc/run/files/inspect.hpp"
-#include "flymc/run/files/predict.hpp"
-#include "flymc/run/files/report.hpp"
-#include "flymc/run/files/run_on_another.hpp"
+#include "flymc/run/files/compare/inspect.hpp"
+#include "flymc/run/files/folder/report.hpp"
+#include "flymc/run/files/predict/predict.hpp"
+#include "flymc/run/files/reading/export.hpp"
+#include "flymc/run/files/stages/run_on_another.hpp"
 #include "flymc/run/fit.hpp"
 #include "problems/problems.hpp"
 #include "run/files/stopper.hpp"

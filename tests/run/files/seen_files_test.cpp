@@ -1,5 +1,5 @@
 // If ranks see different files, the message names the file and the ranks.
-#include "../../../src/run/files/seen_files.hpp"
+#include "../../../src/run/files/folder/seen_files.hpp"
 
 #include <gtest/gtest.h>
 

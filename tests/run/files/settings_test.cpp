@@ -1,5 +1,5 @@
 // Settings can be written and read back, and bad settings are refused by name.
-#include "flymc/run/files/settings.hpp"
+#include "flymc/run/files/settings/settings.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "draws/files/scratch_folder.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/files.hpp"
-#include "flymc/run/files/families.hpp"
+#include "flymc/run/files/settings/families.hpp"
 
 namespace flymc {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "flymc/run/files/run.hpp"
+#include "flymc/run/files/stages/run.hpp"
 
 namespace flymc::testing {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "flymc/run/files/check.hpp"
+#include "flymc/run/files/check/check.hpp"
 
 namespace flymc {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "flymc/diagnose/summary.hpp"
-#include "flymc/run/files/run_directory.hpp"
+#include "flymc/run/files/folder/run_directory.hpp"
 
 namespace flymc {
 

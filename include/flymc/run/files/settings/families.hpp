@@ -1,0 +1,77 @@
+// The families that have a name. Each has a card with the facts that the rest of the program needs before a model
+// exists; afterwards it asks the model that the card makes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "flymc/data/files/encoding/encoding.hpp"
+#include "flymc/diagnose/summary.hpp"
+#include "flymc/model/model.hpp"
+#include "flymc/run/files/settings/settings.hpp"
+
+namespace flymc {
+
+// A setting that belongs to a family.
+struct FamilyParameter {
+  std::string name;  // the name of the setting
+  double Settings::*value = nullptr;
+};
+
+// The facts about the target that a model needs in addition to the rows.
+struct AboutTarget {
+  std::optional<ScaledTarget> scaled = {};  // for a drawn scale: the target at the end of the rows
+  std::vector<double> class_weights = {};   // for an ordered target
+  ShapedTarget shaped = {};                 // for a drawn shape
+};
+
+struct FamilyCard {
+  std::string name;  // the family's own name
+  // The kind of target. It decides how the target becomes numbers, and what is predicted (predict.hpp).
+  TargetKind target = TargetKind::number;
+  // The number of linear predictors per row, given the number of classes.
+  Index (*predictors)(Index classes) = [](Index) { return Index{1}; };
+  int most_classes = 0;  // 0: no limit
+  Ratio ratio = {};      // the name of exp(coefficient) in a summary (run/reported.hpp), if it has one
+  std::vector<FamilyParameter> parameters = {};
+  bool trials = false;              // whether the target counts the successes of trials
+  bool log_link = false;            // whether exp(linear predictor) is the mean of the target: exposures multiply it
+  bool in_units_of_target = false;  // whether coefficients are in units of the target, and so the default prior
+  bool scale = false;               // whether it has a residual scale; it is drawn unless the setting sigma fixes it
+  bool counts = false;              // whether the target is a count
+  bool shape = false;               // whether it has a shape, which is drawn
+  // Whether the target is a time until an event, or an amount. The logarithm of the target then has a location and a
+  // scale.
+  bool times = false;
+  Model (*make)(const Settings& settings, int classes, Prior prior, const AboutTarget& about) = nullptr;
+};
+
+const std::vector<FamilyCard>& all_families();
+
+// A hurdle model for counts. It consists of two fits with a family each: whether the count is more than 0, and how
+// large it is if it is more than 0 (hurdle.hpp).
+struct HurdleCard {
+  std::string name;
+  std::string zero, count;
+};
+const std::vector<HurdleCard>& all_hurdles();
+// Null if the family is not a hurdle.
+const HurdleCard* find_hurdle(const std::string& family);
+
+// Throws InputError, with the known names, if there is no such family.
+const FamilyCard& family_card(const std::string& name);
+
+// The name of the parameter for a drawn residual scale.
+inline constexpr const char* scale_name = "sigma";
+bool draws_scale(const Settings& settings);
+// The name of the parameter for a shape.
+inline constexpr const char* shape_name = "shape";
+
+// Names of the parameters. For several classes they include the target's levels.
+std::vector<std::string> coefficient_names(const Encoding& encoding, const Settings& settings);
+
+// Names of the families, for a message; only those with this kind of target, if it is given.
+std::string family_names(const std::string& between, std::optional<TargetKind> target = std::nullopt);
+
+}  // namespace flymc

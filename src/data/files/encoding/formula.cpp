@@ -1,0 +1,381 @@
+// Formulas are read from left to right, by a function for each kind of operator: + and -, then *, then :, then ^.
+#include "flymc/data/files/encoding/formula.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
+#include "flymc/core/names.hpp"
+
+namespace flymc {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, NumberFunction>, 6> functions = {{{"log", NumberFunction::log},
+                                                                                   {"log2", NumberFunction::log2},
+                                                                                   {"log10", NumberFunction::log10},
+                                                                                   {"log1p", NumberFunction::log1p},
+                                                                                   {"exp", NumberFunction::exp},
+                                                                                   {"sqrt", NumberFunction::sqrt}}};
+constexpr int most_power = 9;
+constexpr int most_depth = 100;  // the parser is recursive
+constexpr std::size_t most_terms = 100000;
+
+using Terms = std::vector<FormulaTerm>;
+
+bool same(const FormulaTerm& a, const FormulaTerm& b) {
+  return a.size() == b.size() &&
+         std::ranges::all_of(a, [&](const FormulaFactor& factor) { return std::ranges::find(b, factor) != b.end(); });
+}
+
+FormulaTerm product(FormulaTerm a, const FormulaTerm& b) {
+  for (const FormulaFactor& factor : b)
+    if (std::ranges::find(a, factor) == a.end()) a.push_back(factor);
+  return a;
+}
+
+// A name may have letters of any alphabet, digits, _ and dots.
+bool begins_name(char c) {
+  const auto u = static_cast<unsigned char>(c);
+  return std::isalpha(u) || c == '_' || c == '.' || u >= 0x80;
+}
+bool in_name(char c) { return begins_name(c) || std::isdigit(static_cast<unsigned char>(c)); }
+
+class Parser {
+ public:
+  Parser(const std::string& text, const std::function<std::vector<std::string>(const std::string&)>& others)
+      : text_(text), others_(others) {}
+
+  Formula parse() {
+    if (text_.find('~') == std::string::npos)
+      fail(0, "there is no ~ in it; write the target, ~ and what explains it, as in 'late ~ distance + hour'");
+    read_target();
+    formula_.terms = sum(true);
+    skip();
+    if (at_ < text_.size()) unexpected();
+    std::ranges::stable_sort(formula_.terms, {}, &FormulaTerm::size);
+    for (const FormulaTerm& term : formula_.terms)
+      for (const FormulaFactor& factor : term) check(factor);
+    return std::move(formula_);
+  }
+
+ private:
+  [[noreturn]] void fail(std::size_t at, const std::string& what) const {
+    if (at == 0) throw InputError(fmt::format("{} '{}': {}", mention("formula"), on_one_line(text_, 200), what));
+    throw InputError(fmt::format("{} '{}', at '{}' (character {}): {}", mention("formula"), on_one_line(text_, 200),
+                                 on_one_line(std::string_view(text_).substr(at, 20)), at + 1, what));
+  }
+
+  void skip() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+  }
+  bool next_is(std::string_view sign) {
+    skip();
+    return std::string_view(text_).substr(at_).starts_with(sign);
+  }
+  bool take(std::string_view sign) {
+    if (!next_is(sign)) return false;
+    at_ += sign.size();
+    return true;
+  }
+  // ^ and ** are the same.
+  bool take_power() { return take("^") || take("**"); }
+  bool take_times() { return !next_is("**") && take("*"); }
+
+  [[noreturn]] void unexpected() {
+    skip();
+    if (at_ >= text_.size())
+      throw InputError(
+          fmt::format("{} '{}' ends where a column should be named", mention("formula"), on_one_line(text_, 200)));
+    const char c = text_[at_];
+    if (c == '|')
+      fail(at_,
+           "'|' asks for groups with partial pooling (random effects), which are not fitted here; name the column by "
+           "itself for a coefficient of each of its levels, with a prior such as normal(0, 1)");
+    if (c == '%') fail(at_, "%in% is not known here; write a + a:b for b within a");
+    if (c == '/') fail(at_, "'/' is not known here; write a + a:b for a/b");
+    if (c == '~') fail(at_, "there is a second ~; write one");
+    if (c == ')') fail(at_, "this ) closes nothing; leave it out");
+    fail(at_, "an operator is one of + - : * ^; a name that has other signs in it stands in backticks");
+  }
+
+  // A name, in backticks or not; empty if there is none.
+  std::optional<std::string> name() {
+    skip();
+    const std::size_t begin = at_;
+    if (take("`")) {
+      const std::size_t end = text_.find('`', at_);
+      if (end == std::string::npos) fail(begin, "the backtick is not closed");
+      std::string out = text_.substr(at_, end - at_);
+      if (out.empty()) fail(begin, "there is no name between the backticks");
+      at_ = end + 1;
+      return out;
+    }
+    if (at_ >= text_.size() || !begins_name(text_[at_])) return std::nullopt;
+    while (at_ < text_.size() && in_name(text_[at_])) ++at_;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  void read_target() {
+    const std::optional<std::string> target = name();
+    const std::size_t begin = at_;
+    if (!target || *target == ".") fail(begin, "the left side names the target, one column");
+    if (!take("~"))
+      fail(begin, fmt::format("the left side is the name of a column by itself{}",
+                              next_is("(") ? "; a function of the target is a column that the table should have" : ""));
+    formula_.target = *target;
+  }
+
+  // Adds terms after + and removes terms after -. `whole` is true for the whole right side, which has the intercept.
+  Terms sum(bool whole) {
+    Terms all;
+    bool minus = take("-");
+    if (!minus) take("+");
+    do {
+      skip();
+      const std::size_t begin = at_;
+      if (const auto number = whole_number()) {
+        if (next_is("|")) unexpected();
+        if (!whole) fail(begin, "a number stands for the intercept, which is no part of terms in parentheses");
+        if (*number > 1) fail(begin, "a number is 1 or 0, with or without an intercept");
+        formula_.intercept = minus ? *number == 0 : *number == 1;
+        continue;
+      }
+      for (FormulaTerm& term : crossing()) {
+        const auto found = std::ranges::find_if(all, [&](const FormulaTerm& other) { return same(term, other); });
+        if (!minus && found == all.end()) all.push_back(std::move(term));
+        if (!minus) continue;
+        if (found != all.end())
+          all.erase(found);
+        else if (others_)
+          fail(begin, "this is to be left out, and is not there; name what is, or leave it out of the formula");
+      }
+      check_count(begin, all);
+    } while (take_sign(minus));
+    return all;
+  }
+  bool take_sign(bool& minus) {
+    if (take("+")) {
+      minus = false;
+      return true;
+    }
+    minus = take("-");
+    return minus;
+  }
+  void check_count(std::size_t begin, const Terms& terms) const {
+    if (terms.size() > most_terms) fail(begin, "these are too many terms; write fewer");
+  }
+
+  // a*b is a + b + a:b.
+  Terms crossing() {
+    Terms all = interaction();
+    while (take_times()) all = crossed(all, interaction());
+    return all;
+  }
+  Terms crossed(const Terms& a, const Terms& b) const {
+    Terms out = a;
+    for (const FormulaTerm& term : b) add(out, term);
+    for (const FormulaTerm& term : interacting(a, b)) add(out, term);
+    return out;
+  }
+  static void add(Terms& all, const FormulaTerm& term) {
+    if (std::ranges::none_of(all, [&](const FormulaTerm& other) { return same(term, other); })) all.push_back(term);
+  }
+
+  Terms interaction() {
+    Terms all = power();
+    while (take(":")) all = interacting(all, power());
+    return all;
+  }
+  Terms interacting(const Terms& a, const Terms& b) const {
+    Terms out;
+    if (a.size() * b.size() > most_terms) fail(at_, "these are too many terms; write fewer");
+    if (a.size() == 1 && b.size() == 1 && same(a.front(), b.front()))
+      fail(at_, "a term times itself is the term again; write I(x^2) for the square of a number");
+    for (const FormulaTerm& left : a)
+      for (const FormulaTerm& right : b) add(out, product(left, right));
+    return out;
+  }
+
+  Terms power() {
+    skip();
+    const std::size_t begin = at_;
+    const bool group = next_is("(");
+    Terms all = primary();
+    const bool dot = text_.substr(begin, at_ - begin) == ".";
+    if (!take_power()) return all;
+    if (!group && !dot)
+      fail(begin, "in formulas ^ is for interactions, as in (a + b)^2; write I(x^2) for the power of a number");
+    const auto times = whole_number();
+    if (!times || *times < 1 || *times > most_power)
+      fail(begin, fmt::format("a whole number from 1 to {} follows the ^", most_power));
+    const Terms once = all;
+    for (int i = 1; i < *times; ++i) all = crossed(all, once);
+    return all;
+  }
+
+  Terms primary() {
+    skip();
+    const std::size_t begin = at_;
+    if (take("(")) {
+      if (++depth_ > most_depth)
+        fail(begin, fmt::format("parentheses are nested more than {} deep; write fewer", most_depth));
+      Terms all = sum(false);
+      if (!take(")")) close(begin);
+      --depth_;
+      return all;
+    }
+    const bool quoted = next_is("`");
+    const std::optional<std::string> word = name();
+    if (!word) unexpected();
+    if (!quoted && *word == ".") {
+      Terms all;
+      if (others_)
+        for (const std::string& column : others_(formula_.target)) all.push_back({{column}});
+      return all;
+    }
+    if (quoted || !next_is("(")) {
+      if (*word == formula_.target) fail(begin, "this is the target, which cannot explain itself");
+      plain_.insert(*word);
+      return {{{*word}}};
+    }
+    return {{of_function(*word, begin)}};
+  }
+  [[noreturn]] void close(std::size_t begin) {
+    skip();
+    if (at_ < text_.size()) unexpected();
+    fail(begin, "this ( is not closed");
+  }
+
+  FormulaFactor of_function(const std::string& word, std::size_t begin) {
+    const auto found = std::ranges::find(functions, std::string_view(word), [](const auto& f) { return f.first; });
+    const bool levels = word == "C" || word == "factor", as_is = word == "I";
+    if (found == functions.end() && !levels && !as_is) refuse_function(word, begin);
+    take("(");
+    const std::optional<std::string> column = name();
+    if (!column || *column == ".")
+      fail(begin, fmt::format("{}() takes the name of a column{}", word, as_is ? " and its power, I(x^2)" : ""));
+    if (*column == formula_.target) fail(begin, "this is the target, which cannot explain itself");
+    FormulaFactor factor{*column};
+    if (as_is) {
+      const auto power = take_power() ? whole_number() : std::nullopt;
+      if (!power || *power < 2 || *power > most_power)
+        fail(begin, fmt::format("I() takes a power from 2 to {} of a column, I(x^2); make other columns in the table",
+                                most_power));
+      factor.function = NumberFunction::power;
+      factor.power = *power;
+    } else if (!levels) {
+      factor.function = found->second;
+    }
+    if (levels && next_is(","))
+      fail(begin,
+           fmt::format("C() takes the name of a column alone; say with which level the others are compared by {}",
+                       mention("reference", *column + "=LEVEL")));
+    if (!take(")"))
+      fail(begin, fmt::format("{}() takes the name of a column alone; make other columns in the table", word));
+    if (levels && std::ranges::find(formula_.categorical, *column) == formula_.categorical.end())
+      formula_.categorical.push_back(*column);
+    if (!levels) plain_.insert(*column);
+    return factor;
+  }
+  [[noreturn]] void refuse_function(const std::string& word, std::size_t begin) const {
+    if (word == "offset")
+      fail(begin, fmt::format("an offset is named apart from the formula, by {}", mention("offset", "COLUMN")));
+    std::string known = "C, factor, I";
+    for (const auto& [function, number] : functions) known += fmt::format(", {}", function);
+    const bool curve = word == "bs" || word == "ns" || word == "s" || word == "poly" || word == "cr" || word == "cs" ||
+                       word == "cc" || word == "te";
+    fail(begin,
+         fmt::format("there is no function '{}'{}; there are {}", word,
+                     curve ? ": curves are fitted from Python and R, or as columns of the table, or by powers, x "
+                             "+ I(x^2)"
+                           : "",
+                     known));
+  }
+
+  std::optional<int> whole_number() {
+    skip();
+    int value = 0;
+    const auto [stop, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    if (error != std::errc()) return std::nullopt;
+    if (stop != text_.data() + text_.size() && in_name(*stop))
+      fail(at_, "a name that begins with a digit stands in backticks, and numbers are whole");
+    at_ = static_cast<std::size_t>(stop - text_.data());
+    return value;
+  }
+
+  void check(const FormulaFactor& factor) const {
+    const bool levels = std::ranges::find(formula_.categorical, factor.column) != formula_.categorical.end();
+    if (levels && plain_.contains(factor.column))
+      throw InputError(
+          fmt::format("{} '{}': '{}' stands in C() in one place and not in another, and a column is either numbers or "
+                      "names of levels; write C({}) everywhere, or give the table a copy of the column",
+                      mention("formula"), on_one_line(text_, 200), factor.column, factor.column));
+  }
+
+  const std::string& text_;
+  const std::function<std::vector<std::string>(const std::string&)>& others_;
+  std::size_t at_ = 0;
+  int depth_ = 0;  // of open parentheses
+  Formula formula_;
+  std::set<std::string> plain_;  // columns that occur outside of C()
+};
+
+}  // namespace
+
+std::string FormulaFactor::text() const {
+  if (function == NumberFunction::identity) return column;
+  if (function == NumberFunction::power) return fmt::format("I({}^{})", column, power);
+  for (const auto& [word, number] : functions)
+    if (number == function) return fmt::format("{}({})", word, column);
+  return column;
+}
+
+std::vector<std::string> Formula::columns() const {
+  std::vector<std::string> out;
+  std::set<std::string_view> seen;
+  for (const FormulaTerm& term : terms)
+    for (const FormulaFactor& factor : term)
+      if (seen.insert(factor.column).second) out.push_back(factor.column);
+  return out;
+}
+
+Formula parse_formula(const std::string& text,
+                      const std::function<std::vector<std::string>(const std::string& target)>& others) {
+  return Parser(text, others).parse();
+}
+
+double value_of(NumberFunction function, int power, double x) {
+  switch (function) {
+    case NumberFunction::log:
+      return x > 0.0 ? std::log(x) : NAN;
+    case NumberFunction::log2:
+      return x > 0.0 ? std::log2(x) : NAN;
+    case NumberFunction::log10:
+      return x > 0.0 ? std::log10(x) : NAN;
+    case NumberFunction::log1p:
+      return x > -1.0 ? std::log1p(x) : NAN;
+    case NumberFunction::exp:
+      return std::exp(x);
+    case NumberFunction::sqrt:
+      return std::sqrt(x);
+    case NumberFunction::power: {
+      double out = x;
+      for (int i = 1; i < power; ++i) out *= x;
+      return out;
+    }
+    default:
+      return x;
+  }
+}
+
+}  // namespace flymc

@@ -1,0 +1,48 @@
+// The scan of a table that computes its tally: batches in parallel, added up in order.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "flymc/data/files/encoding/encoding.hpp"
+#include "tally.hpp"
+
+namespace flymc {
+
+class TallyScan {
+ public:
+  // Keeps references to its arguments. `names` are those of the columns that are scanned (chosen_columns.hpp).
+  TallyScan(const Table& table, const EncodingOptions& options, const std::vector<EncodedColumn>& columns,
+            const std::vector<EncodedTerm>& terms, const std::vector<std::string>& names)
+      : table_(table), options_(options), columns_(columns), terms_(terms), names_(names) {}
+
+  // The tally of this rank's share of the table. `read` gets the number of rows so far.
+  Tally own_share(const Execution& execution, const std::function<void(RowId)>& read) const;
+  // The tally of all ranks; each passes its own.
+  Tally all_shares(Tally own, const Communicator& communicator) const;
+
+ private:
+  Tally empty() const;
+  void add_batch(const TableBatch& batch, Tally& tally) const;
+  // Adds offsets and weights, and returns the weights.
+  std::span<const double> add_facts(const TableBatch& batch, std::span<const Index> kept, Tally& tally) const;
+  // Adds a target that is a number, and whether its event was seen.
+  void add_target(const TableBatch& batch, std::span<const Index> kept, std::span<const double> weights,
+                  Tally& tally) const;
+  // Add column j.
+  void add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept, std::span<const double> weights,
+                   NumberSums& sums) const;
+  void add_levels(const TableBatch& batch, std::size_t j, std::span<const Index> kept, LevelSums& sums) const;
+  // Adds the tally of rows that come after all that were added before.
+  void add(const Tally& next, Tally& all) const;
+
+  const Table& table_;
+  const EncodingOptions& options_;
+  const std::vector<EncodedColumn>& columns_;
+  const std::vector<EncodedTerm>& terms_;
+  const std::vector<std::string>& names_;
+};
+
+}  // namespace flymc

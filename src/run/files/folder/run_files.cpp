@@ -1,0 +1,110 @@
+// The names of a run's files.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "flymc/core/files.hpp"
+#include "flymc/core/mention.hpp"
+#include "flymc/run/files/folder/run_directory.hpp"
+#include "new_folder.hpp"
+
+namespace flymc {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The index of a file of rows and the number of parts, from its name. Empty if it is no such file.
+std::optional<std::pair<int, int>> part_of(std::string_view name) {
+  if (name == "rows.arrow") return std::pair(0, 1);
+  int part = 0, parts = 0, end = 0;
+  const std::string text(name);
+  if (std::sscanf(text.c_str(), "rows-%d-of-%d.arrow%n", &part, &parts, &end) < 2 ||
+      end != static_cast<int>(text.size()))
+    return std::nullopt;
+  return std::pair(part - 1, parts);
+}
+
+}  // namespace
+
+fs::path RunDirectory::base() const {
+  if (settings_.from.empty()) return path_;
+  const fs::path from(settings_.from);
+  return from.is_absolute() ? from : (path_ / from).lexically_normal();
+}
+
+fs::path RunDirectory::rows(int part, int parts) const {
+  return base() / (parts == 1 ? "rows.arrow" : fmt::format("rows-{}-of-{}.arrow", part + 1, parts));
+}
+
+std::vector<std::string> RunDirectory::rows_files() const {
+  std::map<int, std::set<int>> found;  // for each number of parts, the parts that exist
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(base(), none))
+    if (const auto part = part_of(entry.path().filename().string())) found[part->second].insert(part->first);
+  for (const auto& [parts, there] : found) {
+    if (there.size() != static_cast<std::size_t>(parts) || *there.begin() != 0 || *there.rbegin() != parts - 1)
+      continue;
+    std::vector<std::string> files;
+    for (const int part : there) files.push_back(rows(part, parts).string());
+    return files;
+  }
+  return {};
+}
+
+void RunDirectory::remove_rows() const {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(path_, none)) {
+    const fs::path name = entry.path().filename();
+    const std::string target = PendingFile::target_name(name);
+    if (part_of(target.empty() ? name.string() : target)) fs::remove(entry.path());
+  }
+}
+
+fs::path RunDirectory::checkpoint(std::uint64_t chain) const {
+  return path_ / "chains" / fmt::format("chain-{:03}.flymc", chain);
+}
+
+std::string RunDirectory::advice(std::uint64_t chain) const {
+  if (finished())
+    return fmt::format("it is kept only for other runs to start from: delete {}, and they start anew",
+                       (path_ / "chains").string());
+  return fmt::format("delete {}, and {} draws this chain again from its beginning, to the same result",
+                     checkpoint(chain).string(), mention_action("resume", path_.string()));
+}
+
+fs::path RunDirectory::part(std::uint64_t chain, std::int64_t first_draw) const {
+  make_inner_folder(path_ / "parts");
+  return path_ / "parts" / fmt::format("chain-{:03}-from-{:012}.parquet", chain, first_draw);
+}
+
+std::vector<fs::path> RunDirectory::keep_parts(std::uint64_t chain, std::int64_t draws) const {
+  std::vector<fs::path> parts;
+  if (!fs::exists(path_ / "parts")) return parts;
+  make_inner_folder(path_ / "parts");
+  const std::string prefix = fmt::format("chain-{:03}-from-", chain);
+  for (const auto& entry : fs::directory_iterator(path_ / "parts")) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    std::int64_t first = 0;
+    const auto [stop, error] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), first);
+    if (error != std::errc() || std::string_view(stop) != ".parquet" || first >= draws)
+      fs::remove(entry.path());
+    else
+      parts.push_back(entry.path());
+  }
+  std::sort(parts.begin(), parts.end());
+  return parts;
+}
+
+void RunDirectory::remove_parts() const {
+  std::error_code ignored;
+  fs::remove_all(path_ / "parts", ignored);
+}
+
+}  // namespace flymc

@@ -1,0 +1,189 @@
+// The cards.
+#include "flymc/run/files/settings/families.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
+#include "flymc/core/names.hpp"
+#include "flymc/model/binomial.hpp"
+#include "flymc/model/cloglog.hpp"
+#include "flymc/model/gamma.hpp"
+#include "flymc/model/gaussian.hpp"
+#include "flymc/model/logistic.hpp"
+#include "flymc/model/negative_binomial.hpp"
+#include "flymc/model/poisson.hpp"
+#include "flymc/model/probit.hpp"
+#include "flymc/model/residual.hpp"
+#include "flymc/model/softmax.hpp"
+#include "flymc/model/student_t.hpp"
+#include "flymc/model/survival.hpp"
+#include "flymc/model/truncated_poisson.hpp"
+
+namespace flymc {
+
+namespace {
+
+Ratio ratio(const std::string& name, const std::string& of) {
+  return {name, of, fmt::format("of the intercept: {} where all columns are 0", of)};
+}
+const Ratio odds_ratio = ratio("odds ratio", "the odds"), rate_ratio = ratio("rate ratio", "the rate"),
+            time_ratio = ratio("time ratio", "the typical time"), ratio_of_means = ratio("ratio of means", "the mean");
+
+FamilyCard survival(const char* name, decltype(FamilyCard::make) make) {
+  return {.name = name,
+          .target = TargetKind::number,
+          .ratio = time_ratio,
+          .in_units_of_target = true,
+          .scale = true,
+          .times = true,
+          .make = make};
+}
+
+}  // namespace
+
+const std::vector<FamilyCard>& all_families() {
+  static const std::vector<FamilyCard> all = {
+      {.name = "logistic",
+       .target = TargetKind::two_classes,
+       .ratio = odds_ratio,
+       .make = [](const Settings&, int, Prior prior,
+                  const AboutTarget&) { return Model(Logistic{}, std::move(prior)); }},
+      {.name = "softmax",
+       .target = TargetKind::classes,
+       .predictors = [](Index classes) { return classes; },
+       .most_classes = Softmax::most_classes,
+       .ratio = odds_ratio,
+       .make = [](const Settings&, int classes, Prior prior,
+                  const AboutTarget&) { return Model(Softmax(classes), std::move(prior)); }},
+      {.name = "ordinal",
+       .target = TargetKind::ordered,
+       .most_classes = 100,
+       .ratio = {"odds ratio", "the odds", "of a cut point: the odds of being at or below it where all columns are 0"},
+       .make =
+           [](const Settings&, int, Prior prior, const AboutTarget& about) {
+             return Model(Ordinal{}, std::move(prior), OrderedTarget{about.class_weights});
+           }},
+      {.name = "gaussian",
+       .target = TargetKind::number,
+       .parameters = {{"sigma", &Settings::sigma}},
+       .in_units_of_target = true,
+       .scale = true,
+       .make =
+           [](const Settings& s, int, Prior prior, const AboutTarget& about) {
+             return about.scaled ? Model(Residual(Gaussian(1.0)), std::move(prior), *about.scaled)
+                                 : Model(Gaussian(s.sigma), std::move(prior));
+           }},
+      {.name = "student_t",
+       .target = TargetKind::number,
+       .parameters = {{"nu", &Settings::nu}, {"sigma", &Settings::sigma}},
+       .in_units_of_target = true,
+       .scale = true,
+       .make =
+           [](const Settings& s, int, Prior prior, const AboutTarget& about) {
+             return about.scaled ? Model(Residual(StudentT(s.nu, 1.0)), std::move(prior), *about.scaled)
+                                 : Model(StudentT(s.nu, s.sigma), std::move(prior));
+           }},
+      survival("weibull", [](const Settings&, int, Prior prior,
+                             const AboutTarget& about) { return Model(weibull(), std::move(prior), *about.scaled); }),
+      survival("lognormal",
+               [](const Settings&, int, Prior prior, const AboutTarget& about) {
+                 return Model(lognormal(), std::move(prior), *about.scaled);
+               }),
+      survival("loglogistic",
+               [](const Settings&, int, Prior prior, const AboutTarget& about) {
+                 return Model(loglogistic(), std::move(prior), *about.scaled);
+               }),
+      {.name = "probit",
+       .target = TargetKind::two_classes,
+       .make = [](const Settings&, int, Prior prior, const AboutTarget&) { return Model(Probit{}, std::move(prior)); }},
+      {.name = "cloglog",
+       .target = TargetKind::two_classes,
+       .ratio = rate_ratio,
+       .make = [](const Settings&, int, Prior prior,
+                  const AboutTarget&) { return Model(Cloglog{}, std::move(prior)); }},
+      {.name = "binomial",
+       .target = TargetKind::number,
+       .ratio = odds_ratio,
+       .trials = true,
+       .make = [](const Settings&, int, Prior prior,
+                  const AboutTarget&) { return Model(Binomial{}, std::move(prior)); }},
+      {.name = "poisson",
+       .target = TargetKind::number,
+       .ratio = rate_ratio,
+       .log_link = true,
+       .counts = true,
+       .make = [](const Settings&, int, Prior prior,
+                  const AboutTarget&) { return Model(Poisson{}, std::move(prior)); }},
+      {.name = "negative_binomial",
+       .target = TargetKind::number,
+       .ratio = rate_ratio,
+       .log_link = true,
+       .counts = true,
+       .shape = true,
+       .make = [](const Settings&, int, Prior prior,
+                  const AboutTarget& about) { return Model(NegativeBinomial{}, std::move(prior), about.shaped); }},
+      {.name = "gamma",
+       .target = TargetKind::number,
+       .ratio = ratio_of_means,
+       .log_link = true,
+       .shape = true,
+       .make = [](const Settings&, int, Prior prior,
+                  const AboutTarget& about) { return Model(Gamma{}, std::move(prior), about.shaped); }},
+      {.name = "truncated_poisson",
+       .target = TargetKind::number,
+       .ratio = rate_ratio,
+       .log_link = true,
+       .counts = true,
+       .make = [](const Settings&, int, Prior prior,
+                  const AboutTarget&) { return Model(TruncatedPoisson{}, std::move(prior)); }},
+  };
+  return all;
+}
+
+const std::vector<HurdleCard>& all_hurdles() {
+  static const std::vector<HurdleCard> all = {{"hurdle_poisson", "logistic", "truncated_poisson"}};
+  return all;
+}
+
+const HurdleCard* find_hurdle(const std::string& family) {
+  const auto found = std::ranges::find(all_hurdles(), family, &HurdleCard::name);
+  return found == all_hurdles().end() ? nullptr : &*found;
+}
+
+const FamilyCard& family_card(const std::string& name) {
+  const auto& all = all_families();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const FamilyCard& card) { return card.name == name; });
+  if (found == all.end() && find_hurdle(name))
+    throw InputError(
+        fmt::format("{}: {} is two fits, of whether the target is more than 0 and of how large it is; here one "
+                    "family is needed",
+                    mention("family"), name));
+  if (found == all.end())
+    throw InputError(fmt::format("{}: '{}' is none of {}", mention("family"), on_one_line(name), family_names(", ")));
+  return *found;
+}
+
+bool draws_scale(const Settings& settings) {
+  const FamilyCard& card = family_card(settings.family);
+  return card.scale && (card.times || settings.sigma == Settings().sigma);
+}
+
+std::vector<std::string> coefficient_names(const Encoding& encoding, const Settings& settings) {
+  const auto& classes = encoding.classes();
+  return coefficient_names(encoding.feature_names(),
+                           family_card(settings.family).predictors(static_cast<Index>(classes.size())), classes);
+}
+
+std::string family_names(const std::string& between, std::optional<TargetKind> target) {
+  std::string names;
+  for (const FamilyCard& card : all_families())
+    if (!target || card.target == *target) names += (names.empty() ? "" : between) + card.name;
+  if (!target)
+    for (const HurdleCard& card : all_hurdles()) names += between + card.name;
+  return names;
+}
+
+}  // namespace flymc

@@ -1,0 +1,182 @@
+// Stage 1 reads the table twice: to find out how columns become numbers, and to write the rows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <span>
+
+#include "../folder/clock.hpp"
+#include "../folder/seen_files.hpp"
+#include "../settings/encoding_options.hpp"
+#include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
+#include "flymc/data/files/store/store_file.hpp"
+#include "flymc/draws/files/draws_file.hpp"
+#include "flymc/run/files/reading/run_rows.hpp"
+#include "flymc/run/files/settings/priors.hpp"
+#include "stages.hpp"
+
+namespace flymc {
+namespace {
+
+// Checks the encoding before rows are written, because the fit would fail later and leave useless rows.
+void check_fits(const Encoding& encoding, const Settings& settings) {
+  const FamilyCard& card = family_card(settings.family);
+  const std::size_t classes = encoding.classes().size(), features = encoding.feature_names().size();
+  if (card.most_classes > 0 && classes > static_cast<std::size_t>(card.most_classes))
+    throw InputError(
+        fmt::format("the target '{}' has {} classes, and {} takes at most {}; merge the rare ones, or "
+                    "choose another target",
+                    settings.target, classes, card.name, card.most_classes));
+  const auto predictors = static_cast<std::size_t>(card.predictors(static_cast<Index>(classes)));
+  const std::size_t coefficients = features * predictors;
+  if (coefficients > Encoding::most_features)
+    throw InputError(
+        fmt::format("there are {} coefficients ({} features, levels counted), and a fit takes at most {}: it keeps "
+                    "matrices with a row and a column for each; leave out columns, or merge levels",
+                    coefficients, features, Encoding::most_features));
+}
+
+// Writes this rank's share of the table to its part of the rows. Parts begin at block boundaries, so the first rows of
+// a share, up to the next block, are sent to the rank before, which appends them to its last block.
+void write_part(const Job& job, const Table& table, const Encoding& encoding, RowId before,
+                const Execution& execution) {
+  const RunDirectory& directory = job.directory;
+  const Communicator& communicator = execution.communicator;
+  const int rank = communicator.rank(), ranks = communicator.size();
+  const Settings& settings = directory.settings();
+  const Layout layout = encoding.layout(settings.float32 ? NumberType::float32 : NumberType::float64);
+  const std::size_t cells = layout.width();
+  const auto block = static_cast<RowId>(StoreBuilder::rows_per_block(layout));
+  RowId to_give = (block - before % block) % block;
+  std::vector<double> given;
+  StoreWriter writer(directory.rows(rank, ranks).string(), layout,
+                     {{"encoding", encoding.to_json()}, {"part", fmt::format("{} of {}", rank + 1, ranks)}},
+                     encoding.fact_kinds(), table.files());
+  std::map<std::string, std::int64_t, std::less<>> numbers;  // of the files, by name
+  const std::vector<std::string> files = table.files();
+  for (std::size_t i = 0; i < files.size(); ++i) numbers.emplace(files[i], static_cast<std::int64_t>(i));
+  const Model model = make_model(settings, encoding);
+  const BatchedFamily& family = model.family();
+  // If a row of the table becomes two rows of the store, the first one records where it came from. The second one is
+  // below a cut point other than the first, so its first cell is not 1 (data/cut_rows.hpp).
+  const auto append = [&, ordered = encoding.cuts() > 0](std::span<const double> x, const RowFacts& facts,
+                                                         std::int64_t file, RowId row) {
+    const bool second = ordered && facts.target < 0.5 && x[0] != 1.0;
+    second ? writer.append(x, facts) : writer.append(x, facts, file, row);
+  };
+  constexpr RowId now_and_then = 1 << 16;
+  RowId written = 0;
+  encoding.encode(table, execution, [&](std::span<const double> x, const RowFacts& facts, const RowOrigin& from) {
+    if (++written % now_and_then == 0)
+      job.monitor.progress(StageProgress{"writing rows", static_cast<double>(written),
+                                         static_cast<double>(encoding.own_rows()), "rows"});
+    if (family.first_problem({&facts.target, 1}) == 0)
+      throw InputError(fmt::format("{}, column '{}', row {}: {} does not fit the {} family, which needs {}", from.file,
+                                   encoding.target(), from.row, facts.target, family.name(),
+                                   family.target_problem(facts.target)));
+    const std::int64_t file = numbers.find(from.file)->second;
+    if (to_give == 0) return append(x, facts, file, from.row);
+    given.insert(given.end(), x.begin(), x.end());
+    given.insert(given.end(),
+                 {facts.target, facts.weight, facts.offset, static_cast<double>(file), static_cast<double>(from.row)});
+    --to_give;
+  });
+  if (rank + 1 < ranks) {
+    std::uint64_t size = 0;
+    communicator.receive(std::as_writable_bytes(std::span(&size, 1)), rank + 1);
+    std::vector<double> taken(size);
+    communicator.receive(std::as_writable_bytes(std::span(taken)), rank + 1);
+    for (std::size_t i = 0; i < taken.size(); i += cells + 5) {
+      const double* facts = taken.data() + i + cells;
+      append({taken.data() + i, cells}, {facts[0], facts[1], facts[2]}, static_cast<std::int64_t>(facts[3]),
+             static_cast<RowId>(facts[4]));
+    }
+  }
+  if (rank > 0) {
+    const std::uint64_t size = given.size();
+    communicator.send(std::as_bytes(std::span(&size, 1)), rank - 1);
+    communicator.send(std::as_bytes(std::span(given)), rank - 1);
+  }
+  writer.finish();
+}
+
+std::vector<std::string> left_out_index(const Table& table, const Encoding& encoding) {
+  const std::vector<std::string> others = table.names_without_index();
+  std::vector<std::string> out;
+  for (const std::string& name : table.names())
+    if (std::ranges::count(others, name) == 0 &&
+        std::ranges::count(encoding.columns(), name, &EncodedColumn::name) == 0)
+      out.push_back(name);
+  return out;
+}
+
+}  // namespace
+
+void ingest(const Job& job) {
+  const RunDirectory& directory = job.directory;
+  const Communicator& communicator = job.communicator();
+  if (job.first()) check_base(directory);
+  if (job.found([&] { return !directory.rows_files().empty(); })) return;
+  if (!directory.settings().from.empty())
+    throw InputError(
+        fmt::format("{}: its rows are those of the run in {}, where they are not any more; bring them back, or fit the "
+                    "table anew ({})",
+                    directory.path().string(), directory.base().string(), mention_action("fit")));
+  if (job.first()) directory.remove_rows();
+  const Settings& settings = job.settings();
+  const auto began = Clock::now();
+  const Table table = Table::open(settings.table, table_options(settings));
+  if (communicator.size() > 1) {
+    const std::vector<std::string> files = table.files();
+    std::vector<SeenFile> all;
+    for (const std::string& file : files)
+      all.push_back(seen_table(file, std::clamp<std::uint64_t>(2048 / files.size(), 2, 32)));
+    check_all_see(all, communicator);
+  }
+  job.monitor.say(fmt::format("ingest: {} file{}, {:.1f} MiB", table.files().size(),
+                              table.files().size() == 1 ? "" : "s", static_cast<double>(table.bytes()) / 1048576.0));
+  const Encoding encoding = Encoding::learn(table, encoding_options(settings), job.execution, [&](RowId rows) {
+    job.monitor.progress(StageProgress{"reading the table", static_cast<double>(rows),
+                                       static_cast<double>(table.rows().value_or(0)), "rows"});
+  });
+  check_fits(encoding, settings);
+  for (const std::string& name : left_out_index(table, encoding))
+    job.monitor.say(fmt::format("        without '{}', the index of the pandas frame that the file is from", name));
+  for (const EncodedColumn& column : encoding.columns())
+    if (!column.rare.empty())
+      job.monitor.say(fmt::format("        {}: {} levels of fewer than {} rows are '{}'", column.name,
+                                  column.rare.size(), settings.merge_levels, column.merged));
+  const auto names = coefficient_names(encoding, settings);
+  check_coefficient_names(names);
+  make_model(settings, encoding);  // the prior may name a column that does not exist
+  // Each rank writes a part if each has at least one block of rows. Otherwise the table is small, or cannot be split
+  // into enough pieces, and the first rank writes it alone.
+  const RowId own = encoding.own_rows();
+  const std::vector<RowId> rows = gather_all(communicator, std::span<const RowId>(&own, 1));
+  RowId before = 0;
+  for (int r = 0; r < communicator.rank(); ++r) before += rows[static_cast<std::size_t>(r)];
+  if (*std::min_element(rows.begin(), rows.end()) >= StoreBuilder::rows_per_block(encoding.layout()))
+    write_part(job, table, encoding, before, job.execution);
+  else if (job.first())
+    write_part(job, table, encoding, 0, {job.execution.threads});
+  job.wait_for_all();  // until all parts exist
+  job.monitor.say(fmt::format("        {} rows of {} features{}{}, {:.1f} s", encoding.rows(),
+                              encoding.feature_names().size() - (encoding.ends_with_parameter() ? 1 : 0),
+                              encoding.dropped() ? fmt::format(" ({} rows dropped)", encoding.dropped()) : "",
+                              encoding.zeros() ? fmt::format(" ({} rows have a target of 0)", encoding.zeros()) : "",
+                              seconds_since(began)));
+}
+
+void check_table(const Settings& settings) {
+  Encoding::feature_columns(Table::open(settings.table, table_options(settings)), encoding_options(settings));
+}
+
+void ingest(const RunDirectory& directory, Monitor& monitor, const Communicator& communicator) {
+  const Threads threads(directory.settings().fit.threads);
+  ingest({directory, monitor, {threads, communicator}});
+}
+
+}  // namespace flymc

@@ -1,0 +1,63 @@
+// The report of a fit, with remarks about the table's columns.
+#include "make_report.hpp"
+
+#include <fmt/format.h>
+
+#include "flymc/run/files/settings/priors.hpp"
+#include "flymc/version.hpp"
+
+namespace flymc {
+namespace {
+
+// Reports the weights and the offset, whose effect the draws do not show. Weights that sum to a population's size would
+// claim as many rows.
+void say_facts(const Encoding& encoding, RunReport& report) {
+  const auto rows = static_cast<double>(encoding.rows());
+  if (!encoding.weights().empty())
+    report.choices += fmt::format("\n{} '{}', which sum to {:.9g}", encoding.trials() ? "trials" : "weights",
+                                  encoding.weights(), encoding.total_weight());
+  if (encoding.cuts() > 0)
+    report.choices += fmt::format("\n{} rows of the table are kept as {}, one for each cut point beside the target",
+                                  encoding.rows(), encoding.stored_rows());
+  if (!encoding.event().empty())
+    report.choices += fmt::format("\nevents '{}', {:.9g} of {:.9g} rows{}", encoding.event(), encoding.event_weight(),
+                                  encoding.total_weight(), encoding.weights().empty() ? "" : " by weight");
+  if (!encoding.offset().empty() && encoding.hurdle() != Hurdle::zero)  // the zero part has none
+    report.choices += fmt::format("\n{} '{}'", encoding.exposure() ? "exposure" : "offset", encoding.offset());
+  if (encoding.weights().empty() || encoding.whole_weights()) return;
+  if (encoding.total_weight() > 3.0 * rows)
+    report.warnings.push_back(
+        fmt::format("the weights sum to {:.3g}, which is {:.3g} times the number of rows, and intervals are as narrow "
+                    "as those of that many rows; if they say how many others a row stands for, divide them by their "
+                    "mean",
+                    encoding.total_weight(), encoding.total_weight() / rows));
+  if (3.0 * encoding.total_weight() < rows)
+    report.warnings.push_back(fmt::format(
+        "the weights sum to {0:.3g}, where there are {1:.0f} rows, and intervals are as wide as if the number of rows "
+        "were {0:.3g}; if the weights were divided by their sum, divide them by their mean instead",
+        encoding.total_weight(), rows));
+}
+
+}  // namespace
+
+RunReport make_report(const RunParts& parts, const Preparation& preparation, const Settings& settings,
+                      std::vector<ChainReport> chains, std::int64_t draws) {
+  const Encoding& encoding = parts.encoding;
+  const Presentation shown{parts.names, encoding.classes(), [&](const Vector& parameters) {
+                             return encoding.to_original(parameters, parts.model.arrangement().blocks());
+                           }};
+  RunReport report{report_on(parts.rows.store, parts.model, preparation, settings.fit, shown), FLYMC_VERSION,
+                   fingerprint_of(parts.rows)};
+  report.dropped = encoding.dropped();
+  report.table_rows = encoding.rows();
+  if (const auto& classes = report.classes;
+      encoding.target_kind() == TargetKind::two_classes && classes != std::vector<std::string>{"0", "1"})
+    report.choices += fmt::format("\n'{}' counts as 1 and '{}' as 0", classes.at(1), classes.at(0));
+  report.choices += "\n" + explain_prior(settings, encoding);
+  say_facts(encoding, report);
+  report.chains = std::move(chains);
+  report.draws_per_chain = draws;
+  return report;
+}
+
+}  // namespace flymc

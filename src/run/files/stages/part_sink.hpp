@@ -1,0 +1,116 @@
+// The sink for draws of a run on disk: a Parquet part per chain and checkpoint, merged when the run is finished.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../reading/run_parts.hpp"
+#include "flymc/draws/files/draws_file.hpp"
+#include "flymc/run/files/folder/run_directory.hpp"
+
+namespace flymc {
+
+// Parameters are written on the scale of the table's own columns.
+class PartSink final : public Sink {
+ public:
+  PartSink(const RunDirectory& directory, const RunParts& parts)
+      : directory_(directory), parts_(parts), chains_(static_cast<std::size_t>(directory.settings().fit.chains)) {}
+
+  // Resumes a chain that has `draws` draws in these parts.
+  void go_on(std::size_t chain, std::vector<std::filesystem::path> parts, std::int64_t draws) {
+    chains_[chain].parts = std::move(parts);
+    chains_[chain].draws = draws;
+  }
+
+  // Throws InputError if the parts lack draws that the chain's checkpoint counts, or cannot be read.
+  void check_complete(std::size_t chain) const {
+    const Chain& at = chains_[chain];
+    advised(chain, [&] {
+      std::int64_t found = 0;
+      if (!at.parts.empty()) {
+        const DrawsFile file(at.parts);
+        for (std::size_t c = 0; c < file.chains(); ++c) found += file.draws(c);
+      }
+      if (found != at.draws)
+        throw InputError(fmt::format("{}: of {} draws of chain {}, {} are there",
+                                     (directory_.path() / "parts").string(), at.draws, chain + 1, found));
+    });
+  }
+
+  void write(std::size_t chain, const Vector& theta, const DrawStats& stats) override {
+    Chain& to = chains_[chain];
+    if (!to.writer) {
+      to.path = directory_.part(chain, to.draws);
+      to.writer.emplace(to.path, parts_.names, DrawsMetadata{{"flymc_settings", to_toml(directory_.settings())}});
+    }
+    const Vector shown = parts_.shown(theta);
+    if (!shown.allFinite()) refuse(shown);
+    to.writer->append(static_cast<std::int32_t>(chain), to.draws++,
+                      {shown.data(), static_cast<std::size_t>(shown.size())}, stats);
+  }
+
+  // Writes the draws since the last part to disk.
+  void close_part(std::size_t chain) {
+    Chain& from = chains_[chain];
+    if (!from.writer) return;
+    from.writer->finish();
+    from.writer.reset();
+    from.parts.push_back(from.path);
+  }
+
+  // The parts of all chains, in order. All parts must be closed.
+  std::vector<std::filesystem::path> parts() const {
+    std::vector<std::filesystem::path> all;
+    for (const Chain& chain : chains_) all.insert(all.end(), chain.parts.begin(), chain.parts.end());
+    return all;
+  }
+  void merge(const std::filesystem::path& target) const {
+    std::vector<std::vector<std::filesystem::path>> parts;
+    for (const Chain& chain : chains_) parts.push_back(chain.parts);
+    try {
+      merge_draws(parts, target);
+    } catch (const InputError&) {
+      for (std::size_t i = 0; i < chains_.size(); ++i)
+        advised(i, [&] { DrawsFile(parts[i]).scan([](const DrawsBatch&) {}); });
+      throw;
+    }
+  }
+
+ private:
+  // A coefficient of a column of tiny numbers may be too large for double precision.
+  [[noreturn]] void refuse(const Vector& shown) const {
+    Index j = 0;
+    while (std::isfinite(shown[j])) ++j;
+    throw InputError(fmt::format(
+        "a draw of '{}' is too large for double precision on the scale of the table's columns; multiply the "
+        "numbers in its column",
+        parts_.names[static_cast<std::size_t>(j)]));
+  }
+
+  // Adds advice about the chain to the message of a damaged part.
+  template <class Step>
+  void advised(std::size_t chain, const Step& step) const {
+    try {
+      step();
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}; {}", error.what(), directory_.advice(chain)));
+    }
+  }
+
+  struct Chain {
+    std::vector<std::filesystem::path> parts;
+    std::filesystem::path path;  // of the part being written
+    std::optional<DrawsWriter> writer;
+    std::int64_t draws = 0;
+  };
+  const RunDirectory& directory_;
+  const RunParts& parts_;
+  std::vector<Chain> chains_;
+};
+
+}  // namespace flymc
