@@ -8,8 +8,22 @@ namespace flymc {
 namespace {
 
 constexpr std::uint64_t low_half = 0xffffffffu;
+constexpr std::uint64_t leading_bit = std::uint64_t{1} << 52;  // of a mantissa, above its fraction
 
 __extension__ using Int128 = __int128;
+__extension__ using Uint128 = unsigned __int128;
+
+// Whether x^2 is exactly a double and what that leaves: from 2^-485 up to 2^512.
+bool has_exact_square(std::uint64_t exponent) { return exponent - 538u <= 1534u - 538u; }
+
+// Adds mantissa 2^(at - 1074), where the mantissa is less than 2^73.
+void add_at(std::uint64_t at, Int128 mantissa, std::array<std::int64_t, ExactSum::limbs>& limb) {
+  mantissa <<= at & 31u;
+  std::size_t j = at >> 5;
+  for (const std::size_t end = j + 3; j < end; ++j, mantissa >>= 32)
+    limb[j] += static_cast<std::int64_t>(static_cast<std::uint64_t>(mantissa) & low_half);
+  limb[j] += static_cast<std::int64_t>(mantissa);
+}
 
 }  // namespace
 
@@ -21,69 +35,62 @@ class ExactSum::Bins {
 
   void add(double x) {
     const auto bits = std::bit_cast<std::uint64_t>(x);
+    const std::uint64_t mantissa = (bits & (leading_bit - 1)) | leading_bit;
     Bin& bin = bins_[bits >> 52];
-    bin.lower += bits & low_half;
-    bin.upper += (bits >> 32 & 0xfffffu) + (std::uint64_t{1} << 40);
+    bin.lower += mantissa & low_half;
+    bin.upper += mantissa >> 32;
+    bin.squares += static_cast<Uint128>(mantissa) * mantissa;
   }
 
-  // Adds the finite numbers to `limb`. Returns false if any number was not finite.
-  bool add_to(std::array<std::int64_t, limbs>& limb) const {
-    bool finite = true;
+  // Adds numbers whose squares are exact; false if there were others.
+  bool add_to(ExactSum& sum, ExactSum& squares) const {
+    bool all = true;
     for (std::size_t i = 0; i < bins_.size(); ++i) {
-      const std::uint64_t count = bins_[i].upper >> 40, exponent = i & 0x7ffu;
-      if (count == 0) continue;
-      if (exponent == 0x7ffu) {
-        finite = false;
+      const Bin& bin = bins_[i];
+      if (bin.upper == 0) continue;
+      const std::uint64_t exponent = i & 0x7ffu;
+      if (!has_exact_square(exponent)) {
+        all = false;
         continue;
       }
-      const std::uint64_t at = exponent == 0 ? 0 : exponent - 1;  // a number is mantissa 2^(at - 1074)
-      Int128 sum = static_cast<Int128>(bins_[i].upper & ((std::uint64_t{1} << 40) - 1)) << 32;
-      sum += bins_[i].lower;
-      if (exponent > 0) sum += static_cast<Int128>(count) << 52;
-      sum <<= at & 31u;  // less than 2^(53 + 20 + 31)
-      if (i > 0x7ffu) sum = -sum;
-      std::size_t j = at >> 5;
-      for (const std::size_t end = j + 3; j < end; ++j, sum >>= 32)
-        limb[j] += static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) & low_half);
-      limb[j] += static_cast<std::int64_t>(sum);
+      const std::uint64_t at = exponent - 1;          // a number is mantissa 2^(at - 1074), and its square has
+      const std::uint64_t at_square = 2 * at - 1074;  // twice that exponent, -1074 + at_square
+      const Int128 mantissas = (static_cast<Int128>(bin.upper) << 32) + bin.lower;
+      add_at(at, i > 0x7ffu ? -mantissas : mantissas, sum.limb_);
+      add_at(at_square, static_cast<std::uint64_t>(bin.squares), squares.limb_);
+      add_at(at_square + 64, static_cast<std::uint64_t>(bin.squares >> 64), squares.limb_);
     }
-    return finite;
+    return all;
   }
 
  private:
   struct Bin {
     std::uint64_t lower = 0, upper = 0;
+    Uint128 squares = 0;
   };
   std::array<Bin, 4096> bins_{};
 };
 
-// A limb gets at most 4 x 4096 parts of less than 2^32.
-template <class Add>
-void ExactSum::add_by_bins(std::span<const double> all, const Add& add) {
-  constexpr std::size_t few = 2048;             // below this, clearing the bins takes longer than they save
-  constexpr std::size_t most = Bins::most / 2;  // a product adds two numbers
+void ExactSum::add_moments(std::span<const double> all, ExactSum& sum, ExactSum& squares) {
+  constexpr std::size_t few = 2048;  // for which bins would take longer to clear than they save
+  const auto add = [&](double x) {
+    sum.add(x);
+    squares.add_product(x, x);
+  };
   if (all.size() < few)
-    for (const double x : all) add(*this, x);
-  else
-    for (std::size_t first = 0; first < all.size(); first += most) {
-      Bins bins;
-      for (const double x : all.subspan(first, std::min(most, all.size() - first))) add(bins, x);
-      carry();
-      finite_ = bins.add_to(limb_) && finite_;
-      added_ = 4 * 4096;
-    }
-}
-
-void ExactSum::add_all(std::span<const double> all) {
-  add_by_bins(all, [](auto& sum, double x) { sum.add(x); });
-}
-
-void ExactSum::add_squares(std::span<const double> all) {
-  add_by_bins(all, [](auto& sum, double x) {
-    const double square = x * x;
-    sum.add(square);
-    sum.add(std::fma(x, x, -square));
-  });
+    for (const double x : all) add(x);
+  for (std::size_t first = 0; all.size() >= few && first < all.size(); first += Bins::most) {
+    const auto part = all.subspan(first, std::min(Bins::most, all.size() - first));
+    Bins bins;
+    for (const double x : part) bins.add(x);
+    sum.carry();
+    squares.carry();
+    const bool complete = bins.add_to(sum, squares);
+    sum.added_ = squares.added_ = 4 * 4096;  // a limb gets at most so many parts of less than 2^32
+    if (complete) continue;
+    for (const double x : part)
+      if ((x != 0.0) & !has_exact_square(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7ffu)) add(x);
+  }
 }
 
 // Brings every limb but the last to 0 ... 2^32 - 1, which makes the representation of a sum unique.

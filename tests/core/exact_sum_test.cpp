@@ -52,28 +52,39 @@ TEST(ExactSum, ProductsAreExact) {
   EXPECT_EQ(sum.value(), -0x1p-80);
 }
 
-TEST(ExactSum, ManyAtOnceAreOneAfterAnother) {
+TEST(ExactSum, MomentsOfManyAreThoseOfOneAfterAnother) {
   std::mt19937_64 random(2);
   std::normal_distribution<double> normal;
-  for (const int count : {10, 3000, 600000}) {  // one by one, in bins, and in full bins
-    std::vector<double> values = {0.0,        -0.0,     std::numeric_limits<double>::denorm_min(),
-                                  -0x1p-1060, 0x1p1000, -0x1p1000};
+  for (const int count : {10, 3000, 1200000}) {  // one by one, in bins, and in bins that are full
+    std::vector<double> values = {0.0,
+                                  -0.0,
+                                  std::numeric_limits<double>::denorm_min(),
+                                  -0x1p-1060,
+                                  0x1p-485,
+                                  -0x1.fffffffffffffp-486,
+                                  0x1.fffffffffffffp511};
     for (int i = 0; i < count; ++i) values.push_back(normal(random) * std::exp(30.0 * normal(random)));
-    ExactSum one, all;
-    for (ExactSum* sum : {&one, &all}) sum->add(-3.25);
-    for (const double x : values) one.add(x);
-    all.add_all(values);
-    EXPECT_EQ(all.parts(), one.parts());
-    values.resize(4);  // squares of the others leave the range of double
-    for (int i = 0; i < count; ++i) values.push_back(normal(random) * std::exp(5.0 * normal(random)));
-    for (const double x : values) one.add_product(x, x);
-    all.add_squares(values);
-    EXPECT_EQ(all.parts(), one.parts());
+    ExactSum sum, squares, all, all_squares;
+    for (ExactSum* one : {&sum, &squares, &all, &all_squares}) one->add(-3.25);
+    for (const double x : values) {
+      sum.add(x);
+      squares.add_product(x, x);
+    }
+    ExactSum::add_moments(values, all, all_squares);
+    EXPECT_EQ(all.parts(), sum.parts());
+    EXPECT_EQ(all_squares.parts(), squares.parts());
+    EXPECT_TRUE(all_squares.finite());
+    // The square of a number from 2^512 on leaves the range of double.
+    values.back() = -0x1p512;
+    ExactSum::add_moments(values, all, all_squares);
+    EXPECT_TRUE(all.finite());
+    EXPECT_FALSE(all_squares.finite());
     for (const double bad : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
       values.back() = bad;
-      ExactSum sum;
-      sum.add_all(values);
-      EXPECT_FALSE(sum.finite());
+      ExactSum none, no_squares;
+      ExactSum::add_moments(values, none, no_squares);
+      EXPECT_FALSE(none.finite());
+      EXPECT_FALSE(no_squares.finite());
     }
   }
 }

@@ -20,9 +20,8 @@ class ExactSum {
     add(product);
     add(std::fma(x, y, -product));
   }
-  // The same for many numbers or their squares, faster.
-  void add_all(std::span<const double> all);
-  void add_squares(std::span<const double> all);
+  // Adds many numbers to `sum` and their squares to `squares`, faster than add(x) and add_product(x, x).
+  static void add_moments(std::span<const double> all, ExactSum& sum, ExactSum& squares);
   ExactSum& operator+=(const ExactSum& other);
   // The sum to within an ulp; equal sums give equal bits. NaN if any number that was added is not finite.
   double value() const;
@@ -35,8 +34,6 @@ class ExactSum {
 
  private:
   class Bins;
-  template <class Add>
-  void add_by_bins(std::span<const double> all, const Add& add);
   void carry();
   std::array<std::int64_t, limbs> limb_{};
   std::uint32_t added_ = 0;  // since the last carry

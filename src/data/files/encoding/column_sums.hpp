@@ -64,8 +64,7 @@ struct NumberSums {
   // Adds many such numbers; key(i) is the key of the row of values[i].
   template <class Key>
   void add_uncounted(const Key& key, std::span<const double> values) {
-    sum.add_all(values);
-    squares.add_squares(values);
+    ExactSum::add_moments(values, sum, squares);
     NumberSums rest;  // in registers
     for (std::size_t i = 0; i < values.size(); ++i) rest.add_to_rest(key(i), values[i]);
     minimum = std::min(minimum, rest.minimum);
