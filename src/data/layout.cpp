@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/within.hpp"
 
 namespace flymc {
 
@@ -88,10 +89,8 @@ void Layout::check(RowId row, std::span<const double> cells, const RowFacts& fac
   if (cells.size() != width())
     throw InputError(
         fmt::format("row {} has {} {}, expected {}", row, cells.size(), coded() ? "cells" : "features", width()));
-  const double largest = largest_number(number_type_);
-  bool finite = true;
-  for (const double value : cells) finite &= std::abs(value) <= largest;
-  if (!finite)
+  const double largest = largest_number(precision_);
+  if (!all_within(cells, largest))
     for (const Number& at : numbers_) check_finite(row, cells[at.at], at.feature);
   for (const Code& code : codes_) {
     const double value = cells[code.given];

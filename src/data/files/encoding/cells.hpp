@@ -39,8 +39,11 @@ inline void check_number(const TableBatch& batch, Index i, const std::string& co
                                      cell_name(batch, i, column), value));
 }
 
-// Whether every number can be a feature or is missing.
-inline bool all_usable(std::span<const double> values) {
+// Whether all can be.
+inline bool all_usable(std::span<const double> values) { return all_within(values, Encoding::largest_number); }
+
+// Whether all can be, or are missing.
+inline bool all_usable_or_missing(std::span<const double> values) {
   bool none = true;
   for (const double value : values) none &= !(std::abs(value) > Encoding::largest_number);
   return none;
@@ -107,10 +110,12 @@ inline void check_level(const TableBatch& batch, Index i, const std::string& col
 class MissingRows {
  public:
   MissingRows(const TableBatch& batch, std::size_t columns)
-      : batch_(batch), rows_(static_cast<std::size_t>(batch.rows()), 0), counts_(columns, 0) {
+      : batch_(batch), rows_(static_cast<std::size_t>(batch.rows()), 0), counts_(columns, 0), whole_(columns, false) {
     for (std::size_t j = 0; j < columns; ++j) {
       const auto codes = batch.codes(j);
       const auto numbers = batch.numbers(j);
+      whole_[j] = codes.empty() && all_usable(numbers);
+      if (whole_[j]) continue;
       for (std::size_t i = 0; i < rows_.size(); ++i) {
         const char missing = codes.empty() ? std::isnan(numbers[i]) : codes[i] < 0;
         rows_[i] = static_cast<char>(rows_[i] | missing);
@@ -121,7 +126,9 @@ class MissingRows {
   bool operator[](Index i) const { return rows_[static_cast<std::size_t>(i)] != 0; }
   // Missing cells per column.
   const std::vector<RowId>& counts() const { return counts_; }
-  // The first column that is missing in row i.
+  // Whether a column is of numbers, none of them missing, infinite or too large.
+  bool whole(std::size_t column) const { return whole_[column]; }
+  // The first column that row i lacks.
   std::size_t column(Index i) const {
     std::size_t j = 0;
     while (!batch_.is_missing(j, i)) ++j;
@@ -136,6 +143,7 @@ class MissingRows {
   const TableBatch& batch_;
   std::vector<char> rows_;
   std::vector<RowId> counts_;
+  std::vector<bool> whole_;
 };
 
 }  // namespace flymc

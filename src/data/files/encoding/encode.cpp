@@ -31,15 +31,15 @@ class RowEncoder {
 
   void check_kind(const Table& table, const std::string& name, ColumnKind learnt) const;
   void refuse_text(const Table& table, const std::string& name) const;
-  void prepare(const TableBatch& batch);
-  // Reads the row's levels into levels_, and checks its numbers if the batch has any that may be unusable.
+  void prepare(const TableBatch& batch, const MissingRows& missing_rows);
+  // Levels of the row's columns; numbers are checked, if the batch has any that need it.
   void read_levels(const TableBatch& batch, Index i);
   RowFacts facts_of(const TableBatch& batch, Index i) const;
-  // Makes the target the last feature; the target in `facts` becomes whether its event was seen.
-  void end_with_target(const TableBatch& batch, Index i, std::vector<double>& x, RowFacts& facts) const;
-  // For an ordered target: calls visit(facts) for each cut point next to the class, with that cut point set in x.
+  // Where the target is a feature, and a fact is whether its event was seen.
+  void end_with_target(const TableBatch& batch, Index i, std::span<double> x, RowFacts& facts) const;
+  // Of an ordered target: visit(facts) for each cut point beside the class, while x has it.
   template <class Visit>
-  void visit_each_cut(std::vector<double>& x, const RowFacts& facts, const Visit& visit) const;
+  void visit_each_cut(std::span<double> x, const RowFacts& facts, const Visit& visit) const;
   double class_of(const TableBatch& batch, Index i) const;
   [[noreturn]] void refuse_level(const TableBatch& batch, std::size_t column, Index i) const;
 
@@ -68,14 +68,18 @@ class RowEncoder {
   // The feature of a term in a row, counted from 1; 0 if there is none. Uses the row's `levels_`.
   std::int64_t feature_of(const TableBatch& batch, Index i, const Place& place);
   [[noreturn]] void refuse_combination(const TableBatch& batch, Index i, const Place& place) const;
-  // The cells of row i.
-  void encode_terms(const TableBatch& batch, Index i, std::vector<double>& x);
+  // The cells of rows first, first + 1, ..., which `x` has next to each other: columns of numbers, a column at a time.
+  // Rows that lack something have any numbers there.
+  void encode_columns(const TableBatch& batch, Index first, std::span<double> x) const;
+  // The other cells of row i.
+  void encode_terms(const TableBatch& batch, Index i, std::span<double> x);
 
   std::vector<Place> places_;
-  std::vector<std::size_t> to_read_;    // columns of the current batch that read_levels has to look at
-  std::vector<std::uint32_t> levels_;   // of the current row, by column
-  std::vector<std::uint32_t> at_hand_;  // of the current term
-  std::vector<Lookup> slots_;           // per text column: from a level, or a class of the target, to its number
+  std::vector<double> empty_;           // a row of which no more is known than that it has an intercept
+  std::vector<std::size_t> to_read_;    // columns of the batch at hand that are looked at before terms are made
+  std::vector<std::uint32_t> levels_;   // of the row at hand, by column
+  std::vector<std::uint32_t> at_hand_;  // of a term
+  std::vector<Lookup> slots_;           // per text column: from level to its number, or to the class for the target
   std::vector<std::vector<std::int64_t>> slot_of_code_;
   std::vector<std::pair<double, double>> class_of_value_;
 };
@@ -128,6 +132,8 @@ void RowEncoder::check_kind(const Table& table, const std::string& name, ColumnK
 
 void RowEncoder::set_places() {
   levels_.resize(encoding_.columns_.size());
+  empty_.assign(encoding_.layout().width(), 0.0);
+  if (encoding_.intercept_) empty_[0] = 1.0;
   std::size_t feature = static_cast<std::size_t>(encoding_.intercept_ ? 1 : encoding_.cuts());
   const bool cut_code = encoding_.cuts() > 0 && encoding_.cell_levels_[0] > 0;
   std::size_t cell = cut_code ? 1 : feature, at = cell;  // the cell, and its first number among the cells
@@ -176,7 +182,7 @@ void RowEncoder::refuse_text(const Table& table, const std::string& name) const 
   });
 }
 
-void RowEncoder::prepare(const TableBatch& batch) {
+void RowEncoder::prepare(const TableBatch& batch, const MissingRows& missing_rows) {
   for (std::size_t j = 0; j < names_.size(); ++j) {
     const auto texts = batch.texts(j);
     slot_of_code_[j].assign(texts.size(), unknown);
@@ -186,7 +192,9 @@ void RowEncoder::prepare(const TableBatch& batch) {
   }
   to_read_.clear();
   for (std::size_t j = 0; j < encoding_.columns_.size(); ++j)
-    if (encoding_.columns_[j].kind != ColumnKind::numeric || !all_usable(batch.numbers(j))) to_read_.push_back(j);
+    if (encoding_.columns_[j].kind != ColumnKind::numeric ||
+        !(missing_rows.whole(j) || all_usable_or_missing(batch.numbers(j))))
+      to_read_.push_back(j);
 }
 
 void RowEncoder::refuse_level(const TableBatch& batch, std::size_t column, Index i) const {
@@ -267,12 +275,18 @@ void RowEncoder::refuse_combination(const TableBatch& batch, Index i, const Plac
                   batch.file(), batch.row(i), joined(levels, " and "), place.term->name));
 }
 
-void RowEncoder::encode_terms(const TableBatch& batch, Index i, std::vector<double>& x) {
+void RowEncoder::encode_columns(const TableBatch& batch, Index first, std::span<double> x) const {
   for (const Place& place : places_) {
-    if (place.plain) {  // already checked
-      x[place.cell] = (batch.numbers(place.column)[static_cast<std::size_t>(i)] - place.shift) / place.scale;
-      continue;
-    }
+    if (!place.plain) continue;
+    const double* value = batch.numbers(place.column).data() + first;
+    for (std::size_t at = place.cell; at < x.size(); at += empty_.size())
+      x[at] = (*value++ - place.shift) / place.scale;
+  }
+}
+
+void RowEncoder::encode_terms(const TableBatch& batch, Index i, std::span<double> x) {
+  for (const Place& place : places_) {
+    if (place.plain) continue;
     const std::int64_t feature = feature_of(batch, i, place);
     double value = 1.0;
     if (place.number) {
@@ -293,12 +307,17 @@ void RowEncoder::encode_terms(const TableBatch& batch, Index i, std::vector<doub
 
 template <class Visit>
 void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visit) {
-  std::vector<double> empty(encoding_.layout().width(), 0.0);
-  if (encoding_.intercept_) empty[0] = 1.0;
-  std::vector<double> x = empty;
-  prepare(batch);
-  MissingRows missing_rows(batch, names_.size());
+  const MissingRows missing_rows(batch, names_.size());
+  prepare(batch, missing_rows);
+  constexpr Index together = 16;  // rows: so many numbers of a column are in two lines of a cache
+  std::vector<double> cells;
   for (Index i = 0; i < batch.rows(); ++i) {
+    if (i % together == 0) {
+      cells.clear();
+      for (Index row = i; row < std::min(i + together, batch.rows()); ++row)
+        cells.insert(cells.end(), empty_.begin(), empty_.end());
+      encode_columns(batch, i, cells);
+    }
     const RowOrigin origin{batch.file(), batch.row(i)};
     if (missing_rows[i]) {
       if (missing == Missing::error) missing_rows.refuse(i, names_);
@@ -307,7 +326,7 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
     }
     const auto at = static_cast<std::size_t>(i);
     if (with_target_ && encoding_.hurdle_ == Hurdle::count && batch.numbers(names_.size() - 1)[at] == 0.0) continue;
-    x = empty;
+    const std::span x(cells.data() + static_cast<std::size_t>(i % together) * empty_.size(), empty_.size());
     read_levels(batch, i);
     encode_terms(batch, i, x);
     RowFacts facts = facts_of(batch, i);
@@ -322,7 +341,7 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
 }
 
 template <class Visit>
-void RowEncoder::visit_each_cut(std::vector<double>& x, const RowFacts& facts, const Visit& visit) const {
+void RowEncoder::visit_each_cut(std::span<double> x, const RowFacts& facts, const Visit& visit) const {
   const bool code = encoding_.cell_levels_[0] > 0;
   visit_cuts(static_cast<Index>(facts.target), encoding_.cuts() + 1, [&](Index cut, double target) {
     RowFacts of_cut = facts;
@@ -350,7 +369,7 @@ RowFacts RowEncoder::facts_of(const TableBatch& batch, Index i) const {
   return facts;
 }
 
-void RowEncoder::end_with_target(const TableBatch& batch, Index i, std::vector<double>& x, RowFacts& facts) const {
+void RowEncoder::end_with_target(const TableBatch& batch, Index i, std::span<double> x, RowFacts& facts) const {
   const double value = encoding_.times_ ? log_of_time(batch, i, names_.back(), facts.target) : facts.target;
   x.back() = (value - facts.offset - encoding_.target_shift()) / encoding_.target_unit();
   facts.offset = 0.0;

@@ -78,6 +78,7 @@ void TallyScan::add_batch(const TableBatch& batch, Tally& tally) const {
   const MissingRows missing(batch, names_.size());
   tally.missing_counts = missing.counts();
   std::vector<Index> kept;
+  kept.reserve(static_cast<std::size_t>(batch.rows()));
   for (Index i = 0; i < batch.rows(); ++i) {
     if (!missing[i]) {
       kept.push_back(i);
@@ -100,7 +101,7 @@ void TallyScan::add_batch(const TableBatch& batch, Tally& tally) const {
     if (columns_[j].kind == ColumnKind::text)
       add_levels(batch, j, kept, tally.levels[j]);
     else
-      add_numbers(batch, j, kept, weights, tally.numbers[j]);
+      add_numbers(batch, j, missing.whole(j), kept, weights, tally.numbers[j]);
   for (std::size_t t = 0; t < terms_.size(); ++t)
     if (!is_column(terms_[t])) add_rows(batch, terms_[t], names_, kept, weights, tally.terms[t]);
   for (const Index i : counted)
@@ -169,7 +170,7 @@ void TallyScan::add_target(const TableBatch& batch, std::span<const Index> kept,
   }
 }
 
-void TallyScan::add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept,
+void TallyScan::add_numbers(const TableBatch& batch, std::size_t j, bool usable, std::span<const Index> kept,
                             std::span<const double> weights, NumberSums& sums) const {
   std::span<const double> values = batch.numbers(j);
   const auto row = [&](std::size_t i) { return static_cast<std::size_t>(kept[i]); };
@@ -178,7 +179,7 @@ void TallyScan::add_numbers(const TableBatch& batch, std::size_t j, std::span<co
     for (std::size_t i = 0; i < kept.size(); ++i) of_kept.push_back(values[row(i)]);
     values = of_kept;
   }
-  if (!all_usable(values))
+  if (!usable && !all_usable(values))
     for (std::size_t i = 0; i < values.size(); ++i) check_number(batch, kept[i], names_[j], values[i]);
   if (weights.empty()) {
     sums.count.add(static_cast<double>(values.size()));

@@ -31,9 +31,9 @@ class TallyScan {
   // Adds a target that is a number, and whether its event was seen.
   void add_target(const TableBatch& batch, std::span<const Index> kept, std::span<const double> weights,
                   Tally& tally) const;
-  // Add column j.
-  void add_numbers(const TableBatch& batch, std::size_t j, std::span<const Index> kept, std::span<const double> weights,
-                   NumberSums& sums) const;
+  // Those of column j; numbers that are known to be usable are not checked.
+  void add_numbers(const TableBatch& batch, std::size_t j, bool usable, std::span<const Index> kept,
+                   std::span<const double> weights, NumberSums& sums) const;
   void add_levels(const TableBatch& batch, std::size_t j, std::span<const Index> kept, LevelSums& sums) const;
   // Adds the tally of rows that come after all that were added before.
   void add(const Tally& next, Tally& all) const;
