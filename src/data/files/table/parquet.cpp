@@ -12,6 +12,7 @@
 #include <parquet/file_reader.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "arrow_status.hpp"
@@ -102,8 +103,10 @@ class ParquetFile final : public TableFile {
   void read(const std::vector<TableColumn>& wanted, const Share& pieces, const Visit& visit) const override {
     auto properties = parquet::default_arrow_reader_properties();
     properties.set_use_threads(true);
-    properties.set_pre_buffer(false);  // would keep every row group that was read
-    properties.set_batch_size(rows_of_batch(wanted.size(), 1 << 20));
+    properties.set_pre_buffer(false);  // it would keep every row group that was read
+    // Buffers grow by doubling: a power of two leaves no part of them unused.
+    const auto rows = static_cast<std::uint64_t>(rows_of_batch(wanted.size(), 1 << 20));
+    properties.set_batch_size(static_cast<std::int64_t>(std::bit_floor(rows)));
     std::vector<int> indices;
     for (const auto& column : wanted)
       if (const auto at = find(column.name)) {
