@@ -89,7 +89,7 @@ void Layout::check(RowId row, std::span<const double> cells, const RowFacts& fac
   if (cells.size() != width())
     throw InputError(
         fmt::format("row {} has {} {}, expected {}", row, cells.size(), coded() ? "cells" : "features", width()));
-  const double largest = largest_number(precision_);
+  const double largest = largest_number(number_type_);
   if (!all_within(cells, largest))
     for (const Number& at : numbers_) check_finite(row, cells[at.at], at.feature);
   for (const Code& code : codes_) {
