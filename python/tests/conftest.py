@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-os.environ["SCIPY_ARRAY_API"] = "1"  # before SciPy is imported: else scikit-learn skips one of its checks
+os.environ["SCIPY_ARRAY_API"] = "1"  # set before SciPy is imported, or scikit-learn skips one of its checks
 
 import numpy as np
 import pandas as pd

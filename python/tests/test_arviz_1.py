@@ -1,4 +1,5 @@
-"""ArviZ 1 on the draws of a fit. It needs a newer Python than the module is built for: an environment of its own."""
+"""ArviZ 1 on the draws of a fit. It needs a newer Python than the module may have, so it runs in a separate
+environment."""
 
 import json
 import pathlib
@@ -14,7 +15,7 @@ from flymc import for_arviz
 ROOT = pathlib.Path(__file__).parents[2]
 PYTHON = ROOT / ".venv-arviz1" / "bin" / "python3"
 
-# Only the file that speaks to ArviZ is read there: it knows of no run, and so needs no module.
+# Only the file that uses ArviZ is imported there: it needs no runs, and therefore not the compiled module.
 PROGRAM = """
     import importlib.util, json, sys, warnings
 
@@ -86,5 +87,5 @@ def test_arviz_1(frame, quick, tmp_path):
 
 
 def test_the_other_arviz_is_below_1():
-    """This environment has the one with InferenceData, so that both are tested."""
+    """This environment has the ArviZ with InferenceData, so that both are tested."""
     assert arviz.__version__.startswith("0.")

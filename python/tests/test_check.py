@@ -1,4 +1,4 @@
-"""Predictive checks, audits, what ArviZ is given for its own, the report, and a fit in a notebook."""
+"""Predictive checks, audits, the input of ArviZ's checks, the report, and a fit in a notebook."""
 
 import html
 
@@ -19,14 +19,15 @@ def fit(frame, quick):
 
 @pytest.fixture(scope="module")
 def counts():
-    """Counts that vary more than Poisson's: as fitted they are wrong."""
+    """A Poisson fit of counts that vary more than a Poisson's: the model is wrong."""
     rng = np.random.default_rng(5)
     x = rng.normal(size=4000)
     return pd.DataFrame({"x": x, "n": rng.poisson(np.exp(0.3 + 0.4 * x) * rng.gamma(2, 0.5, 4000))})
 
 
 def test_check(fit, counts, quick):
-    """The right model passes with one of three seeds: all three raise an alarm with a probability of 1.3e-4 at most."""
+    """The right model passes with at least one of three seeds; all three raise an alarm with probability 1.3e-4 at
+    most."""
     checks = [fit.check(rows=2000, draws=200, seed=seed) for seed in range(3)]
     assert any(check.passed for check in checks)
     check = checks[0]
@@ -42,7 +43,8 @@ def test_check(fit, counts, quick):
 
 
 def test_audit(fit):
-    """Right draws fail once in a thousand audits; three of other moves and other numbers of draws, by less."""
+    """Right draws fail in one of a thousand audits, and hardly ever in three with different moves and numbers of
+    draws."""
     audits = [fit.audit(draws=50 + 10 * seed, seed=seed) for seed in range(3)]
     assert any(audit.passed for audit in audits)
     audit = audits[0]
@@ -96,7 +98,7 @@ def test_a_notebook_shows_the_summary(fit, frame, quick):
     text = fit._repr_html_()
     for name in fit.names:
         assert f">{html.escape(name)}</th>" in text
-    assert "2 chains of 150 draws from 3000 rows" in text and "warning:" in text  # of few effective draws
+    assert "2 chains of 150 draws from 3000 rows" in text and "warning:" in text  # about few effective draws
     renamed = frame.rename(columns={"x": "<b>x</b>"})
     assert "&lt;b&gt;x&lt;/b&gt;" in flymc.fit("clicked", renamed, **quick)._repr_html_()
     wide = {f"x{i}": np.random.default_rng(i).normal(size=1000) for i in range(60)}

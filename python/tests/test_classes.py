@@ -1,4 +1,4 @@
-"""A softmax in Python: differences from a reference class wherever there are draws, as in the command."""
+"""A softmax in Python: all draws are differences from a reference class, as in the command."""
 
 import json
 import pathlib

@@ -1,8 +1,9 @@
-"""The commands and programs of the README and of four pages are run, and print what the pages say.
+"""Runs the commands and programs of the README and of four pages, and compares their output with the pages.
 
-Blocks marked `sh`, `python` and `r` are run in the order of the page, in a folder that has nothing but examples/data. A block marked
-`text` is what the block before it prints; `...` stands for what the page leaves out. Words have to be the same. Numbers may differ by a
-little, as they do on another processor, unless FLYMC_DOCUMENTS=exact; seconds are not compared. Blocks marked `bash` are not run.
+Blocks marked `sh`, `python` and `r` are run in the order of the page, in a folder that has only examples/data. A block
+marked `text` is what the block before it prints; `...` stands for omitted output. Words have to be the same. Numbers
+may differ a little, as on another processor, unless FLYMC_DOCUMENTS=exact; seconds are not compared. Blocks marked
+`bash` are not run.
 """
 
 import contextlib
@@ -47,7 +48,7 @@ def same(said, printed):
 
 
 def missing_part(said, printed):
-    """The first part of what a page says that is not in what was printed; None if all of it is."""
+    """Returns the first part of a page's text that is missing in the printed text; None if no part is missing."""
     parts, words = [part.split() for part in said.split("...")], printed.split()
     begin = 0
     for number, part in enumerate(parts):
@@ -84,7 +85,7 @@ def run_shell(code):
 
 
 class R:
-    """A session of R that has the package, installed into a folder."""
+    """A session of R with the package, which is installed into a folder."""
 
     END = "the end of a block"
     NEEDS = ("posterior", "processx", "jsonlite")
@@ -123,7 +124,7 @@ class R:
             if line.rstrip() == self.END:
                 return "".join(printed), 0
             printed.append(line)
-        status = self._session.wait()  # it ends at an error
+        status = self._session.wait()  # R ends at an error
         return "".join(printed) + self._errors.read_text(), status
 
     def close(self):
@@ -134,7 +135,7 @@ class R:
 
 @pytest.fixture
 def r(tmp_path_factory):
-    """None where R is missing; what other languages do is tested all the same."""
+    """A session of R, or None if R is missing; blocks in other languages are tested in any case."""
     session = None if R.missing() else R(tmp_path_factory.mktemp("r"))
     yield session
     if session:

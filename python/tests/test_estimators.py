@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, and that the estimators are the fits they stand for."""
+"""scikit-learn's own checks, and that the estimators give the same results as the fits."""
 
 import pathlib
 
@@ -94,7 +94,7 @@ def test_regressor_resists_outliers():
 
 
 def test_regressor_of_normal_residuals():
-    """Beside least squares; with a scale that is given, and a family that is none."""
+    """Compared with least squares; with a given scale, and with an unknown family."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(5000, 2))
     y = 100 + 3 * X[:, 0] - X[:, 1] + 2 * rng.normal(size=5000)
@@ -119,7 +119,7 @@ def test_sample_weight(frame):
     model = flymc.FlyMCClassifier(**SHORT).fit(X, y, sample_weight=weight)
     fit = flymc.fit(None, (X, y), weights=weight, progress=False, **SHORT)
     np.testing.assert_array_equal(model.draws_[:, 0], fit.array().reshape(-1, 3))
-    # Residuals of the rows that count decide about the scale.
+    # Only residuals of rows with positive weight determine the scale.
     rng = np.random.default_rng(4)
     y = X[:, 0] + np.where(weight > 0, 0.5, 5.0) * rng.standard_t(4, size=len(y))
     assert 0.4 < flymc.FlyMCRegressor(**SHORT).fit(X, y, sample_weight=weight).sigma_ < 0.6
@@ -131,13 +131,13 @@ def test_sample_weight(frame):
 
 
 def test_names_of_columns_and_classes(frame):
-    X = frame[["x", "w"]].rename(columns={"x": "age", "w": "target"})  # any name will do
+    X = frame[["x", "w"]].rename(columns={"x": "age", "w": "target"})  # any name works
     prior = {"age[west]": flymc.Normal(1, 1e-4), "age[east]": flymc.Normal(0, 1e-4)}
     model = flymc.FlyMCClassifier(prior=prior, **SHORT).fit(X, frame["region"])
     differences = [f"[{other} - east]" for other in ("north", "west")]
     assert list(model.summary_.index) == [name + of for of in differences for name in ("intercept", "age", "target")]
     assert abs(model.summary_.loc["age[west - east]", "mean"] - 1) < 0.01
-    # A coefficient of two classes is for the second one; columns without a name are numbered.
+    # With two classes, coefficients are for the second; columns without a name are numbered.
     two = flymc.FlyMCClassifier(**SHORT).fit(X.to_numpy(), frame["member"])
     assert list(two.summary_.index) == ["intercept", "x0", "x1"]
     with pytest.raises(ValueError, match="'agee' is the name of no coefficient; did you mean 'age'"):
@@ -173,7 +173,7 @@ def test_means_of_other_families(family):
     model = flymc.FlyMCRegressor(family=family, **SHORT).fit(X, y)
     assert model.coef_ == pytest.approx([0.4, -0.2], abs=0.06)
     assert hasattr(model, "shape_") == (family in ["negative_binomial", "gamma"])
-    # As the fit itself predicts, from the same draws; settings that come later change nothing.
+    # The same predictions as by the fit, from the same draws; settings that are changed later have no effect.
     model.set_params(family="gaussian")
     theirs = flymc.fit("target", (X, y), family=family, columns=["x0", "x1"], progress=False, **SHORT)
     assert model.predict(X[:50]) == pytest.approx(theirs.predict(X[:50], kind="mean")["mean"], rel=1e-9)

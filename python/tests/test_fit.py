@@ -82,7 +82,7 @@ def test_arviz(fit, tmp_path):
     attributes = data.log_likelihood.attrs
     assert attributes["sampled_rows"] == 200 and attributes["rows"] == 3000
     assert "a random 200 of 3000 rows" in attributes["sample"]
-    # All rows: then it is loo itself, and near what the sample says of it.
+    # With all rows it is loo itself, and near the estimate from the sample.
     everything = arviz.loo(fit.to_arviz(log_likelihood_rows=3000))
     assert abs(loo.elpd_loo * 15 - everything.elpd_loo) < 5 * loo.se * 15
     assert "log_likelihood" not in fit.to_arviz(log_likelihood_rows=0).groups()
@@ -163,14 +163,14 @@ def test_predictions_from_arrays(frame, quick):
 def test_resample_touches_no_row(fit):
     near = fit.resample(prior=flymc.Normal(0, 2), draws=300, progress=False)
     assert near.report["anchor_queries"] == near.report["bound_queries"] == 0
-    # Unless the posterior goes elsewhere.
+    # A prior that moves the posterior away needs another set-up.
     sparse = fit.resample(prior=flymc.Laplace(0, 0.01), draws=300, progress=False)
     assert sparse.report["bound_queries"] > 0
     assert abs(sparse.summary().loc["member", "mean"]) < abs(fit.summary().loc["member", "mean"])
     assert sparse.draws.num_rows == 1200
     again = fit.resample(prior=flymc.Laplace(0, 0.01), draws=300, progress=False)
     assert again.draws.equals(sparse.draws)
-    # Per term, and then again from that.
+    # Another prior per term, and a third fit from that one.
     tight = sparse.resample(prior={None: flymc.Normal(0, 2.5), "region": flymc.Normal(0, 0.001)}, progress=False)
     assert (tight.summary().loc[["region[north]", "region[west]"], "sd"] < 0.002).all()
     assert tight.summary().loc["x", "mean"] > 0.5
@@ -202,7 +202,7 @@ def test_a_run_is_shared_with_the_command(frame, parquet, quick, tmp_path):
     sampled = ["sample", tmp_path / "run", "--seed", "5", "--quiet", "--out", tmp_path / "again"]
     subprocess.run([COMMAND, *sampled], check=True, capture_output=True)
     assert flymc.load(tmp_path / "again").draws.equals(fit.resample(seed=5, progress=False).draws)
-    # A copy of what stands on another run stands alone.
+    # A saved copy of a run that reads the rows of another run has its own rows.
     flymc.load(tmp_path / "again").save(tmp_path / "alone")
     subprocess.run(["rm", "-r", tmp_path / "run", tmp_path / "again"], check=True)
     alone = flymc.load(tmp_path / "alone")
@@ -241,7 +241,7 @@ def test_a_damaged_report_is_refused_and_made_again(frame, quick, tmp_path):
     assert str(flymc.resume(run, progress=False)) == summary
 
     def facts(of):
-        """All but how long the set-up took, which the process that made it knew."""
+        """The report without the time of the set-up, which only the process that made it knows."""
         mutable = ("ingest_seconds", "prepare_seconds", "checksum")
         return {name: value for name, value in json.loads(of).items() if name not in mutable}
 
@@ -263,7 +263,7 @@ def test_damaged_draws_are_refused_and_drawn_again(frame, quick, tmp_path):
     (run / "formula.json").write_text("{")
     with pytest.raises(flymc.InputError, match=r"formula.json: it was damaged, .* fit again"):
         flymc.load(run).predict(frame)
-    with pytest.raises(flymc.InputError, match="there is no run here"):  # other errors are as they were
+    with pytest.raises(flymc.InputError, match="there is no run here"):  # other errors are not changed
         flymc.load(tmp_path / "nowhere")
 
 
@@ -272,7 +272,7 @@ def test_a_temporary_run_goes_with_its_fit(frame, quick):
     path = fit.path
     sampled = fit.resample(seed=2, progress=False)
     del fit
-    assert path.exists()  # the other one uses its rows
+    assert path.exists()  # the other run uses its rows
     assert sampled.predict(frame).shape == (3000, 3)
     del sampled
     assert not path.exists()
@@ -316,7 +316,7 @@ def test_exports(fit, tmp_path):
     np.testing.assert_array_equal(of_command.posterior["theta"], fit.to_arviz(0).posterior["theta"])
 
 
-# A run in a process of its own, which gets Ctrl-C once both chains have draws on the disk.
+# A run in a separate process, which gets Ctrl-C once both chains have draws on the disk.
 INTERRUPTED = """
     import json, os, pathlib, signal, sys, threading, time, warnings
     import flymc
@@ -345,7 +345,7 @@ def test_ctrl_c_leaves_a_fit_of_what_was_drawn(parquet, tmp_path):
     done = subprocess.run(program, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    # A chain that had come much further than the other is kept alone: which, the machine decides.
+    # If one chain is much ahead of the other, only that one is kept; which one depends on the machine.
     assert said["chains"] in (1, 2) and 50 < said["draws"] < 4000000
     assert f"stopped: {said['draws']} of 4000000 draws of {said['chains']} of 2 chains" in said["warning"]
     assert said["predicted"] == 3000
@@ -395,7 +395,7 @@ def test_weights_are_repeated_rows(frame, quick):
     error = np.hypot(one["mcse_mean"], other["mcse_mean"])
     assert (abs(one["mean"] - other["mean"]) < 4.5 * error).all()
     np.testing.assert_allclose(one["sd"], other["sd"], rtol=0.25)
-    # And not those of rows that count once.
+    # They differ from those of unweighted rows.
     plain = flymc.fit("clicked", frame[["x", "w", "clicked"]], **quick).summary()
     assert (abs(one["mean"] - plain["mean"]) > 4.5 * error).any()
     with pytest.raises(ValueError, match="weights: 5 for 3000 rows"):
@@ -513,7 +513,7 @@ def test_offset(frame, quick):
     for formula in ("clicked", "clicked ~ x + w"):
         fit = flymc.fit(formula, table, offset="known", prior=flymc.Flat(), **quick)
         assert fit.names == ["intercept", "x", "w"]
-        # The coefficient is what the offset leaves of it.
+        # The coefficient is the remainder of the effect that the offset does not explain.
         one, other = fit.summary().loc["x"], plain.summary().loc["x"]
         assert abs(one["mean"] + 0.5 - other["mean"]) < 4.5 * np.hypot(one["mcse_mean"], other["mcse_mean"])
         np.testing.assert_allclose(fit.predict(table[:50])["mean"], plain.predict(table[:50])["mean"], atol=0.01)

@@ -1,6 +1,6 @@
 """Formulas: the columns are those of formulaic, and new rows get the same ones.
 
-Those that stream have names of our own; all others have formulaic's.
+Columns of formulas that stream have flymc's names; all others have formulaic's.
 """
 
 import re
@@ -29,7 +29,8 @@ def test_columns_are_formulaics(formula, frame, quick, tmp_path):
     matrix = formulaic.Formula(formula).rhs.get_model_matrix(frame)
     assert fit.names == ["intercept" if name == "Intercept" else name for name in matrix.columns]
     assert FORMULAS[formula] is None or fit.names == FORMULAS[formula]
-    # New rows by the levels, knots and means of the table, also after it was saved: rows alone are as in their table.
+    # New rows use the levels, knots and means of the table, also after saving: single rows have the same columns as in
+    # it.
     theta = fit.array().reshape(-1, len(fit.names))
     expected = (1 / (1 + np.exp(-theta @ np.asarray(matrix, dtype=float)[:40].T))).mean(axis=0)
     fit.save(tmp_path / "run")
@@ -60,7 +61,7 @@ STREAMED = {
 
 
 def ours(name):
-    """A column of formulaic's under the name that we have for it."""
+    """Returns flymc's name for a column of formulaic."""
     name = "intercept" if name == "Intercept" else re.sub(r"C\((\w+)\)", r"\1", name).replace("[T.", "[").replace(" ** ", "^")
     return frozenset(name.split(":"))
 
@@ -75,7 +76,7 @@ def test_formulas_that_stream_have_the_columns_of_formulaic(formula, frame, quic
     columns = {ours(name): np.asarray(matrix[name], dtype=float) for name in matrix.columns}
     assert {frozenset(name.split(":")) for name in fit.names} == set(columns)
     assert STREAMED[formula] is None or fit.names == STREAMED[formula]
-    # The rows have these columns, and so do new ones, from the run of the command too.
+    # The rows have these columns, and so do new rows, also in a run of the command.
     theta = fit.array().reshape(-1, len(fit.names))
     design = np.column_stack([columns[frozenset(name.split(":"))] for name in fit.names])
     expected = (1 / (1 + np.exp(-theta @ design[:40].T))).mean(axis=0)
@@ -94,7 +95,7 @@ def test_both_kinds_of_formulas_have_the_same_posterior(frame):
     other.index = [name.replace("[T.", "[").replace("x + 0", "x") for name in other.index]
     other = other.loc[own.index]
     z = (own["mean"] - other["mean"]) / np.hypot(own["mcse_mean"], other["mcse_mean"])
-    assert z.abs().max() < 4.5  # of six: one of 25,000 tests
+    assert z.abs().max() < 4.5  # for six z scores: exceeded in one of 25,000 tests
     np.testing.assert_allclose(own["sd"], other["sd"], rtol=0.12)
 
 
@@ -128,7 +129,7 @@ def test_text_files(frame, quick, tmp_path):
 
 @pytest.mark.parametrize("formula", ["clicked ~ x + w", "clicked ~ np.add(x, 0) + w"])
 def test_files_of_one_table(frame, quick, tmp_path, formula):
-    """Checked alike, whoever evaluates the formula."""
+    """Files have the same checks, whether flymc or formulaic evaluates the formula."""
     frame.to_parquet(tmp_path / "a.parquet")
     with pytest.raises(flymc.InputError, match="named twice"):
         flymc.fit(formula, [tmp_path / "a.parquet", tmp_path / "a.parquet"], **quick)
@@ -146,7 +147,7 @@ def test_files_of_one_table(frame, quick, tmp_path, formula):
     "term", ["I(x - x.mean())", "x.rank()", "np.where(x > np.median(x), 1, 0)", "I(x / x.std())", "I(x - min(x))"]
 )
 def test_columns_that_are_of_all_rows(frame, quick, tmp_path, term):
-    """The fit is what was asked for; for new rows the mean would be another."""
+    """The formula is fitted; predictions are refused, because new rows would have another mean."""
     fit = flymc.fit(f"clicked ~ {term} + w", frame, **quick)
     fit.save(tmp_path / "run")
     for each in (fit, flymc.load(tmp_path / "run")):
@@ -198,7 +199,7 @@ def test_missing_values(frame, quick):
     assert predicted["mean"].isna().tolist() == [i in (4, 9) for i in range(10)]
     with pytest.raises(flymc.InputError, match="row 5"):
         dropped.predict(hole.iloc[:10])
-    # A level that is missing is no level, and an index that repeats itself is no row number.
+    # A missing level is not a level, and a repeating index does not give row numbers.
     levels = flymc.fit("clicked ~ x + C(region)", hole.set_index(hole.index % 7), missing="drop", **quick)
     assert levels.rows == len(frame) - 3
     new = frame.iloc[:6].copy()
@@ -239,7 +240,7 @@ def test_a_dot_is_all_other_columns(frame, quick):
     assert every.names == ["intercept", "x", "w", "region[north]", "region[west]", "member"]
     assert every.draws.equals(flymc.fit("clicked ~ x + w + region + member", frame, **quick).draws)
     assert flymc.fit("clicked ~ . - region + x:w", frame, **quick).names == ["intercept", "x", "w", "member", "x:w"]
-    # Weights and offsets explain nothing.
+    # `.` does not include weights and offsets.
     counted = frame[["x", "clicked"]].assign(count=2, known=0.1)
     assert flymc.fit("clicked ~ .", counted, weights="count", offset="known", **quick).names == ["intercept", "x"]
     by_numbers = flymc.fit("clicked ~ .", frame[["x", "clicked"]], weights=counted["count"], **quick)
@@ -283,7 +284,7 @@ def test_misspelt_names(frame, quick):
         flymc.fit("clicked ~ x + offset(w)", frame, **quick)
     with pytest.raises(flymc.InputError, match="no column 'wheight' .*; did you mean 'weight'"):
         flymc.fit("clicked ~ x", frame.assign(weight=1.0), weights="wheight", **quick)
-    # The names of functions and types are no columns.
+    # Names of functions and types are not columns.
     own = flymc.fit("clicked ~ abs(x) + np.round(w, 1) + member.astype(float)", frame, **quick)
     assert len(own.names) == 4 and own.predict(frame[:3])["mean"].notna().all()
     fit = flymc.fit("clicked ~ x + np.log(w**2)", frame, **quick)
@@ -307,11 +308,11 @@ def test_dates_in_formulas(frame, quick):
                 flymc.fit(formula, table, **quick)
     with pytest.raises(flymc.InputError, match=r"column 'took' holds durations, .* put hours in its place"):
         flymc.fit("clicked ~ x + took", table, **quick)
-    with pytest.raises(flymc.InputError, match="column 'when' holds dates"):  # the first day of new rows is another
+    with pytest.raises(flymc.InputError, match="column 'when' holds dates"):  # the first day of new rows would differ
         flymc.fit("clicked ~ x + {(when - when.min()) / 1}", table, **quick)
     with pytest.raises(flymc.InputError, match="column 'when' holds dates, .* leave it out of the formula"):
         flymc.fit("clicked ~ .", table, **quick)
-    # The advice of the message works, and dates that the formula does not name do no harm.
+    # The advice of the message works, and dates that the formula does not name are ignored.
     days = table.assign(when=(pd.to_datetime(table["when"]) - start).dt.days)
     assert flymc.fit("clicked ~ x + when", days, **quick).names == ["intercept", "x", "when"]
     names = table.assign(when=pd.to_datetime(table["when"]).dt.month_name())
@@ -372,7 +373,7 @@ def test_splines_end_where_their_rows_do(spline, frame, quick, tmp_path):
     for of in (fit, flymc.load(tmp_path / "run")):
         with pytest.raises(flymc.InputError, match=rf"row 2: {spline}\(w\) is asked for at 99, outside .*1 such row\)"):
             of.predict({"w": [10.0, 99.0]})
-    # Whoever wants it says how the curve goes on.
+    # The formula may say how the curve continues.
     clipped = flymc.fit(f"clicked ~ {spline}(w, df=4, extrapolation='clip')", frame, **quick)
     predicted = clipped.predict({"w": [high, 99.0]})["mean"]
     assert predicted[0] == predicted[1]
@@ -435,7 +436,8 @@ def test_ranges_of_pandas_cut(frame, quick):
 
 
 def test_numbers_are_double_whatever_their_type(quick):
-    """Products, powers and differences of small integers wrap around in numpy; a ^ of integers is another operation."""
+    """In NumPy, products, powers and differences of small integers wrap around, and ^ of integers is an exclusive
+    or."""
     random = np.random.default_rng(5)
     income = random.integers(20_000, 90_000, 400)
     frame = pd.DataFrame(

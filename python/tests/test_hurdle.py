@@ -1,4 +1,4 @@
-"""Hurdles: both fits, a formula, what is predicted from both, leave-one-out, and folders."""
+"""Hurdles: both fits, a formula, predictions from both, leave-one-out, and folders."""
 
 import flymc
 import numpy as np

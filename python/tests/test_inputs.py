@@ -87,7 +87,7 @@ def test_the_same_draws_from_numpy(frame, quick, tmp_path):
 
 
 def test_what_streams_is_streamed(tmp_path):
-    """Forty batches pass by, of which never more than a few are in memory."""
+    """Forty batches are read, of which never more than a few are in memory."""
     from flymc import tables
 
     size, batches, most = 100_000, 40, 0
@@ -110,7 +110,7 @@ def test_columns_and_exclude_say_what_is_read(frame, parquet, quick):
     by_exclude = flymc.fit("clicked", parquet, exclude=["w", "region"], **quick)
     same(by_columns, by_exclude.draws)
     same(flymc.fit("clicked", frame, exclude=["w", "region"], **quick), by_exclude.draws)
-    # A column that could not be read is no matter if it is left out.
+    # A column that cannot be read does no harm if it is left out.
     odd = frame.assign(when=pd.Timestamp("2020-01-01"))
     same(flymc.fit("clicked", odd, exclude=["w", "region", "when"], **quick), by_exclude.draws)
 
@@ -137,7 +137,7 @@ def test_every_setting_of_the_command_is_an_argument():
     from flymc import _core
 
     arguments = {name.replace("_", "-") for name in inspect.signature(flymc.fit).parameters}
-    # `table` is `data`, and `target` is `formula`, too; `from` is what `resample` says.
+    # `table` is called `data`, `target` may be given as `formula`, and `resample` sets `from`.
     others = {"data", "out", "overwrite", "progress"}
     assert set(_core.settings()) - {"table", "target", "from", "hurdle"} == arguments - others
     defaults = {
@@ -226,7 +226,7 @@ def test_swapped_arguments_are_told(frame, parquet, quick, tmp_path, monkeypatch
         flymc.fit(frame[["x"]].to_numpy(), frame["clicked"].to_numpy(), **quick)
     with pytest.raises(TypeError, match="a formula is text, not list"):
         flymc.fit(["clicked"], frame, **quick)
-    # A target may be called as a file is.
+    # A target may have the name of a file.
     monkeypatch.chdir(tmp_path)
     (tmp_path / "clicked").touch()
     assert flymc.fit("clicked", str(parquet), **quick).names[0] == "intercept"
@@ -245,7 +245,7 @@ def test_dates_in_tables(frame, quick):
                 flymc.fit("clicked", data, **quick)
     with pytest.raises(flymc.InputError, match="column 'when' holds durations, .*total_seconds"):
         flymc.fit("clicked", table.assign(when=dates - start), **quick)
-    # Unless they are left out, or new rows just have them along.
+    # Dates are accepted if they are left out, or if only new rows have them.
     with_dates = table.assign(when=dates)
     fit = flymc.fit("clicked", with_dates, exclude="when", **quick)
     assert fit.names == flymc.fit("clicked", with_dates, columns=["x"], **quick).names == ["intercept", "x"]
@@ -255,7 +255,7 @@ def test_dates_in_tables(frame, quick):
 def test_tables_that_are_none(frame, quick):
     with pytest.raises(TypeError, match="data: Series is no table"):
         flymc.fit("clicked ~ x", frame["x"], **quick)
-    # (y, X). To pandas 2 a Series is an array alone.
+    # (y, X). In pandas 2 a Series counts only as an array.
     with pytest.raises((TypeError, ValueError), match="data: Series is no table|data: X has 1 dimensions"):
         flymc.fit(None, (frame["clicked"], frame[["x"]]), **quick)
     with pytest.raises(flymc.InputError, match="there are two columns 'x'; rename one"):
@@ -272,7 +272,7 @@ def test_rare_levels_are_merged():
     assert fit.names == ["intercept", "town[rome]", "town[other]", "x"]
     by_formula = flymc.fit("y ~ town + x", pd.DataFrame(table), merge_levels=30, draws=50, progress=False)
     assert by_formula.draws.equals(fit.draws)
-    # A rare level is not what all others are compared with because pandas sorts it first.
+    # A rare level does not become the reference because pandas sorts it first.
     levels = ["rare2", "rare1", *sorted(set(table["town"]))]
     town = pd.Categorical(["rare1", "rare2", *table["town"][2:]], levels)
     for data in (frame := pd.DataFrame({**table, "town": town}), pa.Table.from_pandas(frame)):

@@ -1,4 +1,4 @@
-"""Leave-one-out by a sample of rows against all rows, and fits compared on the rows that both have."""
+"""Leave-one-out from a sample of rows against all rows, and comparisons of fits on the rows that both have."""
 
 import sys
 from functools import partial
@@ -26,7 +26,7 @@ def places(fit, rows):
 
 @pytest.fixture(scope="module")
 def fits(frame, quick):
-    """The same table, once with a column in which values are missing."""
+    """Fits of the same table, one of them with a column that has missing values."""
     table = frame[["x", "w", "clicked"]].copy()
     table.loc[table.index % 7 == 2, "w"] = np.nan
     quick = {**quick, "draws": 300}
@@ -49,10 +49,10 @@ def test_a_sample_says_what_all_rows_do():
     fit = flymc.fit("y", made(20_000), draws=150, chains=2, seed=7, progress=False)
     every, some = fit.loo(rows=20_000), fit.loo(rows=1000)
     assert abs(some.elpd - every.elpd) < 2 * some.subsampling_se
-    # The sample by itself would know elpd to 20,000 sd / sqrt(1000), about 300.
+    # The sample alone would give elpd with a standard error of 20,000 sd / sqrt(1000), about 300.
     assert some.subsampling_se < 0.05 and some.se == pytest.approx(every.se, rel=1e-3)
     assert some.p_loo == pytest.approx(every.p_loo, rel=0.3) and every.p_loo == pytest.approx(4, abs=0.5)
-    # Standard errors are those of the errors: of 300 samples, the root of their mean square is good to 4 %.
+    # The root mean square of the errors of 300 samples, which is accurate to 4 %, equals the standard error.
     exact = every.sample["elpd"].to_numpy()
     of = _core.loo_rows([""], [fit._run], 20_000, 0)
     z = []
@@ -111,7 +111,7 @@ def test_a_drawn_scale_is_in_the_likelihood(family, frame, quick):
 
 
 def test_more_coefficients_than_directions(quick):
-    """Beyond 128 coefficients the covariance is of some draws."""
+    """With more than 128 coefficients the covariance is estimated from some of the draws."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(4000, 150))
     fit = flymc.fit(None, (X, rng.random(4000) < expit(X[:, 0])), **{**quick, "draws": 400})
@@ -127,7 +127,7 @@ def test_fits_that_dropped_other_rows_sample_the_same(fits):
     kept = set(places(some, range(some.rows)))
     of_whole, of_some = (set(places(fit, fit.loo(rows=400).sample["row"])) for fit in fits)
     assert of_whole & kept == of_whole & of_some and len(of_whole & of_some) > 300
-    # And what ArviZ gets.
+    # ArviZ gets the same rows.
     rows = [fit.to_arviz(log_likelihood_rows=400).log_likelihood["row"].to_numpy() for fit in fits]
     assert set(places(whole, rows[0])) == of_whole and set(places(some, rows[1])) == of_some
     assert set(places(whole, whole.loo(rows=400, seed=1).sample["row"])) != of_whole
@@ -163,7 +163,7 @@ def test_a_comparison_is_arvizs(quick):
     ours = flymc.compare(by, rows=3000).table
     theirs = arviz.compare({name: fit.to_arviz(log_likelihood_rows=3000) for name, fit in by.items()}, ic="loo")
     assert list(ours.index) == list(theirs.index)
-    # ArviZ says by how much the best is better, flymc by how much the others are worse.
+    # ArviZ reports by how much the best is better, flymc by how much the others are worse.
     np.testing.assert_allclose(-ours["elpd_diff"], theirs["elpd_diff"], rtol=1e-8, atol=1e-10)
     for column, their in {"se_diff": "dse", "elpd": "elpd_loo", "se": "se", "p_loo": "p_loo"}.items():
         np.testing.assert_allclose(ours[column], theirs[their], rtol=1e-8, atol=1e-10)
@@ -189,7 +189,8 @@ def test_a_predictor_that_is_real_is_seen_and_noise_is_not(quick):
 
 
 def test_several_files(quick, tmp_path):
-    """A row is known by the number of its file: names and folders do not matter, and one file is a table in memory."""
+    """A row is identified by the number of its file: names and folders do not matter, and a table in memory is one
+    file."""
     table = made(900)
     table.loc[::11, "z"] = np.nan
     for folder in ("here", "there"):
@@ -206,7 +207,7 @@ def test_several_files(quick, tmp_path):
     of = _core.loo_rows(["", ""], [here._run, there._run], 200, 0)
     one, other = (fit.origins(rows) for fit, rows in zip((here, there), of.sampled, strict=True))
     assert (one["file"].str[-6:] == other["file"].str[-6:]).all() and (one["file_row"] == other["file_row"]).all()
-    # The whole as one file, and from memory.
+    # The whole table as one file, and from memory.
     table.to_csv(tmp_path / "one.csv", index=False)
     file = flymc.fit("y", tmp_path / "one.csv", columns=["x"], **quick)
     memory = flymc.fit("y ~ x + z", table, missing="drop", **quick)
@@ -261,7 +262,7 @@ def test_what_cannot_be_compared(frame, quick):
 
 
 def test_rows_that_move_the_posterior_are_told(quick):
-    """A level of one row: without it nothing is known of its coefficient but the prior."""
+    """A level of one row: without this row, only the prior informs its coefficient."""
     table = made(1500)[["x", "y"]].assign(level="a")
     table.loc[:7, "level"] = [f"b{i}" for i in range(8)]
     fit = flymc.fit("y", table, prior=flymc.Normal(0, 10), **{**quick, "draws": 1000})

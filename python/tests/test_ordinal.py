@@ -93,7 +93,7 @@ def test_arviz_and_rows(fit):
 
 
 def test_log_likelihoods_and_leave_one_out_are_of_rows_of_the_table(fit):
-    """By the difference of two probabilities, and by ArviZ."""
+    """Compared with the difference of two probabilities, and with ArviZ."""
     table = guests()
     draws = fit.draws.to_pandas()
     cuts = draws[[name for name in draws if name.startswith("cutpoint[")]].to_numpy()

@@ -33,7 +33,7 @@ MODULES = ["flymc", *(f"flymc.{m.name}" for m in pkgutil.iter_modules(flymc.__pa
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings(name, monkeypatch):
-    monkeypatch.chdir(ROOT)  # they speak of examples/data
+    monkeypatch.chdir(ROOT)  # docstrings name examples/data
     result = doctest.testmod(importlib.import_module(name), extraglobs={"flymc": flymc}, optionflags=doctest.ELLIPSIS)
     assert result.failed == 0
     if name in ("flymc.fits", "flymc.fitting", "flymc.estimators", "flymc.priors"):
@@ -82,7 +82,7 @@ def test_no_second_openssl():
 
 
 def test_the_interpreter_runs_on_while_chains_do():
-    """The lock is released: another thread counts on while a fit without an end goes."""
+    """The lock is released: another thread continues to count during an endless fit."""
     import threading
 
     counted = 0

@@ -1,4 +1,4 @@
-"""A Fit is pickled, copied and cleaned away: whole if its run is temporary, as a path if the run has a folder."""
+"""Pickles and copies of a Fit, and their removal: a temporary run is pickled whole, a run in a folder as its path."""
 
 import copy
 import gc
@@ -32,7 +32,7 @@ def same(one: flymc.Fit, other: flymc.Fit, frame: pd.DataFrame) -> None:
 
 
 def test_a_temporary_run_is_pickled_whole(frame, quick, tmp_path):
-    """It is read in another process, when the first folder is gone."""
+    """Another process reads it after the first folder was removed."""
     fit = flymc.fit(FORMULA, frame, **quick)
     (tmp_path / "fit.pickle").write_bytes(pickle.dumps(fit))
     joblib.dump(fit.resample(seed=3, progress=False), tmp_path / "sampled.joblib")
@@ -64,7 +64,7 @@ def test_a_temporary_run_is_pickled_whole(frame, quick, tmp_path):
     )
     one, other, path = done.stdout.split()
     assert float(one) == mean and float(other) == expected
-    assert not pathlib.Path(path).exists()  # gone with its process
+    assert not pathlib.Path(path).exists()  # removed at the end of its process
 
 
 def test_a_run_with_a_folder_is_pickled_as_its_path(frame, quick, tmp_path, monkeypatch):
@@ -85,7 +85,7 @@ def test_a_copy_is_the_fit(fit):
 
 
 def test_a_stopped_fit_says_what_a_pickle_cannot(fit):
-    """Stopped by Ctrl-C: the draws are in the pickle, and the run that goes on is not if it is temporary."""
+    """The pickle of a stopped fit has the draws, but not the run that can be resumed if that is temporary."""
     stopped = flymc.Fit(fit._run, fit._keeps, stopped=fit._run)
     with pytest.raises(flymc.InputError, match=r"resume the Fit that was pickled, or name a folder .*\(out\)"):
         pickle.loads(pickle.dumps(stopped)).resume(progress=False)
@@ -108,7 +108,7 @@ def test_draws_again_in_a_folder_need_no_temporary_one(frame, quick, tmp_path):
 
 
 def test_no_warnings_of_resources(frame, quick, tmp_path):
-    """Folders are removed when the fits are, and nobody is told to do it himself."""
+    """Folders are removed with the fits, without a ResourceWarning."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ResourceWarning)
         fit = flymc.fit("clicked ~ x", frame, **quick)
@@ -128,13 +128,13 @@ def test_no_warnings_of_resources(frame, quick, tmp_path):
 
 def test_a_process_that_was_forked_off_removes_nothing(fit):
     child = multiprocessing.get_context("fork").Process(target=fit._keeps.clear)
-    child.start()  # its Fit lets go of the folder
+    child.start()  # its copy of the Fit does not remove the folder
     child.join()
     assert child.exitcode == 0 and fit.path.exists()
 
 
 def test_a_fit_whose_folder_has_another_run(frame, quick, tmp_path):
-    """It has what it knows already, and does not take the other run for its own."""
+    """The Fit keeps the data that it has loaded, and does not read the other run."""
     fit = flymc.fit("clicked ~ x + w", frame, out=tmp_path / "run", **quick)
     pickled, coefficients = pickle.dumps(fit), fit.summary()
     other = flymc.fit("clicked ~ x + w", frame.assign(clicked=1 - frame["clicked"]), out=tmp_path / "run", overwrite=True, **quick)

@@ -1,4 +1,4 @@
-"""Pictures of a fit by ArviZ: which parameters they show, of how many there may be."""
+"""Plots of a fit by ArviZ: which parameters they show if there are many."""
 
 import builtins
 
@@ -60,7 +60,7 @@ def test_all_of_a_few(small, kind):
 
 
 @pytest.mark.parametrize("kind", ["trace", "rank", "pair"])
-@pytest.mark.filterwarnings("ignore::UserWarning")  # that so few draws are not enough
+@pytest.mark.filterwarnings("ignore::UserWarning")  # warns of few draws
 def test_the_slowest_of_many(large, kind):
     getattr(large, f"plot_{kind}")()
     assert set(large.names) & shown(pyplot.gcf()) == slowest(large, 4)
@@ -77,7 +77,7 @@ def test_a_forest_of_many_has_those_far_from_zero(large):
 
 
 def test_names_and_arguments(small):
-    small.plot_trace("x", figsize=(3, 2))  # of ArviZ
+    small.plot_trace("x", figsize=(3, 2))  # arguments of ArviZ
     assert tuple(pyplot.gcf().get_size_inches()) == (3, 2) and "x" in shown(pyplot.gcf())
     with pytest.raises(flymc.InputError, match=r"^names: there is no parameter 'membr'; did you mean 'member'\?"):
         small.plot_pair(["x", "membr"])

@@ -1,4 +1,4 @@
-"""Formulas of the site: what is converted, how, and what stops the build; and the list of its versions."""
+"""Formulas of the site: their conversion, and errors that stop the build; and the list of versions."""
 
 import importlib.util
 import json
@@ -36,7 +36,7 @@ def test_a_formula_becomes_mathml():
 
 
 def test_what_is_mended():
-    """Thin spaces, for one, stand beside a name and never between a base and its power."""
+    """For example, thin spaces are put beside a name and never between a base and its power."""
     assert '<mi>H</mi><mo lspace="0" rspace="0">&#x02032;</mo>' in inline("H'(d)")
     assert inline(r"\lvert x \rvert").count('<mo lspace="0" rspace="0" stretchy="false">&#x0007C;</mo>') == 2
     assert '<mi>log</mi><mspace width="0.17em"/><mi>p</mi>' in inline(r"\log p")

@@ -1,4 +1,4 @@
-"""Sparse matrices of SciPy: the same draws as of the matrix with its zeros written out."""
+"""Sparse matrices of SciPy give the same draws as dense ones."""
 
 import flymc
 import numpy as np

@@ -16,7 +16,7 @@ FORMULA = "defaulted ~ age + income"
 
 @pytest.fixture(scope="module")
 def bucket():
-    """An address of a bucket on loopback that has the loans, with the environment set for it."""
+    """The address of a bucket on loopback that contains the loans; sets the environment for it."""
     server = pytest.importorskip("moto.server", reason="needs moto[server]")
     running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     running.start()
@@ -60,7 +60,7 @@ def test_objects(bucket, expected, names):
 
 
 def test_a_formula_that_python_evaluates(bucket):
-    """It reads the table by pyarrow, whose file systems have to be told what flymc's know."""
+    """Such a formula reads the table by pyarrow, whose file systems need the same settings as flymc's."""
     formula = "defaulted ~ bs(age, df=4) + income"
     local = flymc.fit(formula, LOANS, **SETTINGS)
     for name in ("loans.csv", "parts/*.parquet"):

@@ -1,4 +1,5 @@
-"""Runs and pickles of strangers: a formula that was edited evaluates nothing, and nothing outside of the folder is touched."""
+"""Runs and pickles of strangers: no code of an edited formula is evaluated, and no file outside of the folder
+changes."""
 
 import json
 import os
@@ -29,14 +30,14 @@ def kept(frame, quick, tmp_path_factory) -> pathlib.Path:
 
 @pytest.fixture
 def run(kept, tmp_path) -> pathlib.Path:
-    """A copy, to be edited."""
+    """A copy of a run, for editing."""
     shutil.copytree(kept, tmp_path / "run")
     return tmp_path / "run"
 
 
 @pytest.fixture
 def in_seconds():
-    """A pipe that nobody writes to would wait for ever."""
+    """Limits a test to some seconds: reading a pipe without a writer would wait forever."""
 
     def stop(*_):
         raise TimeoutError
@@ -54,7 +55,7 @@ def edit(run: pathlib.Path, change) -> None:
 
 
 def of_earlier_version(held: dict) -> None:
-    """As files were when formulaic evaluated what they said."""
+    """Converts a formula file to the format of versions in which formulaic evaluated its code."""
     signs = {"expression": "{%s}", "column": "`%s`", "number": "%s"}
     held["formula"] = [":".join(signs[kind] % text for kind, text in term) for term in held.pop("terms")]
     del held["language"]
@@ -103,7 +104,7 @@ def forget(name):
 
 
 def learnt(call, name, value):
-    """Puts another value in what a call has learnt; None leaves it out."""
+    """Replaces a value in the state that a call has learnt; None removes it."""
 
     def change(held):
         pairs = dict((key, state) for key, state in held["transforms"]["pairs"])[call]["pairs"]
@@ -178,7 +179,7 @@ SHORT = pd.DataFrame({"x": [1.0, 2.0, 3.0], "g": ["aaaa", "bbbb", "c"], "y": [0,
 
 @pytest.mark.parametrize("text", WITHOUT_END, ids=lambda text: text[:40])
 def test_an_expression_without_end(tmp_path, in_seconds, text):
-    """It is refused when it is fitted, and by the name of the file when it is read."""
+    """It is refused when it is fitted; when it is read, the message names the file."""
     from flymc.expressions import Expression
     from flymc.formulas import Design
 
@@ -192,7 +193,7 @@ def test_an_expression_without_end(tmp_path, in_seconds, text):
 
 
 def test_expressions_that_end():
-    """Numbers of other types are computed with as before; integers of any size become doubles."""
+    """Arithmetic with other types of numbers is unchanged; integers of unlimited size become doubles."""
     from flymc.expressions import Expression
 
     table = SHORT.assign(cost=[Decimal("1.5"), Decimal(2), Decimal(3)], large=np.array([10**30, 2, 3], dtype=object))
@@ -246,7 +247,7 @@ def test_files_that_are_no_files(run, frame, tmp_path, in_seconds, name, kind):
 
 
 def test_a_link_in_the_place_of_a_formula_is_replaced(run, frame, quick, tmp_path):
-    """By a run that replaces another, and by a Fit that is kept."""
+    """A run that replaces another does so, and a Fit that is saved."""
     theirs = tmp_path / "theirs"
     theirs.write_text("not to be touched")
     from flymc.formulas import Design
@@ -283,7 +284,7 @@ def globals_of(pickled: bytes) -> set[str]:
 
 
 def test_pickles_have_a_path_or_bytes(kept, run, frame, quick):
-    """And nothing else that acts when it is read: a run is opened, and what it says of its formula is checked as always."""
+    """They contain nothing else that acts when read: a run is opened, and its formula is checked as always."""
     fit = flymc.load(run)
     pickled = pickle.dumps(fit)
     assert globals_of(pickled) == {"flymc.fits._at"} and str(run).encode() in pickled
@@ -304,7 +305,7 @@ def test_a_pickle_writes_in_its_own_folder_only(name, tmp_path, monkeypatch):
 
 
 def test_columns_that_are_called_as_code(frame, quick, tmp_path):
-    """Names are names: they are found in the table, and in a file they stay what they are."""
+    """Names that look like code are found in the table as columns, and are unchanged in a file."""
     names = {"x": "__import__('os').system('touch MARK')", "w": "np.exp(x)", "member": 'x"]; y["'}
     table = frame.rename(columns=names)
     fit = flymc.fit(f"clicked ~ bs(`{names['w']}`, df=3) + `{names['x']}` + `{names['member']}`", table, out=tmp_path / "run", **quick)
@@ -331,7 +332,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("name", FOREIGN)
 def test_draws_of_another_run(run, frame, tmp_path, name):
-    """They are refused when the run is opened, and by a Fit of it that is there already."""
+    """They are refused when the run is opened, and by a Fit that was opened before."""
     fit = flymc.load(run)
     draws = parquet.read_table(run / "draws.parquet")
     parquet.write_table(FOREIGN[name](draws), run / "draws.parquet")
