@@ -1,4 +1,4 @@
-"""Times the way of a table of numbers from Parquet to rows, beside a bare scan of the file and point estimates from it.
+"""Times ingesting a table of numbers from Parquet, and for comparison a bare scan of the file and point estimates.
 
     python3 bench/ingest.py build/release/cli/flymc [--rows 1000000] [--columns 50] [--folder DIR] [--repeat 3]
 

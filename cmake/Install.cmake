@@ -1,7 +1,7 @@
 # Rules for `cmake --install`: the component `command` is for users of the command, `development` for C++.
 #
-# The module of the Python package and the command beside it are a component of their own (python/CMakeLists.txt), which
-# is installed only if it is asked for by name.
+# The Python module and the command beside it are a separate component (python/CMakeLists.txt), which is installed only
+# if it is named.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

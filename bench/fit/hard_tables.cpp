@@ -39,7 +39,7 @@ Case separable() {
       Model(Logistic{}, Prior::normal(0.0, 25.0))};
 }
 
-// Three classes, of which one has two rows.
+// Three classes, one of which has two rows.
 Case rare_class() {
   const PhiloxRandom random(7, 3, 0);
   return {"class of 2 rows, 3000 x 3",

@@ -23,7 +23,7 @@ def small(frame, quick):
 
 @pytest.fixture(scope="module")
 def large(quick):
-    """51 coefficients, of which that of `strong` and those of five levels are far from 0."""
+    """A fit with 51 coefficients; those of `strong` and of five levels are far from 0."""
     rng = np.random.default_rng(8)
     n = 20_000
     level = rng.integers(0, 50, n)
