@@ -45,7 +45,7 @@ def sklearn(path):
 
 
 def processor_seconds():
-    """Of this process and of those that it waited for."""
+    """The processor time of this process and of those that it waited for."""
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 

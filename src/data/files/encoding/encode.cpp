@@ -35,9 +35,9 @@ class RowEncoder {
   // Levels of the row's columns; numbers are checked, if the batch has any that need it.
   void read_levels(const TableBatch& batch, Index i);
   RowFacts facts_of(const TableBatch& batch, Index i) const;
-  // Where the target is a feature, and a fact is whether its event was seen.
+  // For a target that is a feature. The fact of the row is then whether its event was seen.
   void end_with_target(const TableBatch& batch, Index i, std::span<double> x, RowFacts& facts) const;
-  // Of an ordered target: visit(facts) for each cut point beside the class, while x has it.
+  // For an ordered target: calls visit(facts) for each cut point beside the class, while x has that cut point.
   template <class Visit>
   void visit_each_cut(std::span<double> x, const RowFacts& facts, const Visit& visit) const;
   double class_of(const TableBatch& batch, Index i) const;
