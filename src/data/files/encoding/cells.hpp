@@ -13,6 +13,7 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
+#include "flymc/core/within.hpp"
 #include "flymc/data/files/encoding/encoding.hpp"
 
 namespace flymc {

@@ -1,0 +1,132 @@
+// Turns batches of a table into rows of cells, by an encoding.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+
+#include "../table/table_file.hpp"
+#include "cells.hpp"
+#include "flymc/data/cut_rows.hpp"
+#include "flymc/data/files/encoding/encoding.hpp"
+#include "terms.hpp"
+
+namespace flymc {
+
+// Turns batches into rows. The columns of a scan are those of the encoding, then the offset if there is one, and the
+// weights, the event and the target if they are wanted.
+class RowEncoder {
+ public:
+  RowEncoder(const Encoding& encoding, const Table& table, bool with_target);
+  // Calls visit(cells, facts, origin) per row; the cells are empty if a value is missing and that is allowed.
+  template <class Visit>
+  void run(const TableBatch& batch, Missing missing, const Visit& visit);
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  static constexpr std::int64_t unknown = -1;
+  using Lookup = std::unordered_map<std::string_view, std::int64_t>;
+
+  void check_kind(const Table& table, const std::string& name, ColumnKind learnt) const;
+  void refuse_text(const Table& table, const std::string& name) const;
+  void prepare(const TableBatch& batch, const MissingRows& missing_rows);
+  // Levels of the row's columns; numbers are checked, if the batch has any that need it.
+  void read_levels(const TableBatch& batch, Index i);
+  RowFacts facts_of(const TableBatch& batch, Index i) const;
+  // For a target that is a feature. The fact of the row is then whether its event was seen.
+  void end_with_target(const TableBatch& batch, Index i, std::span<double> x, RowFacts& facts) const;
+  // For an ordered target: calls visit(facts) for each cut point beside the class, while x has that cut point.
+  template <class Visit>
+  void visit_each_cut(std::span<double> x, const RowFacts& facts, const Visit& visit) const;
+  double class_of(const TableBatch& batch, Index i) const;
+  [[noreturn]] void refuse_level(const TableBatch& batch, std::size_t column, Index i) const;
+
+  const Encoding& encoding_;
+  bool with_target_;
+  std::vector<std::string> names_;
+  // The place of a term's features in a row of cells, and the feature of each combination of levels.
+  struct Place {
+    const EncodedTerm* term = nullptr;
+    std::size_t feature = 0;  // the first one
+    std::size_t cell = 0;     // the first cell, or the code
+    bool code = false;
+    bool number = false;  // whether the term has numbers
+    // For a column of numbers by itself, the usual case: its position in the table, and its shift and scale.
+    bool plain = false;
+    std::size_t column = 0;
+    double shift = 0.0, scale = 1.0;
+    std::vector<std::size_t> columns = {};
+    std::vector<bool> has_reference = {};
+    // The feature, counted from 1, of each level (for one column) or combination of levels; 0 if there is none.
+    std::vector<std::int64_t> of_level = {};
+    std::map<std::vector<std::uint32_t>, std::int64_t> of_levels = {};
+  };
+  // Sets the places of the terms, in order.
+  void set_places();
+  // The feature of a term in a row, counted from 1; 0 if there is none. Uses the row's `levels_`.
+  std::int64_t feature_of(const TableBatch& batch, Index i, const Place& place);
+  [[noreturn]] void refuse_combination(const TableBatch& batch, Index i, const Place& place) const;
+  // The cells of rows first, first + 1, ..., which `x` has next to each other: columns of numbers, a column at a time.
+  // Rows that lack something have any numbers there.
+  void encode_columns(const TableBatch& batch, Index first, std::span<double> x) const;
+  // The other cells of row i.
+  void encode_terms(const TableBatch& batch, Index i, std::span<double> x);
+
+  std::vector<Place> places_;
+  std::vector<double> empty_;           // a row of which no more is known than that it has an intercept
+  std::vector<std::size_t> to_read_;    // columns of the batch at hand that are looked at before terms are made
+  std::vector<std::uint32_t> levels_;   // of the row at hand, by column
+  std::vector<std::uint32_t> at_hand_;  // of a term
+  std::vector<Lookup> slots_;           // per text column: from level to its number, or to the class for the target
+  std::vector<std::vector<std::int64_t>> slot_of_code_;
+  std::vector<std::pair<double, double>> class_of_value_;
+};
+
+template <class Visit>
+void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visit) {
+  const MissingRows missing_rows(batch, names_.size());
+  prepare(batch, missing_rows);
+  constexpr Index together = 16;  // rows: so many numbers of a column are in two lines of a cache
+  std::vector<double> cells;
+  for (Index i = 0; i < batch.rows(); ++i) {
+    if (i % together == 0) {
+      cells.clear();
+      for (Index row = i; row < std::min(i + together, batch.rows()); ++row)
+        cells.insert(cells.end(), empty_.begin(), empty_.end());
+      encode_columns(batch, i, cells);
+    }
+    const RowOrigin origin{batch.file(), batch.row(i)};
+    if (missing_rows[i]) {
+      if (missing == Missing::error) missing_rows.refuse(i, names_);
+      visit(std::span<const double>(), RowFacts(0.0), origin);
+      continue;
+    }
+    const auto at = static_cast<std::size_t>(i);
+    if (with_target_ && encoding_.hurdle_ == Hurdle::count && batch.numbers(names_.size() - 1)[at] == 0.0) continue;
+    const std::span x(cells.data() + static_cast<std::size_t>(i % together) * empty_.size(), empty_.size());
+    read_levels(batch, i);
+    encode_terms(batch, i, x);
+    RowFacts facts = facts_of(batch, i);
+    // The target of a new row is not known, so its last number is 0: the predictor is then that of its columns alone.
+    if (encoding_.target_is_feature() && with_target_) end_with_target(batch, i, x, facts);
+    if (encoding_.has_shape() && with_target_) x.back() = 1.0;
+    if (with_target_ && encoding_.cuts() > 0)
+      visit_each_cut(x, facts, [&](const RowFacts& of_cut) { visit(std::span<const double>(x), of_cut, origin); });
+    else
+      visit(std::span<const double>(x), facts, origin);
+  }
+}
+
+template <class Visit>
+void RowEncoder::visit_each_cut(std::span<double> x, const RowFacts& facts, const Visit& visit) const {
+  const bool code = encoding_.cell_levels_[0] > 0;
+  visit_cuts(static_cast<Index>(facts.target), encoding_.cuts() + 1, [&](Index cut, double target) {
+    RowFacts of_cut = facts;
+    of_cut.target = target;
+    const auto cell = static_cast<std::size_t>(code ? 0 : cut);
+    x[cell] = code ? static_cast<double>(cut + 1) : 1.0;
+    visit(of_cut);
+    x[cell] = 0.0;
+  });
+}
+
+}  // namespace flymc
