@@ -11,12 +11,12 @@
 namespace flymc {
 namespace {
 
-constexpr int rows = 30;
+constexpr int table_rows = 30;
 
 Store some_rows() {
   StoreBuilder builder({"x", "y"});
-  for (int i = 0; i < rows; ++i) {
-    const double x = -1.5 + 3.0 * i / (rows - 1), noise = std::sin(7.0 * i);
+  for (int i = 0; i < table_rows; ++i) {
+    const double x = -1.5 + 3.0 * i / (table_rows - 1), noise = std::sin(7.0 * i);
     builder.append(std::vector<double>{x, 1.4 * x + noise}, 0.0);
   }
   return builder.finish();
@@ -26,7 +26,7 @@ Store some_rows() {
 BothPlaces places_in(double unit) {
   const Prior of_x = Prior::student_t(5.0, 2.2 * unit, 0.006 * unit), of_sigma = Prior::student_t(3.0, 0.0, 2.5 * unit);
   const Model model(Residual(Gaussian(1.0)), Prior::each({of_x, of_sigma}),
-                    ScaledTarget{.total_weight = rows, .unit = unit});
+                    ScaledTarget{.total_weight = table_rows, .unit = unit});
   const Store store = some_rows();
   const Vector start = model.theta(Vector{{1.4 * unit, unit}});
   return refit_both_places(store, model, Execution{Threads(1)}, 0, start).value();

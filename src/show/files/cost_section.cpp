@@ -13,7 +13,7 @@
 namespace flymc {
 namespace {
 
-std::string duration(double seconds) {
+std::string shown_duration(double seconds) {
   if (seconds < 0.1) return "below 0.1 s";
   if (seconds < 100.0) return fmt::format("{:.1f} s", seconds);
   if (seconds < 600.0) return fmt::format("{:.0f} s", seconds);
@@ -106,16 +106,16 @@ std::string cost_section(const Shown& of) {
   double all = 0.0;
   for (const Stage& stage : stages) all += stage.seconds;
   std::string out = fmt::format("<h2 id=\"cost\">What it took</h2>\n<p>{}{}</p>\n",
-                                sentence(duration(all) + " in all, diagnostics not counted"),
+                                sentence(shown_duration(all) + " in all, diagnostics not counted"),
                                 report.ingest_seconds == 0.0 || report.prepare_seconds == 0.0
                                     ? " Stages without a time were done before, by another run or another process."
                                     : "");
   out += "<div class=\"intervals\">\n";
   for (const auto& [name, seconds] : stages) {
-    Svg svg(1000.0, 20.0, fmt::format("{}: {}", name, duration(seconds)), true);
+    Svg svg(1000.0, 20.0, fmt::format("{}: {}", name, shown_duration(seconds)), true);
     svg.rectangle(0.0, 4.0, all > 0.0 ? 1000.0 * seconds / all : 0.0, 12.0, "bar");
     out += fmt::format("<div class=\"line\"><span class=\"name\">{}</span>{}<span class=\"numbers\">{}</span></div>\n",
-                       name, svg.finish(), seconds > 0.0 ? duration(seconds) : "done before");
+                       name, svg.finish(), seconds > 0.0 ? shown_duration(seconds) : "done before");
   }
   out += "</div>\n";
   double bright = 0.0;

@@ -25,7 +25,7 @@
 namespace flymc {
 namespace {
 
-namespace fs = arrow::fs;
+namespace arrow_fs = arrow::fs;
 
 struct Address {
   std::string scheme, place, key, settings;  // settings include their '?'
@@ -74,8 +74,8 @@ Address parse(const std::string& text) {
 }
 
 // Finds the certificates of this system, because Arrow's libraries from PyPI were built on another one.
-fs::FileSystemGlobalOptions certificates() {
-  fs::FileSystemGlobalOptions out;
+arrow_fs::FileSystemGlobalOptions certificates() {
+  arrow_fs::FileSystemGlobalOptions out;
   if (const auto given = from_environment({"SSL_CERT_FILE", "AWS_CA_BUNDLE"})) {
     out.tls_ca_file_path = *given;
     return out;
@@ -92,9 +92,9 @@ fs::FileSystemGlobalOptions certificates() {
 // Runs once in a process. S3 may be in a library of its own.
 arrow::Status prepare() {
   static const arrow::Status status = [] {
-    ARROW_RETURN_NOT_OK(fs::Initialize(certificates()));
+    ARROW_RETURN_NOT_OK(arrow_fs::Initialize(certificates()));
 #ifdef FLYMC_ARROW_S3
-    ARROW_RETURN_NOT_OK(fs::LoadFileSystemFactories(FLYMC_ARROW_S3));
+    ARROW_RETURN_NOT_OK(arrow_fs::LoadFileSystemFactories(FLYMC_ARROW_S3));
 #endif
     return arrow::Status::OK();
   }();
@@ -123,7 +123,7 @@ std::string settings_of(const Address& address) {
 }
 
 struct Opened {
-  std::shared_ptr<fs::FileSystem> system;
+  std::shared_ptr<arrow_fs::FileSystem> system;
   std::string before;  // the path of the place in the file system, before a key
   std::string path(const std::string& key) const {
     std::string out = before + key;
@@ -144,7 +144,7 @@ std::map<std::string, Opened>& open_places() {
 
 void close_places() {
   open_places().clear();
-  fs::EnsureFinalized();
+  arrow_fs::EnsureFinalized();
 }
 
 arrow::Result<Opened> open_place(const Address& address) {
@@ -154,7 +154,7 @@ arrow::Result<Opened> open_place(const Address& address) {
   if (const auto found = open_places().find(name); found != open_places().end()) return found->second;
   ARROW_RETURN_NOT_OK(prepare());
   Opened out;
-  const auto system = fs::FileSystemFromUri(name, &out.before);
+  const auto system = arrow_fs::FileSystemFromUri(name, &out.before);
   // Registered after the library has started, so that it runs before the library's own exit handlers.
   std::atexit(close_places);
   ARROW_ASSIGN_OR_RAISE(out.system, system);
@@ -172,22 +172,22 @@ Opened place_of(const Address& address, const std::string& text, const char* wha
 // that is opened a second time, because it may have been replaced since.
 class Listed {
  public:
-  void add(const std::string& address, const fs::FileInfo& info) {
+  void add(const std::string& address, const arrow_fs::FileInfo& info) {
     const std::lock_guard lock(mutex_);
     all_.insert_or_assign(address, info);
   }
-  std::optional<fs::FileInfo> find(const std::string& address, bool remove) {
+  std::optional<arrow_fs::FileInfo> find(const std::string& address, bool remove) {
     const std::lock_guard lock(mutex_);
     const auto found = all_.find(address);
     if (found == all_.end()) return std::nullopt;
-    const fs::FileInfo info = found->second;
+    const arrow_fs::FileInfo info = found->second;
     if (remove) all_.erase(found);
     return info;
   }
 
  private:
   std::mutex mutex_;
-  std::map<std::string, fs::FileInfo> all_;
+  std::map<std::string, arrow_fs::FileInfo> all_;
 } listed;
 
 bool is_pattern(std::string_view key) { return key.find_first_of("*?[") != std::string_view::npos; }
@@ -198,9 +198,9 @@ std::string folder_of_pattern(const std::string& key) {
   return slash == std::string::npos ? "" : key.substr(0, slash);
 }
 
-std::vector<fs::FileInfo> list(const Opened& opened, const std::string& folder, bool recursive,
-                               const std::string& text) {
-  fs::FileSelector all;
+std::vector<arrow_fs::FileInfo> list(const Opened& opened, const std::string& folder, bool recursive,
+                                     const std::string& text) {
+  arrow_fs::FileSelector all;
   all.base_dir = opened.path(folder);
   all.recursive = recursive;
   auto found = without_throwing([&] { return opened.system->GetFileInfo(all); });
@@ -208,13 +208,13 @@ std::vector<fs::FileInfo> list(const Opened& opened, const std::string& folder, 
   return *std::move(found);
 }
 
-using Objects = std::map<std::string, fs::FileInfo>;  // by key
+using Objects = std::map<std::string, arrow_fs::FileInfo>;  // by key
 
 Objects matches(const Address& address, const Opened& opened, const std::string& text) {
   Objects out;
   const std::string folder = folder_of_pattern(address.key);
   const bool deeper = address.key.find('/', folder.empty() ? 0 : folder.size() + 1) != std::string::npos;
-  for (const fs::FileInfo& one : list(opened, folder, deeper, text)) {
+  for (const arrow_fs::FileInfo& one : list(opened, folder, deeper, text)) {
     const std::string key = one.path().substr(opened.before.size());
     if (!one.IsFile() || ::fnmatch(address.key.c_str(), key.c_str(), FNM_PATHNAME | FNM_PERIOD) != 0) continue;
     require_format(address.with(key));
@@ -227,7 +227,7 @@ Objects matches(const Address& address, const Opened& opened, const std::string&
 
 Objects in_folder(const Address& address, const Opened& opened, const std::string& text) {
   Objects out;
-  for (const fs::FileInfo& one : list(opened, address.key, false, text)) {
+  for (const arrow_fs::FileInfo& one : list(opened, address.key, false, text)) {
     if (is_hidden(one.base_name())) continue;
     if (one.IsDirectory())
       throw InputError(fmt::format("{}: holds the folder '{}'; name the objects with a pattern such as '{}/*.parquet'",
