@@ -18,7 +18,7 @@ class FileError(OSError):
 class BoundViolation(RuntimeError):
     """A defect of flymc: a bound above its likelihood."""
 
-version: str = '0.1.0'
+version: str = '0.2.0'
 
 def settings() -> dict[str, str]:
     """Names of all settings, each with a line of help."""

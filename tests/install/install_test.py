@@ -66,8 +66,8 @@ def check_find_package(prefix, headers, folder):
     if (build / "ranks").exists():
         must(run(build / "ranks") == run(prefix / "bin" / "flymc", "--version"), "the header has another version")
     # An unknown component or version is refused by name.
-    for words, message in {"0.1 REQUIRED COMPONENTS nowhere": "has no component 'nowhere'",
-                           "0.2 REQUIRED": "version: 0.1", "1 REQUIRED": "version: 0.1"}.items():
+    for words, message in {"0.2 REQUIRED COMPONENTS nowhere": "has no component 'nowhere'",
+                           "0.3 REQUIRED": "version: 0.2", "1 REQUIRED": "version: 0.2"}.items():
         project = folder / words.replace(" ", "-")
         project.mkdir()
         (project / "CMakeLists.txt").write_text(
@@ -81,7 +81,7 @@ def check_pkg_config(prefix, folder):
         print("pkg-config is not installed; flymc.pc is not tested")
         return
     where = {**os.environ, "PKG_CONFIG_PATH": str(next(prefix.rglob("pkgconfig")))}
-    flags = run("pkg-config", "--static", "--cflags", "--libs", "flymc >= 0.1", env=where).split()
+    flags = run("pkg-config", "--static", "--cflags", "--libs", "flymc >= 0.2", env=where).split()
     program = folder / "by-pkg-config"
     run("c++", "-std=c++20", SOURCE / "examples" / "01_logistic.cpp", "-o", program, *flags)
     check_fit(run(program, SOURCE / "examples" / "data" / "loans.csv"))
