@@ -108,8 +108,8 @@ std::optional<BothPlaces> refit_both_places(const Store& store, const Model& mod
   const Vector unit = Vector::Unit(start.size(), entry);
   const Vector& at_rest = rest->anchor.theta;
   const Precision& metric = rest->anchor.metric;
-  const double sd = std::sqrt(metric.solve(unit)[entry]);
-  const double away = std::hypot(rows.parameters(at_rest)[entry] - location, sd * change(at_rest, unit));
+  const double sd = std::abs(change(at_rest, unit)) * std::sqrt(metric.solve(unit)[entry]);
+  const double away = std::hypot(rows.parameters(at_rest)[entry] - location, sd);
   const double log_rest = rest->value + StudentTOfEntry{entry, nu, location, scale}.log_density(location + away) +
                           0.5 * std::log(2.0 * std::numbers::pi) - 0.5 * metric.log_determinant();
   const double log_spike =

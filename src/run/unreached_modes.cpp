@@ -161,10 +161,12 @@ UnreachedModes find_unreached_modes(const Store& store, const Model& model, cons
       if (const auto places = refit_both_places(store, model, Execution{one}, entry, from)) {
         out.queries += places->queries;
         const double share = 1.0 / (1.0 + std::exp(-places->log_odds));
-        const double x = from[entry], spike = places->spike[entry], rest = places->rest[entry];
+        // Parameters, because an entry of theta also differs if it is in units of a scale that differs.
+        const auto parameter = [&](const Vector& theta) { return model.parameters(theta)[entry]; };
+        const double x = parameter(from), spike = parameter(places->spike), rest = parameter(places->rest);
         const bool anchor_in_spike = std::abs(x - spike) < std::abs(x - rest);
-        const bool two =
-            prior->scale < narrow_share * places->sd_at_rest && std::abs(rest - spike) > far * places->sd_at_rest;
+        const bool two = model.prior().student_t_of(entry)->scale < narrow_share * places->sd_at_rest &&
+                         std::abs(rest - spike) > far * places->sd_at_rest;
         if (two) out.shares.emplace_back(entry, share);
         const bool reached = can_cross && !is_misjudged(places->log_odds) &&
                              missed_by(*places, *seen, entry, model.scales_coefficients()) < missed;

@@ -19,7 +19,7 @@ def test_help(command, tmp_path):
 def test_reference_names_every_setting(tmp_path):
     reference = (pathlib.Path(__file__).parents[2] / "docs" / "reference.md").read_text()
     flymc("ingest", "--help", folder=tmp_path)
-    source = (pathlib.Path(__file__).parents[2] / "src" / "run" / "files" / "settings.cpp").read_text()
+    source = (pathlib.Path(__file__).parents[2] / "src" / "run" / "files" / "settings" / "settings.cpp").read_text()
     names = re.findall(r'all\.push_back\(\s*\w+\(\s*"([a-z0-9-]+)"', source)
     assert len(names) > 20
     missing = [name for name in names if f"`{name}`" not in reference and f"`--{name}`" not in reference]

@@ -53,6 +53,31 @@ TEST(UnreachedModes, of_a_narrow_prior_of_a_scale_are_said) {
   }
 }
 
+// A slope of 1.4 with a narrow prior at 3.3. By quadrature the spike has 31 % of the posterior, where sigma is three
+// times as large; at 3.0 it has 89 %, at 4.2 less than 0.1 %. Slope over sigma differs little between the two modes, so
+// only parameters tell them apart.
+TEST(UnreachedModes, of_a_drawn_scale_are_said_in_all_units) {
+  constexpr int rows = 30;
+  StoreBuilder builder({"intercept", "x", "y"});
+  for (int i = 0; i < rows; ++i) {
+    const double x = -1.5 + 3.0 * i / (rows - 1);
+    builder.append(std::vector<double>{1.0, x, 1.4 * x + std::sin(7.0 * i)}, 0.0);
+  }
+  const Store store = builder.finish();
+  const auto warns = [&](double location, double unit) {
+    const Model model(Residual(Gaussian(1.0)),
+                      Prior::each({Prior::normal(0.0, 4.0 * unit), Prior::student_t(5.0, location * unit, 0.006 * unit),
+                                   Prior::student_t(3.0, 0.0, 3.6 * unit)}),
+                      ScaledTarget{.total_weight = rows, .unit = unit});
+    return warns_of_a_mode(fit(store, model, few_draws()), "x");
+  };
+  for (const double unit : {1e-3, 1.0, 1e3}) {
+    EXPECT_TRUE(warns(3.0, unit)) << unit;
+    EXPECT_TRUE(warns(3.3, unit)) << unit;
+    EXPECT_FALSE(warns(4.2, unit)) << unit;
+  }
+}
+
 // Three rows of one class: the likelihood rises until 0 and is flat from there. By quadrature 57 % of the posterior
 // lies away from the spike at -8, where the likelihood's second derivative does not describe it.
 TEST(UnreachedModes, of_a_separated_level_are_said) {

@@ -14,7 +14,7 @@ namespace flymc {
 struct BothPlaces {
   Vector spike, rest;         // theta at the two modes
   double log_odds;            // of the spike relative to the rest, by Laplace's approximation
-  double sd_at_rest;          // posterior standard deviation of the entry of theta
+  double sd_at_rest;          // posterior standard deviation of the entry's parameter
   Precision others_at_spike;  // of the posterior of all other entries, if the coefficient stays at its prior's location
   RowId queries;
 };
