@@ -5,7 +5,7 @@
 #include <flymc/version.hpp>
 #include <optional>
 
-static_assert(FLYMC_VERSION_MAJOR == 0 && FLYMC_VERSION_MINOR == 1 && FLYMC_VERSION_PATCH >= 0);
+static_assert(FLYMC_VERSION_MAJOR == 0 && FLYMC_VERSION_MINOR == 2 && FLYMC_VERSION_PATCH >= 0);
 
 int main() {
   std::puts(FLYMC_VERSION);
