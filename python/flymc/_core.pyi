@@ -39,7 +39,7 @@ def formula(text: str, others: Sequence[str]) -> dict[str, list[str]]:
 
 def place_and_key(path: str) -> tuple[str, str] | None:
     """
-    Of an address in an object store: an address of its place, which ends in the key 'x', and its own key.
+    The place of an object in a store, as an address that ends in the key 'x', and the key of the object.
     """
 
 def table_files(paths: Sequence[str], delimiter: str | None = None) -> list[str]:
@@ -51,7 +51,7 @@ def is_hurdle(path: str) -> bool:
     """Whether both parts of a hurdle are in this folder."""
 
 def plan(settings: Mapping[str, Sequence[str]], json: bool = False) -> str:
-    """What a fit would take."""
+    """The rows, parameters, memory, passes and time of a fit."""
 
 class Run:
     """A run on disk."""
@@ -90,7 +90,7 @@ class Run:
         """Asks the chains to stop after their iteration."""
 
     def lines(self) -> list[str]:
-        """What the run has said since the last call."""
+        """The messages of the run since the last call."""
 
     def stage(self) -> tuple[str, float, float, str]:
         """
@@ -136,7 +136,7 @@ class Run:
         """
 
     def bright_rows(self, chain: int, draws: int) -> list[list[int]]:
-        """Which rows are bright along a chain that goes on."""
+        """The rows that are bright along a chain that goes on."""
 
     def origins(self, rows: Sequence[int]) -> list[tuple[str, int]]:
         """The file of each row, and its row there, from 1."""
@@ -152,7 +152,7 @@ class Run:
 
 class LooRows:
     """
-    Of the rows that all of some runs have: proxies of what leaving each out says.
+    The rows that several runs have in common, with proxies of what leaving each out says.
     """
 
     @property
@@ -160,7 +160,7 @@ class LooRows:
 
     @property
     def totals(self) -> list[float]:
-        """Of each run, the sum of its proxies."""
+        """The sum of the proxies of each run."""
 
     @property
     def squares(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
@@ -170,11 +170,11 @@ class LooRows:
 
     @property
     def sampled(self) -> list[list[int]]:
-        """Of each run, its numbers of the sampled rows."""
+        """The numbers that each run gives to the sampled rows."""
 
     @property
     def proxies(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
-        """Of sampled rows, a column per run."""
+        """The proxies of the sampled rows, a column per run."""
 
 class SumEstimate:
     """A sum over all rows, and its standard errors."""
@@ -196,7 +196,7 @@ class LooOfRun:
 
     @property
     def difference(self) -> SumEstimate:
-        """Of elpd from that of the best run."""
+        """The difference from the elpd of the best run."""
 
     @property
     def p_loo(self) -> float: ...
@@ -210,13 +210,13 @@ class LooOfRun:
 
     @property
     def terms(self) -> list[float]:
-        """Of each of them, log p(row | all other rows)."""
+        """log p(row | all other rows) for each of them."""
 
     @property
     def pareto_k(self) -> list[float]: ...
 
 class LeaveOneOut:
-    """Of one run, or of several on the rows that all of them have."""
+    """Leave-one-out of one run, or of several on their common rows."""
 
     @property
     def rows(self) -> int: ...
@@ -242,4 +242,4 @@ def difference_estimate(rows: int, total: float, squares: float, proxies: Sequen
     """A sum over all rows, of proxies of all and exact terms of some."""
 
 def loo_rows(names: Sequence[str], runs: Sequence[Run], count: int, seed: int) -> LooRows:
-    """Of one run, or of several."""
+    """The rows of one run, or the common rows of several."""
