@@ -180,7 +180,7 @@ class Listed {
     const std::lock_guard lock(mutex_);
     const auto found = all_.find(address);
     if (found == all_.end()) return std::nullopt;
-    const arrow_fs::FileInfo info = found->second;
+    arrow_fs::FileInfo info = found->second;
     if (remove) all_.erase(found);
     return info;
   }
