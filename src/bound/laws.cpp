@@ -1,4 +1,6 @@
 // Checks the laws of families and bounds on random tables, anchors and thetas.
+//
+// This file is longer than others, because all laws are checked on one random table and share its state.
 #include "flymc/bound/laws.hpp"
 
 #include <fmt/format.h>

@@ -44,6 +44,7 @@ FamilyCard survival(const char* name, decltype(FamilyCard::make) make) {
 
 }  // namespace
 
+// A list: a card for each family, however many there are.
 const std::vector<FamilyCard>& all_families() {
   static const std::vector<FamilyCard> all = {
       {.name = "logistic",

@@ -48,6 +48,7 @@ Setting formula_setting() {
   return out;
 }
 
+// A list: an entry for each setting, however many there are.
 std::vector<Setting> make_settings() {
   std::vector<Setting> all;
   // Rows.
