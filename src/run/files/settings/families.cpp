@@ -63,10 +63,8 @@ const std::vector<FamilyCard>& all_families() {
        .target = TargetKind::ordered,
        .most_classes = 100,
        .ratio = {"odds ratio", "the odds", "of a cut point: the odds of being at or below it where all columns are 0"},
-       .make =
-           [](const Settings&, int, Prior prior, const AboutTarget& about) {
-             return Model(Ordinal{}, std::move(prior), OrderedTarget{about.class_weights});
-           }},
+       .make = [](const Settings&, int, Prior prior,
+                  const AboutTarget& about) { return Model(Ordinal{}, prior, OrderedTarget{about.class_weights}); }},
       {.name = "gaussian",
        .target = TargetKind::number,
        .parameters = {{"sigma", &Settings::sigma}},
@@ -74,7 +72,7 @@ const std::vector<FamilyCard>& all_families() {
        .scale = true,
        .make =
            [](const Settings& s, int, Prior prior, const AboutTarget& about) {
-             return about.scaled ? Model(Residual(Gaussian(1.0)), std::move(prior), *about.scaled)
+             return about.scaled ? Model(Residual(Gaussian(1.0)), prior, *about.scaled)
                                  : Model(Gaussian(s.sigma), std::move(prior));
            }},
       {.name = "student_t",
@@ -84,19 +82,15 @@ const std::vector<FamilyCard>& all_families() {
        .scale = true,
        .make =
            [](const Settings& s, int, Prior prior, const AboutTarget& about) {
-             return about.scaled ? Model(Residual(StudentT(s.nu, 1.0)), std::move(prior), *about.scaled)
+             return about.scaled ? Model(Residual(StudentT(s.nu, 1.0)), prior, *about.scaled)
                                  : Model(StudentT(s.nu, s.sigma), std::move(prior));
            }},
       survival("weibull", [](const Settings&, int, Prior prior,
-                             const AboutTarget& about) { return Model(weibull(), std::move(prior), *about.scaled); }),
-      survival("lognormal",
-               [](const Settings&, int, Prior prior, const AboutTarget& about) {
-                 return Model(lognormal(), std::move(prior), *about.scaled);
-               }),
-      survival("loglogistic",
-               [](const Settings&, int, Prior prior, const AboutTarget& about) {
-                 return Model(loglogistic(), std::move(prior), *about.scaled);
-               }),
+                             const AboutTarget& about) { return Model(weibull(), prior, *about.scaled); }),
+      survival("lognormal", [](const Settings&, int, Prior prior,
+                               const AboutTarget& about) { return Model(lognormal(), prior, *about.scaled); }),
+      survival("loglogistic", [](const Settings&, int, Prior prior,
+                                 const AboutTarget& about) { return Model(loglogistic(), prior, *about.scaled); }),
       {.name = "probit",
        .target = TargetKind::two_classes,
        .make = [](const Settings&, int, Prior prior, const AboutTarget&) { return Model(Probit{}, std::move(prior)); }},
@@ -125,14 +119,14 @@ const std::vector<FamilyCard>& all_families() {
        .counts = true,
        .shape = true,
        .make = [](const Settings&, int, Prior prior,
-                  const AboutTarget& about) { return Model(NegativeBinomial{}, std::move(prior), about.shaped); }},
+                  const AboutTarget& about) { return Model(NegativeBinomial{}, prior, about.shaped); }},
       {.name = "gamma",
        .target = TargetKind::number,
        .ratio = ratio_of_means,
        .log_link = true,
        .shape = true,
        .make = [](const Settings&, int, Prior prior,
-                  const AboutTarget& about) { return Model(Gamma{}, std::move(prior), about.shaped); }},
+                  const AboutTarget& about) { return Model(Gamma{}, prior, about.shaped); }},
       {.name = "truncated_poisson",
        .target = TargetKind::number,
        .ratio = rate_ratio,
