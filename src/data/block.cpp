@@ -64,6 +64,7 @@ Block Block::part(Index first, Index count) const {
   out.rows_ = count;
   for (const double** column : {&out.targets_, &out.weights_, &out.offsets_})
     if (*column) *column += first;
+  for (const Group*& column : out.groups_) column += first;
   out.values_ += static_cast<std::size_t>(first) * layout_->row_bytes();
   return out;
 }

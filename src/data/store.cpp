@@ -10,12 +10,14 @@
 
 namespace flymc {
 
-Store::Store(Layout layout) : layout_(std::make_shared<const Layout>(std::move(layout))) {
+Store::Store(Layout layout, std::vector<GroupFactor> factors)
+    : factors_(std::move(factors)), layout_(std::make_shared<const Layout>(std::move(layout))) {
+  check_factors(factors_);
   block_rows_ = StoreBuilder::rows_per_block(*layout_);
   block_shift_ = std::countr_zero(static_cast<std::uint64_t>(block_rows_));
 }
 
-void Store::add_block(const ForeignBlock& block, std::shared_ptr<const void> owner) {
+void Store::add_block(ForeignBlock block, std::shared_ptr<const void> owner) {
   Holder holder;
   Block& view = holder.view;
   view.first_row_ = rows_;
@@ -25,14 +27,16 @@ void Store::add_block(const ForeignBlock& block, std::shared_ptr<const void> own
   view.targets_ = block.targets;
   view.weights_ = block.weights;
   view.offsets_ = block.offsets;
+  view.groups_ = std::move(block.groups);
   fact_kinds_ = {block.weights != nullptr, block.offsets != nullptr};
   holder.owner = std::move(owner);
   blocks_.push_back(std::move(holder));
   rows_ += block.rows;
 }
 
-Store Store::from_blocks(Layout layout, std::span<const ForeignBlock> blocks, std::shared_ptr<const void> owner) {
-  Store store(std::move(layout));
+Store Store::from_blocks(Layout layout, std::span<const ForeignBlock> blocks, std::shared_ptr<const void> owner,
+                         std::vector<GroupFactor> factors) {
+  Store store(std::move(layout), std::move(factors));
   if (blocks.empty()) throw InputError("the table has no rows");
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const Index rows = blocks[b].rows;
@@ -40,6 +44,9 @@ Store Store::from_blocks(Layout layout, std::span<const ForeignBlock> blocks, st
     if (last ? rows < 1 || rows > store.block_rows_ : rows != store.block_rows_)
       throw InputError(fmt::format("block {} has {} rows; every block of {} columns but the last has {}", b, rows,
                                    store.features(), store.block_rows_));
+    if (blocks[b].groups.size() != store.factors_.size())
+      throw InputError(fmt::format("block {} has groups of {} factors, expected {}", b, blocks[b].groups.size(),
+                                   store.factors_.size()));
     store.add_block(blocks[b], owner);
   }
   return store;
@@ -84,6 +91,11 @@ RowFacts Store::facts(RowId row) const {
   return {block.targets_[i], block.weights_ ? block.weights_[i] : 1.0, block.offsets_ ? block.offsets_[i] : 0.0};
 }
 
+Group Store::group(RowId row, std::size_t factor) const {
+  const auto [block, i, bytes] = address(row);
+  return block.groups_[factor][i];
+}
+
 double Store::value(RowId row, Index column) const {
   double out = 0.0;
   with_rows({&row, 1}, [&](const auto& x) { out = value_of(x, column); });
@@ -99,6 +111,7 @@ void Store::ask_for(RowId row) const {
   __builtin_prefetch(last);
   for (const double* column : {block.targets_, block.weights_, block.offsets_})
     if (column) __builtin_prefetch(column + in_block);
+  for (const Group* column : block.groups_) __builtin_prefetch(column + in_block);
   // GCC treats a function that only prefetches as having no effect, and drops calls of it.
   asm volatile("");
 }
@@ -134,8 +147,12 @@ void Store::add_weighted_rows(std::span<const RowId> rows, std::span<const doubl
 }
 
 Store Store::select(std::span<const RowId> rows) const {
-  StoreBuilder builder(*layout_, fact_kinds_);
-  for (std::size_t i = 0; i < rows.size(); ++i) builder.append(fetch(rows, i), facts(rows[i]));
+  StoreBuilder builder(*layout_, fact_kinds_, factors_);
+  std::vector<Group> groups(factors_.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t f = 0; f < groups.size(); ++f) groups[f] = group(rows[i], f);
+    builder.append(fetch(rows, i), facts(rows[i]), groups);
+  }
   return builder.finish();
 }
 

@@ -10,8 +10,8 @@
 
 namespace flymc {
 
-StoreBuilder::StoreBuilder(Layout layout, FactKinds kinds)
-    : store_(std::move(layout)), arena_(std::make_shared<Arena>()) {
+StoreBuilder::StoreBuilder(Layout layout, FactKinds kinds, std::vector<GroupFactor> factors)
+    : store_(std::move(layout), std::move(factors)), arena_(std::make_shared<Arena>()) {
   store_.fact_kinds_ = kinds;
 }
 
@@ -28,22 +28,31 @@ Index StoreBuilder::rows_per_block(Index features) {
   return std::clamp<Index>(static_cast<Index>(std::bit_floor(rows)), 256, 16384);
 }
 
-// Allocates a whole block: rows, then targets, weights and offsets. Memory that a short last block does not use is
+// Allocates a whole block: rows, then targets, weights and offsets, then the groups of each factor. Memory that a short last block does not use is
 // never touched.
 void StoreBuilder::open_block() {
   const auto rows = static_cast<std::size_t>(store_.block_rows_);
   const std::size_t row_bytes = store_.layout_->row_bytes();
   const auto [weight, offset] = store_.fact_kinds_;
   const std::size_t facts = 1 + (weight ? 1 : 0) + (offset ? 1 : 0);
-  auto* memory = static_cast<std::byte*>(arena_->allocate(rows * (row_bytes + facts * sizeof(double))));
+  auto* memory = static_cast<std::byte*>(
+      arena_->allocate(rows * (row_bytes + facts * sizeof(double) + store_.factors_.size() * sizeof(Group))));
   values_ = memory;
   targets_ = reinterpret_cast<double*>(memory + rows * row_bytes);
   weights_ = weight ? targets_ + rows : nullptr;
   offsets_ = offset ? targets_ + (facts - 1) * rows : nullptr;
+  groups_.clear();
+  for (std::size_t f = 0; f < store_.factors_.size(); ++f)
+    groups_.push_back(reinterpret_cast<Group*>(targets_ + facts * rows) + f * rows);
 }
 
 void StoreBuilder::close_block() {
-  store_.add_block({.values = values_, .targets = targets_, .weights = weights_, .offsets = offsets_, .rows = filled_},
+  store_.add_block({.values = values_,
+                    .targets = targets_,
+                    .weights = weights_,
+                    .offsets = offsets_,
+                    .rows = filled_,
+                    .groups = {groups_.begin(), groups_.end()}},
                    arena_);
   filled_ = 0;
 }
@@ -53,23 +62,25 @@ std::byte* StoreBuilder::next_row() {
   return values_ + static_cast<std::size_t>(filled_) * store_.layout_->row_bytes();
 }
 
-void StoreBuilder::add_facts(const RowFacts& facts) {
+void StoreBuilder::add_facts(const RowFacts& facts, std::span<const Group> groups) {
   targets_[filled_] = facts.target;
   if (weights_) weights_[filled_] = facts.weight;
   if (offsets_) offsets_[filled_] = facts.offset;
+  for (std::size_t f = 0; f < groups_.size(); ++f) groups_[f][filled_] = groups[f];
   if (++filled_ == store_.block_rows_) close_block();
 }
 
-void StoreBuilder::append(std::span<const double> cells, const RowFacts& facts) {
+void StoreBuilder::append(std::span<const double> cells, const RowFacts& facts, std::span<const Group> groups) {
   if (!arena_) throw InputError("the store is finished; rows cannot be added");
   store_.layout_->check(store_.rows_ + filled_, cells, facts);
+  check_groups(store_.rows_ + filled_, store_.factors_, groups);
   store_.layout_->pack(cells, next_row());
-  add_facts(facts);
+  add_facts(facts, groups);
 }
 
-void StoreBuilder::append(const std::byte* row, const RowFacts& facts) {
+void StoreBuilder::append(const std::byte* row, const RowFacts& facts, std::span<const Group> groups) {
   std::copy_n(row, store_.layout_->row_bytes(), next_row());
-  add_facts(facts);
+  add_facts(facts, groups);
 }
 
 Store StoreBuilder::finish() {

@@ -11,6 +11,7 @@
 #include "flymc/core/arena.hpp"
 #include "flymc/core/linear.hpp"
 #include "flymc/data/facts.hpp"
+#include "flymc/data/groups.hpp"
 #include "flymc/data/layout.hpp"
 
 namespace flymc {
@@ -29,6 +30,8 @@ class Block {
   RowId first_row() const { return first_row_; }
   Index rows() const { return rows_; }
   FactSpans facts() const { return {column(targets_), column(weights_), column(offsets_)}; }
+  // The group of each row in this factor, by its index in Store::factors().
+  std::span<const Group> groups(std::size_t factor) const { return {groups_[factor], static_cast<std::size_t>(rows_)}; }
   // Rows first ... first + count - 1 of this block, counted from its first row.
   Block part(Index first, Index count) const;
 
@@ -65,6 +68,7 @@ class Block {
   const Layout* layout_ = nullptr;  // the store's
   const std::byte* values_ = nullptr;
   const double *targets_ = nullptr, *weights_ = nullptr, *offsets_ = nullptr;  // the last two may be null
+  std::vector<const Group*> groups_;                                           // by factor
 };
 
 class Store {
@@ -83,6 +87,9 @@ class Store {
   FactKinds fact_kinds() const { return fact_kinds_; }
   RowFacts facts(RowId row) const;
   double target(RowId row) const { return facts(row).target; }
+  // The grouping factors. The order of the rows need not be that of a factor (data/group_index.hpp).
+  const std::vector<GroupFactor>& factors() const { return factors_; }
+  Group group(RowId row, std::size_t factor) const;
   // Feature `column` of a row; for messages and tests, not for sums.
   double value(RowId row, Index column) const;
   // eta[i K + k] = x_{rows[i]}' theta_k, plus the row's offset for k = 0. A row's result is bit-identical in any batch.
@@ -101,25 +108,27 @@ class Store {
                            const Vector& offsets = {});
 
   // Rows in memory owned elsewhere, such as a mapped file: consecutive rows in the layout's format, a target per row,
-  // and optional weights and offsets, which all blocks have or none.
+  // optional weights and offsets, which all blocks have or none, and the groups of each factor.
   struct ForeignBlock {
     const std::byte* values = nullptr;
     const double *targets = nullptr, *weights = nullptr, *offsets = nullptr;
     Index rows = 0;
+    std::vector<const Group*> groups = {};
   };
   // A store over such blocks that copies no rows and keeps `owner` alive. Every block but the last must have
   // StoreBuilder::rows_per_block rows, as a builder's blocks do, so that sums are the same bit for bit. Numbers must be
-  // finite and codes must be levels; this is not checked.
-  static Store from_blocks(Layout layout, std::span<const ForeignBlock> blocks, std::shared_ptr<const void> owner);
+  // finite, codes must be levels and groups must exist; this is not checked.
+  static Store from_blocks(Layout layout, std::span<const ForeignBlock> blocks, std::shared_ptr<const void> owner,
+                           std::vector<GroupFactor> factors = {});
 
  private:
   friend class StoreBuilder;
   friend class RowCopies;
   friend Store select(const Store&, std::span<const RowId>, const Communicator&);
-  explicit Store(Layout layout);
+  Store(Layout layout, std::vector<GroupFactor> factors);
   // The bytes of rows[i]; prefetches later rows, so call it for i = 0, 1, ... in order.
   const std::byte* fetch(std::span<const RowId> rows, std::size_t i) const;
-  void add_block(const ForeignBlock& block, std::shared_ptr<const void> owner);
+  void add_block(ForeignBlock block, std::shared_ptr<const void> owner);
   struct Holder {
     Block view;
     std::shared_ptr<const void> owner;  // keeps the block's memory
@@ -139,6 +148,7 @@ class Store {
   Index block_rows_ = 0;
   int block_shift_ = 0;  // block_rows_ is 2 to this power
   FactKinds fact_kinds_;
+  std::vector<GroupFactor> factors_;
   std::shared_ptr<const Layout> layout_ = std::make_shared<const Layout>();
   std::vector<Holder> blocks_;
 };
@@ -158,14 +168,15 @@ class StoreBuilder {
   explicit StoreBuilder(std::vector<std::string> columns, NumberType number_type = NumberType::float64,
                         FactKinds kinds = {})
       : StoreBuilder(Layout(std::move(columns), number_type), kinds) {}
-  explicit StoreBuilder(Layout layout, FactKinds kinds = {});
+  // Throws InputError if check_factors refuses the factors.
+  explicit StoreBuilder(Layout layout, FactKinds kinds = {}, std::vector<GroupFactor> factors = {});
   StoreBuilder(StoreBuilder&&) = default;  // not copyable: two copies would fill the same block
   StoreBuilder& operator=(StoreBuilder&&) = default;
 
-  // Throws InputError, and leaves the builder as it is, if Layout::check refuses the row.
-  void append(std::span<const double> cells, const RowFacts& facts);
-  // Appends the bytes of a row of a store with the same layout.
-  void append(const std::byte* row, const RowFacts& facts);
+  // Throws InputError, and leaves the builder as it is, if Layout::check or check_groups refuses the row.
+  void append(std::span<const double> cells, const RowFacts& facts, std::span<const Group> groups = {});
+  // Appends the bytes of a row of a store with the same layout and factors.
+  void append(const std::byte* row, const RowFacts& facts, std::span<const Group> groups = {});
   // Returns the store. Throws InputError if there are no rows, or if it was returned before.
   Store finish();
 
@@ -177,7 +188,7 @@ class StoreBuilder {
 
  private:
   std::byte* next_row();  // the place of the next row
-  void add_facts(const RowFacts& facts);
+  void add_facts(const RowFacts& facts, std::span<const Group> groups);
   void open_block();
   void close_block();
 
@@ -185,7 +196,8 @@ class StoreBuilder {
   std::shared_ptr<Arena> arena_;  // of all blocks; empty once finished
   std::byte* values_ = nullptr;   // of the block that is being filled, as the pointers below
   double *targets_ = nullptr, *weights_ = nullptr, *offsets_ = nullptr;
-  Index filled_ = 0;  // rows of that block so far
+  std::vector<Group*> groups_;  // by factor
+  Index filled_ = 0;            // rows of that block so far
 };
 
 }  // namespace flymc
