@@ -178,30 +178,61 @@ void PendingFile::commit() {
   flush(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
 }
 
-void write_at(const std::filesystem::path& path, std::uint64_t offset, std::span<const std::byte> bytes) {
-  Descriptor file(path, O_WRONLY | O_CREAT | O_NOFOLLOW);
-  if (!file.open()) cannot_write(path, std::strerror(errno));
+namespace {
+
+void write_all(int descriptor, const std::filesystem::path& path, std::uint64_t offset,
+               std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::pwrite(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) cannot_write(path, std::strerror(errno));
     bytes = bytes.subspan(static_cast<std::size_t>(written));
     offset += static_cast<std::uint64_t>(written);
   }
-  if (::fsync(file.number()) != 0) fail("cannot be flushed to the disk", path, errno);
-  if (!file.close()) cannot_write(path, std::strerror(errno));
 }
 
-void read_at(const std::filesystem::path& path, std::uint64_t offset, std::span<std::byte> bytes) {
-  const Descriptor file = Descriptor::of_file(path);
+void read_all(int descriptor, const std::filesystem::path& path, std::uint64_t offset, std::span<std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t got = ::pread(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t got = ::pread(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("cannot be read", path, errno);
     if (got == 0) throw FileError(fmt::format("{}: is cut short", path.string()));
     bytes = bytes.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
   }
+}
+
+}  // namespace
+
+void write_at(const std::filesystem::path& path, std::uint64_t offset, std::span<const std::byte> bytes) {
+  Descriptor file(path, O_WRONLY | O_CREAT | O_NOFOLLOW);
+  if (!file.open()) cannot_write(path, std::strerror(errno));
+  write_all(file.number(), path, offset, bytes);
+  if (::fsync(file.number()) != 0) fail("cannot be flushed to the disk", path, errno);
+  if (!file.close()) cannot_write(path, std::strerror(errno));
+}
+
+void read_at(const std::filesystem::path& path, std::uint64_t offset, std::span<std::byte> bytes) {
+  const Descriptor file = Descriptor::of_file(path);
+  read_all(file.number(), path, offset, bytes);
+}
+
+// The name is removed at once. It is that of a partial file, which the next PendingFile removes if the process dies
+// before.
+ScratchFile::ScratchFile(const std::filesystem::path& beside) : path_(beside) {
+  const PendingFile named(beside);
+  descriptor_ = ::open(named.path().c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor_ < 0) cannot_write(path_, std::strerror(errno));
+}
+
+ScratchFile::~ScratchFile() { ::close(descriptor_); }
+
+void ScratchFile::write(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  write_all(descriptor_, path_, offset, bytes);
+}
+
+void ScratchFile::read(std::uint64_t offset, std::span<std::byte> bytes) const {
+  read_all(descriptor_, path_, offset, bytes);
 }
 
 void write_whole(const std::filesystem::path& target, std::string_view bytes) {

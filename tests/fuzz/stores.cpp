@@ -1,5 +1,6 @@
-// A store of rows on disk: opens it with and without checking checksums, and reads every row.
+// A store of rows on disk: opens it with and without checking checksums, and reads every row and group.
 #include "flymc/data/files/store/store_file.hpp"
+#include "flymc/data/group_index.hpp"
 #include "flymc/data/row_copies.hpp"
 #include "fuzz.hpp"
 
@@ -20,6 +21,13 @@ void open_and_read(const std::string& path, flymc::Verify verify) {
   double sum = 0.0;
   for (std::size_t i = 0; i < copies.size(); ++i)
     for (Index feature = 0; feature < copies.features(); ++feature) sum += copies.value(i, feature);
+  const Threads threads(1);
+  for (std::size_t f = 0; f < std::min<std::size_t>(file.store.factors().size(), 3); ++f) {
+    const GroupIndex index(file.store, f, {threads});
+    RowId found = 0;
+    for (Group group = 0; group < index.groups(); ++group) found += static_cast<RowId>(index.rows(group).size());
+    fuzz::must(found == file.store.rows(), "every row is in a group");
+  }
   fuzz::must(copies.size() == ids.size() && (sum == sum || sum != sum), "every row is read");
 }
 

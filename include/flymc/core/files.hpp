@@ -66,6 +66,23 @@ class PendingFile {
   bool committed_ = false;
 };
 
+// A file without a name, for data that does not fit into memory. It vanishes with the object, or with the process.
+class ScratchFile {
+ public:
+  // On the disk of `beside`, a file that is being written. Throws FileError if no file can be created there.
+  explicit ScratchFile(const std::filesystem::path& beside);
+  ~ScratchFile();
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  // Throw FileError, also if bytes are read that were not written.
+  void write(std::uint64_t offset, std::span<const std::byte> bytes) const;
+  void read(std::uint64_t offset, std::span<std::byte> bytes) const;
+
+ private:
+  std::filesystem::path path_;  // for messages
+  int descriptor_;
+};
+
 // Write or read a part of a file that several ranks share. write_at creates the file if it does not exist, and does not
 // follow a link. Throw FileError.
 void write_at(const std::filesystem::path& path, std::uint64_t offset, std::span<const std::byte> bytes);

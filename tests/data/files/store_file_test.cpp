@@ -84,7 +84,7 @@ TEST_P(StoreFileOfEachPrecision, GivesTheCodesOfMemory) {
   const Layout layout(names, GetParam(), {0, 300, 0, 4});
   const Index rows = 2 * StoreBuilder::rows_per_block(layout) + 33;
   StoreBuilder builder(layout);
-  StoreWriter writer(folder("a.store"), layout, {{"encoding", "none"}});
+  StoreWriter writer(folder("a.store"), {.layout = layout, .metadata = {{"encoding", "none"}}});
   for (Index i = 0; i < rows; ++i) {
     const std::vector<double> cells = {std::sin(static_cast<double>(i)), static_cast<double>(i * 7 % 301), 1.0,
                                        static_cast<double>(i % 5)};

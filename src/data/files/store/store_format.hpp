@@ -7,9 +7,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "flymc/data/facts.hpp"
-#include "flymc/data/layout.hpp"
+#include "flymc/data/files/store/store_file.hpp"
+#include "flymc/data/groups.hpp"
 
 namespace flymc::store_format {
 
@@ -22,14 +24,21 @@ inline constexpr const char* begun_key =
     "flymc.table_rows";  // of a block, if not all of its rows begin a row of the table
 inline constexpr const char* levels_key = "flymc.levels";
 inline constexpr const char* precision_key = "flymc.precision";
+inline constexpr const char* factors_key = "flymc.factors";
 inline constexpr const char* numbers_version = "1";  // for rows of numbers
 inline constexpr const char* codes_version = "2";    // for rows with codes
 inline constexpr const char* slopes_version = "3";   // for rows with slopes
+inline constexpr const char* groups_version = "4";   // for rows with groups or scattered rows, whatever their cells
 
-std::shared_ptr<arrow::Schema> schema_of(const Layout& layout, FactKinds kinds);
+std::shared_ptr<arrow::Schema> schema_of(const StoreContents& contents);
 
-// The checksum of the rows, continued with each column of facts.
-std::string checksum(std::span<const std::byte> rows, const FactSpans& facts);
+// The grouping factors as text, and back. Throws InputError if some factor cannot be.
+std::string factors_text(std::span<const GroupFactor> factors);
+std::vector<GroupFactor> factors_from(const std::string& text);
+
+// The checksum of the rows, continued with each column of facts, the groups of each factor, and the origins.
+std::string checksum(std::span<const std::byte> rows, const FactSpans& facts,
+                     std::span<const std::span<const Group>> groups = {}, std::span<const std::uint64_t> origins = {});
 
 // The checksum of entries, sorted by key: their order in the file does not matter.
 std::string checksum(const std::map<std::string, std::string>& entries);

@@ -24,7 +24,7 @@ namespace flymc {
 namespace {
 
 constexpr RowId fewest_rows = 10;
-constexpr RowId rows_per_task = RowId{1} << 16;
+constexpr RowId rows_per_piece = RowId{1} << 16;
 
 // The facts of a row of the table, for any family.
 struct Known {
@@ -152,10 +152,10 @@ void check_facts(const std::deque<Opened>& runs, const CommonRows& common, const
       return a.target == b.target || (rounding > 0.0 && std::abs(std::log(a.target) - std::log(b.target)) <= rounding);
     };
     std::atomic<RowId> first = std::numeric_limits<RowId>::max();  // the first row that differs
-    const auto tasks = static_cast<std::size_t>((common.rows() + rows_per_task - 1) / rows_per_task);
+    const auto tasks = static_cast<std::size_t>((common.rows() + rows_per_piece - 1) / rows_per_piece);
     threads.run(tasks, [&](std::size_t task) {
-      const RowId begin = static_cast<RowId>(task) * rows_per_task,
-                  end = std::min(begin + rows_per_task, common.rows());
+      const RowId begin = static_cast<RowId>(task) * rows_per_piece,
+                  end = std::min(begin + rows_per_piece, common.rows());
       if (begin > first) return;
       const std::vector<RowId> left = common.own(0, begin, end), right = common.own(r, begin, end);
       const std::vector<RowId> left_stored = one.table.stored(left), right_stored = other.table.stored(right);

@@ -52,9 +52,12 @@ void write_part(const Job& job, const Table& table, const Encoding& encoding, Ro
   const auto block = static_cast<RowId>(StoreBuilder::rows_per_block(layout));
   RowId to_give = (block - before % block) % block;
   std::vector<double> given;
-  StoreWriter writer(directory.rows(rank, ranks).string(), layout,
-                     {{"encoding", encoding.to_json()}, {"part", fmt::format("{} of {}", rank + 1, ranks)}},
-                     encoding.fact_kinds(), table.files());
+  StoreWriter writer(
+      directory.rows(rank, ranks).string(),
+      {.layout = layout,
+       .kinds = encoding.fact_kinds(),
+       .metadata = {{"encoding", encoding.to_json()}, {"part", fmt::format("{} of {}", rank + 1, ranks)}},
+       .files = table.files()});
   std::map<std::string, std::int64_t, std::less<>> numbers;  // of the files, by name
   const std::vector<std::string> files = table.files();
   for (std::size_t i = 0; i < files.size(); ++i) numbers.emplace(files[i], static_cast<std::int64_t>(i));

@@ -10,6 +10,11 @@
 
 namespace flymc {
 
+// A row's origin as one number, which is not 0 because rows count from 1.
+constexpr std::uint64_t origin_key(std::int64_t file, RowId row) {
+  return static_cast<std::uint64_t>(file) << 44 | static_cast<std::uint64_t>(row);
+}
+
 // Rows follow each other as they do in the files, except where a file ends or rows were dropped. So the origins are a
 // list of runs, with a new run for each such place.
 class Origins {
