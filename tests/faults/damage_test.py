@@ -30,7 +30,7 @@ def first_part(run):
 @test
 def damaged_files_of_a_run_that_was_stopped(bench):
     # Arrow and Parquet files have unused bytes, so a flip there may be harmless; then the draws must be the same.
-    for name, flips, harmless in (("settings.toml", 20, False), ("preparation.flymc", 10, False), ("gaps.flymc", 10, False), ("rows.arrow", 20, True),
+    for name, flips, harmless in (("settings.toml", 20, False), ("manifest.json", 20, False), ("preparation.flymc", 10, False), ("gaps.flymc", 10, False), ("rows.arrow", 20, True),
                                   ("chains/chain-000.flymc", 10, False), (first_part(bench.stopped), 20, True)):
         run = bench.copy(bench.stopped)
         good, before, refused = (run / name).read_bytes(), runs.contents(run), 0
@@ -56,7 +56,7 @@ def damaged_files_of_a_run_that_was_stopped(bench):
 @test
 def advice_on_damaged_files_is_good(bench):
     """Deletes only what the message says, then resumes the run, which must give the same draws."""
-    for name in ("preparation.flymc", "gaps.flymc", "rows.arrow", "chains/chain-000.flymc", first_part(bench.stopped)):
+    for name in ("manifest.json", "preparation.flymc", "gaps.flymc", "rows.arrow", "chains/chain-000.flymc", first_part(bench.stopped)):
         run = bench.copy(bench.stopped)
         (run / name).write_bytes((run / name).read_bytes()[:-10])
         ended = bench.resume(run)

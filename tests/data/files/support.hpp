@@ -43,11 +43,11 @@ class Folder {
 using problems::message_of;
 
 // Whether each part occurs in the text; says which one does not.
-inline testing::AssertionResult says(const std::string& text, std::initializer_list<std::string_view> parts) {
+inline ::testing::AssertionResult says(const std::string& text, std::initializer_list<std::string_view> parts) {
   for (const auto part : parts)
     if (text.find(part) == std::string::npos)
-      return testing::AssertionFailure() << "'" << part << "' is not in: " << text;
-  return testing::AssertionSuccess();
+      return ::testing::AssertionFailure() << "'" << part << "' is not in: " << text;
+  return ::testing::AssertionSuccess();
 }
 
 }  // namespace flymc

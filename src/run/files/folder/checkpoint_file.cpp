@@ -52,7 +52,7 @@ std::optional<Checkpoint> load_checkpoint(const RunDirectory& run, std::uint64_t
   const FitOptions& fit = run.settings().fit;
   return reading(path, run.advice(chain), [&]() -> std::optional<Checkpoint> {
     const json value = read_record(path, "checkpoint");
-    if (fs::exists(run.preparation()) && value.at("preparation") != record_checksum(run.preparation()))
+    if (run.has_preparation() && value.at("preparation") != record_checksum(run.preparation()))
       throw InputError(
           fmt::format("{}: it belongs to another preparation than {}", path.string(), run.preparation().string()));
     Checkpoint out;

@@ -15,14 +15,35 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A run that failed before it had rows leaves only its settings. A run that died before it had settings leaves only
+// Other programs have files of this name, too.
+bool is_own_manifest(const fs::path& file) {
+  if (file.filename() != "manifest.json") return false;
+  try {
+    Manifest::of(file.parent_path());
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+// Whether the manifest of a run, if it can be read, says that the run is finished.
+bool says_finished(const fs::path& run) {
+  try {
+    return Manifest::of(run).report.has_value();
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+// A run that failed before it had rows leaves only its settings and a manifest. A run that died before it had settings leaves only
 // copies from another run.
 bool holds_nothing_of_worth(const fs::path& path) {
   const bool has_settings = fs::exists(path / "settings.toml");
   return std::all_of(fs::directory_iterator(path), fs::directory_iterator(), [&](const fs::directory_entry& entry) {
     const fs::path name = entry.path().filename();
-    return name == "settings.toml" || PendingFile::target_name(name) == "settings.toml" ||
-           (name.string().starts_with("rows") && name.extension() == ".partial") ||
+    const std::string target = PendingFile::target_name(name);
+    return name == "settings.toml" || target == "settings.toml" || is_own_manifest(entry) ||
+           target == "manifest.json" || (name.string().starts_with("rows") && name.extension() == ".partial") ||
            (!has_settings && (name.string().starts_with("starts.flymc") || name.string().starts_with("gaps.flymc") ||
                               name.string().starts_with("preparation.flymc")));
   });
@@ -41,7 +62,7 @@ void check_vacant(const fs::path& path, Existing existing) {
   if (holds_nothing_of_worth(path)) return;
   const bool is_run = fs::exists(path / "settings.toml");
   if (is_run && existing == Existing::replace) return;
-  if (fs::exists(path / "report.json"))
+  if (is_run && says_finished(path))
     throw InputError(
         fmt::format("{}: there is a finished run here; name another folder with {}, or replace it with {} "
                     "({} draws again from its rows)",
@@ -60,9 +81,10 @@ void remove_run(const fs::path& path) {
     const std::string own = entry.path().filename().string(), target = PendingFile::target_name(own);
     const std::string& name = target.empty() ? own : target;
     const auto is = [&](std::string_view file) { return name == file; };
-    if (is("preparation.flymc") || is("gaps.flymc") || is("starts.flymc") || is("draws.parquet") || is("report.json") ||
-        is("report.html") || is("formula.json") || is("formula.rds") || name == "chains" || name == "parts" ||
-        target == "settings.toml" || (name.starts_with("rows") && name.ends_with(".arrow")))
+    if (is("manifest.json") || is("preparation.flymc") || is("gaps.flymc") || is("starts.flymc") ||
+        is("draws.parquet") || is("report.json") || is("report.html") || is("formula.json") || is("formula.rds") ||
+        name == "chains" || name == "parts" || target == "settings.toml" ||
+        (name.starts_with("rows") && name.ends_with(".arrow")))
       fs::remove_all(entry.path());
   }
   fs::remove(path / "settings.toml");

@@ -176,7 +176,7 @@ bool prepared_for_its_prior(const RunDirectory& run) {
 }
 
 bool copy_preparation(const RunDirectory& base, const fs::path& folder, const Settings& settings) {
-  if (!fs::exists(base.preparation())) return false;
+  if (!base.has_preparation()) return false;
   json value = reading(base.preparation(), "delete it, and the new run makes its own", [&] {
     json read = read_record(base.preparation(), "preparation");
     count_of(read.at("bound_queries"));  // throws unless the fields that are changed below exist

@@ -8,11 +8,11 @@
 
 #include "../json/chain_report_json.hpp"
 #include "../json/record.hpp"
+#include "../json/sealed_json.hpp"
 #include "enough.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
-#include "flymc/core/nesting.hpp"
 #include "flymc/run/files/folder/run_directory.hpp"
 #include "flymc/run/files/folder/run_draws.hpp"
 #include "flymc/run/files/settings/families.hpp"
@@ -51,24 +51,9 @@ std::string to_json(const RunReport& report) {
 
 namespace {
 
-// The last field of report.json is a checksum of the file without that field.
-constexpr std::string_view report_end = "\n}\n", report_mark = ",\n  \"checksum\": \"";
-std::string seal_report(std::string_view json) {
-  return fmt::format("{}{}{}\"{}", json.substr(0, json.size() - report_end.size()), report_mark, checksum(json),
-                     report_end);
-}
-
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28;
 
-nlohmann::json parse_report(const std::string& text) {
-  const std::size_t mark = text.rfind(report_mark);
-  if (mark == std::string::npos || text != seal_report(text.substr(0, mark) + std::string(report_end)))
-    throw RecordError("its checksum is wrong");
-  if (too_deep(text)) throw RecordError("its brackets are nested too deep");
-  return nlohmann::json::parse(text);
-}
-
-// A checksum detects damage; it does not prove that a run wrote the file.
+// The checksum does not prove that a run wrote the file.
 void check_sizes(const RunReport& report) {
   const std::size_t all = report.coefficients.size(), classes = report.classes.size();
   if (report.rows < 1 || report.draws_per_chain < 1 || report.chains.empty() || all == 0)
@@ -103,7 +88,11 @@ std::vector<double> numbers_from(const nlohmann::json& list) {
 
 void write_report(const RunDirectory& directory, RunReport report) {
   report.draws_checksum = draws_checksum(directory.draws());
-  write_whole(directory.report(), seal_report(to_json(report)));
+  write_whole(directory.report(), seal_json(to_json(report)));
+  directory.record([](Manifest& manifest) {
+    manifest.report = time_now();
+    if (!manifest.draws) manifest.draws = manifest.report;
+  });
 }
 
 RunReport read_report(const RunDirectory& directory) {
@@ -111,7 +100,7 @@ RunReport read_report(const RunDirectory& directory) {
     throw InputError(fmt::format("{}: the run is not finished; {} goes on with it", directory.path().string(),
                                  mention_action("resume", directory.path().string())));
   try {
-    const auto value = parse_report(read_whole(directory.report(), most_bytes));
+    const auto value = parse_sealed_json(read_whole(directory.report(), most_bytes));
     RunReport report;
     value.at("flymc").get_to(report.version);
     value.at("rows").get_to(report.rows);

@@ -39,7 +39,8 @@ RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings
       std::make_unique<RunLock>(path, fmt::format("name another folder with {}, or wait for it", mention("out")));
   check_vacant(path, existing);
   if (existing == Existing::replace) remove_run(path);
-  if (fill) fill(path);
+  // Written even if it says that there is nothing yet: files that somebody left in the folder are not those of a stage.
+  (fill ? fill(path) : Manifest()).write(path);
   // Paths of tables become absolute, because a run may be resumed from another folder.
   Settings kept = settings;
   for (std::string& table : kept.table)

@@ -3,10 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
-#include <map>
-#include <optional>
-#include <set>
 
 #include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
@@ -17,44 +13,42 @@ namespace flymc {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-// The index of a file of rows and the number of parts, from its name. Empty if it is no such file.
-std::optional<std::pair<int, int>> part_of(std::string_view name) {
-  if (name == "rows.arrow") return std::pair(0, 1);
-  int part = 0, parts = 0, end = 0;
-  const std::string text(name);
-  if (std::sscanf(text.c_str(), "rows-%d-of-%d.arrow%n", &part, &parts, &end) < 2 ||
-      end != static_cast<int>(text.size()))
-    return std::nullopt;
-  return std::pair(part - 1, parts);
-}
-
-}  // namespace
-
 fs::path RunDirectory::base() const {
   if (settings_.from.empty()) return path_;
   const fs::path from(settings_.from);
   return from.is_absolute() ? from : (path_ / from).lexically_normal();
 }
 
-fs::path RunDirectory::rows(int part, int parts) const {
-  return base() / (parts == 1 ? "rows.arrow" : fmt::format("rows-{}-of-{}.arrow", part + 1, parts));
-}
+fs::path RunDirectory::rows(int part, int parts) const { return base() / name_of_rows(part, parts); }
 
 std::vector<std::string> RunDirectory::rows_files() const {
-  std::map<int, std::set<int>> found;  // for each number of parts, the parts that exist
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(base(), none))
-    if (const auto part = part_of(entry.path().filename().string())) found[part->second].insert(part->first);
-  for (const auto& [parts, there] : found) {
-    if (there.size() != static_cast<std::size_t>(parts) || *there.begin() != 0 || *there.rbegin() != parts - 1)
-      continue;
-    std::vector<std::string> files;
-    for (const int part : there) files.push_back(rows(part, parts).string());
-    return files;
+  const fs::path folder = base();
+  const Manifest there = Manifest::of(folder);
+  if (!there.rows) return {};
+  std::vector<std::string> files;
+  for (const RowsPart& part : there.rows->parts) {
+    const fs::path file = folder / part.file;
+    if (!fs::exists(file)) return {};
+    files.push_back(file.string());
   }
-  return {};
+  return files;
+}
+
+void RunDirectory::record(const std::function<void(Manifest&)>& change) const {
+  Manifest now = manifest();
+  change(now);
+  now.write(path_);
+}
+
+bool RunDirectory::has_starts() const { return manifest().starts.has_value(); }
+
+bool RunDirectory::has_preparation() const { return manifest().preparation && fs::exists(preparation()); }
+
+bool RunDirectory::has_draws() const { return manifest().draws && fs::exists(draws()); }
+
+bool RunDirectory::finished() const {
+  const Manifest now = manifest();
+  return now.draws && now.report && fs::exists(report()) && fs::exists(draws());
 }
 
 void RunDirectory::remove_rows() const {
@@ -62,7 +56,7 @@ void RunDirectory::remove_rows() const {
   for (const auto& entry : fs::directory_iterator(path_, none)) {
     const fs::path name = entry.path().filename();
     const std::string target = PendingFile::target_name(name);
-    if (part_of(target.empty() ? name.string() : target)) fs::remove(entry.path());
+    if (part_of_rows(target.empty() ? name.string() : target)) fs::remove(entry.path());
   }
 }
 

@@ -76,6 +76,22 @@ Encoding encoding_in(const StoreFile& rows, const Settings& settings) {
   return encoding;
 }
 
+void check_counted(const RunDirectory& run, const StoreFile& rows) {
+  const Manifest manifest = Manifest::of(run.base());
+  if (!manifest.rows) return;
+  RowId counted = 0;
+  for (const RowsPart& part : manifest.rows->parts) {
+    if (!part.rows) return;  // of an earlier version
+    counted += *part.rows;
+  }
+  if (counted != rows.store.rows())
+    throw InputError(
+        fmt::format("{}: it names {} rows, and their files have {}; delete it, and {} goes by the files that "
+                    "are there",
+                    (run.base() / "manifest.json").string(), counted, rows.store.rows(),
+                    mention_action("resume", run.base().string())));
+}
+
 StoreFile open_rows(const RunDirectory& run, Verify verify, const Execution& execution) {
   std::vector<std::string> files = run.rows_files();
   if (files.empty()) files.push_back(run.rows().string());  // the error then names this missing file
@@ -87,6 +103,7 @@ StoreFile open_rows(const RunDirectory& run, Verify verify, const Execution& exe
         fmt::format("{}: its draws are of other rows than there are in {} now, which was made anew since; draw again "
                     "({}), or bring the rows back",
                     run.path().string(), run.base().string(), mention_action("sample", run.base().string())));
+  check_counted(run, rows);
   return rows;
 }
 

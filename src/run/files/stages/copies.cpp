@@ -39,6 +39,12 @@ RunDirectory copy_without_draws(const RunDirectory& run, const fs::path& path, S
   for (const fs::path file : run.rows_files()) link_or_copy(file, path / file.filename());
   for (const char* name : {"starts.flymc", "gaps.flymc", "preparation.flymc", "chains"})
     copy_over(run.path() / name, path / name);
+  to.record([&](Manifest& manifest) {
+    const Manifest own = run.manifest();
+    manifest.rows = Manifest::of(run.base()).rows;
+    manifest.starts = own.starts;
+    manifest.preparation = own.preparation;
+  });
   return to;
 }
 
@@ -65,8 +71,12 @@ RunDirectory copy_run(const RunDirectory& run, const fs::path& path) {
   const RunLock lock(run);
   RunDirectory to = copy_without_draws(run, path, run.settings());
   const RunLock until_all_is_there(to);
-  // The report is copied last, because it marks the run as finished.
   for (const char* name : {"parts", "draws.parquet", "report.json"}) copy_over(run.path() / name, path / name);
+  to.record([&](Manifest& manifest) {
+    const Manifest own = run.manifest();
+    manifest.draws = own.draws;
+    manifest.report = own.report;
+  });
   return to;
 }
 

@@ -5,12 +5,14 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <span>
 
 #include "../folder/clock.hpp"
 #include "../folder/seen_files.hpp"
 #include "../settings/encoding_options.hpp"
 #include "flymc/core/error.hpp"
+#include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/data/files/store/store_file.hpp"
 #include "flymc/draws/files/draws_file.hpp"
@@ -39,10 +41,40 @@ void check_fits(const Encoding& encoding, const Settings& settings) {
                     coefficients, features, Encoding::most_features));
 }
 
-// Writes this rank's share of the table to its part of the rows. Parts begin at block boundaries, so the first rows of
+// The table's files, as they are before they are read. All ranks must see the same.
+std::vector<TableSource> sources_of(const Table& table, const Execution& execution) {
+  const std::vector<std::string> files = table.files();
+  const bool alone = execution.communicator.size() == 1;
+  const std::uint64_t most = std::clamp<std::uint64_t>(2048 / files.size(), 2, 32);
+  std::vector<TableSource> out(files.size());
+  std::vector<SeenFile> seen(files.size());
+  execution.threads.run(files.size(), [&](std::size_t f) {
+    const std::uint64_t pieces = alone && is_address(files[f]) ? 2 : most;  // each is a request to the object store
+    seen[f] = seen_table(files[f], pieces);
+    out[f] = {files[f], seen[f].bytes, pieces, seen[f].hash};
+  });
+  check_all_see(seen, execution.communicator);
+  return out;
+}
+
+// Says in the manifest which files have the rows. `written` has the number of rows in each.
+void record_rows(const RunDirectory& directory, const std::vector<TableSource>& sources,
+                 const std::vector<RowId>& written) {
+  directory.record([&](Manifest& manifest) {
+    manifest.rows = RowsEntry{{}, sources, ""};
+    std::vector<std::size_t> all(sources.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    const auto parts = static_cast<int>(written.size());
+    for (int part = 0; part < parts; ++part)
+      manifest.rows->parts.push_back(
+          {name_of_rows(part, parts), written[static_cast<std::size_t>(part)], all, time_now()});
+  });
+}
+
+// Writes this rank's share of the table to its part of the rows, and returns their number. Parts begin at block boundaries, so the first rows of
 // a share, up to the next block, are sent to the rank before, which appends them to its last block.
-void write_part(const Job& job, const Table& table, const Encoding& encoding, RowId before,
-                const Execution& execution) {
+RowId write_part(const Job& job, const Table& table, const Encoding& encoding, RowId before,
+                 const Execution& execution) {
   const RunDirectory& directory = job.directory;
   const Communicator& communicator = execution.communicator;
   const int rank = communicator.rank(), ranks = communicator.size();
@@ -104,6 +136,7 @@ void write_part(const Job& job, const Table& table, const Encoding& encoding, Ro
     communicator.send(std::as_bytes(std::span(given)), rank - 1);
   }
   writer.finish();
+  return writer.rows();
 }
 
 std::vector<std::string> left_out_index(const Table& table, const Encoding& encoding) {
@@ -128,17 +161,14 @@ void ingest(const Job& job) {
         fmt::format("{}: its rows are those of the run in {}, where they are not any more; bring them back, or fit the "
                     "table anew ({})",
                     directory.path().string(), directory.base().string(), mention_action("fit")));
-  if (job.first()) directory.remove_rows();
+  if (job.first()) {
+    if (directory.manifest().rows) directory.record([](Manifest& manifest) { manifest.rows.reset(); });
+    directory.remove_rows();
+  }
   const Settings& settings = job.settings();
   const auto began = Clock::now();
   const Table table = Table::open(settings.table, table_options(settings));
-  if (communicator.size() > 1) {
-    const std::vector<std::string> files = table.files();
-    std::vector<SeenFile> all;
-    for (const std::string& file : files)
-      all.push_back(seen_table(file, std::clamp<std::uint64_t>(2048 / files.size(), 2, 32)));
-    check_all_see(all, communicator);
-  }
+  const std::vector<TableSource> sources = sources_of(table, job.execution);
   job.monitor.say(fmt::format("ingest: {} file{}, {:.1f} MiB", table.files().size(),
                               table.files().size() == 1 ? "" : "s", static_cast<double>(table.bytes()) / 1048576.0));
   const Encoding encoding = Encoding::learn(table, encoding_options(settings), job.execution, [&](RowId rows) {
@@ -161,11 +191,14 @@ void ingest(const Job& job) {
   const std::vector<RowId> rows = gather_all(communicator, std::span<const RowId>(&own, 1));
   RowId before = 0;
   for (int r = 0; r < communicator.rank(); ++r) before += rows[static_cast<std::size_t>(r)];
+  std::vector<RowId> written;  // here, on one rank or on each
   if (*std::min_element(rows.begin(), rows.end()) >= StoreBuilder::rows_per_block(encoding.layout()))
-    write_part(job, table, encoding, before, job.execution);
+    written.push_back(write_part(job, table, encoding, before, job.execution));
   else if (job.first())
-    write_part(job, table, encoding, 0, {job.execution.threads});
-  job.wait_for_all();  // until all parts exist
+    written.push_back(write_part(job, table, encoding, 0, {job.execution.threads}));
+  written = gather_all(communicator, std::span<const RowId>(written));  // when all parts exist
+  if (job.first()) record_rows(directory, sources, written);
+  job.wait_for_all();  // until the manifest says so
   job.monitor.say(fmt::format("        {} rows of {} features{}{}, {:.1f} s", encoding.rows(),
                               encoding.feature_names().size() - (encoding.ends_with_parameter() ? 1 : 0),
                               encoding.dropped() ? fmt::format(" ({} rows dropped)", encoding.dropped()) : "",

@@ -33,6 +33,7 @@ void make_anew(const Job& job, const RunParts& parts) {
   const Preparation made =
       prepare(store, parts.model, options, {job.execution.threads, job.execution.communicator, &count});
   save_preparation(job.directory, made, parts.rows, job.communicator());
+  if (job.first()) job.directory.record([](Manifest& manifest) { manifest.preparation = time_now(); });
   const RowId queries = (made.anchor ? made.anchor->queries : 0) + made.bound_queries;
   job.monitor.say(
       fmt::format("         {} passes over the rows, {:.1f} s", queries / store.rows(), seconds_since(began)));
@@ -42,7 +43,7 @@ void make_anew(const Job& job, const RunParts& parts) {
 
 std::optional<Preparation> prepared(const Job& job, const RunParts& parts) {
   const RunDirectory& directory = job.directory;
-  bool there = job.found([&] { return std::filesystem::exists(directory.preparation()); });
+  bool there = job.found([&] { return directory.has_preparation(); });
   // A preparation made under another prior can be used if the new posterior lies where its bound was made for. If that
   // is unknown, as for regular MCMC, a new one is made. One rank decides.
   std::optional<Preparation> loaded;
@@ -51,7 +52,10 @@ std::optional<Preparation> prepared(const Job& job, const RunParts& parts) {
     if (job.found([&] { return !suits(parts.model, *loaded); })) {
       job.monitor.say("prepare: the posterior under this prior is not where the earlier run was prepared for");
       // Removing it also invalidates the starts that belong to it.
-      if (job.first()) std::filesystem::remove(directory.preparation());
+      if (job.first()) {
+        directory.record([](Manifest& manifest) { manifest.preparation.reset(); });
+        std::filesystem::remove(directory.preparation());
+      }
       job.wait_for_all();
       loaded.reset();
       there = false;

@@ -24,7 +24,7 @@ StoreFile open_old_or_new(const RunDirectory& directory, bool old, const Executi
     const std::vector<std::string> files = directory.rows_files();
     std::uintmax_t bytes = 0;
     for (const std::string& file : files) bytes += std::filesystem::file_size(file);
-    const bool verify = old && (!std::filesystem::exists(directory.preparation()) || bytes < read_in_a_second);
+    const bool verify = old && (!directory.has_preparation() || bytes < read_in_a_second);
     return open_store(files, verify ? Verify::numbers : Verify::metadata, execution);
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: delete it, and {} makes it again, the same if the table is", error.what(),
@@ -67,9 +67,10 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   SetUpSeconds set_up{had_rows ? 0.0 : seconds_since(began), 0.0};
   if (job.stopped()) return false;
   const RunParts parts = parts_of(open_old_or_new(directory, had_rows, job.execution), job.settings());
+  check_counted(directory, parts.rows);
   check_all_see_the_run(job, parts);
   const auto ingested = Clock::now();
-  const bool had_preparation = job.found([&] { return std::filesystem::exists(directory.preparation()); });
+  const bool had_preparation = job.found([&] { return directory.has_preparation(); });
   const std::optional<Preparation> preparation = prepared(job, parts);
   if (!had_preparation) set_up.prepare = seconds_since(ingested);
   return preparation && sample(job, parts, *preparation, set_up);

@@ -34,7 +34,12 @@ RunDirectory create_on(const RunDirectory& base, const std::filesystem::path& pa
   check_vacant(path, existing);
   if (!base.rows_files().empty()) parts_of(open_unverified(base), settings);
   const auto fill = [&](const std::filesystem::path& folder) {
-    write_starts(folder, base, copy_preparation(base, folder, settings));
+    Manifest made;
+    const bool copied = copy_preparation(base, folder, settings);
+    write_starts(folder, base, copied);
+    made.starts = time_now();
+    if (copied) made.preparation = made.starts;
+    return made;
   };
   return RunDirectory::create(path, settings, fill, existing);
 }

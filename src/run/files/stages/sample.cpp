@@ -110,12 +110,15 @@ bool sample(const Job& job, const RunParts& parts, const Preparation& preparatio
   const std::int64_t round = options.draws;
   std::int64_t goal = std::max<std::int64_t>(1, (chains.most_draws() + round - 1) / round) * round;
   // If the draws were already merged, parts are not needed and only the report is missing.
-  const bool merged = job.found([&] { return std::filesystem::exists(directory.draws()) && chains.all_at(goal); });
+  const bool merged = job.found([&] { return directory.has_draws() && chains.all_at(goal); });
   if (!merged && job.first()) chains.check_parts();
   if (merged && job.first()) check_ends(directory.draws(), parts.names, goal, chains.ends(parts));
   if (!merged && !draw_in_rounds(job, parts, sink, chains, goal)) return false;
   if (!job.first()) return true;
-  if (!merged) sink.merge(directory.draws());
+  if (!merged) {
+    sink.merge(directory.draws());
+    directory.record([](Manifest& manifest) { manifest.draws = time_now(); });
+  }
   RunReport report = make_report(parts, preparation, job.settings(), chains.reports(), goal);
   report.ingest_seconds = set_up.ingest;
   report.prepare_seconds = set_up.prepare;

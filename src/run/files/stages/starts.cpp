@@ -1,4 +1,4 @@
-// Stores starting places as a record. Its existence marks a run that was sampled from another.
+// Stores starting places as a record. The manifest of a run that was sampled from another names it.
 #include "starts.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ void write_starts(const fs::path& folder, const RunDirectory& base, bool with_pl
 }
 
 std::vector<Place> load_starts(const RunDirectory& run) {
-  if (!fs::exists(run.starts())) return {};
+  if (!run.has_starts()) return {};
   return reading(run.starts(), fmt::format("begin another run with {}", mention_action("sample")), [&] {
     std::vector<Place> places;
     const json all = read_record(run.starts(), "starts");
@@ -60,7 +60,7 @@ void start_where_others_ended(const RunDirectory& run, ChainPlan& plan) {
 
 std::uint64_t seed_of(const RunDirectory& run) {
   const std::uint64_t given = run.settings().fit.seed;
-  if (!fs::exists(run.starts())) return given;
+  if (!run.has_starts()) return given;
   const std::string lineage = record_checksum(run.starts()) + std::to_string(given);
   return XXH64(lineage.data(), lineage.size(), 0);
 }

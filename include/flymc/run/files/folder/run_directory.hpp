@@ -1,6 +1,7 @@
 // The folder of a run: its settings, its lock, and the names of its files.
 //
 //   settings.toml       the settings that were requested
+//   manifest.json       which of the following are done, and which files have the rows (manifest.hpp)
 //   rows.arrow          the rows, encoded (stage 1, ingest); with four ranks, rows-1-of-4.arrow ... rows-4-of-4.arrow
 //   preparation.flymc   the anchor and the collapsed bound (stage 2)
 //   gaps.flymc          part of the preparation: a byte per row, how likely the row is to be bright
@@ -8,11 +9,12 @@
 //   chains/             a checkpoint of each chain, to resume from
 //   parts/              draws of a run that is not finished
 //   draws.parquet       all draws (stage 3)
-//   report.json         the cost and diagnostics; the last file to appear
+//   report.json         the cost and diagnostics; the last of these to appear
 //
-// A stage is done when its file exists: files appear whole or not at all. A deleted file is recreated, and since draws
-// depend on the seed alone they are the same: rows.arrow from the table, preparation.flymc from the rows, and a chain
-// without a checkpoint from its first iteration.
+// A stage is done if the manifest says so and its files exist. Files appear whole or not at all, and the manifest is
+// written after them. A deleted file is recreated, and since draws depend on the seed alone they are the same:
+// rows.arrow from the table, preparation.flymc from the rows, and a chain without a checkpoint from its first
+// iteration.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "flymc/run/files/folder/manifest.hpp"
 #include "flymc/run/files/settings/settings.hpp"
 
 namespace flymc {
@@ -54,8 +57,9 @@ class RunDirectory {
   // because its table could not be read. Throws InputError if the folder contains more, or another process works on it.
   // The folder stays locked until a RunLock takes the lock over or this object is destroyed. If two processes create a
   // run in one folder, one of them gets it.
-  // `fill` writes its files before the settings are written; the settings make the folder a run.
-  using Fill = std::function<void(const std::filesystem::path& folder)>;
+  // `fill` writes files and returns the manifest that names them, before the settings are written; the settings make
+  // the folder a run.
+  using Fill = std::function<Manifest(const std::filesystem::path& folder)>;
   static RunDirectory create(const std::filesystem::path& path, const Settings& settings, const Fill& fill = nullptr,
                              Existing existing = Existing::keep);
   // Opens the folder of an earlier run. Throws InputError if there is none.
@@ -63,11 +67,15 @@ class RunDirectory {
 
   const std::filesystem::path& path() const { return path_; }
   const Settings& settings() const { return settings_; }
+  Manifest manifest() const { return Manifest::of(path_); }
+  // Changes the manifest on disk. One process at a time may do this, the one with the run's lock.
+  void record(const std::function<void(Manifest&)>& change) const;
   // The folder of the run whose rows are used: this run, or the one that `from` names.
   std::filesystem::path base() const;
   // The name of the file with part `part` of `parts` of the rows.
   std::filesystem::path rows(int part = 0, int parts = 1) const;
-  // The files that hold the rows, in order. Empty if a part is missing.
+  // The files that hold the rows, in order, by the manifest of that folder. Empty if the rows are not there, or a part is
+  // missing.
   std::vector<std::string> rows_files() const;
   // Removes the files of rows from the run's own folder, before they are recreated.
   void remove_rows() const;
@@ -77,7 +85,12 @@ class RunDirectory {
   std::filesystem::path checkpoint(std::uint64_t chain) const;
   std::filesystem::path draws() const { return path_ / "draws.parquet"; }
   std::filesystem::path report() const { return path_ / "report.json"; }
-  bool finished() const { return std::filesystem::exists(report()) && std::filesystem::exists(draws()); }
+  // Whether the run began where the chains of another ended.
+  bool has_starts() const;
+  bool has_preparation() const;
+  bool has_draws() const;
+  // Whether it has its draws and the report.
+  bool finished() const;
 
   // Tells the user how to recreate the draws of a chain if one of its files is damaged or lost.
   std::string advice(std::uint64_t chain) const;

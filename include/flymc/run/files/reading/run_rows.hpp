@@ -20,6 +20,9 @@ void check_rows(const RunDirectory& run);
 StoreFile open_rows(const RunDirectory& run, Verify verify, const Execution& execution);
 StoreFile open_unverified(const RunDirectory& run);
 
+// Throws InputError if the manifest counts other rows than there are in these, which are the run's.
+void check_counted(const RunDirectory& run, const StoreFile& rows);
+
 // A checksum of the numbers in the rows and of the encoding, which alone contains the names of levels.
 std::string fingerprint_of(const StoreFile& rows);
 
