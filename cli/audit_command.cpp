@@ -1,11 +1,9 @@
 // flymc audit: tests the draws of a run by regular MCMC on all rows.
 #include <atomic>
-#include <deque>
 #include <memory>
 
 #include "flags.hpp"
 #include "flymc/run/files/check/audit.hpp"
-#include "flymc/run/files/predict/hurdle.hpp"
 #include "progress.hpp"
 #include "run_commands.hpp"
 #include "speech.hpp"
@@ -46,21 +44,11 @@ void add_audit_command(CLI::App& app, Asked& asked) {
   audit_command.callback([&asked, options, json, quiet] {
     asked.command = [&asked, options, json, quiet] {
       check_usage(*options);
-      if (!HurdleRun::is_in(asked.run)) {
-        const Audit found = audited(RunDirectory(asked.run), *options, *quiet);
+      const Study study(asked.run);
+      print_parts(study.fits(), *json, Headings::names, [&](std::size_t i) {
+        const Audit found = audited(study.parts()[i].run, *options, *quiet);
         print("{}", in_flags(*json ? to_json(found) : found.text()));
-        return 0;
-      }
-      const HurdleRun hurdle(asked.run);
-      for (const RunDirectory* const part : {&hurdle.zero, &hurdle.count}) {
-        const Audit found = audited(*part, *options, *quiet);
-        const bool first = part == &hurdle.zero;
-        if (*json)
-          print("{}\"{}\":\n{}", first ? "{" : ",", part->settings().hurdle, in_flags(to_json(found)));
-        else
-          print("{}{}: {}", first ? "" : "\n", part->settings().hurdle, in_flags(found.text()));
-      }
-      if (*json) print("}}\n");
+      });
       return 0;
     };
   });

@@ -30,8 +30,11 @@ void add_check_command(CLI::App& app, Asked& asked) {
   check_command.callback([&asked, options, json] {
     asked.command = [&asked, options, json] {
       check_usage(*options);
-      const RunCheck found = check_run(RunDirectory(asked.run), *options);
-      print("{}", *json ? to_json(found) : found.text());
+      const Study study(asked.run);
+      print_parts(study.fits(), *json, Headings::names, [&](std::size_t i) {
+        const RunCheck found = check_run(study.parts()[i].run, *options);
+        print("{}", *json ? to_json(found) : found.text());
+      });
       return 0;
     };
   });

@@ -25,8 +25,10 @@ void add_export_command(CLI::App& app, Asked& asked) {
       "  flymc export run --out s3://bucket/draws.parquet");
   command.callback([&asked, given] {
     asked.command = [&asked, given] {
-      for (const auto& path : export_draws(RunDirectory(asked.run), given->out, given->reference_class))
-        print("{}\n", path.string());
+      const Study study(asked.run);
+      for (const Study::Part& part : study.parts())
+        for (const auto& path : export_draws(part.run, study.file_of(part, given->out), given->reference_class))
+          print("{}\n", path.string());
       return static_cast<int>(Exit::success);
     };
   });

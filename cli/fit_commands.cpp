@@ -36,8 +36,8 @@ struct TableFlags {
   }
   bool makes_run = true;
 
-  // Returns the fits that the flags describe: two for a hurdle, else one.
-  std::vector<Settings> fits() const {
+  // Returns the settings that the flags describe, after checking them.
+  Settings asked() const {
     Settings asked;
     if (!config.empty()) read_toml(config, asked);
     asked.from.clear();  // settings of a run that stood on another may be used to fit a table
@@ -47,22 +47,11 @@ struct TableFlags {
       throw CLI::ValidationError("name a table: a file, a pattern such as 'part-*.csv', or a folder", Exit::bad_usage);
     if (asked.target.empty())
       throw CLI::ValidationError("--target: name the column to explain, or write a --formula", Exit::bad_usage);
-    return blame_flags([&] { return fits_of(asked); }, config);
+    blame_flags([&] { return fits_of(asked); }, config);
+    return asked;
   }
-  Settings only_fit() const {
-    std::vector<Settings> all = fits();
-    if (all.size() > 1)
-      throw CLI::ValidationError(
-          fmt::format("--family: a hurdle is two fits, of the families {} and {}; `flymc fit` makes both",
-                      all[0].family, all[1].family),
-          Exit::bad_usage);
-    return std::move(all.front());
-  }
-  Runs new_runs(const std::vector<Settings>& all) const {
-    if (overwrite) check_table(all.front());
-    const Existing existing = overwrite ? Existing::replace : Existing::keep;
-    return all.size() > 1 ? Runs(HurdleRun::create(out, all, existing))
-                          : Runs(RunDirectory::create(out, all.front(), nullptr, existing));
+  Study new_study(const Settings& asked) const {
+    return Study::create(out, asked, overwrite ? Existing::replace : Existing::keep);
   }
 };
 
@@ -79,9 +68,9 @@ void add_fit(CLI::App& app, Asked& asked) {
     asked.makes = flags->out;
     asked.on_all_ranks = true;
     asked.command = [&asked, flags] {
-      const std::vector<Settings> fits = flags->fits();
-      return complete_runs(made_by_first(asked.ranks, flags->out, [&] { return flags->new_runs(fits); }), flags->output,
-                           asked.ranks);
+      const Settings settings = flags->asked();
+      const auto make = [&] { return flags->new_study(settings); };
+      return complete_study(made_by_first(asked.ranks, flags->out, make), flags->output, asked.ranks);
     };
   });
 }
@@ -98,14 +87,15 @@ void add_ingest(CLI::App& app, Asked& asked) {
     asked.makes = flags->out;
     asked.on_all_ranks = true;
     asked.command = [&asked, flags] {
-      const Settings settings = flags->only_fit();
-      const Runs made = made_by_first(asked.ranks, flags->out, [&] { return flags->new_runs({settings}); });
-      const RunDirectory& directory = made.parts.front();
+      const Settings settings = flags->asked();
+      const Study made = made_by_first(asked.ranks, flags->out, [&] { return flags->new_study(settings); });
       const bool speaks = asked.ranks.rank() == 0;
-      Progress progress(Progress::style_of(flags->output.quiet || !speaks), stop_requested);
-      std::optional<RunLock> lock;
-      if (speaks) lock.emplace(directory);
-      ingest(directory, progress, asked.ranks);
+      for (const Study::Part& part : made.parts()) {
+        Progress progress(Progress::style_of(flags->output.quiet || !speaks), stop_requested);
+        std::optional<RunLock> lock;
+        if (speaks) lock.emplace(part.run);
+        ingest(part.run, progress, asked.ranks);
+      }
       return static_cast<int>(Exit::success);
     };
   });
@@ -120,8 +110,11 @@ void add_plan(CLI::App& app, Asked& asked) {
   plan.footer("Example:\n  flymc plan clicks.parquet --target clicked");
   plan.callback([&asked, flags] {
     asked.command = [flags] {
-      const Plan made = make_plan(flags->only_fit());
-      print("{}", flags->output.json ? to_json(made) : made.text());
+      const std::vector<Settings> fits = fits_of(flags->asked());
+      print_parts(fits, flags->output.json, Headings::lines, [&](std::size_t i) {
+        const Plan made = make_plan(fits[i]);
+        print("{}", flags->output.json ? to_json(made) : made.text());
+      });
       return static_cast<int>(Exit::success);
     };
   });

@@ -10,7 +10,7 @@
 
 #include "flags.hpp"
 #include "flymc/core/error.hpp"
-#include "flymc/run/files/predict/hurdle.hpp"
+#include "flymc/run/files/study/study.hpp"
 #include "run_commands.hpp"
 #include "speech.hpp"
 #include "usage.hpp"
@@ -34,17 +34,9 @@ void add_flags(CLI::App& to, LooFlags& flags) {
 
 LeaveOneOut computed(const std::vector<std::string>& paths, const LooOptions& options) {
   check_usage(options);
-  std::deque<RunDirectory> runs;
+  std::deque<Study> studies;
   std::vector<NamedRun> named;
-  for (const std::string& path : paths) {
-    if (!HurdleRun::is_in(path)) {
-      named.push_back({runs.emplace_back(path), path});
-      continue;
-    }
-    HurdleRun hurdle(path);
-    const RunDirectory& zero = runs.emplace_back(std::move(hurdle.zero));
-    named.push_back({zero, path, &runs.emplace_back(std::move(hurdle.count))});
-  }
+  for (const std::string& path : paths) named.push_back({studies.emplace_back(path).runs(), path});
   for (std::size_t i = 0; i < paths.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (std::filesystem::equivalent(paths[i], paths[j]))

@@ -49,9 +49,8 @@ void add_predict_command(CLI::App& app, Asked& asked) {
   command.callback([&asked, given] {
     asked.command = [&asked, given] {
       check_usage(given->options);
-      const Runs runs = Runs::in(asked.run);
-      const RowId rows = runs.parts.size() > 1 ? predict(runs.parts[0], runs.parts[1], given->options, given->out)
-                                               : predict(runs.parts[0], given->options, given->out);
+      const Study study(asked.run);
+      const RowId rows = predict(study.runs(), given->options, given->out);
       tell("{} {} in {}\n", rows, rows == 1 ? "row is" : "rows are", given->out);
       return static_cast<int>(Exit::success);
     };

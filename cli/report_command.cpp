@@ -30,7 +30,9 @@ void add_report_command(CLI::App& app, Asked& asked) {
       ReportPageOptions options;
       options.interval = given->interval;
       options.spell = [](const std::string& text) { return in_flags(text); };
-      print("{}\n", write_report_page(RunDirectory(asked.run), given->out, options).string());
+      const Study study(asked.run);
+      for (const Study::Part& part : study.parts())
+        print("{}\n", write_report_page(part.run, study.file_of(part, given->out), options).string());
       return 0;
     };
   });

@@ -1,7 +1,6 @@
 // flymc sample and resume: commands that go on from an earlier run.
 #include <memory>
 
-#include "flymc/run/files/stages/run_on_another.hpp"
 #include "run_commands.hpp"
 #include "runs.hpp"
 #include "settings_flags.hpp"
@@ -33,13 +32,14 @@ void add_sample(CLI::App& app, Asked& asked) {
     asked.makes = given->out;
     asked.on_all_ranks = true;
     asked.command = [&asked, given] {
-      const RunDirectory base(asked.run);
-      Settings settings = settings_on(base, given->out);
-      given->settings.apply(settings);
-      check_usage(settings);
+      const Study base(asked.run);
+      const auto change = [&](Settings& settings) {
+        given->settings.apply(settings);
+        check_usage(settings);
+      };
       const Existing existing = given->overwrite ? Existing::replace : Existing::keep;
-      const auto make = [&] { return Runs(create_on(base, given->out, settings, existing)); };
-      return complete_runs(made_by_first(asked.ranks, given->out, make), given->output, asked.ranks);
+      const auto make = [&] { return Study::create_on(base, given->out, change, existing); };
+      return complete_study(made_by_first(asked.ranks, given->out, make), given->output, asked.ranks);
     };
   });
 }
@@ -53,7 +53,7 @@ void add_resume(CLI::App& app, Asked& asked) {
   resume.footer("Example:\n  flymc resume run");
   resume.callback([&asked, output] {
     asked.on_all_ranks = true;
-    asked.command = [&asked, output] { return complete_runs(Runs::in(asked.run), *output, asked.ranks); };
+    asked.command = [&asked, output] { return complete_study(Study(asked.run), *output, asked.ranks); };
   });
 }
 

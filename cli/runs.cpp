@@ -18,14 +18,6 @@
 namespace flymc {
 namespace {
 
-// The question that a part of a hurdle answers; empty for other runs.
-std::string heading(const Settings& settings) {
-  if (settings.hurdle.empty()) return "";
-  return settings.hurdle == "zero"
-             ? fmt::format("zero: whether {} is more than 0 ({})\n", settings.target, settings.family)
-             : fmt::format("count: {} where it is more than 0 ({})\n", settings.target, settings.family);
-}
-
 void print_summary(const RunDirectory& directory, const Output& output, const SummaryOptions& options) {
   const RunReport report = read_report(directory);
   Progress progress(Progress::style_of(output.quiet), stop_requested);
@@ -46,19 +38,8 @@ void print_summary(const RunDirectory& directory, const Output& output, const Su
 
 }  // namespace
 
-Runs::Runs(RunDirectory run) : path(run.path()) { parts.push_back(std::move(run)); }
-
-Runs::Runs(HurdleRun hurdle) : path(std::move(hurdle.path)) {
-  parts.push_back(std::move(hurdle.zero));
-  parts.push_back(std::move(hurdle.count));
-}
-
-Runs Runs::in(const std::filesystem::path& folder) {
-  return HurdleRun::is_in(folder) ? Runs(HurdleRun(folder)) : Runs(RunDirectory(folder));
-}
-
-Runs made_by_first(const Communicator& ranks, const std::filesystem::path& path, const std::function<Runs()>& make) {
-  std::optional<Runs> made;
+Study made_by_first(const Communicator& ranks, const std::filesystem::path& path, const std::function<Study()>& make) {
+  std::optional<Study> made;
   std::exception_ptr fault;
   if (ranks.rank() == 0) try {
       made.emplace(make());
@@ -68,23 +49,32 @@ Runs made_by_first(const Communicator& ranks, const std::filesystem::path& path,
   const bool failed = any(ranks, fault != nullptr);  // the others wait here
   if (fault) std::rethrow_exception(fault);
   if (failed) throw FirstRankFailed();
-  return made ? *std::move(made) : Runs::in(path);
+  return made ? *std::move(made) : Study(path);
 }
 
-int print_summaries(const Runs& runs, const Output& output, const SummaryOptions& options) {
-  const bool one = runs.parts.size() == 1;
-  for (std::size_t i = 0; i < runs.parts.size(); ++i) {
-    const Settings& settings = runs.parts[i].settings();
-    if (!one && output.json) print("{}\"{}\":\n", i == 0 ? "{" : ",", settings.hurdle);
-    if (!one && !output.json) print("{}{}", i == 0 ? "" : "\n", heading(settings));
-    print_summary(runs.parts[i], output, options);
+void print_parts(const std::vector<Settings>& fits, bool json, Headings headings,
+                 const std::function<void(std::size_t)>& print_one) {
+  if (fits.size() == 1) return print_one(0);
+  for (std::size_t i = 0; i < fits.size(); ++i) {
+    if (json)
+      print("{}\"{}\":\n", i == 0 ? "{" : ",", fits[i].part);
+    else if (headings == Headings::lines)
+      print("{}{}\n", i == 0 ? "" : "\n", heading_of(fits[i]));
+    else
+      print("{}{}: ", i == 0 ? "" : "\n", fits[i].part);
+    print_one(i);
   }
-  if (!one && output.json) print("}}\n");
+  if (json) print("}}\n");
+}
+
+int print_summaries(const Study& study, const Output& output, const SummaryOptions& options) {
+  print_parts(study.fits(), output.json, Headings::lines,
+              [&](std::size_t i) { print_summary(study.parts()[i].run, output, options); });
   return Exit::success;
 }
 
 // mpirun ends the ranks that are left when one is lost. They wait for that one, and may not get to a checkpoint.
-int complete_runs(const Runs& runs, const Output& output, const Communicator& ranks) {
+int complete_study(const Study& study, const Output& output, const Communicator& ranks) {
   const bool speaks = ranks.rank() == 0;
   if (ranks.size() == 1)
     stop_on_signals(usual_last_words);
@@ -93,24 +83,24 @@ int complete_runs(const Runs& runs, const Output& output, const Communicator& ra
         !speaks ? ""
                 : shown(fmt::format("\nflymc: this job is to end (a rank was lost, or somebody stopped it); `flymc "
                                     "resume {}` goes on from the last checkpoint, on any number of ranks\n",
-                                    for_a_shell(runs.path.string()))));
-  for (const RunDirectory& directory : runs.parts) {
+                                    for_a_shell(study.path().string()))));
+  for (const Study::Part& part : study.parts()) {
     Progress progress(Progress::style_of(output.quiet || !speaks), stop_requested);
-    if (!output.quiet && speaks) tell("{}", heading(directory.settings()));
-    const bool done = complete(directory, progress, ranks);
+    if (!output.quiet && speaks) tell("{}", part.name().empty() ? "" : heading_of(part.run.settings()) + "\n");
+    const bool done = complete(part.run, progress, ranks);
     progress.finish();
     if (!done) {
-      if (speaks) tell("stopped; `flymc resume {}` goes on from here\n", for_a_shell(runs.path.string()));
+      if (speaks) tell("stopped; `flymc resume {}` goes on from here\n", for_a_shell(study.path().string()));
       return Exit::interrupted;
     }
   }
   if (!speaks) return Exit::success;
-  for (const RunDirectory& directory : runs.parts)
+  for (const Study::Part& part : study.parts())
     if (!output.quiet)
-      tell("draws are in {}; `flymc export {} --out draws.nc` writes them for ArviZ\n", directory.draws().string(),
-           for_a_shell(directory.path().string()));
+      tell("draws are in {}; `flymc export {} --out draws.nc` writes them for ArviZ\n", part.run.draws().string(),
+           for_a_shell(part.run.path().string()));
   if (!output.quiet) tell("\n");
-  return print_summaries(runs, output);
+  return print_summaries(study, output);
 }
 
 }  // namespace flymc

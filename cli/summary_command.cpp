@@ -27,7 +27,7 @@ void add_summary_command(CLI::App& app, Asked& asked) {
   summary.callback([&asked, given] {
     asked.command = [&asked, given] {
       check_usage(given->options);
-      return print_summaries(Runs::in(asked.run), given->output, given->options);
+      return print_summaries(Study(asked.run), given->output, given->options);
     };
   });
 }

@@ -11,7 +11,7 @@ from source_rules import plant, run, sources
 
 LINE = "core comm data model bound anchor bright kernel draws diagnose chain run show".split()
 ROOMS = {"data": "table encoding store".split(),
-         "run": "json settings folder reading stages predict compare check".split()}
+         "run": "json settings folder reading stages predict compare check study".split()}
 ONLY_CORE = {"draws", "diagnose"}
 LIBRARIES = ("Eigen/", "unsupported/Eigen/", "Random123/", "boost/math/", "fmt/", "sanitizer/", "tbb/", "nlohmann/",
              "toml++/", "sys/")

@@ -21,6 +21,7 @@ PYTHON = """# Python reference
 ::: flymc.Fit
     options: {inherited_members: true}
 ::: flymc.HurdleFit
+    options: {inherited_members: true}
 ::: flymc.Audit
 ::: flymc.Check
 ::: flymc.compare

@@ -22,10 +22,12 @@ from ._core import BoundViolation, FileError, InputError
 from ._core import version as __version__
 from .auditing import Audit
 from .checking import Check
-from .fits import Fit, load, resume
+from .comparison import Comparison, compare
+from .fits import Fit
 from .fitting import fit, plan
 from .hurdles import HurdleFit
-from .leave_one_out import Comparison, Loo, compare
+from .leave_one_out import Loo
+from .opening import load, resume
 from .priors import Flat, Laplace, Normal, StudentT
 
 __all__ = [

@@ -47,32 +47,24 @@ def table_files(paths: Sequence[str], delimiter: str | None = None) -> list[str]
     The files of a table, in order. An InputError if they are not those of one table.
     """
 
-def is_hurdle(path: str) -> bool:
-    """Whether both parts of a hurdle are in this folder."""
-
-def plan(settings: Mapping[str, Sequence[str]], json: bool = False) -> str:
-    """The rows, parameters, memory, passes and time of a fit."""
-
 class Run:
     """A run on disk."""
 
     def __init__(self, path: str) -> None:
         """The folder of an earlier run."""
 
-    @staticmethod
-    def create(path: str, settings: Mapping[str, Sequence[str]], base: Run | None = None, overwrite: bool = False) -> Run:
-        """
-        A new folder with these settings; with a base, those of the base unless given.
-        """
+    @property
+    def path(self) -> str: ...
 
-    @staticmethod
-    def create_fits(path: str, settings: Mapping[str, Sequence[str]], overwrite: bool = False) -> list[Run]:
+    @property
+    def part(self) -> str:
         """
-        The same for the fits that a family stands for: a run, or both parts of a hurdle.
+        The name of the part of the target that it explains; empty for the whole.
         """
 
     @property
-    def path(self) -> str: ...
+    def heading(self) -> str:
+        """The part in words; empty for the whole."""
 
     @property
     def finished(self) -> bool: ...
@@ -110,12 +102,6 @@ class Run:
     def write_draws(self, out: str, reference_class: str = '') -> None:
         """The draws of what the summary has, as a Parquet file."""
 
-    def predict(self, table: Sequence[str], out: str, interval: float, draws: int, missing: str, delimiter: str, kind: str, times: Sequence[float], threads: int) -> int:
-        """Predictions for a table's rows, to a file."""
-
-    def predict_hurdle(self, zero: Run, table: Sequence[str], out: str, interval: float, draws: int, missing: str, delimiter: str, kind: str, times: Sequence[float], threads: int) -> int:
-        """The same by this count part and its zero part."""
-
     def log_likelihood(self, rows: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """A row per draw, a column per row of the table."""
 
@@ -149,6 +135,25 @@ class Run:
 
     def conclude(self, path: str) -> Run | None:
         """A finished run of what this one has drawn; none if that is nothing."""
+
+def create_study(path: str, settings: Mapping[str, Sequence[str]], base: str | None = None, overwrite: bool = False) -> list[Run]:
+    """
+    New runs with these settings: one, or one for each part of the target. With the folder of a base, they use its rows, and settings are those of the base unless given.
+    """
+
+def open_study(path: str) -> list[Run]:
+    """The runs in a folder: one, or one for each part of the target."""
+
+def plan(settings: Mapping[str, Sequence[str]], json: bool = False) -> str:
+    """The rows, parameters, memory, passes and time of a fit."""
+
+def predict(runs: Sequence[Run], table: Sequence[str], out: str, interval: float, draws: int, missing: str, delimiter: str, kind: str, times: Sequence[float], threads: int) -> int:
+    """Predictions for a table's rows by the runs of a study, to a file."""
+
+def rows_of_parts(runs: Sequence[Run], rows: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+    """
+    For each run of a study but the first: positions in `rows`, which the first run numbers, and its own numbers.
+    """
 
 class LooRows:
     """
@@ -236,10 +241,10 @@ class LeaveOneOut:
         """Their places in the list, the best first."""
 
 def leave_one_out(names: Sequence[str], fits: Sequence[Sequence[Run]], rows: int, seed: int) -> LeaveOneOut:
-    """A fit is a run, or both parts of a hurdle."""
+    """A fit is a run, or the runs of a study."""
 
 def difference_estimate(rows: int, total: float, squares: float, proxies: Sequence[float], exact: Sequence[float]) -> SumEstimate:
     """A sum over all rows, of proxies of all and exact terms of some."""
 
-def loo_rows(names: Sequence[str], runs: Sequence[Run], count: int, seed: int) -> LooRows:
-    """The rows of one run, or the common rows of several."""
+def loo_rows(names: Sequence[str], fits: Sequence[Sequence[Run]], count: int, seed: int) -> LooRows:
+    """The rows of one fit, or the common rows of several."""

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from . import tables
+from . import arrays, tables
 from ._core import InputError, families_of_means, means
 from .fits import Fit
 from .fitting import fit
@@ -56,7 +56,7 @@ class _Estimator(BaseEstimator):
             )
         except InputError as error:
             raise InputError(_spoken(tables.left_out(str(error), "X"), said)) from None
-        assert isinstance(found, Fit)  # the estimators fit no hurdle
+        assert isinstance(found, Fit)  # the estimators fit no parts of a target
         theta = found.array().reshape(-1, len(found.names))
         if set(found.names[X.shape[1] + 1 :]) & {"sigma", "shape"}:  # a parameter besides coefficients
             setattr(self, found.names[-1] + "_", float(theta[:, -1].mean()))
@@ -84,7 +84,7 @@ class _Estimator(BaseEstimator):
         size = max(1, BATCH // (self.draws_.shape[0] * self.draws_.shape[1]))
         for first in range(0, X.shape[0], size):
             rows = X[first : first + size]
-            rows = rows.toarray() if tables.is_sparse(X) else rows
+            rows = rows.toarray() if arrays.is_sparse(X) else rows
             # A sum over columns in their order, not a matrix product: so a row has the same bits in any batch.
             eta = np.broadcast_to(self.draws_[:, :, 0], (len(rows), *self.draws_.shape[:2])).copy()
             for j in range(rows.shape[1]):

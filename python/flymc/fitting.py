@@ -11,15 +11,15 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from . import _core, folders, hurdles, tables
+from . import _core, arrays, folders, tables
 from .columns import did_you_mean
-from .fits import Fit, conclude_or_raise
+from .fits import Fit
 from .formulas import Design, by_terms, streamed
 from .hurdles import HurdleFit
 from .launchers import warn_of_lone_fits
+from .opening import complete
 from .priors import Priors, prior_text
 from .settings import words
-from .watching import watch
 
 NO_CUTS = "formula: the cut points of an ordered target are its intercepts; leave out '- 1' or '0 +'"
 
@@ -135,14 +135,12 @@ def fit(
         table, settings, design = _prepare(formula, data, given, spool)
         prior = design.expand(prior) if design else by_terms(prior) if settings.get("formula") else prior
         with tables.named(table, by_formula=design is not None):
-            runs = _core.Run.create_fits(str(path), words({**settings, "table": table, "prior": prior_text(prior)}), overwrite)
+            given = words({**settings, "table": table, "prior": prior_text(prior)})
+            runs = _core.create_study(str(path), given, overwrite=overwrite)
             if design:
                 for run in runs:
                     design.save(pathlib.Path(run.path))
-            if len(runs) > 1:
-                return hurdles.complete(runs, [temporary], progress)
-            done = watch(runs[0], progress)
-    return Fit(runs[0], [temporary]) if done else conclude_or_raise(runs[0], [temporary])
+            return complete(runs, [temporary], progress)
 
 
 def plan(formula: str | None, data: Any, family: str = "logistic", **settings: Any) -> str:
@@ -187,12 +185,12 @@ def _prepare(
         if len(data) != 2:
             raise TypeError(f"data: a tuple of {len(data)}; arrays are given as (X, y)")
         target = "y" if formula is None or "~" in formula else formula
-        tables.check_index(data[1], "y", data[0], "X")
-        tables.check_index(settings.get("weights"), "weights", data[0], "X")
-        tables.check_index(settings.get("weights"), "weights", data[1], "y")
+        arrays.check_index(data[1], "y", data[0], "X")
+        arrays.check_index(settings.get("weights"), "weights", data[0], "X")
+        arrays.check_index(settings.get("weights"), "weights", data[1], "y")
         _set_order(settings, {target: data[1]}, target)
-        is_array = tables.is_array(data[0])  # `columns` then names its columns; for a frame it selects some
-        data = tables.table_of_arrays(*data, settings.get("columns"), target)
+        is_array = arrays.is_array(data[0])  # `columns` then names its columns; for a frame it selects some
+        data = arrays.table_of_arrays(*data, settings.get("columns"), target)
         formula = formula or target
         if "~" not in formula and (is_array or not settings.get("columns")):
             settings["columns"] = [name for name in data.schema.names if name not in (target, *facts)]
@@ -201,9 +199,9 @@ def _prepare(
     _set_order(settings, data, formula.split("~")[0].strip())
     weights = settings.get("weights")
     if weights is not None and not isinstance(weights, str):
-        data = tables.with_weights(data, weights, settings.get("columns"), settings.get("exclude") or ())
-        settings["weights"] = tables.WEIGHTS
-        facts.append(tables.WEIGHTS)
+        data = arrays.with_weights(data, weights, settings.get("columns"), settings.get("exclude") or ())
+        settings["weights"] = arrays.WEIGHTS
+        facts.append(arrays.WEIGHTS)
     if "~" in formula:
         for name in ("columns", "exclude", "categorical", "no_intercept"):
             if settings.get(name):

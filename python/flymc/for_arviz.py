@@ -28,13 +28,13 @@ class LogLikelihood:
 
 
 def inference_data(
-    theta: np.ndarray,
+    posterior: Mapping[str, np.ndarray],
     names: Sequence[str],
     statistics: Mapping[str, np.ndarray],
     log_likelihood: LogLikelihood | None,
     version: str,
 ) -> Any:
-    """Returns the draws of coefficients (chain, draw, coefficient), statistics of the sampler, and the input of
+    """Returns variables of the posterior, (chain, draw, coefficient) each, statistics of the sampler, and the input of
     `loo`."""
     try:
         import arviz  # noqa: F401
@@ -42,14 +42,18 @@ def inference_data(
     except ImportError as error:
         raise ImportError(_NEEDED) from error
 
-    coordinates = {"chain": np.arange(theta.shape[0]), "draw": np.arange(theta.shape[1])}
+    chains, draws, _ = next(iter(posterior.values())).shape
+    coordinates = {"chain": np.arange(chains), "draw": np.arange(draws)}
     attributes = {"inference_library": "flymc", "inference_library_version": version}
 
     def dataset(variables: dict[str, Any], **extra: Any) -> Any:
         return xarray.Dataset(variables, coords={**coordinates, **extra}, attrs=attributes)
 
     groups = {
-        "posterior": dataset({"theta": (("chain", "draw", "coefficient"), theta)}, coefficient=list(names)),
+        "posterior": dataset(
+            {name: (("chain", "draw", "coefficient"), values) for name, values in posterior.items()},
+            coefficient=list(names),
+        ),
         "sample_stats": dataset({name: (("chain", "draw"), values) for name, values in statistics.items()}),
     }
     if (of := log_likelihood) is not None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from . import _core
 from .columns import did_you_mean
 from .for_arviz import plot
-
-if TYPE_CHECKING:
-    from .fits import Fit
 
 _SLOW, _FAR = 4, 40  # how many parameters are drawn by default
 
@@ -24,9 +23,17 @@ def _nearness_to_zero(parameter: Mapping[str, Any]) -> float:
 
 
 class Plots:
-    """The plots of a `Fit`. They return the result of ArviZ's function and pass other arguments to it."""
+    """The plots of a fit. They return the result of ArviZ's function and pass other arguments to it."""
 
-    def plot_trace(self: Fit, names: Sequence[str] | None = None, *, reference_class: Any = None, **arviz: Any) -> Any:
+    def _named_array(self, reference_class: Any) -> tuple[list[str], np.ndarray]:
+        """Returns the names of the parameters, and their draws as (chain, draw, parameter)."""
+        raise NotImplementedError
+
+    def _parameters(self, reference_class: Any) -> list[dict[str, Any]]:
+        """Returns the summary of each parameter."""
+        raise NotImplementedError
+
+    def plot_trace(self, names: Sequence[str] | None = None, *, reference_class: Any = None, **arviz: Any) -> Any:
         """Draws in their order, by chain: `arviz.plot_trace` of these parameters.
 
         Without `names` they are the four with the fewest effective draws, the worst first. For a softmax they are
@@ -34,19 +41,19 @@ class Plots:
         """
         return _drawn(self, "trace", names, (_SLOW, _effective_draws), reference_class, arviz)
 
-    def plot_rank(self: Fit, names: Sequence[str] | None = None, *, reference_class: Any = None, **arviz: Any) -> Any:
+    def plot_rank(self, names: Sequence[str] | None = None, *, reference_class: Any = None, **arviz: Any) -> Any:
         """Ranks of each chain's draws among all: `arviz.plot_rank`, of the parameters that `plot_trace` draws.
 
         Where chains agree, the ranks of each are uniform.
         """
         return _drawn(self, "rank", names, (_SLOW, _effective_draws), reference_class, arviz)
 
-    def plot_pair(self: Fit, names: Sequence[str] | None = None, *, reference_class: Any = None, **arviz: Any) -> Any:
+    def plot_pair(self, names: Sequence[str] | None = None, *, reference_class: Any = None, **arviz: Any) -> Any:
         """Draws of each pair of parameters against each other: `arviz.plot_pair`, of the parameters that `plot_trace`
         draws."""
         return _drawn(self, "pair", names, (_SLOW, _effective_draws), reference_class, arviz)
 
-    def plot_forest(self: Fit, names: Sequence[str] | None = None, *, reference_class: Any = None, **arviz: Any) -> Any:
+    def plot_forest(self, names: Sequence[str] | None = None, *, reference_class: Any = None, **arviz: Any) -> Any:
         """Intervals below each other: `arviz.plot_forest` of these parameters, with the draws of all chains together.
 
         Without `names`, at most 40 parameters are shown: those that lie the most posterior standard deviations from 0,
@@ -57,7 +64,7 @@ class Plots:
 
 
 def _drawn(
-    fit: Fit,
+    fit: Plots,
     kind: str,
     names: Sequence[str] | None,
     of_many: tuple[int, Callable[[Mapping[str, Any]], float]],
@@ -67,7 +74,7 @@ def _drawn(
     known, draws = fit._named_array(reference_class)
     if names is None:
         most, order = of_many
-        worst = sorted(fit._report_from(reference_class)["parameters"], key=order)[:most]
+        worst = sorted(fit._parameters(reference_class), key=order)[:most]
         names = [p["name"] for p in worst]
         if order is _nearness_to_zero:
             names = [name for name in known if name in names]

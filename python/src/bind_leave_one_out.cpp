@@ -8,28 +8,22 @@
 #include "bindings.hpp"
 #include "flymc/run/files/compare/leave_one_out.hpp"
 #include "run.hpp"
+#include "runs.hpp"
 
 using namespace nanobind::literals;
 
 namespace flymc {
 namespace {
 
-std::vector<NamedRun> with_names(const std::vector<std::string>& names, const std::vector<const Run*>& runs) {
-  std::vector<NamedRun> named;
-  for (std::size_t i = 0; i < runs.size(); ++i) named.push_back({runs[i]->directory(), names.at(i)});
-  return named;
-}
-// As above, with both parts of each hurdle.
 std::vector<NamedRun> with_names(const std::vector<std::string>& names,
                                  const std::vector<std::vector<const Run*>>& fits) {
   std::vector<NamedRun> named;
-  for (std::size_t i = 0; i < fits.size(); ++i)
-    named.push_back({fits[i].at(0)->directory(), names.at(i), fits[i].size() > 1 ? &fits[i][1]->directory() : nullptr});
+  for (std::size_t i = 0; i < fits.size(); ++i) named.push_back({directories(fits[i]), names.at(i)});
   return named;
 }
-LooRows loo_rows_of(const std::vector<std::string>& names, const std::vector<const Run*>& runs, RowId count,
-                    std::uint64_t seed) {
-  return flymc::loo_rows(with_names(names, runs), count, seed);
+LooRows loo_rows_of(const std::vector<std::string>& names, const std::vector<std::vector<const Run*>>& fits,
+                    RowId count, std::uint64_t seed) {
+  return flymc::loo_rows(with_names(names, fits), count, seed);
 }
 LeaveOneOut leave_one_out_of(const std::vector<std::string>& names, const std::vector<std::vector<const Run*>>& fits,
                              RowId rows, std::int64_t seed) {
@@ -71,7 +65,7 @@ void bind_leave_one_out(nb::module_& m) {
       .def_ro("warnings", &LeaveOneOut::warnings)
       .def_prop_ro("ranks", &LeaveOneOut::ranks, "Their places in the list, the best first.");
   m.def("leave_one_out", &leave_one_out_of, "names"_a, "fits"_a, "rows"_a, "seed"_a, Free(),
-        "A fit is a run, or both parts of a hurdle.");
+        "A fit is a run, or the runs of a study.");
   m.def(
       "difference_estimate",
       [](RowId rows, double total, double squares, const std::vector<double>& proxies,
@@ -80,8 +74,8 @@ void bind_leave_one_out(nb::module_& m) {
       },
       "rows"_a, "total"_a, "squares"_a, "proxies"_a, "exact"_a,
       "A sum over all rows, of proxies of all and exact terms of some.");
-  m.def("loo_rows", &loo_rows_of, "names"_a, "runs"_a, "count"_a, "seed"_a, Free(),
-        "The rows of one run, or the common rows of several.");
+  m.def("loo_rows", &loo_rows_of, "names"_a, "fits"_a, "count"_a, "seed"_a, Free(),
+        "The rows of one fit, or the common rows of several.");
 }
 
 }  // namespace flymc

@@ -18,11 +18,9 @@ namespace flymc {
 void bind_run(nb::module_& m) {
   nb::class_<Run>(m, "Run", "A run on disk.")
       .def(nb::init<const std::string&>(), "path"_a, "The folder of an earlier run.")
-      .def_static("create", &Run::create, "path"_a, "settings"_a, "base"_a = nb::none(), "overwrite"_a = false, Free(),
-                  "A new folder with these settings; with a base, those of the base unless given.")
-      .def_static("create_fits", &Run::create_fits, "path"_a, "settings"_a, "overwrite"_a = false, Free(),
-                  "The same for the fits that a family stands for: a run, or both parts of a hurdle.")
       .def_prop_ro("path", &Run::path)
+      .def_prop_ro("part", &Run::part, "The name of the part of the target that it explains; empty for the whole.")
+      .def_prop_ro("heading", &Run::heading, "The part in words; empty for the whole.")
       .def_prop_ro("finished", &Run::finished)
       .def_prop_ro("settings", &Run::settings)
       .def("ingest", &Run::ingest, Free(), "The first stage.")
@@ -37,10 +35,6 @@ void bind_run(nb::module_& m) {
       .def("check_draws", &Run::check_draws, Free(), "Raises InputError if draws.parquet does not belong to this run.")
       .def("write_draws", &Run::write_draws, "out"_a, "reference_class"_a = "", Free(),
            "The draws of what the summary has, as a Parquet file.")
-      .def("predict", &Run::predict, "table"_a, "out"_a, "interval"_a, "draws"_a, "missing"_a, "delimiter"_a, "kind"_a,
-           "times"_a, "threads"_a, Free(), "Predictions for a table's rows, to a file.")
-      .def("predict_hurdle", &Run::predict_hurdle, "zero"_a, "table"_a, "out"_a, "interval"_a, "draws"_a, "missing"_a,
-           "delimiter"_a, "kind"_a, "times"_a, "threads"_a, Free(), "The same by this count part and its zero part.")
       .def(
           "log_likelihood",
           [](const Run& run, const std::vector<RowId>& rows) {

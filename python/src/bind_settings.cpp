@@ -16,7 +16,6 @@
 #include "flymc/data/files/table/source.hpp"
 #include "flymc/data/files/table/table.hpp"
 #include "flymc/run/files/settings/families.hpp"
-#include "flymc/run/files/stages/plan.hpp"
 #include "run.hpp"
 
 using namespace nanobind::literals;
@@ -26,13 +25,6 @@ namespace {
 
 // Whether targets are numbers whose mean depends on the linear predictor alone.
 bool gives_mean(const FamilyCard& card) { return card.target == TargetKind::number && !card.times && !card.trials; }
-
-std::string plan(const Words& words, bool json) {
-  Settings settings;
-  apply(words, settings);
-  const Plan made = make_plan(settings);
-  return json ? to_json(made) : shown(made.text());
-}
 
 }  // namespace
 
@@ -123,11 +115,6 @@ void bind_settings(nb::module_& m) {
       },
       "paths"_a, "delimiter"_a = nb::none(), Free(),
       "The files of a table, in order. An InputError if they are not those of one table.");
-  m.def(
-      "is_hurdle", [](const std::string& path) { return HurdleRun::is_in(path); }, "path"_a,
-      "Whether both parts of a hurdle are in this folder.");
-  m.def("plan", &plan, "settings"_a, "json"_a = false, Free(),
-        "The rows, parameters, memory, passes and time of a fit.");
 }
 
 }  // namespace flymc

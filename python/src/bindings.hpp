@@ -10,6 +10,7 @@ using Free = nanobind::call_guard<nanobind::gil_scoped_release>;
 
 void bind_settings(nanobind::module_& m);
 void bind_run(nanobind::module_& m);
+void bind_study(nanobind::module_& m);
 void bind_leave_one_out(nanobind::module_& m);
 
 }  // namespace flymc

@@ -56,5 +56,6 @@ NB_MODULE(_core, m) {
   m.attr("version") = FLYMC_VERSION;
   bind_settings(m);
   bind_run(m);
+  bind_study(m);
   bind_leave_one_out(m);
 }

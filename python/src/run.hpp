@@ -18,15 +18,12 @@
 #include "flymc/run/files/check/check.hpp"
 #include "flymc/run/files/check/replicates.hpp"
 #include "flymc/run/files/compare/inspect.hpp"
-#include "flymc/run/files/compare/loo.hpp"
 #include "flymc/run/files/folder/report.hpp"
 #include "flymc/run/files/folder/run_draws.hpp"
-#include "flymc/run/files/predict/hurdle.hpp"
-#include "flymc/run/files/predict/predict.hpp"
 #include "flymc/run/files/reading/reported_draws.hpp"
 #include "flymc/run/files/stages/copies.hpp"
 #include "flymc/run/files/stages/run.hpp"
-#include "flymc/run/files/stages/run_on_another.hpp"
+#include "flymc/run/files/study/study.hpp"
 #include "flymc/show/files/report_page.hpp"
 
 namespace flymc {
@@ -42,11 +39,6 @@ inline void put(const Words& words, Settings& settings) {
     if (found == nullptr) throw InputError("there is no setting '" + name + "'");
     found->set(settings, values);
   }
-}
-
-inline void apply(const Words& words, Settings& settings) {
-  put(words, settings);
-  check(settings);
 }
 
 // Keeps the messages of a run until Python fetches them. Chains write from their own threads, Python reads from
@@ -96,34 +88,9 @@ class Run {
   explicit Run(RunDirectory directory) : directory_(std::move(directory)), notes_(std::make_unique<Notes>()) {}
   explicit Run(const std::string& path) : Run(RunDirectory(path)) {}
 
-  static Run create(const std::string& path, const Words& words, const Run* base, bool overwrite) {
-    Settings settings = base ? settings_on(base->directory_, path) : Settings();
-    apply(words, settings);
-    const Existing existing = overwrite ? Existing::replace : Existing::keep;
-    if (base) return Run(create_on(base->directory_, path, settings, existing));
-    if (overwrite) check_table(settings);
-    return Run(RunDirectory::create(path, settings, nullptr, existing));
-  }
-
-  // One run, or both parts of a hurdle.
-  static std::vector<Run> create_fits(const std::string& path, const Words& words, bool overwrite) {
-    Settings settings;
-    put(words, settings);
-    const std::vector<Settings> fits = fits_of(settings);
-    if (overwrite) check_table(fits.front());
-    const Existing existing = overwrite ? Existing::replace : Existing::keep;
-    std::vector<Run> out;
-    if (fits.size() == 1) {
-      out.emplace_back(RunDirectory::create(path, fits.front(), nullptr, existing));
-      return out;
-    }
-    HurdleRun made = HurdleRun::create(path, fits, existing);
-    out.emplace_back(std::move(made.zero));
-    out.emplace_back(std::move(made.count));
-    return out;
-  }
-
   std::string path() const { return directory_.path().string(); }
+  std::string part() const { return directory_.settings().part; }
+  std::string heading() const { return heading_of(directory_.settings()); }
   bool finished() const { return directory_.finished(); }
   Words settings() const {
     Words words;
@@ -159,18 +126,6 @@ class Run {
   void write_draws(const std::string& out, const std::string& reference_class) const {
     const RunReport report = read_report(directory_);
     flymc::write_draws(draws_of(directory_, report), report.reported(reference_class), out);
-  }
-  std::int64_t predict(const std::vector<std::string>& table, const std::string& out, double interval,
-                       std::int64_t draws, const std::string& missing, const std::string& delimiter,
-                       const std::string& kind, const std::vector<double>& times, int threads) const {
-    return flymc::predict(directory_, {table, delimiter, missing, interval, draws, kind, times, threads}, out);
-  }
-  std::int64_t predict_hurdle(const Run& zero, const std::vector<std::string>& table, const std::string& out,
-                              double interval, std::int64_t draws, const std::string& missing,
-                              const std::string& delimiter, const std::string& kind, const std::vector<double>& times,
-                              int threads) const {
-    return flymc::predict(zero.directory_, directory_,
-                          {table, delimiter, missing, interval, draws, kind, times, threads}, out);
   }
   RowMatrix log_likelihood(const std::vector<RowId>& rows) const { return flymc::log_likelihood(directory_, rows); }
   std::vector<std::vector<RowId>> bright_rows(std::uint64_t chain, std::int64_t draws) const {

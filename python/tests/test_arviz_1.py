@@ -33,7 +33,7 @@ PROGRAM = """
     kept = np.load(file)
     likelihood = for_arviz.LogLikelihood("clicked", kept["rows"], kept["values"], 3000, kept["observed"], kept["drawn"])
     names = kept["names"].tolist()
-    data = for_arviz.inference_data(kept["theta"], names, {"lp": kept["lp"]}, likelihood, "0")
+    data = for_arviz.inference_data({"theta": kept["theta"]}, names, {"lp": kept["lp"]}, likelihood, "0")
     assert isinstance(data, xarray.DataTree)
     for plot in (arviz.plot_trace, arviz.plot_forest):
         assert plot(data) is not None

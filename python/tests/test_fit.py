@@ -362,7 +362,7 @@ def test_a_stopped_fit_goes_on_to_the_same_draws(parquet, tmp_path):
     from flymc.settings import words
 
     settings = {"target": "clicked", "chains": 2, "warmup": 200, "draws": 20000, "seed": 7, "threads": 1}
-    run = _core.Run.create(str(tmp_path / "run"), words({**settings, "table": [str(parquet)]}))
+    (run,) = _core.create_study(str(tmp_path / "run"), words({**settings, "table": [str(parquet)]}))
 
     def stop_when_it_samples():
         while not any(not warming and done > 100 for _, warming, done, *_ in run.progress()):

@@ -54,7 +54,7 @@ def test_a_sample_says_what_all_rows_do():
     assert some.p_loo == pytest.approx(every.p_loo, rel=0.3) and every.p_loo == pytest.approx(4, abs=0.5)
     # The root mean square of the errors of 300 samples, which is accurate to 4 %, equals the standard error.
     exact = every.sample["elpd"].to_numpy()
-    of = _core.loo_rows([""], [fit._run], 20_000, 0)
+    of = _core.loo_rows([""], [[fit._run]], 20_000, 0)
     z = []
     for seed in range(300):
         at = np.random.default_rng(seed).choice(20_000, 1000, replace=False)
@@ -67,7 +67,7 @@ def test_proxies_are_two_cumulants_of_the_log_likelihood(quick):
     """With weights and an offset, by hand."""
     table = made(2000).assign(known=0.2, times=np.arange(2000) % 3)
     fit = flymc.fit("y", table, columns=["x", "z"], weights="times", offset="known", **{**quick, "draws": 400})
-    of = _core.loo_rows([""], [fit._run], 5000, 0)
+    of = _core.loo_rows([""], [[fit._run]], 5000, 0)
     counted = table[table["times"] > 0]
     assert of.rows == len(counted) and of.sampled[0] == list(counted.index)
     theta = fit.array().reshape(-1, 3)
@@ -115,7 +115,7 @@ def test_more_coefficients_than_directions(quick):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(4000, 150))
     fit = flymc.fit(None, (X, rng.random(4000) < expit(X[:, 0])), **{**quick, "draws": 400})
-    of = _core.loo_rows([""], [fit._run], 300, 0)
+    of = _core.loo_rows([""], [[fit._run]], 300, 0)
     exact = fit.loo(rows=300).sample["elpd"].to_numpy()
     errors = exact - of.proxies[:, 0]
     plain = exact - np.log(np.exp(fit.log_likelihood(of.sampled[0])).mean(axis=0))
@@ -204,7 +204,7 @@ def test_several_files(quick, tmp_path):
     sample = here.loo(rows=200).sample
     assert sample["file"].str.endswith(("here-0.csv", "here-1.csv", "here-2.csv")).all()
     assert sample["file"].nunique() == 3 and sample["file_row"].max() <= 300
-    of = _core.loo_rows(["", ""], [here._run, there._run], 200, 0)
+    of = _core.loo_rows(["", ""], [[here._run], [there._run]], 200, 0)
     one, other = (fit.origins(rows) for fit, rows in zip((here, there), of.sampled, strict=True))
     assert (one["file"].str[-6:] == other["file"].str[-6:]).all() and (one["file_row"] == other["file_row"]).all()
     # The whole table as one file, and from memory.

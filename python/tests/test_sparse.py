@@ -3,7 +3,7 @@
 import flymc
 import numpy as np
 import pytest
-from flymc import tables
+from flymc import arrays
 from scipy import sparse
 
 
@@ -32,7 +32,7 @@ def test_the_draws_are_those_of_the_matrix(kind, matrix, quick):
 def test_rows_are_written_out_a_few_at_a_time(matrix):
     X, y = matrix
     wide = sparse.hstack([X] * 200).tocsr()
-    batches = list(tables.table_of_arrays(wide, y, None, "y"))
+    batches = list(arrays.table_of_arrays(wide, y, None, "y"))
     assert len(batches) == 3 and sum(batch.num_rows for batch in batches) == 4000
     np.testing.assert_array_equal(batches[1].column(5).to_numpy(), X[1747:3494, 5].toarray()[:, 0])
 

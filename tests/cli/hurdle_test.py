@@ -1,5 +1,6 @@
 """Hurdle counts, two fits by one command: compared with statsmodels, predictions, leave-one-out, and refusals."""
 import json
+import re
 import shutil
 
 import numpy as np
@@ -102,11 +103,57 @@ def test_the_parts_are_runs(folder):
     assert both["count"] == json.loads(flymc("summary", "run/count", "--json", folder=folder))
     # The count part is standardised by all rows, like the zero part.
     assert "default" in both["count"]["choices"]
-    for words in (("check", "run"), ("report", "run"), ("export", "run", "--out", "x.nc"), ("sample", "run", "--out", "again")):
-        said = refusal(*words, folder=folder)
-        assert "run: here are the two runs of a hurdle, and one is needed: run/zero is of whether" in said
     for part in ("zero", "count"):
         assert "nothing looks wrong" in flymc("check", f"run/{part}", folder=folder)
+
+
+def test_every_command_takes_the_folder_of_both(folder):
+    """Each prints or writes for both parts what it does for a part alone."""
+    said = flymc("check", "run", folder=folder)
+    assert said == "zero: " + flymc("check", "run/zero", folder=folder) + "\ncount: " + flymc("check", "run/count", folder=folder)
+    both = json.loads(flymc("check", "run", "--json", folder=folder))
+    assert both == {part: json.loads(flymc("check", f"run/{part}", "--json", folder=folder)) for part in ("zero", "count")}
+    assert flymc("report", "run", folder=folder) == "run/zero/report.html\nrun/count/report.html\n"
+    assert flymc("report", "run", "--out", "visits.html", folder=folder) == "visits_zero.html\nvisits_count.html\n"
+    for part, family in (("zero", "logistic"), ("count", "truncated_poisson")):
+        page = (folder / f"visits_{part}.html").read_text()
+        assert f"A {family} regression of visits" in page and ("Exposure, to which" in page) == (part == "count")
+    assert flymc("export", "run", "--out", "draws.parquet", folder=folder) == "draws_zero.parquet\ndraws_count.parquet\n"
+    for part in ("zero", "count"):
+        np.testing.assert_array_equal(pa.parquet.read_table(folder / f"draws_{part}.parquet")["age"],
+                                      pa.parquet.read_table(folder / "run" / part / "draws.parquet")["age"])
+    assert flymc("export", "run", "--out", "draws.csv", folder=folder).split() == [
+        f"draws_{part}_{chain}.csv" for part in ("zero", "count") for chain in (1, 2)]
+
+
+def test_both_parts_are_sampled_again(folder):
+    """With a seed, the parts have different random numbers, as in a fit with that seed; without one, those of the run."""
+    flymc("sample", "run", "--seed", 12, "--prior", "normal(0, 1)", "--out", "seeded", "--quiet", folder=folder)
+    text = [(folder / "seeded" / part / "settings.toml").read_text() for part in ("zero", "count")]
+    seeds = [int(re.search(r"^seed = (\d+)", one, re.MULTILINE)[1]) for one in text]
+    assert seeds[0] == 12 and seeds[1] == 12 ^ 0x687572646C650000
+    assert all("prior = 'normal(0, 1)'" in one for one in text)
+    zero, count = draws_of(folder / "seeded" / "zero"), draws_of(folder / "seeded" / "count")
+    assert np.abs(np.corrcoef(np.hstack([zero, count]).T)[:4, 4:]).max() < 4.5 / np.sqrt(len(zero))
+    flymc("sample", "run", "--out", "same", "--quiet", folder=folder)
+    for part in ("zero", "count"):
+        kept = [re.search(r"^seed = .*", (folder / run / part / "settings.toml").read_text(), re.MULTILINE)[0] for run in ("run", "same")]
+        assert kept[0] == kept[1]
+    assert "run/zero: there is a finished run here" in refusal("sample", "same", "--out", "run", folder=folder)
+
+
+def test_a_plan_and_the_first_stage_are_of_both(folder):
+    given = ("t.parquet", "--target", "visits", "--family", "hurdle_poisson", "--exposure", "years")
+    text = flymc("plan", *given, folder=folder)
+    assert text.startswith("zero: whether visits is more than 0 (logistic)\nrows          6000\n")
+    assert "\n\ncount: visits where it is more than 0 (truncated_poisson)\nrows " in text
+    plans = json.loads(flymc("plan", *given, "--json", folder=folder))
+    assert list(plans) == ["zero", "count"] and plans["zero"]["rows"] == 6000
+    assert plans["count"]["rows"] == (visits(6000)["visits"] > 0).sum()
+    flymc("ingest", *given, *QUICK[:-1], "--quiet", "--out", "begun", folder=folder)
+    assert not (folder / "begun" / "zero" / "report.json").exists() and (folder / "begun" / "count" / "rows.arrow").exists()
+    flymc("resume", "begun", "--quiet", folder=folder)
+    np.testing.assert_array_equal(draws_of(folder / "begun" / "count"), draws_of(folder / "run" / "count"))
 
 
 def test_draws_of_the_parts_are_independent(folder):
@@ -236,17 +283,14 @@ def test_what_is_refused(tmp_path):
     negative[7], broken[3] = -1, 2.5
     assert "column 'visits', row 8: -1 is not a count" in refused(table | {"visits": negative})
     assert "column 'visits', row 4: 2.5 is not a count" in refused(table | {"visits": broken})
-    assert "is more than 0 in every row, so that there is no hurdle; fit it by --family truncated_poisson" in refused(
+    assert "is more than 0 in every row, so whether it is needs no fit; fit it by --family truncated_poisson" in refused(
         table | {"visits": table["visits"] + 1})
     assert "nothing to explain" in refused(table | {"visits": 0 * table["visits"]})
-    assert "holds text, and a hurdle has counts" in refused(table | {"visits": np.where(table["visits"] > 0, "yes", "no")})
+    assert "holds text, and a count is a number" in refused(table | {"visits": np.where(table["visits"] > 0, "yes", "no")})
     write(pa.table(table), tmp_path / "t.csv")
     for more, said in ((("--positive", "1"), "only the logistic"), (("--trials", "age"), "only for the binomial"),
                        (("--bound", "anchored"), "no quadratic stays below the likelihood of the truncated_poisson family")):
         assert said in flymc(*words, *more, folder=tmp_path, expect=2, both=True)
-    for command in (("plan",), ("ingest", "--out", "x")):
-        said = flymc(command[0], "t.csv", "--target", "visits", "--family", "hurdle_poisson", *command[1:], folder=tmp_path, expect=2, both=True)
-        assert "a hurdle is two fits, of the families logistic and truncated_poisson; `flymc fit` makes both" in said
 
 
 def test_one_folder_one_fit(tmp_path):

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "flymc/run/files/settings/families.hpp"
 #include "flymc/run/files/settings/priors.hpp"
 #include "flymc/show/html.hpp"
 #include "flymc/show/intervals.hpp"
@@ -83,7 +84,7 @@ std::string model_section(const Shown& of) {
     if (!column.empty()) out += fmt::format("<p>{}: {}.</p>\n", what, escaped(readable_name(column)));
   };
   say("Weights, by which rows count several times", settings.weights);
-  if (settings.hurdle != "zero") {
+  if (uses_offset(settings)) {
     say("Offset, which is added to the linear predictor", settings.offset);
     say("Exposure, to which the mean is in proportion", settings.exposure);
   }

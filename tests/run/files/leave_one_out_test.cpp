@@ -56,7 +56,7 @@ class LeaveOneOutOfRuns : public flymc::testing::ScratchFolder {
 
 TEST_F(LeaveOneOutOfRuns, OfAllRowsItIsTheSumOfTheirTerms) {
   const RunDirectory run = finished("run", {"x"});
-  const NamedRun named{run, "run"};
+  const NamedRun named{{&run}, "run"};
   const LeaveOneOut found = leave_one_out({&named, 1}, {.rows = 1000});
   const LooOfRun& of = found.runs.front();
   ASSERT_EQ(found.rows, 300);
@@ -87,7 +87,7 @@ TEST_F(LeaveOneOutOfRuns, OfAllRowsItIsTheSumOfTheirTerms) {
 
 TEST_F(LeaveOneOutOfRuns, DoesNotDependOnThreads) {
   const RunDirectory one = finished("one", {"x", "w"}, 1), two = finished("two", {"x", "w"}, 2);
-  const NamedRun first{one, ""}, second{two, ""};
+  const NamedRun first{{&one}, ""}, second{{&two}, ""};
   const LeaveOneOut a = leave_one_out({&first, 1}, {.rows = 280, .seed = 3});
   const LeaveOneOut b = leave_one_out({&second, 1}, {.rows = 280, .seed = 3});
   EXPECT_EQ(a.runs[0].terms, b.runs[0].terms);
@@ -98,7 +98,7 @@ TEST_F(LeaveOneOutOfRuns, DoesNotDependOnThreads) {
 
 TEST_F(LeaveOneOutOfRuns, DifferencesAreThoseOfTheTerms) {
   const RunDirectory noise = finished("noise", {"w"}, 1), real = finished("real", {"x"}, 1);
-  const std::vector<NamedRun> both = {{noise, "noise"}, {real, "real"}};
+  const std::vector<NamedRun> both = {{{&noise}, "noise"}, {{&real}, "real"}};
   const LeaveOneOut found = leave_one_out(both, {.rows = 300});
   EXPECT_EQ(found.ranks(), (std::vector<std::size_t>{1, 0}));
   EXPECT_EQ(found.runs[1].difference.value, 0.0);
@@ -126,7 +126,7 @@ TEST_F(LeaveOneOutOfRuns, DifferencesAreThoseOfTheTerms) {
 // Without the only row of a level, its coefficient is determined by the prior alone.
 TEST_F(LeaveOneOutOfRuns, RowsThatMoveThePosteriorAreTold) {
   const RunDirectory run = finished("run", {"x", "level"}, 1, "normal(0, 10)");
-  const NamedRun named{run, "run"};
+  const NamedRun named{{&run}, "run"};
   LeaveOneOut found = leave_one_out({&named, 1}, {.rows = 300});
   ASSERT_FALSE(found.runs[0].bad().empty());
   EXPECT_EQ(found.runs[0].bad().front(), 0u);

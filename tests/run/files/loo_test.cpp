@@ -199,7 +199,7 @@ class Loo : public flymc::testing::ScratchFolder {
 
 TEST_F(Loo, RunsAreComparedOnTheRowsThatBothHave) {
   const RunDirectory some = finished("some", "x"), all = finished("all", "w");
-  const std::vector<NamedRun> both = {{some, "some"}, {all, "all"}};
+  const std::vector<NamedRun> both = {{{&some}, "some"}, {{&all}, "all"}};
   const LooRows of = loo_rows(both, 50, 1), alone = loo_rows({both.data(), 1}, 50, 1), every = loo_rows(both, 1000, 1);
   EXPECT_EQ(of.rows, alone.rows);
   EXPECT_LT(of.rows, 300);
@@ -220,7 +220,7 @@ TEST_F(Loo, RunsAreComparedOnTheRowsThatBothHave) {
 
 TEST_F(Loo, OtherTargetsAreRefused) {
   const RunDirectory one = finished("one", "x"), other = finished("other", "w", 1017.0);
-  const std::vector<NamedRun> both = {{one, "one"}, {other, "other"}};
+  const std::vector<NamedRun> both = {{{&one}, "one"}, {{&other}, "other"}};
   EXPECT_NE(message<InputError>([&] { loo_rows(both, 50, 1); }).find("one-1.csv, row 18: the target is '"),
             std::string::npos);
 }

@@ -58,7 +58,7 @@ TEST_F(RowsOfARun, are_those_of_the_family) {
   for (const auto& change : std::vector<std::function<void(Settings&)>>{
            [](Settings& s) { s.family = "poisson"; }, [](Settings& s) { s.family = "ordinal"; },
            [](Settings& s) { s.weights = "w"; }, [](Settings& s) { s.offset = "w"; },
-           [](Settings& s) { s.hurdle = "zero"; }, [](Settings& s) { s.no_intercept = true; }}) {
+           [](Settings& s) { s.part = "zero"; }, [](Settings& s) { s.no_intercept = true; }}) {
     Settings other = settings();
     change(other);
     EXPECT_NE(said(made, other).find("another family or other settings"), std::string::npos);

@@ -120,7 +120,7 @@ TEST(Settings, SurviveTheirFileWhateverNamesHold) {
     Settings one;
     one.table = one.columns = one.exclude = one.categorical = one.reference = one.order = {word};
     one.target = one.weights = one.offset = one.exposure = one.trials = one.event = one.positive = word;
-    one.delimiter = one.missing = one.family = one.hurdle = one.prior = one.from = word;
+    one.delimiter = one.missing = one.family = one.part = one.prior = one.from = word;
     expect_same(one);
     all.columns.push_back(word);
     all.columns.push_back("");

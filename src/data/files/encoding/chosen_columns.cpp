@@ -117,9 +117,9 @@ void check_options(const Table& table, const EncodingOptions& options, const Cho
     throw InputError("only values of an ordered target come in an order");
   if (options.target_kind == TargetKind::ordered && !options.intercept)
     throw InputError("the cut points of an ordered target are its intercepts, and cannot be left out");
-  if (options.hurdle != Hurdle::none && table.find(options.target)->kind == ColumnKind::text)
+  if (options.count_part != CountPart::all && table.find(options.target)->kind == ColumnKind::text)
     throw InputError(
-        fmt::format("the target '{}' holds text, and a hurdle has counts; choose another target", options.target));
+        fmt::format("the target '{}' holds text, and a count is a number; choose another target", options.target));
   if (options.target_kind == TargetKind::number && table.find(options.target)->kind == ColumnKind::text)
     throw InputError(
         fmt::format("the target '{}' holds text, not numbers; choose a family for classes (logistic, "

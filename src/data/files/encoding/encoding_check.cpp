@@ -67,11 +67,11 @@ void Encoding::check() const {
   if (target_values_.size() != target_weights_.size() || !all_finite(target_values_) || !all_finite(target_weights_))
     refuse("weights of targets", target_);
   const bool numbers_fit =
-      number || (!target_is_feature() && !has_shape() && !times_ && !trials_ && hurdle_ != Hurdle::count);
+      number || (!target_is_feature() && !has_shape() && !times_ && !trials_ && count_part_ != CountPart::positive);
   const bool facts_fit = !(target_is_feature() && has_shape()) && !(times_ && !target_is_feature()) &&
                          !(!event_.empty() && !times_) && !(trials_ && weights_.empty()) &&
                          !(exposure_ && offset_.empty()) &&
-                         !(hurdle_ == Hurdle::zero && target_kind_ != TargetKind::two_classes);
+                         !(count_part_ == CountPart::whether_positive && target_kind_ != TargetKind::two_classes);
   if (!numbers_fit || !facts_fit) refuse("facts", target_);
   if (target_is_feature() && !sound_scale(target_mean_, target_unit())) refuse("numbers", target_);
   if (!(std::isfinite(total_weight_) && total_weight_ > 0.0) || !std::isfinite(event_weight_) ||

@@ -28,7 +28,9 @@ NLOHMANN_JSON_SERIALIZE_ENUM(NumberFunction, {{NumberFunction::identity, "identi
 NLOHMANN_JSON_SERIALIZE_ENUM(TermFactor::Coding, {{TermFactor::Coding::number, "number"},
                                                   {TermFactor::Coding::but_reference, "but_reference"},
                                                   {TermFactor::Coding::all_levels, "all_levels"}})
-NLOHMANN_JSON_SERIALIZE_ENUM(Hurdle, {{Hurdle::none, "none"}, {Hurdle::zero, "zero"}, {Hurdle::count, "count"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(CountPart, {{CountPart::all, "none"},
+                                         {CountPart::whether_positive, "zero"},
+                                         {CountPart::positive, "count"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(Missing, {{Missing::error, "error"}, {Missing::drop, "drop"}})
 
 namespace {
@@ -90,7 +92,7 @@ std::string Encoding::to_json() const {
   if (times_) facts["times"] = true;
   if (!event_.empty()) facts["event"] = event_, facts["events"] = event_weight_;
   if (cuts() > 0) facts["class_weights"] = class_weights_, facts["stored_rows"] = stored_rows_;
-  if (hurdle_ != Hurdle::none) facts["hurdle"] = hurdle_, facts["zeros"] = zeros_;
+  if (count_part_ != CountPart::all) facts["hurdle"] = count_part_, facts["zeros"] = zeros_;
   nlohmann::ordered_json all = {{"version", version_},
                                 {"facts", std::move(facts)},
                                 {"target",
@@ -145,7 +147,7 @@ Encoding Encoding::from_json(const std::string& text) {
     encoding.event_weight_ = facts.value("events", 0.0);
     encoding.class_weights_ = facts.value("class_weights", std::vector<double>());
     encoding.stored_rows_ = facts.value("stored_rows", RowId{0});
-    encoding.hurdle_ = facts.value("hurdle", Hurdle::none);
+    encoding.count_part_ = facts.value("hurdle", CountPart::all);
     encoding.zeros_ = facts.value("zeros", RowId{0});
     encoding.total_weight_ = facts.value("total", json.at("rows").get<double>());
     encoding.whole_weights_ = facts.value("whole", true);

@@ -135,7 +135,7 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
   encoding_.times_ = options_.times;
   encoding_.event_ = options_.event;
   encoding_.target_kind_ = options_.target_kind;
-  encoding_.hurdle_ = options_.hurdle;
+  encoding_.count_part_ = options_.count_part;
   encoding_.target_column_ = table_.find(options_.target)->kind;
   scan(execution, read);
   check_what_is_left();

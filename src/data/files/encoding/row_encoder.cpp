@@ -141,7 +141,8 @@ double RowEncoder::class_of(const TableBatch& batch, Index i) const {
     return static_cast<double>(slot);
   }
   double value = batch.numbers(j)[at];
-  if (encoding_.hurdle_ == Hurdle::zero) value = count_of(batch, i, names_[j], value) > 0.0 ? 1.0 : 0.0;
+  if (encoding_.count_part_ == CountPart::whether_positive)
+    value = count_of(batch, i, names_[j], value) > 0.0 ? 1.0 : 0.0;
   if (encoding_.target_kind_ == TargetKind::number) {
     check_number(batch, i, names_[j], value);
     return value;
@@ -236,7 +237,7 @@ RowFacts RowEncoder::facts_of(const TableBatch& batch, Index i) const {
   std::size_t j = encoding_.columns_.size();
   if (!encoding_.offset_.empty()) {
     facts.offset = offset_of(batch, i, names_[j], batch.numbers(j)[static_cast<std::size_t>(i)], encoding_.exposure_);
-    if (encoding_.hurdle_ == Hurdle::zero) facts.offset = 0.0;
+    if (encoding_.count_part_ == CountPart::whether_positive) facts.offset = 0.0;
     ++j;
   }
   if (with_target_ && !encoding_.weights_.empty()) {

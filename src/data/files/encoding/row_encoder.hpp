@@ -101,7 +101,8 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
       continue;
     }
     const auto at = static_cast<std::size_t>(i);
-    if (with_target_ && encoding_.hurdle_ == Hurdle::count && batch.numbers(names_.size() - 1)[at] == 0.0) continue;
+    if (with_target_ && encoding_.count_part_ == CountPart::positive && batch.numbers(names_.size() - 1)[at] == 0.0)
+      continue;
     const std::span x(cells.data() + static_cast<std::size_t>(i % together) * empty_.size(), empty_.size());
     read_levels(batch, i);
     encode_terms(batch, i, x);

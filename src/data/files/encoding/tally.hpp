@@ -28,7 +28,7 @@ struct Tally {
   ExactSum events;            // total weight of the rows whose event was seen, if a column says so
   ExactSum exposure;          // sum of exp(offset) times the weight, if the link is a logarithm and there are offsets
   RowId rows = 0, dropped = 0;
-  RowId zeros = 0;  // rows that the count part of a hurdle leaves out
+  RowId zeros = 0;  // rows with a count of 0, if only positive counts are fitted
 };
 
 std::vector<std::byte> to_bytes(Tally& tally);

@@ -92,7 +92,7 @@ void TallyScan::add_batch(const TableBatch& batch, Tally& tally) const {
   // After a missing value that is an error, only missing values are counted.
   if (options_.missing == Missing::error && !tally.first_missing.empty()) return;
   std::vector<Index> counted = kept;
-  if (options_.hurdle == Hurdle::count)
+  if (options_.count_part == CountPart::positive)
     std::erase_if(counted, [&](Index i) {
       return count_of(batch, i, names_.back(), batch.numbers(names_.size() - 1)[static_cast<std::size_t>(i)]) == 0.0;
     });

@@ -45,7 +45,8 @@ void TargetSums::add(const TableBatch& batch, std::size_t j, Index i, double wei
   } else {
     double value = batch.numbers(j)[static_cast<std::size_t>(i)];
     check_number(batch, i, options_->target, value);
-    if (options_->hurdle == Hurdle::zero) value = count_of(batch, i, options_->target, value) > 0.0 ? 1.0 : 0.0;
+    if (options_->count_part == CountPart::whether_positive)
+      value = count_of(batch, i, options_->target, value) > 0.0 ? 1.0 : 0.0;
     if (options_->target_kind == TargetKind::number && !counted()) return;
     if (const auto found = numbers_.find(value); found != numbers_.end()) return count(found->second);
     count(numbers_.emplace(value == 0.0 ? 0.0 : value, Seen{here()}).first->second);
@@ -159,7 +160,7 @@ void TargetSums::put_in_order(std::vector<std::string>& names, std::vector<doubl
 }
 
 std::string TargetSums::written(double value) const {
-  if (options_->hurdle == Hurdle::zero) return value > 0.0 ? "> 0" : "0";
+  if (options_->count_part == CountPart::whether_positive) return value > 0.0 ? "> 0" : "0";
   if (column_ == ColumnKind::boolean) return value != 0.0 ? "true" : "false";
   return fmt::format("{}", value);
 }
@@ -195,9 +196,9 @@ void TargetSums::classes(std::vector<std::string>& names, std::vector<double>& v
   for (const auto& [text, seen] : texts_) names.push_back(text), first_rows.push_back(seen.first_row);
   for (const auto& [value, seen] : numbers_)
     names.push_back(written(value)), first_rows.push_back(seen.first_row), values.push_back(value);
-  if (names.size() == 1 && options_->hurdle == Hurdle::zero && values[0] > 0.0)
+  if (names.size() == 1 && options_->count_part == CountPart::whether_positive && values[0] > 0.0)
     throw InputError(
-        fmt::format("the target '{}' is more than 0 in every row, so that there is no hurdle; fit it by {}",
+        fmt::format("the target '{}' is more than 0 in every row, so whether it is needs no fit; fit it by {}",
                     options_->target, options_->other_kinds));
   if (names.size() < 2)
     throw InputError(

@@ -115,7 +115,7 @@ bool has_usable_deviation(double deviation) {
 
 TermFacts describe_term(const EncodingOptions& options, const std::vector<EncodedColumn>& columns, const TermSums& sums,
                         EncodedTerm& term) {
-  // Each row that was added has one combination. In a hurdle there are more of them than rows in the count part.
+  // Each row that was added has one combination. If only positive counts are fitted, these are more rows than the fit has.
   RowId rows = 0;
   for (const auto of_combination : sums.levels.rows) rows += of_combination;
   ExactSum total;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "../folder/checkpoint_file.hpp"
 #include "../folder/preparation_file.hpp"
@@ -12,6 +13,7 @@
 #include "flymc/core/error.hpp"
 #include "flymc/run/files/folder/report.hpp"
 #include "flymc/run/files/folder/run_draws.hpp"
+#include "part_rows.hpp"
 #include "row_likelihoods.hpp"
 
 namespace flymc {
@@ -48,6 +50,18 @@ RowMatrix log_likelihood(const RunDirectory& run, std::span<const RowId> rows) {
   check_ids(parts.encoding, rows);
   const TableRows table(parts, Threads(run.settings().fit.threads));
   return RowLikelihoods(parts, table, draws_of(run, parts.names)).of(rows);
+}
+
+std::vector<PartRows> rows_of_parts(PartRuns parts, std::span<const RowId> rows) {
+  std::deque<RunParts> opened;
+  std::deque<TableRows> tables;
+  std::vector<const TableRows*> pointers;
+  for (const RunDirectory* const part : parts) {
+    opened.push_back(open_parts(*part));
+    pointers.push_back(&tables.emplace_back(opened.back(), Threads(part->settings().fit.threads)));
+  }
+  check_ids(opened.front().encoding, rows);
+  return rows_in_further_parts(pointers, rows);
 }
 
 std::vector<std::vector<RowId>> bright_rows(const RunDirectory& run, std::uint64_t chain, std::int64_t draws) {

@@ -82,10 +82,10 @@ LooOfRun exact_part(const RunDirectory& run, const RunReport& report, std::vecto
   return out;
 }
 
-// Adds the terms of the hurdle's count part for the rows in it. Given all other rows, the parts are independent.
-void add_count_part(const RunDirectory& count, const LooRows::OfCount& rows, LooOfRun& out) {
+// Adds the terms of a further part of the study for the rows in it. Given all other rows, the parts are independent.
+void add_part(const RunDirectory& part, const PartRows& rows, LooOfRun& out) {
   if (rows.row.empty()) return;
-  const LooOfRun more = exact_part(count, read_report(count), rows.row);
+  const LooOfRun more = exact_part(part, read_report(part), rows.row);
   for (std::size_t i = 0; i < rows.row.size(); ++i) {
     const std::size_t at = rows.place[i];
     out.terms[at] += more.terms[i];
@@ -137,10 +137,11 @@ LeaveOneOut leave_one_out(std::span<const NamedRun> runs, const LooOptions& opti
   out.rows = of.rows;
   out.table_rows = of.table_rows;
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    const RunReport report = read_report(runs[r].run);
-    out.runs.push_back(exact_part(runs[r].run, report, std::move(of.sampled[r])));
+    const RunReport report = read_report(runs[r].run());
+    out.runs.push_back(exact_part(runs[r].run(), report, std::move(of.sampled[r])));
     out.runs.back().name = runs[r].name;
-    if (runs[r].count != nullptr) add_count_part(*runs[r].count, of.of_count[r], out.runs.back());
+    for (std::size_t i = 0; i < of.of_parts[r].size(); ++i)
+      add_part(*runs[r].parts[i + 1], of.of_parts[r][i], out.runs.back());
     out.runs.back().p_loo *= static_cast<double>(of.rows);
     if (const std::size_t bad = out.runs.back().bad().size(); bad > 0)
       out.warnings.push_back(warning(out.runs.back(), bad, runs.size() > 1));

@@ -9,7 +9,7 @@
 #include <deque>
 #include <limits>
 #include <memory>
-#include <optional>
+#include <utility>
 
 #include "../reading/row_targets.hpp"
 #include "common_rows.hpp"
@@ -18,12 +18,13 @@
 #include "flymc/run/files/folder/report.hpp"
 #include "flymc/run/files/folder/run_draws.hpp"
 #include "flymc/run/files/settings/families.hpp"
+#include "part_rows.hpp"
 #include "row_proxy.hpp"
 
 namespace flymc {
 namespace {
 
-constexpr RowId fewest_rows = 10;
+constexpr RowId fewest_in_common = 10;
 constexpr RowId rows_per_piece = RowId{1} << 16;
 
 // The facts of a row of the table, for any family.
@@ -34,66 +35,66 @@ struct Known {
 };
 
 struct Opened {
-  Opened(RunParts the_parts, const NamedRun& of, const Threads& threads)
+  Opened(RunParts the_parts, const RunDirectory& run, std::string the_name, const Threads& threads)
       : parts(std::move(the_parts)),
-        name(of.name),
-        card(family_card(of.run.settings().family)),
+        name(std::move(the_name)),
+        card(family_card(run.settings().family)),
         table(parts, threads) {}
   Opened(const Opened&) = delete;
   RunParts parts;
   std::string name;
   const FamilyCard& card;
   TableRows table;
-  std::unique_ptr<const Opened> count;  // the count part, if this is the zero part of a hurdle
+  std::unique_ptr<const Opened> next;  // the next part of the study, which has the rows that are positive in this one
 
-  // For a hurdle the target is the count, a number.
-  bool of_number() const { return count || parts.encoding.target_kind() == TargetKind::number; }
+  std::vector<const TableRows*> tables() const {
+    std::vector<const TableRows*> out;
+    for (const Opened* part = this; part != nullptr; part = part->next.get()) out.push_back(&part->table);
+    return out;
+  }
+  // The last part has the target itself, and those before it only say whether it is positive.
+  const Opened& last() const { return next ? next->last() : *this; }
+  bool of_number() const { return last().parts.encoding.target_kind() == TargetKind::number; }
   // Whether the target has a probability instead of a density.
-  bool of_probability() const { return !of_number() || count || card.counts || card.trials; }
-  std::vector<std::string> classes() const { return count ? std::vector<std::string>() : parts.encoding.classes(); }
+  bool of_probability() const { return !of_number() || last().card.counts || card.trials; }
+  const std::vector<std::string>& classes() const { return last().parts.encoding.classes(); }
   // The facts of row `row` of the table, whose first row in the store is `stored`.
   Known known(RowId row, RowId stored) const {
     const RowFacts facts = table.facts(stored);
     if (card.times) return {std::exp(log_time(parts, stored)), facts.weight, facts.target > 0.5};
-    const bool counted = count && facts.target > 0.5;
-    return {counted ? count->parts.rows.store.target(row_of_count(row)) : facts.target, facts.weight, true};
+    if (!next || facts.target <= 0.5) return {facts.target, facts.weight, true};
+    const RowId own = row_in_next_part(table, next->table, row);
+    return next->known(own, next->table.stored({&own, 1})[0]);
   }
   // The largest difference that rounding can cause between the log times of this run and of another, which has centred
   // and scaled them differently. 0 if targets are stored unchanged.
   double rounding() const { return card.times ? 1e-4 * parts.encoding.target_unit() : 0.0; }
-  // The number in the count part of a row whose target is more than 0.
-  RowId row_of_count(RowId row) const;
 };
 
-RowId Opened::row_of_count(RowId row) const {
-  const auto place = parts.rows.origins.of(row);
-  const std::vector<Origins::Run>& runs = count->parts.rows.origins.runs();
-  const auto key = [](const Origins::Run& run) { return std::pair(run.file, run.row); };
-  if (place && !runs.empty()) {
-    const auto next = std::ranges::upper_bound(runs, key(*place), {}, key);
-    const RowId last = next == runs.end() ? count->table.rows() : next->first;
-    if (next != runs.begin())
-      if (const Origins::Run& run = *std::prev(next);
-          run.file == place->file && run.first + (place->row - run.row) < last)
-        return run.first + (place->row - run.row);
-  }
-  throw InputError(fmt::format("'{}': its two parts do not have the same rows; fit the table again", name));
-}
-
 // Adds the run's name to errors about its rows if there are several runs.
-RunParts opened_rows(const NamedRun& of, const Threads& threads, bool alone) {
-  StoreFile store = open_rows(of.run, Verify::numbers, {threads});
+RunParts opened_rows(const RunDirectory& run, const std::string& name, const Threads& threads, bool alone) {
+  read_report(run);  // the run must be finished
+  check_rows(run);
+  StoreFile store = open_rows(run, Verify::numbers, {threads});
   try {
-    return parts_of(std::move(store), of.run.settings());
+    return parts_of(std::move(store), run.settings());
   } catch (const InputError& error) {
     if (alone) throw;
-    throw InputError(fmt::format("'{}': {}", of.name, error.what()));
+    throw InputError(fmt::format("'{}': {}", name, error.what()));
   }
 }
 
-std::vector<const TableRows*> tables_of(const std::deque<Opened>& runs) {
+std::unique_ptr<Opened> opened_parts(PartRuns runs, const std::string& name, const Threads& threads, bool alone) {
+  auto out = std::make_unique<Opened>(opened_rows(*runs.front(), name, threads, alone), *runs.front(), name, threads);
+  if (runs.size() > 1) out->next = opened_parts(runs.subspan(1), name, threads, alone);
+  return out;
+}
+
+using AllOpened = std::vector<std::unique_ptr<Opened>>;
+
+std::vector<const TableRows*> tables_of(const AllOpened& runs) {
   std::vector<const TableRows*> out;
-  for (const Opened& run : runs) out.push_back(&run.table);
+  for (const auto& run : runs) out.push_back(&run->table);
   return out;
 }
 
@@ -135,10 +136,10 @@ std::vector<double> class_numbers(const std::vector<std::string>& from, const st
 }
 
 // Rows from the same row of the table must have the same target and weight; otherwise the tables differ.
-void check_facts(const std::deque<Opened>& runs, const CommonRows& common, const Threads& threads) {
-  const Opened& one = runs.front();
+void check_facts(const AllOpened& runs, const CommonRows& common, const Threads& threads) {
+  const Opened& one = *runs.front();
   for (std::size_t r = 1; r < runs.size(); ++r) {
-    const Opened& other = runs[r];
+    const Opened& other = *runs[r];
     const std::vector<double> numbers = class_numbers(other.classes(), one.classes());
     const auto known_of = [&](RowId row, RowId stored) {
       Known known = other.known(row, stored);
@@ -175,7 +176,7 @@ void check_facts(const std::deque<Opened>& runs, const CommonRows& common, const
     const Known a = one.known(left, one.table.stored({&left, 1})[0]), b = other.known(right, right_stored);
     const std::string where = one.parts.rows.row_name(left);
     const auto target = [](const Opened& run, double value) {
-      const std::vector<std::string> names = run.classes();
+      const std::vector<std::string>& names = run.classes();
       return names.empty() ? fmt::format("{:.10g}", value)
                            : fmt::format("'{}'", names[static_cast<std::size_t>(value)]);
     };
@@ -195,42 +196,30 @@ void check_facts(const std::deque<Opened>& runs, const CommonRows& common, const
   }
 }
 
-// Which of these rows are in the count part of a hurdle.
-LooRows::OfCount of_count(const Opened& run, std::span<const RowId> rows) {
-  LooRows::OfCount out;
-  if (!run.count) return out;
-  const std::vector<RowId> stored = run.table.stored(rows);
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    if (run.parts.rows.store.target(stored[i]) > 0.5) {
-      out.place.push_back(i);
-      out.row.push_back(run.row_of_count(rows[i]));
-    }
-  return out;
-}
-
-// The proxy of a run. For a hurdle it is the sum over both parts, since log p(y) is that sum.
+// The proxy of a run, which is the sum over the parts of its study, since log p(y) is that sum.
 class ProxyOfRun {
  public:
-  ProxyOfRun(const Opened& run, const NamedRun& of)
-      : run_(run), proxy_(run.parts, run.table, draws_of(of.run, run.parts.names)) {
-    if (run.count) of_count_.emplace(run.count->parts, run.count->table, draws_of(*of.count, run.count->parts.names));
+  ProxyOfRun(const Opened& opened, PartRuns runs)
+      : opened_(opened), proxy_(opened.parts, opened.table, draws_of(*runs.front(), opened.parts.names)) {
+    if (opened.next) next_ = std::make_unique<const ProxyOfRun>(*opened.next, runs.subspan(1));
   }
   RowId rows_at_once() const {
-    return of_count_ ? std::min(proxy_.rows_at_once(), of_count_->rows_at_once()) : proxy_.rows_at_once();
+    return next_ ? std::min(proxy_.rows_at_once(), next_->rows_at_once()) : proxy_.rows_at_once();
   }
   std::vector<double> of(std::span<const RowId> rows) const {
     std::vector<double> out = proxy_.of(rows);
-    const LooRows::OfCount counted = of_count(run_, rows);
-    if (counted.row.empty()) return out;
-    const std::vector<double> more = of_count_->of(counted.row);
-    for (std::size_t i = 0; i < more.size(); ++i) out[counted.place[i]] += more[i];
+    if (!next_) return out;
+    const PartRows positive = rows_in_next_part(opened_.table, opened_.next->table, rows);
+    if (positive.row.empty()) return out;
+    const std::vector<double> more = next_->of(positive.row);
+    for (std::size_t i = 0; i < more.size(); ++i) out[positive.place[i]] += more[i];
     return out;
   }
 
  private:
-  const Opened& run_;
+  const Opened& opened_;
   RowProxy proxy_;
-  std::optional<RowProxy> of_count_;
+  std::unique_ptr<const ProxyOfRun> next_;
 };
 
 struct Sums {
@@ -265,34 +254,25 @@ SampledRows sample_rows(const RunDirectory& run, RowId count, std::uint64_t seed
 }
 
 LooRows loo_rows(std::span<const NamedRun> runs, RowId count, std::uint64_t seed) {
-  const Threads threads(runs.front().run.settings().fit.threads);
-  std::deque<Opened> opened;
+  const Threads threads(runs.front().run().settings().fit.threads);
+  AllOpened opened;
   for (const NamedRun& of : runs) {
-    read_report(of.run);  // the run must be finished
-    check_rows(of.run);
-    opened.emplace_back(opened_rows(of, threads, runs.size() == 1), of, threads);
-    if (of.count != nullptr) {
-      read_report(*of.count);
-      check_rows(*of.count);
-      const NamedRun counted{*of.count, of.name};
-      opened.back().count =
-          std::make_unique<const Opened>(opened_rows(counted, threads, runs.size() == 1), counted, threads);
-    }
-    check_one_table(opened.front(), opened.back());
+    opened.push_back(opened_parts(of.parts, of.name, threads, runs.size() == 1));
+    check_one_table(*opened.front(), *opened.back());
   }
   const std::vector<const TableRows*> tables = tables_of(opened);
   const CommonRows common(tables);
-  if (opened.size() > 1 && common.rows() < fewest_rows)
+  if (opened.size() > 1 && common.rows() < fewest_in_common)
     throw InputError(
         fmt::format("the fits have {} row{} in common, where nothing is missing in any of them; compare "
                     "fits that have at least {}",
-                    common.rows(), common.rows() == 1 ? "" : "s", fewest_rows));
+                    common.rows(), common.rows() == 1 ? "" : "s", fewest_in_common));
   check_facts(opened, common, threads);
   std::deque<ProxyOfRun> proxies;
   RowId piece = std::numeric_limits<RowId>::max();
   for (std::size_t r = 0; r < opened.size(); ++r) {
-    opened[r].parts.rows.expect(Access::in_order);
-    proxies.emplace_back(opened[r], runs[r]);
+    opened[r]->parts.rows.expect(Access::in_order);
+    proxies.emplace_back(*opened[r], runs[r].parts);
     piece = std::min(piece, proxies.back().rows_at_once());
   }
 
@@ -311,7 +291,7 @@ LooRows loo_rows(std::span<const NamedRun> runs, RowId count, std::uint64_t seed
 
   const CommonRows::Choice choice = common.choose(count, seed, threads);
   LooRows out{choice.rows, {sums.totals.begin(), sums.totals.end()}, sums.squares, {}, {}, {}};
-  out.table_rows = all_rows(opened.front().parts.encoding);
+  out.table_rows = all_rows(opened.front()->parts.encoding);
   out.proxies.resize(static_cast<Index>(choice.chosen.size()), k);
   for (Index r = 0; r < k; ++r) {
     const auto i = static_cast<std::size_t>(r);
@@ -322,7 +302,7 @@ LooRows loo_rows(std::span<const NamedRun> runs, RowId count, std::uint64_t seed
       std::ranges::copy(of_run, out.proxies.col(r).begin() + static_cast<Index>(first));
     }
     out.sampled.push_back(own);
-    out.of_count.push_back(of_count(opened[i], own));
+    out.of_parts.push_back(rows_in_further_parts(opened[i]->tables(), own));
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include "../json/record.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
+#include "flymc/run/files/settings/families.hpp"
 #include "new_folder.hpp"
 
 namespace flymc {
@@ -31,6 +32,14 @@ void check_seal(const fs::path& path, const std::string& text) {
 
 }  // namespace
 
+const CompositeCard* composite_in(const fs::path& folder) {
+  std::error_code unknown;
+  if (fs::exists(folder / "settings.toml", unknown)) return nullptr;
+  for (const CompositeCard& whole : all_composites())
+    if (fs::exists(folder / whole.parts.front().name / "settings.toml", unknown)) return &whole;
+  return nullptr;
+}
+
 RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings, const Fill& fill, Existing existing) {
   check_vacant(path, existing);
   make_folder(path);
@@ -52,12 +61,14 @@ RunDirectory RunDirectory::create(const fs::path& path, const Settings& settings
 }
 
 RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)) {
-  if (!fs::exists(path_ / "settings.toml") && fs::exists(path_ / "zero" / "settings.toml"))
-    throw InputError(
-        fmt::format("{0}: here are the two runs of a hurdle, and one is needed: {1} is of whether the target is more "
-                    "than 0, and {2} of "
-                    "how large it is where it is",
-                    path_.string(), (path_ / "zero").string(), (path_ / "count").string()));
+  if (const CompositeCard* const whole = composite_in(path_)) {
+    std::string parts;
+    for (const PartCard& part : whole->parts)
+      parts += fmt::format("{}{} ({})", parts.empty() ? "" : " or ", (path_ / part.name).string(),
+                           fmt::format(fmt::runtime(part.question), "the target"));
+    throw InputError(fmt::format("{}: here are the {} runs of a fit by {}, and one is needed: {}", path_.string(),
+                                 whole->parts.size(), whole->name, parts));
+  }
   if (!fs::exists(path_ / "settings.toml"))
     throw InputError(fmt::format("{}: there is no run here; {} makes one", path_.string(), mention_action("fit")));
   sealed_ = read_whole(path_ / "settings.toml", most_settings_bytes);

@@ -17,7 +17,6 @@
 #include "flymc/core/parallel.hpp"
 #include "flymc/run/files/folder/report.hpp"
 #include "flymc/run/files/folder/run_draws.hpp"
-#include "flymc/run/files/predict/hurdle.hpp"
 #include "flymc/run/files/settings/priors.hpp"
 #include "prediction_writer.hpp"
 #include "row_predictor.hpp"
@@ -221,9 +220,10 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
   return predict_rows(predictor, encoding, options, out);
 }
 
-RowId predict(const RunDirectory& of_zero, const RunDirectory& of_count, const PredictOptions& options,
-              const std::filesystem::path& out) {
+RowId predict(PartRuns parts, const PredictOptions& options, const std::filesystem::path& out) {
+  if (parts.size() == 1) return predict(*parts.front(), options, out);
   check(options);
+  const RunDirectory &of_zero = *parts[0], &of_count = *parts[1];
   const Encoding zero = encoding_of_finished(of_zero), count = encoding_of_finished(of_count);
   refuse_times(options, of_count.settings().family);
   if (zero.feature_names() != count.feature_names())
@@ -238,7 +238,7 @@ RowId predict(const RunDirectory& of_zero, const RunDirectory& of_count, const P
   RowMatrix both(count_draws.rows(), 2 * count_draws.cols());
   both << count_draws, zero_draws;
   const RowPredictor predictor(make_model(of_count.settings(), 0), count, both, of_count.settings().fit.seed, options,
-                               ZeroPart{make_model(of_zero.settings(), 2), of_zero.settings().fit.seed});
+                               WhetherPositive{make_model(of_zero.settings(), 2), of_zero.settings().fit.seed});
   return predict_rows(predictor, count, options, out);
 }
 

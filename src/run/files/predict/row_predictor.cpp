@@ -49,7 +49,7 @@ RowPredictor::Place::Place(double p, std::size_t count) {
 }
 
 RowPredictor::RowPredictor(Model model, const Encoding& encoding, const RowMatrix& theta, std::uint64_t seed,
-                           const PredictOptions& options, std::optional<ZeroPart> zero)
+                           const PredictOptions& options, std::optional<WhetherPositive> zero)
     : model_(std::move(model)),
       zero_(std::move(zero)),
       target_(encoding.target_kind()),
@@ -117,7 +117,7 @@ void RowPredictor::predict(const NewRows& rows, Index begin, Index end, RowMatri
       else if (!cuts_.empty())
         predict_ordered(of_draws, buffer, out.row(row).data());
       else if (zero_)
-        predict_hurdle(eta, number, buffer, out.row(row).data());
+        predict_count(eta, number, buffer, out.row(row).data());
       else if (predictors_ == 1)
         predict_number(of_draws, number, buffer, out.row(row).data());
       else
@@ -168,7 +168,7 @@ void RowPredictor::predict_number(std::span<const double> eta, std::uint64_t row
 }
 
 // P(y > 0) E[y | y > 0] for each draw. The parts use different random numbers even if their seeds are equal.
-void RowPredictor::predict_hurdle(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const {
+void RowPredictor::predict_count(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const {
   const auto draws = static_cast<std::size_t>(draws_);
   const BatchedFamily &family = model_.family(), &of_zero = zero_->model.family();
   const std::span<const double> count = eta.first(draws),

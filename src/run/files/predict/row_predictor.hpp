@@ -24,18 +24,18 @@ struct NewRows {
   std::vector<char> complete;   // whether no value is missing, so that the row gets a prediction
 };
 
-// The zero part of a hurdle (hurdle.hpp). RowPredictor itself holds the count part.
-struct ZeroPart {
+// The part of a count that says whether it is more than 0. RowPredictor itself then holds the part of positive counts.
+struct WhetherPositive {
   Model model;
   std::uint64_t seed = 0;
 };
 
 class RowPredictor {
  public:
-  // theta has one row per draw, at least one, on the scale of the table's columns. For a hurdle each row holds a draw
-  // of the count part and then one of the zero part.
+  // theta has one row per draw, at least one, on the scale of the table's columns. With `zero` each row holds a draw of
+  // the part of positive counts and then one of `zero`.
   RowPredictor(Model model, const Encoding& encoding, const RowMatrix& theta, std::uint64_t seed,
-               const PredictOptions& options, std::optional<ZeroPart> zero = std::nullopt);
+               const PredictOptions& options, std::optional<WhetherPositive> zero = std::nullopt);
 
   // Each prediction is a number, or a probability for each of these names. Each has mean, lower and upper.
   const std::vector<std::string>& names() const { return names_; }
@@ -56,7 +56,7 @@ class RowPredictor {
   };
   struct Buffer;
   void predict_number(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const;
-  void predict_hurdle(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const;
+  void predict_count(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const;
   void predict_time(std::span<const double> eta, std::uint64_t row, Buffer& buffer, double* out) const;
   void predict_survival(std::span<const double> eta, Buffer& buffer, double* out) const;
   void predict_classes(std::span<const double> eta, Buffer& buffer, double* out) const;
@@ -68,7 +68,7 @@ class RowPredictor {
   Ends ends_of_indicator(double probability) const;
 
   Model model_;
-  std::optional<ZeroPart> zero_;
+  std::optional<WhetherPositive> zero_;
   std::vector<std::string> names_;
   TargetKind target_;
   std::uint64_t seed_;

@@ -15,7 +15,7 @@ void check_base(const RunDirectory& run) {
   if (run.settings().from.empty()) return;
   const RunDirectory base(run.base());
   for (const Setting& setting : all_settings())
-    if ((setting.group == Setting::Group::rows || setting.name == "family" || setting.name == "hurdle") &&
+    if ((setting.group == Setting::Group::rows || setting.name == "family" || setting.name == part_setting) &&
         setting.get(run.settings()) != setting.get(base.settings()))
       throw InputError(fmt::format(
           "{}: it was sampled from the run in {}, and there is another run now, with another `{}`; bring the old one "
@@ -47,7 +47,7 @@ const std::string& text_of_encoding(const StoreFile& rows) {
 // Whether these settings would produce such an encoding.
 bool suits(const Encoding& encoding, const Settings& settings) {
   const EncodingOptions asked = encoding_options(settings);
-  return encoding.target_kind() == asked.target_kind && encoding.hurdle() == asked.hurdle &&
+  return encoding.target_kind() == asked.target_kind && encoding.count_part() == asked.count_part &&
          encoding.trials() == asked.trials && encoding.exposure() == asked.exposure &&
          encoding.times() == asked.times && encoding.event() == asked.event && encoding.weights() == asked.weights &&
          encoding.offset() == asked.offset && encoding.target_is_feature() == !asked.scale.empty() &&

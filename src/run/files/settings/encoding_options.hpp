@@ -67,13 +67,10 @@ inline EncodingOptions encoding_options(const Settings& settings) {
                             : fmt::format("choose a family for more classes ({}, in an order: {}) or for numbers ({})",
                                           mention_families(TargetKind::classes), mention_families(TargetKind::ordered),
                                           mention_families(TargetKind::number));
-  if (settings.hurdle == "zero") {
-    options.hurdle = Hurdle::zero;
-    options.other_kinds.clear();
-    for (const HurdleCard& card : all_hurdles())
-      options.other_kinds += (options.other_kinds.empty() ? "" : " or ") + mention("family", card.count);
+  if (const auto [whole, part] = part_of(settings); part != nullptr) {
+    options.count_part = part->part;
+    if (part->part == CountPart::whether_positive) options.other_kinds = mention("family", whole->parts.back().family);
   }
-  if (settings.hurdle == "count") options.hurdle = Hurdle::count;
   options.positive = settings.positive;
   options.order = settings.order;
   return options;

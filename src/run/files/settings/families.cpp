@@ -138,24 +138,42 @@ const std::vector<FamilyCard>& all_families() {
   return all;
 }
 
-const std::vector<HurdleCard>& all_hurdles() {
-  static const std::vector<HurdleCard> all = {{"hurdle_poisson", "logistic", "truncated_poisson"}};
+const std::vector<CompositeCard>& all_composites() {
+  static const std::vector<CompositeCard> all = {
+      {.name = "hurdle_poisson",
+       .parts = {{"zero", "logistic", CountPart::whether_positive, "whether {} is more than 0"},
+                 {"count", "truncated_poisson", CountPart::positive, "{} where it is more than 0"}}}};
   return all;
 }
 
-const HurdleCard* find_hurdle(const std::string& family) {
-  const auto found = std::ranges::find(all_hurdles(), family, &HurdleCard::name);
-  return found == all_hurdles().end() ? nullptr : &*found;
+const CompositeCard* find_composite(const std::string& family) {
+  const auto found = std::ranges::find(all_composites(), family, &CompositeCard::name);
+  return found == all_composites().end() ? nullptr : &*found;
+}
+
+PartOf part_of(const Settings& settings) {
+  if (settings.part.empty()) return {};
+  for (const CompositeCard& whole : all_composites())
+    for (const PartCard& part : whole.parts)
+      if (part.name == settings.part && part.family == settings.family) return {&whole, &part};
+  throw InputError(fmt::format("{}: '{}' is no part that the {} family may be", mention(part_setting),
+                               on_one_line(settings.part), on_one_line(settings.family)));
+}
+
+bool uses_offset(const Settings& settings) {
+  const PartCard* const part = part_of(settings).part;
+  return part == nullptr || part->part != CountPart::whether_positive;
 }
 
 const FamilyCard& family_card(const std::string& name) {
   const auto& all = all_families();
   const auto found = std::find_if(all.begin(), all.end(), [&](const FamilyCard& card) { return card.name == name; });
-  if (found == all.end() && find_hurdle(name))
-    throw InputError(
-        fmt::format("{}: {} is two fits, of whether the target is more than 0 and of how large it is; here one "
-                    "family is needed",
-                    mention("family"), name));
+  if (const CompositeCard* const whole = found == all.end() ? find_composite(name) : nullptr) {
+    std::string parts;
+    for (const PartCard& part : whole->parts) parts += (parts.empty() ? "" : " and ") + part.family;
+    throw InputError(fmt::format("{}: {} is {} fits, of the families {}; here one family is needed", mention("family"),
+                                 name, whole->parts.size(), parts));
+  }
   if (found == all.end())
     throw InputError(fmt::format("{}: '{}' is none of {}", mention("family"), on_one_line(name), family_names(", ")));
   return *found;
@@ -177,7 +195,7 @@ std::string family_names(const std::string& between, std::optional<TargetKind> t
   for (const FamilyCard& card : all_families())
     if (!target || card.target == *target) names += (names.empty() ? "" : between) + card.name;
   if (!target)
-    for (const HurdleCard& card : all_hurdles()) names += between + card.name;
+    for (const CompositeCard& card : all_composites()) names += between + card.name;
   return names;
 }
 

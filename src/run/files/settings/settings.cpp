@@ -27,7 +27,6 @@ std::string on_lines(const std::string& list) {
   return out;
 }
 
-using Group = Setting::Group;
 using Kind = Setting::Kind;
 using Words = SettingWords;
 
@@ -35,7 +34,7 @@ using Words = SettingWords;
 // check() rejects a target that is named separately.
 Setting formula_setting() {
   Setting out = text_setting(
-      "formula", "'Y ~ A + B'", Group::rows,
+      "formula", "'Y ~ A + B'", Setting::Group::rows,
       "target and terms: log(x), I(x^2), a:b, a*b, C(x); in place of target and columns",
       [](auto& s) -> auto& { return s.formula; });
   out.set = [](Settings& s, const Words& words) {
@@ -50,6 +49,7 @@ Setting formula_setting() {
 
 // A list: an entry for each setting, however many there are.
 std::vector<Setting> make_settings() {
+  using Group = Setting::Group;
   std::vector<Setting> all;
   // Rows.
   all.push_back(list_setting(
@@ -113,8 +113,8 @@ std::vector<Setting> make_settings() {
       on_lines(Settings().family + " (default)" + family_names(", ").substr(Settings().family.size())),
       [](auto& s) -> auto& { return s.family; }));
   all.push_back(text_setting(
-      "hurdle", "zero|count", Group::record, "which part of a hurdle this is",
-      [](auto& s) -> auto& { return s.hurdle; }));
+      part_setting, "zero|count", Group::record, "which part of the target this fit explains",
+      [](auto& s) -> auto& { return s.part; }));
   all.push_back(number_setting(
       "nu", "N", Group::model, "student_t: degrees of freedom (default: 4)", [](auto& s) -> auto& { return s.nu; }));
   all.push_back(number_setting(

@@ -41,7 +41,7 @@ std::string names_of(bool FamilyCard::*has) {
 
 // Rejects columns that the family cannot use, such as an exposure.
 void check_facts(const Settings& settings, const FamilyCard& card) {
-  if (!settings.exposure.empty() && !card.log_link && settings.hurdle != "zero")
+  if (!settings.exposure.empty() && !card.log_link && uses_offset(settings))
     throw InputError(fmt::format(
         "{}: only for counts and amounts ({}); other families take a column of its logarithms as offset ({})",
         mention("exposure"), names_of(&FamilyCard::log_link), mention("offset")));
@@ -104,11 +104,7 @@ void check(const Settings& settings) {
         fmt::format("{}: the cut points are the intercepts of the {} family, and cannot be left out; leave {} out",
                     mention(settings.formula.empty() ? "no-intercept" : "formula"), card.name,
                     settings.formula.empty() ? "it" : "'0 +' or '- 1'"));
-  const bool suits = settings.hurdle.empty() || (settings.hurdle == "zero" && card.target == TargetKind::two_classes) ||
-                     (settings.hurdle == "count" && card.counts);
-  if (!suits)
-    throw InputError(
-        fmt::format("{}: '{}' is no part that the {} family may be", mention("hurdle"), settings.hurdle, card.name));
+  part_of(settings);
   check_facts(settings, card);
   check_parameters(settings, card);
   if (!(settings.target_ess >= 0.0)) throw InputError(mention("target-ess") + " must be 0 or more");

@@ -22,7 +22,7 @@ void say_facts(const Encoding& encoding, RunReport& report) {
   if (!encoding.event().empty())
     report.choices += fmt::format("\nevents '{}', {:.9g} of {:.9g} rows{}", encoding.event(), encoding.event_weight(),
                                   encoding.total_weight(), encoding.weights().empty() ? "" : " by weight");
-  if (!encoding.offset().empty() && encoding.hurdle() != Hurdle::zero)  // the zero part has none
+  if (encoding.uses_offset())
     report.choices += fmt::format("\n{} '{}'", encoding.exposure() ? "exposure" : "offset", encoding.offset());
   if (encoding.weights().empty() || encoding.whole_weights()) return;
   if (encoding.total_weight() > 3.0 * rows)

@@ -26,8 +26,9 @@ namespace flymc {
 // Whether a row with a missing value is an error or is dropped.
 enum class Missing { error, drop };
 enum class TargetKind { two_classes, classes, ordered, number };
-// Which part of a hurdle is fitted: `zero` is whether a count is more than 0, and `count` is the counts above 0.
-enum class Hurdle { none, zero, count };
+// Which part of a count a fit explains: the count, whether it is more than 0, or how large it is where it is more than
+// 0.
+enum class CountPart { all, whether_positive, positive };
 
 struct EncodingOptions {
   std::string target = {};
@@ -67,9 +68,9 @@ struct EncodingOptions {
   // The values of an ordered target, from the lowest to the highest. May include values that do not occur. Empty: by
   // size, if they are numbers.
   std::vector<std::string> order = {};
-  // Both parts of a hurdle learn columns from the same rows, so that they have the same features. Only the count part
-  // has an offset.
-  Hurdle hurdle = Hurdle::none;
+  // Each part learns columns from all rows, so that fits of the two parts of a count have the same features. Whether a
+  // count is more than 0 has no offset.
+  CountPart count_part = CountPart::all;
 };
 
 // The file and the row that a row comes from. Rows of data count from 1 in each file.
@@ -177,22 +178,21 @@ class Encoding {
   const std::vector<double>& class_weights() const { return class_weights_; }
   // Whether columns are centred. The intercept, or the cut points, take up the shift.
   bool centred() const { return intercept_ || cuts() > 0; }
-  FactKinds fact_kinds() const {
-    return {!weights_.empty(), !offset_.empty() && !target_is_feature() && hurdle_ != Hurdle::zero};
-  }
+  FactKinds fact_kinds() const { return {!weights_.empty(), uses_offset() && !target_is_feature()}; }
   // The rows of the table that were kept, and the rows of the store that are made of them.
   RowId rows() const { return rows_; }
   RowId stored_rows() const { return stored_rows_ > 0 ? stored_rows_ : rows_; }
   RowId dropped() const { return dropped_; }
-  // For the count part of a hurdle: the rows of the other part only, with a count of 0.
+  // Rows with a count of 0, which a fit of positive counts leaves out.
   RowId zeros() const { return zeros_; }
-  Hurdle hurdle() const { return hurdle_; }
+  CountPart count_part() const { return count_part_; }
   // The sum of the weights of the rows that were kept; without weights, their number.
   double total_weight() const { return total_weight_; }
   bool whole_weights() const { return whole_weights_; }
   const std::string& weights() const { return weights_; }
   bool trials() const { return trials_; }
   const std::string& offset() const { return offset_; }
+  bool uses_offset() const { return !offset_.empty() && count_part_ != CountPart::whether_positive; }
   bool exposure() const { return exposure_; }
   // Whether the last feature of a row is (target - offset - target_shift) / target_unit.
   bool target_is_feature() const { return !scale_name_.empty(); }
@@ -266,7 +266,7 @@ class Encoding {
   bool times_ = false;
   double event_weight_ = 0.0;
   TargetKind target_kind_ = TargetKind::two_classes;
-  Hurdle hurdle_ = Hurdle::none;
+  CountPart count_part_ = CountPart::all;
   ColumnKind target_column_ = ColumnKind::numeric;
   std::vector<std::string> classes_;
   std::vector<double> class_values_;  // values of a numeric or boolean target, by class

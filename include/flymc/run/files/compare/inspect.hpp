@@ -25,6 +25,16 @@ struct FileRow {
 };
 std::vector<FileRow> origins(const RunDirectory& run, std::span<const RowId> rows);
 
+// Some rows of a study, in a further part of it: positions in the list of rows that was asked about, and the numbers that
+// the part gives to them.
+struct PartRows {
+  std::vector<std::size_t> place;
+  std::vector<RowId> row;
+};
+// For each further part of a study, which of these rows of the first part it has. Throws InputError if there is no such
+// row, or if the parts were not made from the same rows.
+std::vector<PartRows> rows_of_parts(PartRuns parts, std::span<const RowId> rows);
+
 // Continues a chain from its checkpoint for `draws` draws, which are discarded. Returns the rows that are bright after
 // each of them. Throws InputError if the chain has no checkpoint.
 std::vector<std::vector<RowId>> bright_rows(const RunDirectory& run, std::uint64_t chain, std::int64_t draws);

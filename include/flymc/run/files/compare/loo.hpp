@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "flymc/core/linear.hpp"
-#include "flymc/run/files/folder/run_directory.hpp"
+#include "flymc/run/files/compare/inspect.hpp"
 
 namespace flymc {
 
@@ -27,24 +27,18 @@ struct LooRows {
   std::vector<double> totals;               // for each run, the sum of its proxies
   RowMatrix squares;                        // (i, i): sum of squares of the proxies of run i; (i, j): of differences
   std::vector<std::vector<RowId>> sampled;  // for each run, its own numbers of the sampled rows
-  // For each hurdle run: the sampled rows that its count part has, as positions in `sampled` and as row numbers of the
-  // count part.
-  struct OfCount {
-    std::vector<std::size_t> place;
-    std::vector<RowId> row;
-  };
-  std::vector<OfCount> of_count;
-  RowMatrix proxies;  // for the sampled rows, a column per run
-  // Rows of the table, including dropped rows and the zeros that the count part of a hurdle leaves out.
-  RowId table_rows = 0;
+  std::vector<std::vector<PartRows>> of_parts;  // for each run, the sampled rows in each further part of its study
+  RowMatrix proxies;                            // for the sampled rows, a column per run
+  RowId table_rows = 0;                         // rows of the table, including those that were dropped or left out
 };
+// A study of one fit or more; log p(y) of a row is the sum over the parts. Rows are numbered by the first part, which has
+// all of them.
 struct NamedRun {
-  const RunDirectory& run;
+  std::vector<const RunDirectory*> parts;
   std::string name;  // for messages
-  // For a hurdle (hurdle.hpp) `run` is the zero part and `count` the count part.
-  const RunDirectory* count = nullptr;
+  const RunDirectory& run() const { return *parts.front(); }
 };
-// Needs one or more finished runs. Throws InputError if they differ in table, target or weights, or have hardly a row
+// Needs one or more finished studies. Throws InputError if they differ in table, target or weights, or have hardly a row
 // in common.
 LooRows loo_rows(std::span<const NamedRun> runs, RowId count, std::uint64_t seed);
 

@@ -21,6 +21,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,7 @@
 namespace flymc {
 
 class RunDirectory;
+struct CompositeCard;
 
 // Keeps other processes off a run while this one works on it.
 class RunLock {
@@ -108,5 +110,11 @@ class RunDirectory {
   mutable std::unique_ptr<RunLock> held_;  // from the creation until a RunLock takes it over
   friend class RunLock;
 };
+
+// The runs of the parts of one study (study.hpp), in their order; one run if the study is one fit.
+using PartRuns = std::span<const RunDirectory* const>;
+
+// The family of several fits whose runs are in the folder; null if there are none.
+const CompositeCard* composite_in(const std::filesystem::path& folder);
 
 }  // namespace flymc

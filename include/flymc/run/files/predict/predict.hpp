@@ -37,5 +37,8 @@ void check(const PredictOptions& options);
 // Writes a .parquet or .csv file, whole or not at all. Returns the number of rows. Targets are drawn with the run's
 // seed and the number of the row.
 RowId predict(const RunDirectory& directory, const PredictOptions& options, const std::filesystem::path& out);
+// The same from the parts of a study. The two parts of a count give E[y] = p E[y | y > 0], with p = P(y > 0) from the
+// first part and E[y | y > 0] from the second.
+RowId predict(PartRuns parts, const PredictOptions& options, const std::filesystem::path& out);
 
 }  // namespace flymc

@@ -49,15 +49,31 @@ struct FamilyCard {
 
 const std::vector<FamilyCard>& all_families();
 
-// A hurdle model for counts. It consists of two fits with a family each: whether the count is more than 0, and how
-// large it is if it is more than 0 (hurdle.hpp).
-struct HurdleCard {
-  std::string name;
-  std::string zero, count;
+// A family that is composed of several fits in one folder (study.hpp), each of a part of the target. The likelihood is a
+// product of one factor per part, so with independent priors the posteriors of the parts are independent, too. The first
+// part has all rows, each other part the rows in which the part before it is positive.
+struct PartCard {
+  std::string name;  // of the part and of its folder
+  std::string family;
+  CountPart part = CountPart::all;
+  std::string question;  // what the part explains; {} stands for the target
 };
-const std::vector<HurdleCard>& all_hurdles();
-// Null if the family is not a hurdle.
-const HurdleCard* find_hurdle(const std::string& family);
+struct CompositeCard {
+  std::string name;
+  std::vector<PartCard> parts;
+};
+const std::vector<CompositeCard>& all_composites();
+// Null if the family is not composed of several fits.
+const CompositeCard* find_composite(const std::string& family);
+// The part that these settings are of, and the card that has it; nulls if they are of a whole target. Throws InputError
+// if no family has such a part.
+struct PartOf {
+  const CompositeCard* whole = nullptr;
+  const PartCard* part = nullptr;
+};
+PartOf part_of(const Settings& settings);
+// Whether the offset or the exposure, if there is one, is for this fit.
+bool uses_offset(const Settings& settings);
 
 // Throws InputError, with the known names, if there is no such family.
 const FamilyCard& family_card(const std::string& name);

@@ -30,7 +30,7 @@ struct Settings {
   bool float32 = false;
   // Model.
   std::string family = "logistic";
-  std::string hurdle;  // the part of a hurdle, zero or count (hurdle.hpp); empty: none
+  std::string part;  // of a family that is several fits (families.hpp); empty: the whole target
   double nu = 4.0;
   double sigma = 0.0;             // the residual scale; 0: drawn with the coefficients
   std::string prior = "default";  // see priors.hpp
@@ -41,6 +41,9 @@ struct Settings {
   double checkpoint_seconds = 30.0;  // between two checkpoints of a chain
   std::string from;                  // the run whose rows and preparation are used; empty: its own
 };
+
+// The name of the setting `part`, which runs on disk have.
+inline constexpr const char* part_setting = "hurdle";
 
 // One setting: its name, and its conversion to and from text.
 struct Setting {
