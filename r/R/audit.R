@@ -15,7 +15,8 @@
 #'   coefficient; `log_posterior`, its change in nats; `findings`, what drifts and in which direction; `draws`, how many were
 #'   moved; and `passes` over the rows. In `table`, `mean` is the change of the mean, in standard deviations of the draws, and
 #'   `variance` is the change of the mean squared distance from the mean of the draws, relative to their variance. Each has a
-#'   standard error (`mean_error`, `variance_error`), and `mean_drifts` and `variance_drifts` say whether it drifts.
+#'   standard error (`mean_error`, `variance_error`), and `mean_drifts` and `variance_drifts` say whether it drifts. For a
+#'   `"hurdle_poisson"` a list of two, `zero` and `count`.
 #' @export
 flymc_audit <- function(fit, draws = NULL, steps = 1, seed = 0) {
   check_fit(fit, "fit")
@@ -25,6 +26,11 @@ flymc_audit <- function(fit, draws = NULL, steps = 1, seed = 0) {
   names <- c(stats::setNames("the fit", path), stats::setNames(rep("data", length(tables)), tables))
   text <- run_command(c("audit", path, flags, "--json"), names = names)
   found <- jsonlite::fromJSON(text, simplifyVector = TRUE, simplifyDataFrame = FALSE)
+  if (is.null(fit$parts)) return(audit_of(found, fit))
+  Map(audit_of, found[names(fit$parts)], fit$parts)
+}
+
+audit_of <- function(found, fit) {
   found <- in_order_of_levels(found, fit$kept$design$levels)
   take <- function(of, key, kind) vapply(found$parameters, function(one) one[[of]][[key]], kind)
   table <- data.frame(

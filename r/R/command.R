@@ -98,7 +98,7 @@ interrupted <- function(arguments) {
   run <- if (arguments[1] == "resume") arguments[2] else if (arguments[1] %in% c("fit", "sample")) out
   fail(
     "stopped by Ctrl-C",
-    if (length(run) && file.exists(file.path(run, "settings.toml"))) {
+    if (length(run) && length(run_folders(run))) {
       paste0("; ", call_text("flymc_resume", run), " goes on from here")
     },
     class = "flymc_interrupted"

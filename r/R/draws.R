@@ -11,7 +11,7 @@
 #' @method as_draws flymc_fit
 #' @export
 as_draws.flymc_fit <- function(x, ...) {
-  if (is.null(x$cache$draws)) x$cache$draws <- read_draws(x)
+  if (is.null(x$cache$draws)) x$cache$draws <- if (is.null(x$parts)) read_draws(x) else draws_of_parts(x)
   x$cache$draws
 }
 

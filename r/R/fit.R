@@ -8,8 +8,10 @@
 #' @section Responses and families:
 #' `family` is an object such as [binomial()], `binomial("probit")`, `binomial("cloglog")`, [poisson()], `Gamma("log")` or
 #' [gaussian()], or a text with one of the command's names: `"logistic"`, `"probit"`, `"cloglog"`, `"binomial"`,
-#' `"softmax"`, `"ordinal"`, `"poisson"`, `"negative_binomial"`, `"truncated_poisson"`, `"gamma"`, `"gaussian"`,
-#' `"student_t"`, `"weibull"`, `"lognormal"`, `"loglogistic"`. Without `family` the response decides:
+#' `"softmax"`, `"ordinal"`, `"poisson"`, `"negative_binomial"`, `"truncated_poisson"`, `"hurdle_poisson"`, `"gamma"`,
+#' `"gaussian"`, `"student_t"`, `"weibull"`, `"lognormal"`, `"loglogistic"`. `"hurdle_poisson"` is two fits: whether the
+#' count is more than 0 (`fit$parts$zero`), and how large it is if so (`fit$parts$count`); names of its parameters have the
+#' part in front, as in `zero_age`, and an offset or exposure is only for the second. Without `family` the response decides:
 #'
 #' * 0 and 1, `TRUE` and `FALSE`, or a factor of two levels: `"logistic"`. The second level counts as 1.
 #' * a factor of more levels: `"softmax"`. The first level is the reference class.
@@ -121,7 +123,7 @@ flymc <- function(formula, data = NULL, family = NULL, prior = NULL, weights = N
 #' @export
 flymc_load <- function(path) {
   run <- list(path = existing_run(path))
-  new_fit(run, read_report(c("summary", run$path)), kept_design(run$path))
+  new_fit(run, read_report(c("summary", run$path)), kept_design(first_folder(run$path)))
 }
 
 #' @rdname flymc_load
@@ -129,7 +131,7 @@ flymc_load <- function(path) {
 flymc_resume <- function(path, quiet = !interactive()) {
   run <- list(path = existing_run(path))
   report <- read_report(c("resume", run$path), quiet)
-  fit <- new_fit(run, report, kept_design(run$path))
+  fit <- new_fit(run, report, kept_design(first_folder(run$path)))
   warn_of(fit)
   fit
 }
@@ -170,7 +172,7 @@ run_stage <- function(arguments, run, settings, kept, quiet, names = character()
   on.exit(unlink(config))
   flags <- as_flags(settings, config)
   names <- c(names, stats::setNames("", sprintf("with the settings of %s: ", config)))
-  others <- file.exists(file.path(run$path, "settings.toml"))
+  others <- length(run_folders(run$path)) > 0
   done <- FALSE
   on.exit(if (done || !others) keep_design(run$path, kept), add = TRUE)
   report <- withCallingHandlers(

@@ -136,10 +136,12 @@ read_kept <- function(text) {
 none_if_empty <- function(x) if (length(x)) x
 
 keep_design <- function(path, kept) {
-  if (is.null(kept) || !file.exists(file.path(path, "settings.toml"))) return(invisible())
-  beside <- tempfile(".formula-", path)  # a rename replaces a link of that name and does not follow it
-  writeLines(kept_text(kept), beside, useBytes = TRUE)
-  file.rename(beside, file.path(path, design_file))
+  if (is.null(kept)) return(invisible())
+  for (folder in run_folders(path)) {
+    beside <- tempfile(".formula-", folder)  # a rename replaces a link of that name and does not follow it
+    writeLines(kept_text(kept), beside, useBytes = TRUE)
+    file.rename(beside, file.path(folder, design_file))
+  }
   invisible()
 }
 

@@ -162,7 +162,7 @@ loo_json <- function(command, fits, rows, seed, labels) {
 # Returns the temporary file to which a data frame was written; NULL if the command read the user's file.
 written_table <- function(fit) {
   if (is.null(fit$kept$design)) return()
-  setting_of(fit$run$path, "table")
+  setting_of(first_folder(fit$run$path), "table")
 }
 
 # Takes a number from each element; `or` is its name in reports of earlier versions.

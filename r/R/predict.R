@@ -4,7 +4,7 @@
 #'
 #' The posterior mean and an interval for each row of a new table. They describe the probability of the second class
 #' (logistic, probit, cloglog) or of a success (binomial), the probability of each class, with the most probable `class`
-#' (softmax, ordinal), the mean count (poisson, truncated_poisson), the mean (gaussian, student_t), or the median time
+#' (softmax, ordinal), the mean count (poisson, truncated_poisson, hurdle_poisson), the mean (gaussian, student_t), or the median time
 #' (weibull, lognormal, loglogistic).
 #'
 #' The columns of new rows are computed as for the fit, with the same levels, knots and contrasts. A level that the fit
@@ -40,7 +40,7 @@ predict.flymc_fit <- function(object, newdata, interval = 0.9, kind = NULL, time
   if (!is.data.frame(newdata)) fail("newdata: give a data frame, or the path of a file")
   newdata <- integers_as_numbers(as.data.frame(newdata))
   if (nrow(newdata) == 0) fail("newdata: the table has no rows")
-  columns <- if (is.null(object$kept$design)) file_frame(path, newdata) else new_columns(object, newdata, missing)
+  columns <- if (is.null(object$kept$design)) file_frame(first_folder(path), newdata) else new_columns(object, newdata, missing)
   whole <- whole_rows(columns, missing, table = "newdata")
   if (!any(whole)) fail("newdata: a value is missing in each row")
   columns <- lapply(columns, `[`, whole)
@@ -87,7 +87,7 @@ new_columns <- function(fit, newdata, missing) {
     if (length(facts[[fact]]) != nrow(newdata)) {
       fail(fact, ": ", length(facts[[fact]]), " values for ", nrow(newdata), " rows; name a column that newdata has too")
     }
-    columns[[setting_of(fit$run$path, fact)]] <- facts[[fact]]
+    columns[[setting_of(first_folder(fit$run$path), fact)]] <- facts[[fact]]
   }
   as.data.frame(columns, optional = TRUE, stringsAsFactors = FALSE)
 }

@@ -23,15 +23,7 @@ family_name <- function(family) {
     }
     return(unname(found))
   }
-  if (is.character(family) && length(family) == 1 && !is.na(family)) {
-    if (startsWith(family, "hurdle_")) {
-      fail(
-        "family: a hurdle is two fits; fit whether the count is more than 0 (y > 0, \"logistic\"), and the rows where it is ",
-        "(\"truncated_poisson\")"
-      )
-    }
-    return(family)
-  }
+  if (is.character(family) && length(family) == 1 && !is.na(family)) return(family)
   fail("family: give a text such as \"logistic\", or an object such as binomial()")
 }
 

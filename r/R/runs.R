@@ -19,19 +19,20 @@ stopped_runs <- new.env()
 existing_run <- function(path) {
   if (!is.character(path) || length(path) != 1) fail("path: give the folder of a run")
   path <- normalizePath(path, mustWork = FALSE)
-  if (!file.exists(file.path(path, "settings.toml"))) fail(path, ": there is no run here; flymc(..., out = ) makes one")
+  if (length(run_folders(path)) == 0) fail(path, ": there is no run here; flymc(..., out = ) makes one")
   path
 }
 
 # Returns the folder of a fit's run. Fails if it does not exist.
 run_of <- function(fit) {
-  if (!file.exists(file.path(fit$run$path, "settings.toml"))) {
+  folders <- run_folders(fit$run$path)
+  if (length(folders) != length(fit$identity)) {
     fail(
       "the run of this fit, ", fit$run$path, ", is gone",
       if (!is.null(fit$run$folder)) "; it was temporary: fit with `out` to keep a run for other sessions"
     )
   }
-  if (!identical(identity_of(fit$run$path), fit$identity)) {
+  if (!identical(vapply(folders, identity_of, "", USE.NAMES = FALSE), unname(fit$identity))) {
     fail(
       fit$run$path, ": another run has replaced the one of this fit; take the fit that flymc() returned for it, or ",
       "flymc_load(), and name a folder for each run to keep several"
@@ -76,6 +77,7 @@ setting_of <- function(path, name) {
 names_in_setting <- function(path, name) as.character(setting_of(path, name))
 
 new_fit <- function(run, report, kept, call = NULL) {
+  if (has_parts(run$path)) return(new_fit_of_parts(run, report, kept, call))
   fit <- structure(
     list(call = call, formula = kept$formula, family = setting_of(run$path, "family"), run = run, report = report,
          identity = identity_of(run$path), kept = kept, cache = new.env()),

@@ -6,7 +6,6 @@ test_that("columns, families and settings that are not there", {
   expect_error(flymc(ill ~ agee, d), "data has no column 'agee'; did you mean 'age'?", fixed = TRUE)
   expect_error(flymc(ill ~ age, d, "logistik"), "family: 'logistik' is none of logistic, ")
   expect_error(flymc(ill ~ age, d, Gamma()), "family: Gamma with the link inverse is not fitted here")
-  expect_error(flymc(ill ~ age, d, "hurdle_poisson"), "family: a hurdle is two fits")
   expect_error(flymc(score ~ age, d), "'score' is numeric; name its family, such as gaussian()", fixed = TRUE)
   expect_error(flymc(Surv(time, died) ~ age, d), "name one")
   expect_error(flymc(ill ~ age, d, drwas = 5), "^there is no argument 'drwas'; did you mean 'draws'\\?$")

@@ -1,0 +1,90 @@
+# Hurdles: two fits of one count, in one folder.
+skip_without_command()
+d <- people(4000)
+d$visits <- ifelse(d$ill == 1, d$visits, 0)
+fit <- flymc(visits ~ age + dose, d, family = "hurdle_poisson", exposure = years, chains = 2, draws = 800, quiet = TRUE)
+
+test_that("the parts are fits, and the summary has both", {
+  expect_s3_class(fit, "flymc_fit")
+  expect_identical(fit$family, "hurdle_poisson")
+  expect_identical(c(zero = fit$parts$zero$family, count = fit$parts$count$family), c(zero = "logistic", count = "truncated_poisson"))
+  expect_identical(nobs(fit), nobs(fit$parts$zero))
+  expect_identical(nobs(fit$parts$count), sum(d$visits > 0))
+  found <- summary(fit, interval = 0.5)
+  names <- c("intercept", "age", "dose[low]", "dose[high]")
+  expect_identical(rownames(found), c(paste0("zero_", names), paste0("count_", names)))
+  expect_identical(found[5:8, "mean"], as.data.frame(summary(fit$parts$count, interval = 0.5))$mean)
+  ratios <- summary(fit, ratios = TRUE)
+  expect_identical(is.na(ratios[["odds_ratio"]]), rep(c(FALSE, TRUE), each = 4))
+  expect_identical(is.na(ratios[["rate_ratio"]]), rep(c(TRUE, FALSE), each = 4))
+  expect_identical(names(coef(fit)), rownames(found))
+  expect_identical(dim(vcov(fit)), c(8L, 8L))
+  expect_identical(rownames(confint(fit)), rownames(found))
+  said <- capture.output(print(fit))
+  expect_identical(said[1], "Family: hurdle_poisson")
+  expect_true("zero: whether visits is more than 0 (logistic)" %in% said)
+  expect_true("count: visits where it is more than 0 (truncated_poisson)" %in% said)
+  # The zero part is the logistic regression of whether there is a visit.
+  d$some <- d$visits > 0
+  alone <- flymc(some ~ age + dose, d, chains = 2, draws = 800, quiet = TRUE)
+  expect_identical(coef(alone), coef(fit$parts$zero))
+})
+
+test_that("draws have both parts side by side", {
+  draws <- posterior::as_draws_matrix(fit)
+  expect_identical(posterior::variables(draws), names(coef(fit)))
+  expect_equal(unname(colMeans(draws)), unname(coef(fit)), tolerance = 1e-8)
+  expect_lt(max(abs(cor(draws)[1:4, 5:8])), 4.5 / sqrt(nrow(draws)))
+  # If one part has more draws, evenly spaced ones of it are taken.
+  uneven <- fit
+  uneven$cache <- new.env()
+  uneven$parts$zero$cache <- list2env(list(draws = posterior::subset_draws(posterior::as_draws(fit$parts$zero), iteration = 1:100)))
+  thinned <- posterior::as_draws_array(uneven)
+  expect_identical(dim(thinned), c(100L, 2L, 8L))
+  count <- unclass(posterior::as_draws_array(fit$parts$count))
+  expect_identical(as.vector(unclass(thinned)[, , "count_age"]), as.vector(count[seq(1, 793, 8), , "age"]))
+})
+
+test_that("predictions and leave-one-out are of both parts", {
+  new <- data.frame(age = c(30, 60), dose = c("none", "high"), years = c(1, 2))
+  draws <- unclass(posterior::as_draws_matrix(fit))
+  x <- cbind(1, new$age, 0, new$dose == "high")
+  mu <- sweep(exp(draws[, 5:8] %*% t(x)), 2, new$years, `*`)
+  means <- plogis(draws[, 1:4] %*% t(x)) * mu / -expm1(-mu)
+  expect_equal(predict(fit, new, kind = "mean")$mean, unname(colMeans(means)), tolerance = 1e-8)
+  expect_identical(predict(fit, new)$lower, c(0, 0))
+  found <- flymc_loo(fit, rows = 4000)
+  parts <- lapply(fit$parts, flymc_loo, rows = 4000)
+  expect_equal(found$estimates[1, 1], parts$zero$estimates[1, 1] + parts$count$estimates[1, 1], tolerance = 1e-10)
+  expect_identical(found$pointwise$row, as.numeric(1:4000))
+  poisson <- suppressWarnings(flymc(visits ~ age + dose, d, family = poisson(), exposure = years, chains = 2, draws = 800, quiet = TRUE))  # counts vary more than those of a Poisson
+  ranks <- flymc_compare(poisson, hurdle = fit)
+  expect_identical(rownames(ranks), c("hurdle", "poisson"))
+})
+
+test_that("audits are of each part", {
+  found <- flymc_audit(fit, draws = 40, seed = 2)
+  expect_identical(names(found), c("zero", "count"))
+  expect_identical(found$count$p_value, flymc_audit(fit$parts$count, draws = 40, seed = 2)$p_value)
+})
+
+test_that("folders are opened, sampled again and replaced", {
+  out <- tempfile("visits-")
+  kept <- flymc(visits ~ age + dose, d, family = "hurdle_poisson", exposure = years, chains = 2, draws = 800, quiet = TRUE, out = out)
+  expect_identical(coef(kept), coef(fit))
+  again <- flymc_load(out)
+  expect_s3_class(again, "flymc_hurdle")
+  expect_identical(coef(again), coef(fit))
+  expect_identical(again$formula, fit$formula, ignore_formula_env = TRUE)
+  new <- data.frame(age = 40, dose = "low", years = 1)
+  expect_identical(predict(again, new), predict(fit, new))
+  unlink(file.path(out, "count", "report.json"))
+  expect_error(predict(kept, new), "another run has replaced the one of this fit")
+  expect_identical(coef(flymc_resume(out, quiet = TRUE)), coef(fit))
+  expect_identical(coef(flymc_load(file.path(out, "zero"))), coef(fit$parts$zero))
+  other <- suppressWarnings(update(fit, prior = normal(0, 0.001), quiet = TRUE))  # the prior decides
+  expect_s3_class(other, "flymc_hurdle")
+  expect_lt(max(abs(coef(other)[c("zero_age", "count_age")])), 0.01)
+  unlink(out, recursive = TRUE)
+  expect_error(predict(kept, new), "is gone")
+})
