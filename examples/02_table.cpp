@@ -9,7 +9,7 @@ int main(int argc, char** argv) try {
   const std::string path = argc > 1 ? argv[1] : "examples/data/loans.csv";
   const std::string target = argc > 2 ? argv[2] : "defaulted";
   const flymc::Table table = flymc::Table::open({path});
-  const flymc::Encoding encoding = flymc::Encoding::learn(table, {.target = target});
+  const flymc::Encoding encoding = flymc::Encoding::learn(table, {.target = {.name = target}});
   const flymc::Store store = flymc::read_rows(table, encoding);
 
   // 2. The model, the draws, and their summary.

@@ -59,9 +59,9 @@ TEST_P(DefaultPrior, RanksAreUniform) {
   settings.sigma = 1.5;
   const Index rows = 60;
   EncodingOptions columns;
-  columns.target = "y";
+  columns.target.name = "y";
   columns.standardise = true;
-  columns.target_kind = card.target;
+  columns.target.kind = card.target;
   columns.log_link = card.log_link;
   const Table read = Table::open({write_table(rows, card)});
   const Encoding encoding = Encoding::learn(read, columns);

@@ -7,7 +7,7 @@ FLYMC_FUZZ_TARGET(csv) {
   using namespace flymc;
   const Table table = Table::open({fuzz::put("table.csv", input)});
   EncodingOptions options;
-  options.target = table.names().back();
+  options.target.name = table.names().back();
   options.missing = Missing::drop;
   const Execution execution{Threads(1)};
   const Encoding encoding = Encoding::learn(table, options, execution);

@@ -21,10 +21,10 @@ int main(int argc, char** argv) {
   settings.fit.draws = 80;
   settings.until_enough = false;
   EncodingOptions options;
-  options.target = argv[2];
+  options.target.name = argv[2];
   std::istringstream others(argv[3]);
   for (std::string name; std::getline(others, name, ',');) options.exclude.push_back(name);
-  options.target_kind = family_card(settings.family).target;
+  options.target.kind = family_card(settings.family).target;
   options.standardise = true;
   const Table table = Table::open({argv[1]});
   const Encoding encoding = Encoding::learn(table, options);

@@ -73,10 +73,11 @@ std::string model_section(const Shown& of) {
       joined(settings.table, ", ", 3), "", of.summary.parameters.size(), with_commas(rows),
       report.dropped > 0 ? fmt::format(" ({} more were dropped, with missing values)", with_commas(report.dropped))
                          : "");
-  if (of.encoding && of.encoding->target_kind() == TargetKind::two_classes)
+  if (of.encoding && of.encoding->target().kind == TargetKind::two_classes)
     out += fmt::format("<p>What is explained is the probability that {} is <strong>{}</strong> and not {}.</p>\n",
-                       escaped(readable_name(settings.target)), escaped(readable_name(of.encoding->classes().at(1))),
-                       escaped(readable_name(of.encoding->classes().at(0))));
+                       escaped(readable_name(settings.target)),
+                       escaped(readable_name(of.encoding->target().classes.at(1))),
+                       escaped(readable_name(of.encoding->target().classes.at(0))));
   else if (!report.classes.empty())
     out += fmt::format("<p>The classes of {}, in order: {}.</p>\n", escaped(readable_name(settings.target)),
                        joined(report.classes, ", ", 20));

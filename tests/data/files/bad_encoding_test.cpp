@@ -13,7 +13,7 @@ namespace {
 
 class BadEncoding : public testing::Test {
  protected:
-  BadEncoding() { options_.target = "y"; }
+  BadEncoding() { options_.target.name = "y"; }
   std::string refusal(const std::string& csv) { return refusal_of(folder_.write("a.csv", csv)); }
   std::string refusal_of(const std::string& path) {
     return message_of<InputError>([&] { Encoding::learn(Table::open({path}), options_); });
@@ -24,9 +24,9 @@ class BadEncoding : public testing::Test {
 
 TEST_F(BadEncoding, Names) {
   const std::string csv = "age,income,y\n1,2,0\n2,2.5,1\n";
-  options_.target = "z";
+  options_.target.name = "z";
   EXPECT_TRUE(says(refusal(csv), {"no column 'z' (the target)", "did you mean 'y'?"}));
-  options_ = {.target = "y", .columns = {"aeg"}, .exclude = {}, .categorical = {}, .positive = {}};
+  options_ = {.target = {.name = "y"}, .columns = {"aeg"}, .exclude = {}, .categorical = {}};
   EXPECT_TRUE(says(refusal(csv), {"no column 'aeg' (a feature)", "did you mean 'age'?"}));
   options_.columns = {"y"};
   EXPECT_TRUE(says(refusal(csv), {"'y' is the target"}));
@@ -48,9 +48,9 @@ TEST_F(BadEncoding, Names) {
 
 TEST_F(BadEncoding, Options) {
   const std::string csv = "age,y\n1,0\n2,1\n";
-  options_.target = "";
+  options_.target.name = "";
   EXPECT_TRUE(says(refusal(csv), {"no target was named"}));
-  options_.target = "y";
+  options_.target.name = "y";
   options_.intercept = false;
   options_.exclude = {"age"};
   EXPECT_TRUE(says(refusal(csv), {"no column of features and no intercept"}));
@@ -72,7 +72,7 @@ TEST_F(BadEncoding, Numbers) {
   options_.standardise = true;
   EXPECT_TRUE(says(refusal("age,y\n1e-200,0\n3e-200,1\n"), {"column 'age'", "rescale"}));
   options_.standardise = false;
-  options_.target_kind = TargetKind::number;
+  options_.target.kind = TargetKind::number;
   EXPECT_TRUE(says(refusal("age,y\n1,0\n2,inf\n"), {"column 'y', row 2"}));
   EXPECT_TRUE(says(refusal("age,y\n1,a\n2,b\n"), {"target 'y' holds text"}));
 }
@@ -84,11 +84,11 @@ TEST_F(BadEncoding, Targets) {
   for (int i = 0; i < 2000; ++i) many += fmt::format("{},{}\n", i, i);
   EXPECT_TRUE(says(refusal(many), {"'0' (", "'4' (", "and more"}));
   EXPECT_TRUE(says(refusal("x,y\n1,a\n2,a\n"), {"is 'a' in every row"}));
-  options_.positive = "maybe";
+  options_.target.positive = "maybe";
   EXPECT_TRUE(says(refusal("x,y\n1,yes\n2,no\n"), {"'maybe' is to count as 1", "'no', 'yes'"}));
-  options_.target_kind = TargetKind::classes;
+  options_.target.kind = TargetKind::classes;
   EXPECT_TRUE(says(refusal("x,y\n1,yes\n2,no\n"), {"two classes only"}));
-  options_.positive = "";
+  options_.target.positive = "";
   EXPECT_TRUE(says(refusal(many), {"more than 1000 classes"}));
 }
 

@@ -18,7 +18,7 @@ json learnt(const std::string& formula) {
   const Table table =
       Table::open({folder.write("t.csv", "h,g,z,y\nu,a,1,0\nv,b,2,1\nw,a,3,1\nu,b,5,0\nv,a,4,0\nw,b,7,1\n")});
   EncodingOptions options;
-  options.target = "y";
+  options.target.name = "y";
   options.formula = formula;
   options.standardise = true;
   return json::parse(Encoding::learn(table, options).to_json());

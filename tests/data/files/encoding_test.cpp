@@ -52,7 +52,7 @@ TEST(Encoding, ManyLevelsAreCodes) {
     csv += fmt::format("{},{},{},{}\n", i, colours[i * i % 8], i % 3 == 0 ? "left" : "right", i % 2);
   const Table table = Table::open({folder.write("a.csv", csv)});
   EncodingOptions options;
-  options.target = "y";
+  options.target.name = "y";
   EXPECT_FALSE(Encoding::learn(table, options).layout().coded());  // three colours, as i i % 8 is 0, 1 or 4
   options.reference = {"colour=e"};
   csv = "size,colour,side,y\n";
@@ -103,7 +103,7 @@ TEST(Encoding, RareLevelsAreMerged) {
     csv += fmt::format("{},{}\n", i % 3 == 0 ? "rome" : i % 3 == 1 ? "oslo" : fmt::format("t{}", i / 6), i % 2);
   const Table table = Table::open({folder.write("a.csv", csv)});
   EncodingOptions options;
-  options.target = "y";
+  options.target.name = "y";
   options.merge_levels = 3;
   const Encoding encoding = Encoding::learn(table, options);
   EXPECT_EQ(encoding.columns()[0].levels, (std::vector<std::string>{"oslo", "rome", "other"}));
@@ -146,7 +146,7 @@ TEST(Encoding, IsTheSameFromEveryFormat) {
       folder.write("a.csv", people), write_parquet(folder("a.parquet"), people_arrays()),
       write_parquet(folder("b.parquet"), people_arrays(), 2), write_ipc(folder("a.arrow"), people_arrays(), 1)};
   EncodingOptions options;
-  options.target = "ill";
+  options.target.name = "ill";
   options.missing = Missing::drop;
   std::string first;
   for (const auto& path : paths) {
@@ -155,7 +155,7 @@ TEST(Encoding, IsTheSameFromEveryFormat) {
     const Encoding encoding = Encoding::learn(table, options);
     EXPECT_EQ(encoding.feature_names(),
               (std::vector<std::string>{"intercept", "age", "smoker", "region[b]", "region[c]"}));
-    EXPECT_EQ(encoding.classes(), (std::vector<std::string>{"0", "1"}));
+    EXPECT_EQ(encoding.target().classes, (std::vector<std::string>{"0", "1"}));
     EXPECT_EQ(encoding.rows(), 4);
     EXPECT_EQ(encoding.dropped(), 2);
     EXPECT_EQ(encoding.categorical(), std::vector<std::string>{"region"});
@@ -173,7 +173,7 @@ TEST(Encoding, SaysWhereARowStands) {
   const auto one = folder.write("1.csv", "x,y\n1,0\n,0\n2,1\n"), two = folder.write("2.csv", "x,y\n3,1\n");
   const Table table = Table::open({one, two});
   EncodingOptions options;
-  options.target = "y";
+  options.target.name = "y";
   options.missing = Missing::drop;
   std::string origins;
   Encoding::learn(table, options).encode(table, [&](auto, const RowFacts&, const RowOrigin& origin) {
@@ -186,7 +186,7 @@ TEST(Encoding, ChoosesColumns) {
   const Folder folder;
   const Table table = Table::open({folder.write("a.csv", "a,b,c,y\n1,5,9,0\n2,4,7,1\n3,4,8,1\n")});
   EncodingOptions options;
-  options.target = "y";
+  options.target.name = "y";
   options.columns = {"c", "a"};
   EXPECT_EQ(rows_of(Encoding::learn(table, options), table), "1 9 1 -> 0/1 7 2 -> 1/1 8 3 -> 1");
   options.columns = {};
@@ -208,11 +208,11 @@ TEST(Encoding, Targets) {
   const auto learn = [&](const std::string& csv, TargetKind kind, const std::string& positive = "") {
     const Table table = Table::open({folder.write("t.csv", csv)});
     EncodingOptions options;
-    options.target = "y";
-    options.target_kind = kind;
-    options.positive = positive;
+    options.target.name = "y";
+    options.target.kind = kind;
+    options.target.positive = positive;
     const Encoding encoding = Encoding::learn(table, options);
-    return fmt::format("{}: {}", fmt::join(encoding.classes(), " "), rows_of(encoding, table));
+    return fmt::format("{}: {}", fmt::join(encoding.target().classes, " "), rows_of(encoding, table));
   };
   const auto two = TargetKind::two_classes, many = TargetKind::classes, number = TargetKind::number;
   EXPECT_EQ(learn("x,y\n1,10\n2,-1\n", two), "-1 10: 1 1 -> 1/1 2 -> 0");
@@ -234,7 +234,7 @@ TEST(Encoding, StandardisesByWeights) {
     for (int copy = 0; copy < 1 + i % 4; ++copy) repeated += fmt::format("{},{}\n", 0.5 * i * i, i % 2);
   }
   EncodingOptions options;
-  options.target = "y";
+  options.target.name = "y";
   options.standardise = true;
   const Encoding other = Encoding::learn(Table::open({folder.write("r.csv", repeated)}), options);
   options.weights = "n";
@@ -264,7 +264,7 @@ TEST(Encoding, StandardisedCoefficientsComeBack) {
   }
   const Table table = Table::open({folder.write("a.csv", csv)});
   EncodingOptions options;
-  options.target = "y";
+  options.target.name = "y";
   options.standardise = true;
   const Encoding encoding = Encoding::learn(table, options);
   std::vector<Vector> z;
@@ -299,33 +299,33 @@ TEST(Encoding, StandardisedCoefficientsComeBack) {
 TEST(Encoding, KnowsColumnsOfZeroAndOneAndTheTargetsMoments) {
   const Folder folder;
   EncodingOptions options;
-  options.target = "y";
+  options.target.name = "y";
   options.standardise = true;
-  options.target_kind = TargetKind::number;
+  options.target.kind = TargetKind::number;
   const std::string csv = "share,once,w,y\n0.5,0,1,10\n1,1,3,20\n0,0,0,1000\n1,1,1,50\n";
   options.weights = "w";
   const Encoding encoding = Encoding::learn(Table::open({folder.write("a.csv", csv)}), options);
   EXPECT_NEAR(encoding.shift()[1], 0.9, 1e-15);
   EXPECT_EQ(encoding.shift()[2], 0.0);
   EXPECT_EQ(encoding.scale()[2], 1.0);
-  EXPECT_DOUBLE_EQ(encoding.target_mean(), 24.0);
-  EXPECT_DOUBLE_EQ(encoding.target_deviation(), std::sqrt((14.0 * 14.0 + 3.0 * 16.0 + 26.0 * 26.0) / 4.0));
+  EXPECT_DOUBLE_EQ(encoding.target().mean, 24.0);
+  EXPECT_DOUBLE_EQ(encoding.target().deviation, std::sqrt((14.0 * 14.0 + 3.0 * 16.0 + 26.0 * 26.0) / 4.0));
   const Encoding again = Encoding::from_json(encoding.to_json());
-  EXPECT_EQ(again.target_deviation(), encoding.target_deviation());
+  EXPECT_EQ(again.target().deviation, encoding.target().deviation);
   // The coefficients explain the target less the offset.
   options.weights = "";
   options.offset = "w";
   const Encoding shifted =
       Encoding::learn(Table::open({folder.write("b.csv", "share,w,y\n1,1e5,100001\n2,2e5,200003\n")}), options);
-  EXPECT_DOUBLE_EQ(shifted.target_mean(), 2.0);
-  EXPECT_DOUBLE_EQ(shifted.target_deviation(), std::sqrt(2.0));
+  EXPECT_DOUBLE_EQ(shifted.target().mean, 2.0);
+  EXPECT_DOUBLE_EQ(shifted.target().deviation, std::sqrt(2.0));
 }
 
 TEST(Encoding, SurvivesJson) {
   const Folder folder;
   const Table table = Table::open({folder.write("a.csv", people + "0.1,true,\"d \"\"\xc3\xa9\",0\n")});
   EncodingOptions options;
-  options.target = "ill";
+  options.target.name = "ill";
   options.standardise = true;
   options.missing = Missing::drop;
   const Encoding encoding = Encoding::learn(table, options);
@@ -345,7 +345,7 @@ class NewData : public testing::Test {
   NewData() : encoding_(learn()) {}
   Encoding learn() {
     EncodingOptions options;
-    options.target = "ill";
+    options.target.name = "ill";
     options.missing = Missing::drop;
     return Encoding::learn(Table::open({folder_.write("a.csv", people)}), options);
   }

@@ -39,7 +39,7 @@ EncodingOptions options_of(const std::string& formula, std::initializer_list<con
   EncodingOptions options;
   const Formula parsed = parse_formula(formula);
   options.formula = formula;
-  options.target = parsed.target;
+  options.target.name = parsed.target;
   options.intercept = parsed.intercept;
   options.standardise = true;
   for (const char* name : categorical) options.categorical.emplace_back(name);

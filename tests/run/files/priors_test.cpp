@@ -14,10 +14,10 @@ namespace {
 
 Encoding learn(const Folder& folder, TargetKind kind, bool intercept = true) {
   EncodingOptions options;
-  options.target = kind == TargetKind::number ? "amount" : kind == TargetKind::classes ? "grade" : "bought";
+  options.target.name = kind == TargetKind::number ? "amount" : kind == TargetKind::classes ? "grade" : "bought";
   for (const char* other : {"amount", "grade", "bought"})
-    if (other != options.target) options.exclude.emplace_back(other);
-  options.target_kind = kind;
+    if (other != options.target.name) options.exclude.emplace_back(other);
+  options.target.kind = kind;
   options.intercept = intercept;
   options.standardise = true;
   return Encoding::learn(Table::open({folder.write("t.csv",

@@ -19,7 +19,7 @@ class RowsOfARun : public flymc::testing::ScratchFolder {
     write_whole(folder_ / "t.csv", "a,b,y\n1,2,0\n3,5,1\n4,1,1\n9,4,0\n");
     const Table table = Table::open({(folder_ / "t.csv").string()});
     EncodingOptions options;
-    options.target = "y";
+    options.target.name = "y";
     options.standardise = true;
     if (!columns.empty()) options.columns = {columns};
     const Encoding encoding = Encoding::learn(table, options);

@@ -27,8 +27,8 @@ const TableColumn& known(const Table& table, const std::string& name, const char
 using Role = std::pair<std::string, const char*>;
 std::vector<Role> roles(const EncodingOptions& options) {
   std::vector<Role> out = {{options.offset, options.exposure ? "the exposure" : "the offset"},
-                           {options.weights, options.trials ? "the trials" : "the weights"},
-                           {options.event, "the event"}};
+                           {options.weights, options.target.trials ? "the trials" : "the weights"},
+                           {options.target.event, "the event"}};
   std::erase_if(out, [](const Role& role) { return role.first.empty(); });
   return out;
 }
@@ -38,7 +38,7 @@ std::vector<std::string> check_facts(const Table& table, const EncodingOptions& 
   std::vector<std::string> facts;
   for (const auto& [name, role] : roles(options)) {
     const ColumnKind kind = known(table, name, role).kind;
-    if (name == options.target)
+    if (name == options.target.name)
       throw InputError(fmt::format("'{}' is the target and cannot be {} too; name another column", name, role));
     if (kind != ColumnKind::numeric && kind != ColumnKind::boolean)
       throw InputError(
@@ -60,7 +60,7 @@ void check_named(const Table& table, const EncodingOptions& options, const std::
   const std::string where = mention(options.formula.empty() ? "columns" : "formula");
   for (const auto& name : columns) {
     known(table, name, "a feature");
-    if (name == options.target)
+    if (name == options.target.name)
       throw InputError(fmt::format("'{}' is the target and cannot be a feature too; leave it out of {}", name, where));
     for (const auto& [fact, role] : roles(options))
       if (name == fact)
@@ -111,20 +111,20 @@ void check_options(const Table& table, const EncodingOptions& options, const Cho
                       name));
   if (chosen.features.empty() && !options.intercept)
     throw InputError("there is no column of features and no intercept; name a column or keep the intercept");
-  if (!options.positive.empty() && options.target_kind != TargetKind::two_classes)
+  if (!options.target.positive.empty() && options.target.kind != TargetKind::two_classes)
     throw InputError("which value counts as 1 can be said of a target of two classes only");
-  if (!options.order.empty() && options.target_kind != TargetKind::ordered)
+  if (!options.target.order.empty() && options.target.kind != TargetKind::ordered)
     throw InputError("only values of an ordered target come in an order");
-  if (options.target_kind == TargetKind::ordered && !options.intercept)
+  if (options.target.kind == TargetKind::ordered && !options.intercept)
     throw InputError("the cut points of an ordered target are its intercepts, and cannot be left out");
-  if (options.count_part != CountPart::all && table.find(options.target)->kind == ColumnKind::text)
+  if (options.target.part != CountPart::all && table.find(options.target.name)->kind == ColumnKind::text)
     throw InputError(
-        fmt::format("the target '{}' holds text, and a count is a number; choose another target", options.target));
-  if (options.target_kind == TargetKind::number && table.find(options.target)->kind == ColumnKind::text)
+        fmt::format("the target '{}' holds text, and a count is a number; choose another target", options.target.name));
+  if (options.target.kind == TargetKind::number && table.find(options.target.name)->kind == ColumnKind::text)
     throw InputError(
         fmt::format("the target '{}' holds text, not numbers; choose a family for classes (logistic, "
                     "softmax), or another target",
-                    options.target));
+                    options.target.name));
 }
 
 // The formula. `.` stands for all columns that are neither the target nor facts.
@@ -142,8 +142,8 @@ Formula formula_of(const Table& table, const EncodingOptions& options) {
 }  // namespace
 
 ChosenColumns choose_columns(const Table& table, const EncodingOptions& options) {
-  if (options.target.empty()) throw InputError("no target was named; name the column that is to be explained");
-  known(table, options.target, "the target");
+  if (options.target.name.empty()) throw InputError("no target was named; name the column that is to be explained");
+  known(table, options.target.name, "the target");
   std::set<std::string> exclude;
   for (const auto& name : options.exclude) exclude.insert(known(table, name, "to exclude").name);
   for (const std::string& name : check_facts(table, options)) exclude.insert(name);
@@ -162,7 +162,7 @@ ChosenColumns choose_columns(const Table& table, const EncodingOptions& options)
             ? "name fewer in the formula"
             : fmt::format("name fewer with {}, or leave some out with {}", mention("columns"), mention("exclude"))));
   for (const auto& name : all) {
-    if (name == options.target || exclude.contains(name)) continue;
+    if (name == options.target.name || exclude.contains(name)) continue;
     if (name.empty())
       throw InputError(
           fmt::format("{}: a column has no name (an index that was written along, or a comma at the end of lines?); "
@@ -178,9 +178,9 @@ ChosenColumns choose_columns(const Table& table, const EncodingOptions& options)
     out.names.push_back(name);
   }
   for (const auto& [name, role] : roles(options)) out.names.push_back(name);
-  out.names.push_back(options.target);
+  out.names.push_back(options.target.name);
   if (by_formula)
-    out.terms = code_terms(formula, out.features, options.intercept || options.target_kind == TargetKind::ordered);
+    out.terms = code_terms(formula, out.features, options.intercept || options.target.kind == TargetKind::ordered);
   check_options(table, options, out);
   out.reference = references(options, out.features);
   return out;

@@ -11,6 +11,7 @@
 #include <compare>
 #include <cstdint>
 #include <limits>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -86,6 +87,9 @@ struct NumberSums {
     maximum = std::max(maximum, value);
     hash.add(row, value);
   }
+  // For sending to other ranks, bit for bit.
+  nlohmann::json to_json();
+  static NumberSums from_json(const nlohmann::json& value);
   double mean() const { return sum.value() / count.value(); }
   // sqrt((count squares - sum^2) / (count (count - 1))). The difference takes each sum as three doubles, because its
   // two terms agree in their first digits if the numbers are far from 0. Weights whose sum is less than the number of

@@ -63,11 +63,11 @@ void Encoding::derive_features() {
   };
   if (intercept_) add("intercept", "intercept", 0.0, 1.0);
   if (intercept_) cell_levels_.push_back(0);
-  for (Index k = 0; k < cuts(); ++k) {
+  for (Index k = 0; k < target_.cuts(); ++k) {
     const auto at = static_cast<std::size_t>(k);
-    add(fmt::format("cutpoint[{}|{}]", classes_[at], classes_[at + 1]), "cutpoint", 0.0, 1.0);
+    add(fmt::format("cutpoint[{}|{}]", target_.classes[at], target_.classes[at + 1]), "cutpoint", 0.0, 1.0);
   }
-  if (cuts() > 0) cell_levels_.push_back(cuts());
+  if (target_.cuts() > 0) cell_levels_.push_back(target_.cuts());
   for (const EncodedTerm& term : terms_) {
     const std::size_t first = term.but_first ? 1 : 0;
     const auto features = static_cast<Index>(term.levels.size() - std::min(first, term.levels.size()));
@@ -76,8 +76,8 @@ void Encoding::derive_features() {
     for (std::size_t l = first; l < term.levels.size(); ++l)
       add(feature_name(term, term.levels[l]), term.name, term.shift[l - first], term.scale[l - first]);
   }
-  if (ends_with_parameter()) {
-    const std::string& name = target_is_feature() ? scale_name_ : shape_name_;
+  if (target_.ends_rows()) {
+    const std::string& name = target_.is_feature() ? target_.scale : target_.shape;
     add(name, name, 0.0, 1.0);
     cell_levels_.push_back(0);
   }
@@ -95,7 +95,7 @@ std::vector<std::string> Encoding::categorical() const {
   std::vector<std::string> names;
   for (const auto& column : columns_)
     if (column.kind == ColumnKind::text) names.push_back(column.name);
-  if (target_column_ == ColumnKind::text) names.push_back(target_);
+  if (target_.column == ColumnKind::text) names.push_back(target_.name);
   return names;
 }
 
@@ -118,7 +118,7 @@ Vector Encoding::to_original(const Vector& theta, Index predictors) const {
     block = (block.array() / scale_.array()).matrix();
     const double moved = centred() ? block.dot(shift_) : 0.0;
     if (intercept_) block[0] -= moved;
-    block.head(cuts()).array() += moved;
+    block.head(target_.cuts()).array() += moved;
   });
 }
 
@@ -126,7 +126,7 @@ Vector Encoding::from_original(const Vector& original, Index predictors) const {
   return with_blocks(original, predictors, shift_.size(), [&](auto block) {
     const double moved = centred() ? block.dot(shift_) : 0.0;
     if (intercept_) block[0] += moved;
-    block.head(cuts()).array() -= moved;
+    block.head(target_.cuts()).array() -= moved;
     block = (block.array() * scale_.array()).matrix();
   });
 }

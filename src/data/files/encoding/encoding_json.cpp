@@ -62,6 +62,30 @@ EncodedTerm term_of(const nlohmann::json& entry) {
   return term;
 }
 
+// Most of what is known of the target is among the facts.
+TargetEncoding target_of(const nlohmann::json& entry, const nlohmann::json& facts) {
+  TargetEncoding target;
+  entry.at("name").get_to(target.name);
+  entry.at("kind").get_to(target.kind);
+  entry.at("column").get_to(target.column);
+  entry.at("classes").get_to(target.classes);
+  entry.at("values").get_to(target.class_values);
+  target.mean = entry.value("mean", 0.0);
+  target.deviation = entry.value("deviation", 0.0);
+  target.trials = facts.value("trials", false);
+  target.scale = facts.value("scale", "");
+  target.shape = facts.value("shape", "");
+  target.values = facts.value("target_values", std::vector<double>());
+  target.weights = facts.value("target_weights", std::vector<double>());
+  target.times = facts.value("times", false);
+  target.event = facts.value("event", "");
+  target.seen_weight = facts.value("events", 0.0);
+  target.class_weights = facts.value("class_weights", std::vector<double>());
+  target.part = facts.value("hurdle", CountPart::all);
+  target.zeros = facts.value("zeros", RowId{0});
+  return target;
+}
+
 }  // namespace
 
 std::string Encoding::to_json() const {
@@ -82,27 +106,27 @@ std::string Encoding::to_json() const {
   nlohmann::ordered_json facts = nlohmann::ordered_json::object();
   if (!weights_.empty()) facts["weights"] = weights_;
   if (!weights_.empty()) facts["total"] = total_weight_, facts["whole"] = whole_weights_;
-  if (trials_) facts["trials"] = true;
+  if (target_.trials) facts["trials"] = true;
   if (!offset_.empty()) facts["offset"] = offset_;
   if (exposure_) facts["exposure"] = true;
   if (mean_exposure_ != 1.0) facts["mean_exposure"] = mean_exposure_;
-  if (target_is_feature()) facts["scale"] = scale_name_;
-  if (has_shape()) facts["shape"] = shape_name_;
-  if (!target_values_.empty()) facts["target_values"] = target_values_, facts["target_weights"] = target_weights_;
-  if (times_) facts["times"] = true;
-  if (!event_.empty()) facts["event"] = event_, facts["events"] = event_weight_;
-  if (cuts() > 0) facts["class_weights"] = class_weights_, facts["stored_rows"] = stored_rows_;
-  if (count_part_ != CountPart::all) facts["hurdle"] = count_part_, facts["zeros"] = zeros_;
+  if (target_.is_feature()) facts["scale"] = target_.scale;
+  if (target_.has_shape()) facts["shape"] = target_.shape;
+  if (!target_.values.empty()) facts["target_values"] = target_.values, facts["target_weights"] = target_.weights;
+  if (target_.times) facts["times"] = true;
+  if (!target_.event.empty()) facts["event"] = target_.event, facts["events"] = target_.seen_weight;
+  if (target_.cuts() > 0) facts["class_weights"] = target_.class_weights, facts["stored_rows"] = stored_rows_;
+  if (target_.part != CountPart::all) facts["hurdle"] = target_.part, facts["zeros"] = target_.zeros;
   nlohmann::ordered_json all = {{"version", version_},
                                 {"facts", std::move(facts)},
                                 {"target",
-                                 {{"name", target_},
-                                  {"kind", target_kind_},
-                                  {"column", target_column_},
-                                  {"classes", classes_},
-                                  {"values", class_values_},
-                                  {"mean", target_mean_},
-                                  {"deviation", target_deviation_}}},
+                                 {{"name", target_.name},
+                                  {"kind", target_.kind},
+                                  {"column", target_.column},
+                                  {"classes", target_.classes},
+                                  {"values", target_.class_values},
+                                  {"mean", target_.mean},
+                                  {"deviation", target_.deviation}}},
                                 {"intercept", intercept_},
                                 {"missing", missing_},
                                 {"rows", rows_},
@@ -124,34 +148,17 @@ Encoding Encoding::from_json(const std::string& text) {
     const bool standardised = version > 1 || json.at("standardise").get<bool>();
     Encoding encoding;
     encoding.version_ = version;
-    const auto& target = json.at("target");
-    target.at("name").get_to(encoding.target_);
-    target.at("kind").get_to(encoding.target_kind_);
-    target.at("column").get_to(encoding.target_column_);
-    target.at("classes").get_to(encoding.classes_);
-    target.at("values").get_to(encoding.class_values_);
-    encoding.target_mean_ = target.value("mean", 0.0);
-    encoding.target_deviation_ = target.value("deviation", 0.0);
     const auto facts = json.value("facts", nlohmann::json::object());  // missing in earlier versions
     encoding.weights_ = facts.value("weights", "");
-    encoding.trials_ = facts.value("trials", false);
     encoding.offset_ = facts.value("offset", "");
     encoding.exposure_ = facts.value("exposure", false);
     encoding.mean_exposure_ = facts.value("mean_exposure", 1.0);
-    encoding.scale_name_ = facts.value("scale", "");
-    encoding.shape_name_ = facts.value("shape", "");
-    encoding.target_values_ = facts.value("target_values", std::vector<double>());
-    encoding.target_weights_ = facts.value("target_weights", std::vector<double>());
-    encoding.times_ = facts.value("times", false);
-    encoding.event_ = facts.value("event", "");
-    encoding.event_weight_ = facts.value("events", 0.0);
-    encoding.class_weights_ = facts.value("class_weights", std::vector<double>());
     encoding.stored_rows_ = facts.value("stored_rows", RowId{0});
-    encoding.count_part_ = facts.value("hurdle", CountPart::all);
-    encoding.zeros_ = facts.value("zeros", RowId{0});
     encoding.total_weight_ = facts.value("total", json.at("rows").get<double>());
     encoding.whole_weights_ = facts.value("whole", true);
     json.at("intercept").get_to(encoding.intercept_);
+    encoding.target_ = target_of(json.at("target"), facts);
+    encoding.target_.has_intercept = encoding.intercept_;
     json.at("missing").get_to(encoding.missing_);
     json.at("rows").get_to(encoding.rows_);
     json.at("dropped").get_to(encoding.dropped_);

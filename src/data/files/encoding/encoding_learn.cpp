@@ -123,53 +123,28 @@ class EncodingLearner {
 };
 
 Encoding EncodingLearner::learn(const Execution& execution, const std::function<void(RowId)>& read) {
-  encoding_.intercept_ = options_.intercept && options_.target_kind != TargetKind::ordered;
+  encoding_.intercept_ = options_.intercept && options_.target.kind != TargetKind::ordered;
   encoding_.missing_ = options_.missing;
-  encoding_.target_ = options_.target;
   encoding_.weights_ = options_.weights;
   encoding_.offset_ = options_.offset;
   encoding_.exposure_ = options_.exposure;
-  encoding_.trials_ = options_.trials;
-  encoding_.scale_name_ = options_.scale;
-  encoding_.shape_name_ = options_.shape;
-  encoding_.times_ = options_.times;
-  encoding_.event_ = options_.event;
-  encoding_.target_kind_ = options_.target_kind;
-  encoding_.count_part_ = options_.count_part;
-  encoding_.target_column_ = table_.find(options_.target)->kind;
   scan(execution, read);
   check_what_is_left();
   check_total_weight();
   describe_columns();
   const std::vector<TermFacts> facts = describe_terms();
   if (!options_.of_a_part) {
-    check_constants(table_, options_, facts, all_.rows + all_.zeros);
+    check_constants(table_, options_, facts, all_.rows + all_.zeros());
     check_duplicates(table_, options_, facts);
   }
-  all_.target->classes(encoding_.classes_, encoding_.class_values_);
-  if (options_.target_kind == TargetKind::ordered) {
-    encoding_.class_weights_ = all_.target->weights(encoding_.classes_, encoding_.class_values_);
-    encoding_.stored_rows_ = all_.target->cut_rows(encoding_.classes_, encoding_.class_values_);
-    encoding_.own_rows_ = own_target_->cut_rows(encoding_.classes_, encoding_.class_values_);
-  }
-  if (options_.target_kind == TargetKind::number) {
-    encoding_.target_mean_ = all_.target_numbers.mean();
-    encoding_.target_deviation_ = all_.target_numbers.deviation();
-    all_.target->distinct(encoding_.target_values_, encoding_.target_weights_);
-  }
-  if (encoding_.target_is_feature() && !has_usable_deviation(encoding_.target_unit())) {
-    const bool same = all_.target_numbers.minimum == all_.target_numbers.maximum;
-    throw InputError(fmt::format(
-        "the target '{}' {}, so that there is no residual scale to draw; {}", options_.target,
-        same ? fmt::format("is the same in every row{}", options_.offset.empty() ? "" : " (less the offset)")
-             : "is so small that its deviation cannot be computed",
-        same ? "choose another target" : "rescale it"));
+  encoding_.target_ = all_.target->learnt(encoding_.intercept_, !options_.offset.empty());
+  if (options_.target.kind == TargetKind::ordered) {
+    encoding_.stored_rows_ = all_.target->cut_rows(encoding_.target_);
+    encoding_.own_rows_ = own_target_->cut_rows(encoding_.target_);
   }
   encoding_.rows_ = all_.rows;
   encoding_.dropped_ = all_.dropped;
-  encoding_.zeros_ = all_.zeros;
   encoding_.total_weight_ = options_.weights.empty() ? static_cast<double>(all_.rows) : all_.weight.value();
-  encoding_.event_weight_ = all_.events.value();
   encoding_.whole_weights_ = all_.whole_weights;
   if (options_.log_link && !options_.offset.empty() && encoding_.total_weight_ > 0.0)
     encoding_.mean_exposure_ = all_.exposure.value() / encoding_.total_weight_;
@@ -187,9 +162,10 @@ void EncodingLearner::scan(const Execution& execution, const std::function<void(
 
 void EncodingLearner::check_what_is_left() const {
   if (options_.missing == Missing::error && !all_.first_missing.empty()) refuse_missing(options_, names_, all_);
-  if (all_.rows == 0 && all_.zeros > 0)
-    throw InputError(fmt::format(
-        "the target '{}' is 0 in every row, so there is nothing to explain; choose another target", options_.target));
+  if (all_.rows == 0 && all_.zeros() > 0)
+    throw InputError(
+        fmt::format("the target '{}' is 0 in every row, so there is nothing to explain; choose another target",
+                    options_.target.name));
   if (all_.rows == 0)
     throw InputError(
         all_.dropped == 0
@@ -200,7 +176,7 @@ void EncodingLearner::check_what_is_left() const {
                           missing_counts(names_, all_)));
   if (!options_.weights.empty() && !(all_.weight.value() > 0.0))
     throw InputError(fmt::format("{}: all {} in column '{}' are 0; name another column", table_.files().front(),
-                                 options_.trials ? "trials" : "weights", options_.weights));
+                                 options_.target.trials ? "trials" : "weights", options_.weights));
 }
 
 // A log density is proportional to the weights, and a chain needs differences of it to a few decimal places.
@@ -208,12 +184,12 @@ void EncodingLearner::check_total_weight() const {
   constexpr double most = 1e12;
   const double total = all_.weight.value();
   if (options_.weights.empty() || total <= most) return;
-  const std::string what = options_.trials ? "trials" : "weights";
+  const std::string what = options_.target.trials ? "trials" : "weights";
   throw InputError(
       fmt::format("{}: the {} in column '{}' sum to {:.3g}, and double precision is too coarse for the log density of "
                   "more than {:g} rows; {}",
                   table_.files().front(), what, options_.weights, total, most,
-                  options_.trials ? "count trials and successes in another unit" : "divide them by their mean"));
+                  options_.target.trials ? "count trials and successes in another unit" : "divide them by their mean"));
 }
 
 void EncodingLearner::describe_columns() {
@@ -223,7 +199,8 @@ void EncodingLearner::describe_columns() {
       check_spoilt_numbers(options_, names_[j], all_.levels[j]);
       const auto named = reference_.find(column.name);
       merge_rare(options_, named == reference_.end() ? nullptr : &named->second, column, all_.levels[j]);
-      if (column.rare.empty()) check_identifiers(table_, options_, column.name, all_.levels[j], all_.rows + all_.zeros);
+      if (column.rare.empty())
+        check_identifiers(table_, options_, column.name, all_.levels[j], all_.rows + all_.zeros());
       if (encoding_.by_formula_ && std::ranges::find(options_.categorical, column.name) != options_.categorical.end())
         sort_numbers(column);
       if (named != reference_.end()) begin_with(named->second, column);

@@ -11,7 +11,9 @@
 namespace flymc {
 
 RowEncoder::RowEncoder(const Encoding& encoding, const Table& table, bool with_target)
-    : encoding_(encoding), with_target_(with_target) {
+    : encoding_(encoding),
+      with_target_(with_target),
+      target_(encoding.target_, encoding.target_.cuts() > 0 && encoding.cell_levels_[0] > 0) {
   for (const auto& column : encoding.columns_) {
     check_kind(table, column.name, column.kind);
     names_.push_back(column.name);
@@ -26,22 +28,15 @@ RowEncoder::RowEncoder(const Encoding& encoding, const Table& table, bool with_t
     if (name.empty()) return;
     check_kind(table, name, ColumnKind::numeric);
     names_.push_back(name);
-    slots_.emplace_back();
   };
   add_fact(encoding.offset_);
   if (with_target) {
     add_fact(encoding.weights_);
-    add_fact(encoding.event_);
-    check_kind(table, encoding.target_, encoding.target_column_);
-    names_.push_back(encoding.target_);
-    slots_.emplace_back();
-    for (std::size_t k = 0; k < encoding.classes_.size(); ++k)
-      slots_.back()[encoding.classes_[k]] = static_cast<std::int64_t>(k);
-    for (std::size_t k = 0; k < encoding.class_values_.size(); ++k)
-      class_of_value_.emplace_back(encoding.class_values_[k], static_cast<double>(k));
-    std::ranges::sort(class_of_value_);
+    add_fact(encoding.target_.event);
+    check_kind(table, encoding.target_.name, encoding.target_.column);
+    names_.push_back(encoding.target_.name);
   }
-  slot_of_code_.resize(names_.size());
+  slot_of_code_.resize(slots_.size());
 }
 
 void RowEncoder::check_kind(const Table& table, const std::string& name, ColumnKind learnt) const {
@@ -60,8 +55,8 @@ void RowEncoder::set_places() {
   levels_.resize(encoding_.columns_.size());
   empty_.assign(encoding_.layout().width(), 0.0);
   if (encoding_.intercept_) empty_[0] = 1.0;
-  std::size_t feature = static_cast<std::size_t>(encoding_.intercept_ ? 1 : encoding_.cuts());
-  const bool cut_code = encoding_.cuts() > 0 && encoding_.cell_levels_[0] > 0;
+  std::size_t feature = static_cast<std::size_t>(encoding_.intercept_ ? 1 : encoding_.target_.cuts());
+  const bool cut_code = encoding_.target_.cuts() > 0 && encoding_.cell_levels_[0] > 0;
   std::size_t cell = cut_code ? 1 : feature, at = cell;  // the cell, and its first number among the cells
   for (const EncodedTerm& term : encoding_.terms_) {
     const std::size_t first = term.but_first ? 1 : 0, features = term.shift.size();
@@ -109,7 +104,8 @@ void RowEncoder::refuse_text(const Table& table, const std::string& name) const 
 }
 
 void RowEncoder::prepare(const TableBatch& batch, const MissingRows& missing_rows) {
-  for (std::size_t j = 0; j < names_.size(); ++j) {
+  if (with_target_) target_.prepare(batch, names_.size() - 1);
+  for (std::size_t j = 0; j < slots_.size(); ++j) {
     const auto texts = batch.texts(j);
     slot_of_code_[j].assign(texts.size(), unknown);
     for (std::size_t code = 0; code < texts.size(); ++code)
@@ -124,34 +120,11 @@ void RowEncoder::prepare(const TableBatch& batch, const MissingRows& missing_row
 }
 
 void RowEncoder::refuse_level(const TableBatch& batch, std::size_t column, Index i) const {
-  const bool features = column < encoding_.columns_.size();
   throw InputError(
-      fmt::format("{}: the {} '{}' did not occur when the model was fitted; correct it, or leave the row "
+      fmt::format("{}: the level '{}' did not occur when the model was fitted; correct it, or leave the row "
                   "out; it knows {}",
-                  cell_name(batch, i, names_[column]), features ? "level" : "class", on_one_line(batch.text(column, i)),
-                  quoted_list(features ? encoding_.columns_[column].levels : encoding_.classes_, 10)));
-}
-
-double RowEncoder::class_of(const TableBatch& batch, Index i) const {
-  const std::size_t j = names_.size() - 1;
-  const auto at = static_cast<std::size_t>(i);
-  if (encoding_.target_column_ == ColumnKind::text) {
-    const auto slot = slot_of_code_[j][static_cast<std::size_t>(batch.codes(j)[at])];
-    if (slot == unknown) refuse_level(batch, j, i);
-    return static_cast<double>(slot);
-  }
-  double value = batch.numbers(j)[at];
-  if (encoding_.count_part_ == CountPart::whether_positive)
-    value = count_of(batch, i, names_[j], value) > 0.0 ? 1.0 : 0.0;
-  if (encoding_.target_kind_ == TargetKind::number) {
-    check_number(batch, i, names_[j], value);
-    return value;
-  }
-  const auto found = std::ranges::lower_bound(class_of_value_, value, {}, &std::pair<double, double>::first);
-  if (found == class_of_value_.end() || found->first != value)
-    throw InputError(fmt::format("{}: the class {} did not occur when the model was fitted; it knows {}",
-                                 cell_name(batch, i, names_[j]), value, quoted_list(encoding_.classes_, 10)));
-  return found->second;
+                  cell_name(batch, i, names_[column]), on_one_line(batch.text(column, i)),
+                  quoted_list(encoding_.columns_[column].levels, 10)));
 }
 
 void RowEncoder::read_levels(const TableBatch& batch, Index i) {
@@ -233,29 +206,19 @@ void RowEncoder::encode_terms(const TableBatch& batch, Index i, std::span<double
 }
 
 RowFacts RowEncoder::facts_of(const TableBatch& batch, Index i) const {
-  RowFacts facts(with_target_ ? class_of(batch, i) : 0.0);
+  RowFacts facts(with_target_ ? target_.value(batch, i) : 0.0);
   std::size_t j = encoding_.columns_.size();
   if (!encoding_.offset_.empty()) {
     facts.offset = offset_of(batch, i, names_[j], batch.numbers(j)[static_cast<std::size_t>(i)], encoding_.exposure_);
-    if (encoding_.count_part_ == CountPart::whether_positive) facts.offset = 0.0;
+    if (!encoding_.target_.uses_offset()) facts.offset = 0.0;
     ++j;
   }
   if (with_target_ && !encoding_.weights_.empty()) {
     facts.weight = batch.numbers(j)[static_cast<std::size_t>(i)];
     check_weight(batch, i, names_[j], facts.weight);
-    if (encoding_.trials_) facts.target = share_of(batch, i, names_.back(), facts.target, facts.weight);
+    facts.target = target_.share(batch, i, facts.target, facts.weight);
   }
   return facts;
-}
-
-void RowEncoder::end_with_target(const TableBatch& batch, Index i, std::span<double> x, RowFacts& facts) const {
-  const double value = encoding_.times_ ? log_of_time(batch, i, names_.back(), facts.target) : facts.target;
-  x.back() = (value - facts.offset - encoding_.target_shift()) / encoding_.target_unit();
-  facts.offset = 0.0;
-  if (encoding_.times_) facts.target = 1.0;
-  if (encoding_.event_.empty()) return;
-  const std::size_t j = names_.size() - 2;
-  facts.target = event_of(batch, i, names_[j], batch.numbers(j)[static_cast<std::size_t>(i)]);
 }
 
 }  // namespace flymc

@@ -6,8 +6,8 @@
 
 #include "../table/table_file.hpp"
 #include "cells.hpp"
-#include "flymc/data/cut_rows.hpp"
 #include "flymc/data/files/encoding/encoding.hpp"
+#include "target_reader.hpp"
 #include "terms.hpp"
 
 namespace flymc {
@@ -32,12 +32,6 @@ class RowEncoder {
   // Levels of the row's columns; numbers are checked, if the batch has any that need it.
   void read_levels(const TableBatch& batch, Index i);
   RowFacts facts_of(const TableBatch& batch, Index i) const;
-  // For a target that is a feature. The fact of the row is then whether its event was seen.
-  void end_with_target(const TableBatch& batch, Index i, std::span<double> x, RowFacts& facts) const;
-  // For an ordered target: calls visit(facts) for each cut point beside the class, while x has that cut point.
-  template <class Visit>
-  void visit_each_cut(std::span<double> x, const RowFacts& facts, const Visit& visit) const;
-  double class_of(const TableBatch& batch, Index i) const;
   [[noreturn]] void refuse_level(const TableBatch& batch, std::size_t column, Index i) const;
 
   const Encoding& encoding_;
@@ -76,9 +70,9 @@ class RowEncoder {
   std::vector<std::size_t> to_read_;    // columns of the batch at hand that are looked at before terms are made
   std::vector<std::uint32_t> levels_;   // of the row at hand, by column
   std::vector<std::uint32_t> at_hand_;  // of a term
-  std::vector<Lookup> slots_;           // per text column: from level to its number, or to the class for the target
+  std::vector<Lookup> slots_;           // per text column: from level to its number
   std::vector<std::vector<std::int64_t>> slot_of_code_;
-  std::vector<std::pair<double, double>> class_of_value_;
+  TargetReader target_;
 };
 
 template <class Visit>
@@ -100,34 +94,19 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
       visit(std::span<const double>(), RowFacts(0.0), origin);
       continue;
     }
-    const auto at = static_cast<std::size_t>(i);
-    if (with_target_ && encoding_.count_part_ == CountPart::positive && batch.numbers(names_.size() - 1)[at] == 0.0)
-      continue;
+    if (with_target_ && target_.leaves_out(batch, i)) continue;
     const std::span x(cells.data() + static_cast<std::size_t>(i % together) * empty_.size(), empty_.size());
     read_levels(batch, i);
     encode_terms(batch, i, x);
     RowFacts facts = facts_of(batch, i);
     // The target of a new row is not known, so its last number is 0: the predictor is then that of its columns alone.
-    if (encoding_.target_is_feature() && with_target_) end_with_target(batch, i, x, facts);
-    if (encoding_.has_shape() && with_target_) x.back() = 1.0;
-    if (with_target_ && encoding_.cuts() > 0)
-      visit_each_cut(x, facts, [&](const RowFacts& of_cut) { visit(std::span<const double>(x), of_cut, origin); });
+    if (with_target_) target_.end_row(batch, i, x, facts);
+    if (with_target_ && encoding_.target_.cuts() > 0)
+      target_.visit_each_cut(x, facts,
+                             [&](const RowFacts& of_cut) { visit(std::span<const double>(x), of_cut, origin); });
     else
       visit(std::span<const double>(x), facts, origin);
   }
-}
-
-template <class Visit>
-void RowEncoder::visit_each_cut(std::span<double> x, const RowFacts& facts, const Visit& visit) const {
-  const bool code = encoding_.cell_levels_[0] > 0;
-  visit_cuts(static_cast<Index>(facts.target), encoding_.cuts() + 1, [&](Index cut, double target) {
-    RowFacts of_cut = facts;
-    of_cut.target = target;
-    const auto cell = static_cast<std::size_t>(code ? 0 : cut);
-    x[cell] = code ? static_cast<double>(cut + 1) : 1.0;
-    visit(of_cut);
-    x[cell] = 0.0;
-  });
 }
 
 }  // namespace flymc

@@ -2,7 +2,6 @@
 #include "tally.hpp"
 
 #include <array>
-#include <bit>
 #include <nlohmann/json.hpp>
 
 namespace flymc {
@@ -15,25 +14,10 @@ std::vector<std::byte> to_bytes(Tally& tally) {
                 {"weight", tally.weight.parts()},
                 {"whole_weights", tally.whole_weights},
                 {"exposure", tally.exposure.parts()},
-                {"events", tally.events.parts()},
                 {"rows", tally.rows},
                 {"dropped", tally.dropped},
-                {"zeros", tally.zeros},
                 {"target", tally.target->to_json()}};
-  const auto of_numbers = [&](NumberSums& n) {
-    return json{{"count", n.count.parts()},
-                {"count_finite", n.count.finite()},
-                {"minimum", std::bit_cast<std::uint64_t>(n.minimum)},
-                {"maximum", std::bit_cast<std::uint64_t>(n.maximum)},
-                {"sum", n.sum.parts()},
-                {"sum_finite", n.sum.finite()},
-                {"squares", n.squares.parts()},
-                {"squares_finite", n.squares.finite()},
-                {"hash", n.hash.sum},
-                {"rows", n.rows}};
-  };
-  value["target_numbers"] = of_numbers(tally.target_numbers);
-  for (NumberSums& n : tally.numbers) value["numbers"].push_back(of_numbers(n));
+  for (NumberSums& n : tally.numbers) value["numbers"].push_back(n.to_json());
   const auto of_levels = [&](const LevelSums& l) {
     json levels = json::array();
     for (std::size_t i = 0; i < l.hashes.size(); ++i)
@@ -44,7 +28,7 @@ std::vector<std::byte> to_bytes(Tally& tally) {
   for (const LevelSums& l : tally.levels) value["levels"].push_back(of_levels(l));
   for (TermSums& term : tally.terms) {
     json numbers = json::array();
-    for (NumberSums& n : term.numbers) numbers.push_back(of_numbers(n));
+    for (NumberSums& n : term.numbers) numbers.push_back(n.to_json());
     value["terms"].push_back({{"levels", of_levels(term.levels)}, {"numbers", std::move(numbers)}});
   }
   const std::vector<std::uint8_t> bytes = json::to_cbor(value);
@@ -57,30 +41,18 @@ void from_bytes(std::span<const std::byte> bytes, Tally& tally) {
   // As char: libc++ has no traits of other characters, which older versions of the JSON library ask for.
   const auto* first = reinterpret_cast<const char*>(bytes.data());
   const json value = json::from_cbor(first, first + bytes.size());
-  const auto sum_of = [](const json& parts, const json& finite) {
-    return ExactSum::of_parts(parts.get<std::array<std::int64_t, ExactSum::limbs>>(), finite.get<bool>());
+  const auto of_parts = [](const json& parts) {
+    return ExactSum::of_parts(parts.get<std::array<std::int64_t, ExactSum::limbs>>(), true);
   };
   value["missing"].get_to(tally.missing_counts);
   value["first_missing"].get_to(tally.first_missing);
   value["fact_missing_first"].get_to(tally.fact_missing_first);
-  tally.weight = sum_of(value["weight"], true);
+  tally.weight = of_parts(value["weight"]);
   value["whole_weights"].get_to(tally.whole_weights);
-  tally.exposure = sum_of(value["exposure"], true);
-  tally.events = sum_of(value["events"], true);
+  tally.exposure = of_parts(value["exposure"]);
   value["rows"].get_to(tally.rows);
   value["dropped"].get_to(tally.dropped);
-  value["zeros"].get_to(tally.zeros);
   tally.target->from_json(value["target"]);
-  const auto numbers_of = [&](const json& n) {
-    return NumberSums{sum_of(n["count"], n["count_finite"]),
-                      std::bit_cast<double>(n["minimum"].get<std::uint64_t>()),
-                      std::bit_cast<double>(n["maximum"].get<std::uint64_t>()),
-                      sum_of(n["sum"], n["sum_finite"]),
-                      sum_of(n["squares"], n["squares_finite"]),
-                      ColumnHash{n["hash"].get<std::uint64_t>()},
-                      n["rows"].get<std::int64_t>()};
-  };
-  tally.target_numbers = numbers_of(value["target_numbers"]);
   const auto take_levels = [&](const json& all, LevelSums& levels) {
     for (const json& l : all) {
       const std::size_t at = levels.level(l["text"].get<std::string>());
@@ -90,13 +62,13 @@ void from_bytes(std::span<const std::byte> bytes, Tally& tally) {
     }
   };
   for (std::size_t j = 0; j < tally.numbers.size(); ++j) {
-    tally.numbers[j] = numbers_of(value["numbers"][j]);
+    tally.numbers[j] = NumberSums::from_json(value["numbers"][j]);
     take_levels(value["levels"][j], tally.levels[j]);
   }
   for (std::size_t j = 0; j < tally.terms.size(); ++j) {
     const json& term = value["terms"][j];
     take_levels(term["levels"], tally.terms[j].levels);
-    for (const json& n : term["numbers"]) tally.terms[j].numbers.push_back(numbers_of(n));
+    for (const json& n : term["numbers"]) tally.terms[j].numbers.push_back(NumberSums::from_json(n));
   }
 }
 

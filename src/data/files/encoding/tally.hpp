@@ -19,16 +19,14 @@ struct Tally {
   std::vector<LevelSums> levels;
   std::vector<TermSums> terms;  // by term; empty for a term that is a column
   std::optional<TargetSums> target;
-  NumberSums target_numbers;  // if the target is a number
   std::vector<RowId> missing_counts;
   std::string first_missing;
   bool fact_missing_first = false;
   ExactSum weight;            // of all rows
   bool whole_weights = true;  // whether all are whole numbers
-  ExactSum events;            // total weight of the rows whose event was seen, if a column says so
   ExactSum exposure;          // sum of exp(offset) times the weight, if the link is a logarithm and there are offsets
   RowId rows = 0, dropped = 0;
-  RowId zeros = 0;  // rows with a count of 0, if only positive counts are fitted
+  RowId zeros() const { return target->left_out(); }
 };
 
 std::vector<std::byte> to_bytes(Tally& tally);

@@ -25,7 +25,7 @@ Tally TallyScan::own_share(const Execution& execution, const std::function<void(
       },
       [&](std::size_t slot) {
         add(slots[slot], all);
-        if (read) read(all.rows + all.dropped + all.zeros);
+        if (read) read(all.rows + all.dropped + all.zeros());
       });
   return all;
 }
@@ -47,7 +47,7 @@ Tally TallyScan::empty() const {
   out.levels.resize(columns_.size());
   out.terms.resize(terms_.size());
   out.missing_counts.assign(names_.size(), 0);
-  out.target.emplace(options_, table_.find(options_.target)->kind);
+  out.target.emplace(options_.target, table_.find(options_.target.name)->kind);
   return out;
 }
 
@@ -64,14 +64,11 @@ void TallyScan::add(const Tally& next, Tally& all) const {
     all.fact_missing_first = next.fact_missing_first;
   }
   all.target->add(*next.target);
-  all.target_numbers += next.target_numbers;
   all.weight += next.weight;
   all.whole_weights = all.whole_weights && next.whole_weights;
   all.exposure += next.exposure;
-  all.events += next.events;
   all.rows += next.rows;
   all.dropped += next.dropped;
-  all.zeros += next.zeros;
 }
 
 void TallyScan::add_batch(const TableBatch& batch, Tally& tally) const {
@@ -92,10 +89,8 @@ void TallyScan::add_batch(const TableBatch& batch, Tally& tally) const {
   // After a missing value that is an error, only missing values are counted.
   if (options_.missing == Missing::error && !tally.first_missing.empty()) return;
   std::vector<Index> counted = kept;
-  if (options_.count_part == CountPart::positive)
-    std::erase_if(counted, [&](Index i) {
-      return count_of(batch, i, names_.back(), batch.numbers(names_.size() - 1)[static_cast<std::size_t>(i)]) == 0.0;
-    });
+  const std::size_t target = names_.size() - 1;
+  std::erase_if(counted, [&](Index i) { return tally.target->leaves_out(batch, target, i); });
   const std::span<const double> weights = add_facts(batch, counted, tally);
   for (std::size_t j = 0; j < columns_.size(); ++j)
     if (columns_[j].kind == ColumnKind::text)
@@ -104,11 +99,11 @@ void TallyScan::add_batch(const TableBatch& batch, Tally& tally) const {
       add_numbers(batch, j, missing.whole(j), kept, weights, tally.numbers[j]);
   for (std::size_t t = 0; t < terms_.size(); ++t)
     if (!is_column(terms_[t])) add_rows(batch, terms_[t], names_, kept, weights, tally.terms[t]);
-  for (const Index i : counted)
-    tally.target->add(batch, names_.size() - 1, i, weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)]);
-  if (options_.target_kind == TargetKind::number) add_target(batch, counted, weights, tally);
+  const bool less_offset = !options_.offset.empty() && !options_.log_link;
+  tally.target->add(batch, target, counted, weights,
+                    less_offset ? batch.numbers(columns_.size()) : std::span<const double>());
+  tally.target->leave_out(static_cast<RowId>(kept.size() - counted.size()));
   tally.rows += static_cast<RowId>(counted.size());
-  tally.zeros += static_cast<RowId>(kept.size() - counted.size());
 }
 
 std::span<const double> TallyScan::add_facts(const TableBatch& batch, std::span<const Index> kept, Tally& tally) const {
@@ -146,28 +141,6 @@ std::span<const double> TallyScan::add_facts(const TableBatch& batch, std::span<
     tally.exposure.add(std::exp(value) * (weights.empty() ? 1.0 : weights[i]));
   }
   return weights;
-}
-
-// Subtracts the offset: the coefficients explain the rest, and it scales default priors.
-void TallyScan::add_target(const TableBatch& batch, std::span<const Index> kept, std::span<const double> weights,
-                           Tally& tally) const {
-  const std::size_t j = names_.size() - 1;
-  const bool less_offset = !options_.offset.empty() && !options_.log_link;
-  if (weights.empty()) tally.target_numbers.count.add(static_cast<double>(kept.size()));
-  for (const Index row : kept) {
-    const auto i = static_cast<std::size_t>(row);
-    double value = batch.numbers(j)[i];
-    check_number(batch, row, names_[j], value);
-    if (options_.times) value = log_of_time(batch, row, names_[j], value);
-    if (less_offset) value -= batch.numbers(columns_.size())[i];
-    const double weight = weights.empty() ? 1.0 : weights[i];
-    if (weights.empty())
-      tally.target_numbers.add_uncounted(batch.key(row), value);
-    else if (weight > 0.0)
-      tally.target_numbers.add(batch.key(row), value, weight);
-    if (!options_.event.empty())
-      tally.events.add(weight * event_of(batch, row, names_[j - 1], batch.numbers(j - 1)[i]));
-  }
 }
 
 void TallyScan::add_numbers(const TableBatch& batch, std::size_t j, bool usable, std::span<const Index> kept,

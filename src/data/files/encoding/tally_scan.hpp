@@ -28,9 +28,6 @@ class TallyScan {
   void add_batch(const TableBatch& batch, Tally& tally) const;
   // Adds offsets and weights, and returns the weights.
   std::span<const double> add_facts(const TableBatch& batch, std::span<const Index> kept, Tally& tally) const;
-  // Adds a target that is a number, and whether its event was seen.
-  void add_target(const TableBatch& batch, std::span<const Index> kept, std::span<const double> weights,
-                  Tally& tally) const;
   // Those of column j; numbers that are known to be usable are not checked.
   void add_numbers(const TableBatch& batch, std::size_t j, bool usable, std::span<const Index> kept,
                    std::span<const double> weights, NumberSums& sums) const;

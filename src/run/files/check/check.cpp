@@ -98,17 +98,17 @@ RunCheck check_run(const RunDirectory& run, const CheckOptions& options) {
     throw InputError(fmt::format("{}: a check needs 100 draws, and there are {}; {}", run.path().string(),
                                  drawn.replicated.rows(), mention_action("sample", run.path().string())));
   const Tables tables = tables_of(drawn);
-  const std::vector<std::string>& classes = encoding.classes();
+  const std::vector<std::string>& classes = encoding.target().classes;
   const auto of_class = [&](Index k) {
     const Vector column = drawn.means.col(k);
     return std::vector<double>(column.begin(), column.end());
   };
-  const bool several = encoding.target_kind() == TargetKind::classes, ordered = encoding.cuts() > 0;
+  const bool several = encoding.target().kind == TargetKind::classes, ordered = encoding.target().cuts() > 0;
   const std::size_t columns = most_column_parts / (several ? std::max<std::size_t>(1, classes.size()) : 1);
   const std::vector<NumberColumn> numbers = number_columns(parts, table.stored(rows.sampled), columns);
 
   PredictiveChecker checker(tables, threads);
-  const bool by_place = encoding.target_kind() == TargetKind::number || ordered;
+  const bool by_place = encoding.target().kind == TargetKind::number || ordered;
   const RowMatrix of_rows = by_place ? places(tables, drawn.longer, options.seed, threads) : RowMatrix();
   if (several || ordered) {
     checker.add_shares(classes);
@@ -118,7 +118,7 @@ RunCheck check_run(const RunDirectory& run, const CheckOptions& options) {
     }
   } else if (card.counts) {
     checker.add_counts();
-  } else if (!by_place || encoding.trials()) {
+  } else if (!by_place || encoding.target().trials) {
     checker.add_calibration(of_class(0), drawn.trials);
   }
   if (by_place && !ordered) checker.add_places(of_rows);
@@ -135,10 +135,10 @@ RunCheck check_run(const RunDirectory& run, const CheckOptions& options) {
   RunCheck out{checker.finish(), options};
   out.rows = rows.rows;
   out.sampled = static_cast<RowId>(rows.sampled.size());
-  out.target = encoding.target();
-  out.successes = encoding.trials();
-  if (encoding.target_kind() == TargetKind::two_classes) out.counted = classes.at(1);
-  if (!encoding.weights().empty() && !encoding.trials())
+  out.target = encoding.target().name;
+  out.successes = encoding.target().trials;
+  if (encoding.target().kind == TargetKind::two_classes) out.counted = classes.at(1);
+  if (!encoding.weights().empty() && !encoding.target().trials)
     out.remarks.push_back(
         fmt::format("a row of weight k in '{}' is k rows; the sample is one of these rows", encoding.weights()));
   if (const auto censored = std::ranges::count(drawn.longer, 1); censored > 0)
@@ -146,7 +146,7 @@ RunCheck check_run(const RunDirectory& run, const CheckOptions& options) {
         "of {} rows the event was not seen; their place is drawn at random among those of longer times, so that they "
         "say nothing against the model beyond the time until which they were seen",
         censored));
-  if (encoding.times() && !encoding.offset().empty())
+  if (encoding.target().times && !encoding.offset().empty())
     out.remarks.push_back(fmt::format("times are divided by exp('{}'), their offset", encoding.offset()));
   if (numbers.size() == columns && numeric_columns(encoding) > columns)
     out.remarks.push_back(fmt::format("of the columns of numbers the first {} are looked at", columns));

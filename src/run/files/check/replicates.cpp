@@ -52,18 +52,18 @@ class Batch {
     const Encoding& encoding = parts.encoding;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const RowFacts facts = fixed_.facts.spans()[i];
-      if (encoding.times()) {
+      if (encoding.target().times) {
         observed.push_back(log_time(parts, rows[i]));
-      } else if (encoding.cuts() > 0) {
+      } else if (encoding.target().cuts() > 0) {
         Index cut = 0;
-        while (cut + 1 < encoding.cuts() && parts.rows.store.value(rows[i], cut) == 0.0) ++cut;
+        while (cut + 1 < encoding.target().cuts() && parts.rows.store.value(rows[i], cut) == 0.0) ++cut;
         cut_.push_back(cut);
         observed.push_back(static_cast<double>(cut) + (facts.target > 0.5 ? 1.0 : 0.0));
       } else {
         observed.push_back(facts.target);
       }
       if (parts.model.censored()) longer.push_back(facts.target < 0.5 ? 1 : 0);
-      if (encoding.trials()) trials.push_back(facts.weight);
+      if (encoding.target().trials) trials.push_back(facts.weight);
     }
   }
 
@@ -80,16 +80,17 @@ class Batch {
       std::vector<double> with_shape(eta.size());
       model.family().mean(eta, with_shape);
       for (std::size_t i = 0; i < rows_.size(); ++i) means[i] = with_shape[i * k];
-    } else if (cut_.empty() && !parts_.encoding.target_is_feature()) {
+    } else if (cut_.empty() && !parts_.encoding.target().is_feature()) {
       model.family().mean(eta, means);
     }
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const PhiloxRandom random(seed, 0, first + i);
       if (!cut_.empty()) {
         const Index cut = cut_[i];
-        targets[i] = ordered(theta, eta[i] - theta[cut], random.uniform(Purpose::simulate, 2 * s),
-                             means.subspan(i * parts_.encoding.classes().size(), parts_.encoding.classes().size()));
-      } else if (parts_.encoding.target_is_feature()) {
+        targets[i] = ordered(
+            theta, eta[i] - theta[cut], random.uniform(Purpose::simulate, 2 * s),
+            means.subspan(i * parts_.encoding.target().classes.size(), parts_.encoding.target().classes.size()));
+      } else if (parts_.encoding.target().is_feature()) {
         // The predictor is the residual of the row's observed target, in units of sigma.
         const double sigma = shown[shown.size() - 1], at_zero = 0.0;
         means[i] = observed[i] - sigma * eta[i];
@@ -110,7 +111,7 @@ class Batch {
   // negative cut points.
   double ordered(const Vector& theta, double eta, double u, std::span<double> probabilities) const {
     const double latent = eta + std::log(u) - std::log1p(-u);
-    const Index cuts = parts_.encoding.cuts();
+    const Index cuts = parts_.encoding.target().cuts();
     double target = 0.0, below = 0.0;
     for (Index c = 0; c < cuts; ++c) {
       const double cut = -theta[c], up_to = sigmoid(cut - eta);
@@ -141,8 +142,8 @@ Replicates replicate(const RunDirectory& run, std::span<const RowId> rows, std::
   const Threads threads(run.settings().fit.threads);
   const std::vector<RowId> stored = TableRows(parts, threads).stored(rows);
   const Index count = theta.rows(), size = static_cast<Index>(rows.size());
-  const Index width = parts.encoding.cuts() > 0 ? static_cast<Index>(parts.encoding.classes().size())
-                                                : parts.model.arrangement().blocks();
+  const Index width = parts.encoding.target().cuts() > 0 ? static_cast<Index>(parts.encoding.target().classes.size())
+                                                         : parts.model.arrangement().blocks();
   Replicates out;
   out.replicated.resize(count, size);
   out.means.resize(size, width);
@@ -164,7 +165,7 @@ Replicates replicate(const RunDirectory& run, std::span<const RowId> rows, std::
     out.trials.insert(out.trials.end(), batch.trials.begin(), batch.trials.end());
   }
   // Times are stored as logarithms.
-  if (parts.encoding.times()) {
+  if (parts.encoding.target().times) {
     out.replicated = out.replicated.array().exp();
     out.means = out.means.array().exp();
     for (double& time : out.observed) time = std::exp(time);

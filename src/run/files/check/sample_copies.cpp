@@ -41,7 +41,7 @@ std::vector<RowId> chosen_of(RowId all, RowId count, std::uint64_t seed) {
 SampledCopies sample_copies(const RunParts& parts, const TableRows& table, RowId count, std::uint64_t seed,
                             const Threads& threads) {
   const Encoding& encoding = parts.encoding;
-  if (encoding.weights().empty() || encoding.trials()) {
+  if (encoding.weights().empty() || encoding.target().trials) {
     const TableRows* const only = &table;
     const CommonRows all({&only, 1});
     return {table.rows(), all.own(0, all.choose(count, seed, threads).chosen)};

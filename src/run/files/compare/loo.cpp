@@ -54,10 +54,10 @@ struct Opened {
   }
   // The last part has the target itself, and those before it only say whether it is positive.
   const Opened& last() const { return next ? next->last() : *this; }
-  bool of_number() const { return last().parts.encoding.target_kind() == TargetKind::number; }
+  bool of_number() const { return last().parts.encoding.target().kind == TargetKind::number; }
   // Whether the target has a probability instead of a density.
   bool of_probability() const { return !of_number() || last().card.counts || card.trials; }
-  const std::vector<std::string>& classes() const { return last().parts.encoding.classes(); }
+  const std::vector<std::string>& classes() const { return last().parts.encoding.target().classes; }
   // The facts of row `row` of the table, whose first row in the store is `stored`.
   Known known(RowId row, RowId stored) const {
     const RowFacts facts = table.facts(stored);
@@ -68,7 +68,7 @@ struct Opened {
   }
   // The largest difference that rounding can cause between the log times of this run and of another, which has centred
   // and scaled them differently. 0 if targets are stored unchanged.
-  double rounding() const { return card.times ? 1e-4 * parts.encoding.target_unit() : 0.0; }
+  double rounding() const { return card.times ? 1e-4 * parts.encoding.target().unit() : 0.0; }
 };
 
 // Adds the run's name to errors about its rows if there are several runs.
@@ -98,7 +98,7 @@ std::vector<const TableRows*> tables_of(const AllOpened& runs) {
   return out;
 }
 
-RowId all_rows(const Encoding& of) { return of.rows() + of.dropped() + of.zeros(); }
+RowId all_rows(const Encoding& of) { return of.rows() + of.dropped() + of.target().zeros; }
 
 // Compares what the runs know of their tables, before any row is read.
 void check_one_table(const Opened& one, const Opened& other) {

@@ -207,14 +207,14 @@ RowId predict(const RunDirectory& directory, const PredictOptions& options, cons
   check(options);
   const Settings& settings = directory.settings();
   const Encoding encoding = encoding_of_finished(directory);
-  if (encoding.trials() && options.kind == "target")
+  if (encoding.target().trials && options.kind == "target")
     throw InputError(
         fmt::format("{}: how many trials new rows have is not known; the mean is the probability of a "
                     "success ({})",
                     mention("kind"), mention("kind", "mean")));
-  if (!encoding.times()) refuse_times(options, settings.family);
+  if (!encoding.target().times) refuse_times(options, settings.family);
   const RowPredictor predictor(
-      make_model(settings, static_cast<int>(encoding.classes().size())), encoding,
+      make_model(settings, static_cast<int>(encoding.target().classes.size())), encoding,
       thinned_draws(draws_of(directory, coefficient_names(encoding, directory.settings())), options.draws),
       settings.fit.seed, options);
   return predict_rows(predictor, encoding, options, out);

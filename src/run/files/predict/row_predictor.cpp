@@ -52,10 +52,10 @@ RowPredictor::RowPredictor(Model model, const Encoding& encoding, const RowMatri
                            const PredictOptions& options, std::optional<WhetherPositive> zero)
     : model_(std::move(model)),
       zero_(std::move(zero)),
-      target_(encoding.target_kind()),
+      target_(encoding.target().kind),
       seed_(seed),
-      times_(encoding.times()),
-      new_targets_(options.kind.empty() ? target_ == TargetKind::number && !encoding.trials()
+      times_(encoding.target().times),
+      new_targets_(options.kind.empty() ? target_ == TargetKind::number && !encoding.target().trials
                                         : options.kind == "target"),
       tail_((1.0 - options.interval) / 2.0),
       lower_(tail_, static_cast<std::size_t>(theta.rows())),
@@ -68,17 +68,17 @@ RowPredictor::RowPredictor(Model model, const Encoding& encoding, const RowMatri
       draws_(theta.rows()),
       panels_((draws_ + panel_width - 1) / panel_width),
       panel_values_(aligned_numbers(static_cast<std::size_t>(predictors_ * panels_ * features_ * panel_width))) {
-  if (encoding.target_is_feature())
+  if (encoding.target().is_feature())
     for (Index s = 0; s < draws_; ++s) sigma_.push_back(theta(s, features_ - 1));
-  if (encoding.has_shape())
+  if (encoding.target().has_shape())
     for (Index s = 0; s < draws_; ++s) log_shape_.push_back(std::log(theta(s, features_ - 1)));
-  for (Index k = 0; k < encoding.cuts(); ++k) {
+  for (Index k = 0; k < encoding.target().cuts(); ++k) {
     cuts_.emplace_back();
     for (Index s = 0; s < draws_; ++s) cuts_.back().push_back(theta(s, k));
   }
   for (const double time : options.times) log_times_.push_back(std::log(time));
   if (target_ == TargetKind::classes || target_ == TargetKind::ordered)
-    names_ = encoding.classes();
+    names_ = encoding.target().classes;
   else
     names_ = {""};
   if (survival()) names_.clear();

@@ -42,7 +42,7 @@ void write_netcdf(const RunDirectory& directory, const RunReport& report, const 
     const Encoding encoding = encoding_in(rows, directory.settings());
     // The store's target may be a side of a cut point, an event indicator, or a share of successes. It is then left
     // out.
-    const bool another = encoding.cuts() > 0 || encoding.times() || encoding.trials();
+    const bool another = encoding.target().cuts() > 0 || encoding.target().times || encoding.target().trials;
     for (std::size_t b = 0; b < rows.store.blocks() && !another; ++b) {
       const auto part = rows.store.block(b).facts().target;
       targets.insert(targets.end(), part.begin(), part.end());

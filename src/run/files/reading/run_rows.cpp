@@ -47,12 +47,9 @@ const std::string& text_of_encoding(const StoreFile& rows) {
 // Whether these settings would produce such an encoding.
 bool suits(const Encoding& encoding, const Settings& settings) {
   const EncodingOptions asked = encoding_options(settings);
-  return encoding.target_kind() == asked.target_kind && encoding.count_part() == asked.count_part &&
-         encoding.trials() == asked.trials && encoding.exposure() == asked.exposure &&
-         encoding.times() == asked.times && encoding.event() == asked.event && encoding.weights() == asked.weights &&
-         encoding.offset() == asked.offset && encoding.target_is_feature() == !asked.scale.empty() &&
-         encoding.has_shape() == !asked.shape.empty() &&
-         encoding.intercept() == (asked.intercept && asked.target_kind != TargetKind::ordered);
+  return encoding.target().suits(asked.target) && encoding.exposure() == asked.exposure &&
+         encoding.weights() == asked.weights && encoding.offset() == asked.offset &&
+         encoding.intercept() == (asked.intercept && asked.target.kind != TargetKind::ordered);
 }
 
 }  // namespace

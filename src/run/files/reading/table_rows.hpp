@@ -15,7 +15,8 @@ class TableRows {
  public:
   // With cut points, reads all targets in the store once and keeps a number per 256 rows.
   TableRows(const StoreFile& file, Index cuts, const Threads& threads);
-  TableRows(const RunParts& parts, const Threads& threads) : TableRows(parts.rows, parts.encoding.cuts(), threads) {}
+  TableRows(const RunParts& parts, const Threads& threads)
+      : TableRows(parts.rows, parts.encoding.target().cuts(), threads) {}
 
   const StoreFile& file() const { return file_; }
   RowId rows() const { return rows_; }

@@ -41,38 +41,40 @@ inline std::string mention_families(TargetKind target) {
 
 inline EncodingOptions encoding_options(const Settings& settings) {
   EncodingOptions options;
-  options.target = settings.target;
+  options.target.name = settings.target;
   options.columns = settings.columns;
   options.exclude = settings.exclude;
   options.formula = settings.formula;
-  options.trials = !settings.trials.empty();
-  options.weights = options.trials ? settings.trials : settings.weights;
+  options.target.trials = !settings.trials.empty();
+  options.weights = options.target.trials ? settings.trials : settings.weights;
   options.exposure = !settings.exposure.empty();
   options.offset = options.exposure ? settings.exposure : settings.offset;
   options.log_link = family_card(settings.family).log_link;
-  if (draws_scale(settings)) options.scale = scale_name;
-  if (family_card(settings.family).shape) options.shape = shape_name;
-  options.distinct_targets = family_card(settings.family).shape && family_card(settings.family).counts;
-  options.times = family_card(settings.family).times;
-  options.event = settings.event;
+  if (draws_scale(settings)) options.target.scale = scale_name;
+  if (family_card(settings.family).shape) options.target.shape = shape_name;
+  options.target.distinct = family_card(settings.family).shape && family_card(settings.family).counts;
+  options.target.times = family_card(settings.family).times;
+  options.target.event = settings.event;
   options.categorical = categorical_columns(settings);
   options.reference = settings.reference;
   options.merge_levels = settings.merge_levels;
   options.intercept = settings.formula.empty() ? !settings.no_intercept : parse_formula(settings.formula).intercept;
   options.standardise = true;
   options.missing = settings.missing == "drop" ? Missing::drop : Missing::error;
-  options.target_kind = family_card(settings.family).target;
-  options.other_kinds = options.target_kind == TargetKind::ordered
-                            ? mention_families(TargetKind::two_classes)
-                            : fmt::format("choose a family for more classes ({}, in an order: {}) or for numbers ({})",
-                                          mention_families(TargetKind::classes), mention_families(TargetKind::ordered),
-                                          mention_families(TargetKind::number));
+  options.target.kind = family_card(settings.family).target;
+  options.target.other_kinds =
+      options.target.kind == TargetKind::ordered
+          ? mention_families(TargetKind::two_classes)
+          : fmt::format("choose a family for more classes ({}, in an order: {}) or for numbers ({})",
+                        mention_families(TargetKind::classes), mention_families(TargetKind::ordered),
+                        mention_families(TargetKind::number));
   if (const auto [whole, part] = part_of(settings); part != nullptr) {
-    options.count_part = part->part;
-    if (part->part == CountPart::whether_positive) options.other_kinds = mention("family", whole->parts.back().family);
+    options.target.part = part->part;
+    if (part->part == CountPart::whether_positive)
+      options.target.other_kinds = mention("family", whole->parts.back().family);
   }
-  options.positive = settings.positive;
-  options.order = settings.order;
+  options.target.positive = settings.positive;
+  options.target.order = settings.order;
   return options;
 }
 

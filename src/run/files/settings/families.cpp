@@ -185,7 +185,7 @@ bool draws_scale(const Settings& settings) {
 }
 
 std::vector<std::string> coefficient_names(const Encoding& encoding, const Settings& settings) {
-  const auto& classes = encoding.classes();
+  const auto& classes = encoding.target().classes;
   return coefficient_names(encoding.feature_names(),
                            family_card(settings.family).predictors(static_cast<Index>(classes.size())), classes);
 }

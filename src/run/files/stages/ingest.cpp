@@ -26,7 +26,7 @@ namespace {
 // Checks the encoding before rows are written, because the fit would fail later and leave useless rows.
 void check_fits(const Encoding& encoding, const Settings& settings) {
   const FamilyCard& card = family_card(settings.family);
-  const std::size_t classes = encoding.classes().size(), features = encoding.feature_names().size();
+  const std::size_t classes = encoding.target().classes.size(), features = encoding.feature_names().size();
   if (card.most_classes > 0 && classes > static_cast<std::size_t>(card.most_classes))
     throw InputError(
         fmt::format("the target '{}' has {} classes, and {} takes at most {}; merge the rare ones, or "
@@ -97,8 +97,8 @@ RowId write_part(const Job& job, const Table& table, const Encoding& encoding, R
   const BatchedFamily& family = model.family();
   // If a row of the table becomes two rows of the store, the first one records where it came from. The second one is
   // below a cut point other than the first, so its first cell is not 1 (data/cut_rows.hpp).
-  const auto append = [&, ordered = encoding.cuts() > 0](std::span<const double> x, const RowFacts& facts,
-                                                         std::int64_t file, RowId row) {
+  const auto append = [&, ordered = encoding.target().cuts() > 0](std::span<const double> x, const RowFacts& facts,
+                                                                  std::int64_t file, RowId row) {
     const bool second = ordered && facts.target < 0.5 && x[0] != 1.0;
     second ? writer.append(x, facts) : writer.append(x, facts, file, row);
   };
@@ -110,7 +110,7 @@ RowId write_part(const Job& job, const Table& table, const Encoding& encoding, R
                                          static_cast<double>(encoding.own_rows()), "rows"});
     if (family.first_problem({&facts.target, 1}) == 0)
       throw InputError(fmt::format("{}, column '{}', row {}: {} does not fit the {} family, which needs {}", from.file,
-                                   encoding.target(), from.row, facts.target, family.name(),
+                                   encoding.target().name, from.row, facts.target, family.name(),
                                    family.target_problem(facts.target)));
     const std::int64_t file = numbers.find(from.file)->second;
     if (to_give == 0) return append(x, facts, file, from.row);
@@ -199,11 +199,12 @@ void ingest(const Job& job) {
   written = gather_all(communicator, std::span<const RowId>(written));  // when all parts exist
   if (job.first()) record_rows(directory, sources, written);
   job.wait_for_all();  // until the manifest says so
-  job.monitor.say(fmt::format("        {} rows of {} features{}{}, {:.1f} s", encoding.rows(),
-                              encoding.feature_names().size() - (encoding.ends_with_parameter() ? 1 : 0),
-                              encoding.dropped() ? fmt::format(" ({} rows dropped)", encoding.dropped()) : "",
-                              encoding.zeros() ? fmt::format(" ({} rows have a target of 0)", encoding.zeros()) : "",
-                              seconds_since(began)));
+  job.monitor.say(
+      fmt::format("        {} rows of {} features{}{}, {:.1f} s", encoding.rows(),
+                  encoding.feature_names().size() - (encoding.target().ends_rows() ? 1 : 0),
+                  encoding.dropped() ? fmt::format(" ({} rows dropped)", encoding.dropped()) : "",
+                  encoding.target().zeros ? fmt::format(" ({} rows have a target of 0)", encoding.target().zeros) : "",
+                  seconds_since(began)));
 }
 
 void check_table(const Settings& settings) {

@@ -14,14 +14,15 @@ namespace {
 void say_facts(const Encoding& encoding, RunReport& report) {
   const auto rows = static_cast<double>(encoding.rows());
   if (!encoding.weights().empty())
-    report.choices += fmt::format("\n{} '{}', which sum to {:.9g}", encoding.trials() ? "trials" : "weights",
+    report.choices += fmt::format("\n{} '{}', which sum to {:.9g}", encoding.target().trials ? "trials" : "weights",
                                   encoding.weights(), encoding.total_weight());
-  if (encoding.cuts() > 0)
+  if (encoding.target().cuts() > 0)
     report.choices += fmt::format("\n{} rows of the table are kept as {}, one for each cut point beside the target",
                                   encoding.rows(), encoding.stored_rows());
-  if (!encoding.event().empty())
-    report.choices += fmt::format("\nevents '{}', {:.9g} of {:.9g} rows{}", encoding.event(), encoding.event_weight(),
-                                  encoding.total_weight(), encoding.weights().empty() ? "" : " by weight");
+  if (!encoding.target().event.empty())
+    report.choices +=
+        fmt::format("\nevents '{}', {:.9g} of {:.9g} rows{}", encoding.target().event, encoding.event_weight(),
+                    encoding.total_weight(), encoding.weights().empty() ? "" : " by weight");
   if (encoding.uses_offset())
     report.choices += fmt::format("\n{} '{}'", encoding.exposure() ? "exposure" : "offset", encoding.offset());
   if (encoding.weights().empty() || encoding.whole_weights()) return;
@@ -43,7 +44,7 @@ void say_facts(const Encoding& encoding, RunReport& report) {
 RunReport make_report(const RunParts& parts, const Preparation& preparation, const Settings& settings,
                       std::vector<ChainReport> chains, std::int64_t draws) {
   const Encoding& encoding = parts.encoding;
-  const Presentation shown{parts.names, encoding.classes(), [&](const Vector& parameters) {
+  const Presentation shown{parts.names, encoding.target().classes, [&](const Vector& parameters) {
                              return encoding.to_original(parameters, parts.model.arrangement().blocks());
                            }};
   RunReport report{report_on(parts.rows.store, parts.model, preparation, settings.fit, shown), FLYMC_VERSION,
@@ -51,7 +52,7 @@ RunReport make_report(const RunParts& parts, const Preparation& preparation, con
   report.dropped = encoding.dropped();
   report.table_rows = encoding.rows();
   if (const auto& classes = report.classes;
-      encoding.target_kind() == TargetKind::two_classes && classes != std::vector<std::string>{"0", "1"})
+      encoding.target().kind == TargetKind::two_classes && classes != std::vector<std::string>{"0", "1"})
     report.choices += fmt::format("\n'{}' counts as 1 and '{}' as 0", classes.at(1), classes.at(0));
   report.choices += "\n" + explain_prior(settings, encoding);
   say_facts(encoding, report);

@@ -165,7 +165,8 @@ Plan make_plan(const Settings& settings) {
   }
   // Rows of the store. With an ordered target it has more rows than the table.
   const double rows = static_cast<double>(plan.rows) * rows_per_row(encoding);
-  const Index predictors = family_card(settings.family).predictors(static_cast<Index>(encoding.classes().size()));
+  const Index predictors =
+      family_card(settings.family).predictors(static_cast<Index>(encoding.target().classes.size()));
   plan.features = static_cast<Index>(encoding.feature_names().size());
   plan.coefficients = plan.features * predictors;
 

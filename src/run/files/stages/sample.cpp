@@ -27,8 +27,8 @@ bool draw_in_rounds(const Job& job, const RunParts& parts, const PartSink& sink,
                     std::int64_t& goal) {
   const std::int64_t round = job.settings().fit.draws;
   const Enough enough(job.settings());
-  const Reported reported(
-      parts.names, parts.model.family().only_differences() ? parts.encoding.classes() : std::vector<std::string>());
+  const Reported reported(parts.names, parts.model.family().only_differences() ? parts.encoding.target().classes
+                                                                               : std::vector<std::string>());
   const auto worth = [&](std::int64_t draws) {
     Worth out = job.first() ? worth_of(DrawsFile(sink.parts()), reported, draws) : Worth();
     job.communicator().broadcast(std::as_writable_bytes(std::span(&out, 1)), 0);
@@ -54,8 +54,8 @@ bool draw_in_rounds(const Job& job, const RunParts& parts, const PartSink& sink,
 
 // The largest possible number of different rows, if all columns have levels and the target has classes; else infinite.
 double most_different_rows(const Encoding& encoding) {
-  if (encoding.classes().empty() || !encoding.offset().empty()) return HUGE_VAL;
-  auto different = static_cast<double>(encoding.classes().size());
+  if (encoding.target().classes.empty() || !encoding.offset().empty()) return HUGE_VAL;
+  auto different = static_cast<double>(encoding.target().classes.size());
   for (const EncodedColumn& column : encoding.columns())
     different *= column.kind == ColumnKind::text      ? static_cast<double>(column.levels.size())
                  : column.kind == ColumnKind::boolean ? 2.0

@@ -18,6 +18,7 @@
 #include "flymc/comm/execution.hpp"
 #include "flymc/core/linear.hpp"
 #include "flymc/data/files/encoding/formula.hpp"
+#include "flymc/data/files/encoding/target_encoding.hpp"
 #include "flymc/data/files/table/table.hpp"
 #include "flymc/data/store.hpp"
 
@@ -25,33 +26,15 @@ namespace flymc {
 
 // Whether a row with a missing value is an error or is dropped.
 enum class Missing { error, drop };
-enum class TargetKind { two_classes, classes, ordered, number };
-// Which part of a count a fit explains: the count, whether it is more than 0, or how large it is where it is more than
-// 0.
-enum class CountPart { all, whether_positive, positive };
-
 struct EncodingOptions {
-  std::string target = {};
+  TargetOptions target = {};
   std::vector<std::string> columns = {};  // the columns of features; empty: all but the target and `exclude`
   std::vector<std::string> exclude = {};  // columns that are not features
   // The terms that explain the target, and the target itself. Empty: each column is a term by itself.
   std::string formula = {};
   std::string weights = {}, offset = {};  // columns of numbers; empty: 1 and 0
-  bool trials = false;    // whether the weights are numbers of trials, and the target counts their successes
-  bool exposure = false;  // whether the offset is the logarithm of its column
+  bool exposure = false;                  // whether the offset is the logarithm of its column
   bool log_link = false;  // whether the target's mean is exp(linear predictor), so that exp(offset) is an exposure
-  // The name of the parameter if a residual scale is drawn (model/residual.hpp). The last feature of each row is then
-  // the target itself on its own scale. Empty: the target is not a feature.
-  std::string scale = {};
-  // The name of the parameter if a shape is drawn (model/sampled_shape.hpp). The last feature of each row is then 1.
-  // Empty: there is no shape.
-  std::string shape = {};
-  // Whether to keep the distinct values of the target, and the weight of their rows.
-  bool distinct_targets = false;
-  // Whether the target is a time or an amount, more than 0. Its logarithm is then the feature, and the target of a row
-  // is whether its event was seen, according to the column `event` of 0 and 1; without such a column it always was.
-  bool times = false;
-  std::string event = {};
   // Columns whose values are levels. The table has to be opened with the same list, which is checked here.
   std::vector<std::string> categorical = {};
   std::vector<std::string> reference = {};  // "column=level": the reference levels
@@ -62,15 +45,6 @@ struct EncodingOptions {
   bool standardise = false;
   Missing missing = Missing::error;
   bool of_a_part = false;  // of a larger table: accepts columns that are constant or repeat others here
-  TargetKind target_kind = TargetKind::two_classes;
-  std::string other_kinds = {};  // for messages: what to do about a target of another kind
-  std::string positive = {};     // the value that counts as 1; empty: the larger number, the later text, true
-  // The values of an ordered target, from the lowest to the highest. May include values that do not occur. Empty: by
-  // size, if they are numbers.
-  std::vector<std::string> order = {};
-  // Each part learns columns from all rows, so that fits of the two parts of a count have the same features. Whether a
-  // count is more than 0 has no offset.
-  CountPart count_part = CountPart::all;
 };
 
 // The file and the row that a row comes from. Rows of data count from 1 in each file.
@@ -158,58 +132,26 @@ class Encoding {
     return {feature_names_, number_type, cell_levels_};
   }
   const std::vector<EncodedColumn>& columns() const { return columns_; }
-  const std::string& target() const { return target_; }
-  TargetKind target_kind() const { return target_kind_; }
-  // The classes, by index. With two classes the second is the positive one; ordered classes go from the lowest to the
-  // highest. Empty if the target is a number.
-  const std::vector<std::string>& classes() const { return classes_; }
-  // The weighted mean and deviation, over the rows that were kept, of a target that is a number (for times and amounts,
-  // of its logarithm). The offset is subtracted first unless the link is a logarithm.
-  double target_mean() const { return target_mean_; }
-  double target_deviation() const { return target_deviation_; }
+  const TargetEncoding& target() const { return target_; }
   // The mean of exp(offset), if the link is a logarithm.
   double mean_exposure() const { return mean_exposure_; }
   bool intercept() const { return intercept_; }
-  // The number of cut points of an ordered target: one less than the classes. They are the first features. Each row of
-  // the table becomes a row for each cut point next to its class (data/cut_rows.hpp), whose target is whether the class
-  // is above.
-  Index cuts() const { return target_kind_ == TargetKind::ordered ? static_cast<Index>(classes_.size()) - 1 : 0; }
-  // The total weight of each class of an ordered target.
-  const std::vector<double>& class_weights() const { return class_weights_; }
   // Whether columns are centred. The intercept, or the cut points, take up the shift.
-  bool centred() const { return intercept_ || cuts() > 0; }
-  FactKinds fact_kinds() const { return {!weights_.empty(), uses_offset() && !target_is_feature()}; }
+  bool centred() const { return intercept_ || target_.cuts() > 0; }
+  FactKinds fact_kinds() const { return {!weights_.empty(), uses_offset() && !target_.is_feature()}; }
   // The rows of the table that were kept, and the rows of the store that are made of them.
   RowId rows() const { return rows_; }
   RowId stored_rows() const { return stored_rows_ > 0 ? stored_rows_ : rows_; }
   RowId dropped() const { return dropped_; }
-  // Rows with a count of 0, which a fit of positive counts leaves out.
-  RowId zeros() const { return zeros_; }
-  CountPart count_part() const { return count_part_; }
   // The sum of the weights of the rows that were kept; without weights, their number.
   double total_weight() const { return total_weight_; }
   bool whole_weights() const { return whole_weights_; }
   const std::string& weights() const { return weights_; }
-  bool trials() const { return trials_; }
   const std::string& offset() const { return offset_; }
-  bool uses_offset() const { return !offset_.empty() && count_part_ != CountPart::whether_positive; }
+  bool uses_offset() const { return !offset_.empty() && target_.uses_offset(); }
   bool exposure() const { return exposure_; }
-  // Whether the last feature of a row is (target - offset - target_shift) / target_unit.
-  bool target_is_feature() const { return !scale_name_.empty(); }
-  double target_shift() const { return intercept_ ? target_mean_ : 0.0; }
-  double target_unit() const { return intercept_ ? target_deviation_ : std::hypot(target_deviation_, target_mean_); }
-  // Whether the last feature of a row is 1, with the logarithm of a shape as its coefficient.
-  bool has_shape() const { return !shape_name_.empty(); }
-  // Whether the last feature is one of these two, and not a column.
-  bool ends_with_parameter() const { return target_is_feature() || has_shape(); }
-  // The distinct values of the target, ascending, and the weight of each; empty unless requested.
-  const std::vector<double>& target_values() const { return target_values_; }
-  const std::vector<double>& target_weights() const { return target_weights_; }
-  // Whether the target is a time or an amount, and its logarithm the feature.
-  bool times() const { return times_; }
-  const std::string& event() const { return event_; }
   // The total weight of the rows whose event was seen; of all rows without such a column.
-  double event_weight() const { return event_.empty() ? total_weight_ : event_weight_; }
+  double event_weight() const { return target_.event.empty() ? total_weight_ : target_.seen_weight; }
   // The columns that are read as text, which TableOptions::categorical must contain when new data is opened.
   std::vector<std::string> categorical() const;
 
@@ -262,20 +204,12 @@ class Encoding {
   bool by_formula_ = false;
   bool intercept_ = true;
   Missing missing_ = Missing::error;
-  std::string target_, weights_, offset_, scale_name_, shape_name_, event_;
-  bool times_ = false;
-  double event_weight_ = 0.0;
-  TargetKind target_kind_ = TargetKind::two_classes;
-  CountPart count_part_ = CountPart::all;
-  ColumnKind target_column_ = ColumnKind::numeric;
-  std::vector<std::string> classes_;
-  std::vector<double> class_values_;  // values of a numeric or boolean target, by class
-  std::vector<double> class_weights_;
-  std::vector<double> target_values_, target_weights_;
-  double target_mean_ = 0.0, target_deviation_ = 0.0, mean_exposure_ = 1.0;
-  bool exposure_ = false, trials_ = false;
+  TargetEncoding target_;
+  std::string weights_, offset_;
+  double mean_exposure_ = 1.0;
+  bool exposure_ = false;
   int version_ = version_of_columns;
-  RowId rows_ = 0, dropped_ = 0, zeros_ = 0, own_rows_ = 0, stored_rows_ = 0;
+  RowId rows_ = 0, dropped_ = 0, own_rows_ = 0, stored_rows_ = 0;
   double total_weight_ = 0.0;
   bool whole_weights_ = true;
   std::vector<std::string> feature_names_, terms_of_features_;
