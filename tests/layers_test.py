@@ -9,7 +9,7 @@ import re
 
 from source_rules import plant, run, sources
 
-LINE = "core comm data model bound anchor bright kernel draws diagnose chain run show".split()
+LINE = "core comm data model bound anchor bright kernel draws diagnose chain groups run show".split()
 ROOMS = {"data": "table encoding store".split(),
          "run": "json settings folder reading stages predict compare check study".split()}
 ONLY_CORE = {"draws", "diagnose"}

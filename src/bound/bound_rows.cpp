@@ -24,6 +24,14 @@ void each_array(std::size_t k, F&& f, Rows&... rows) {
   f(k * k, rows.coefficients.growth...);
 }
 
+// The same for the arrays of models with groups, whose number of entries per row varies.
+template <class F, class... Rows>
+void each_array_of_groups(F&& f, Rows&... rows) {
+  f(rows.group...);
+  f(rows.slopes...);
+  f(rows.reach...);
+}
+
 }  // namespace
 
 void BoundRows::fetch(const Store& store, std::span<const RowId> rows) {
@@ -68,6 +76,7 @@ void BoundRows::fetch(const Store& store, std::span<const RowId> rows, const Com
 void BoundRows::clear() {
   each_array(
       1, [](std::size_t, auto& values) { values.clear(); }, *this);
+  each_array_of_groups([](auto& values) { values.clear(); }, *this);
   x.clear();
 }
 
@@ -78,6 +87,7 @@ void BoundRows::append(const BoundRows& other, std::size_t i) {
     to.insert(to.end(), first, first + static_cast<std::ptrdiff_t>(width));
   };
   facts.kinds = other.facts.kinds;
+  each_array_of_groups([&](auto& to, const auto& from) { copy(from.size() / other.size(), to, from); }, *this, other);
   each_array(other.eta_anchor.size() / other.size(), copy, *this, other);
   x.append(other.x, i);
 }
@@ -89,6 +99,7 @@ void BoundRows::remove(std::size_t i) {
               values.begin() + static_cast<std::ptrdiff_t>(i * width));
     values.resize(values.size() - width);
   };
+  each_array_of_groups([&](auto& values) { replace(values.size() / size(), values); }, *this);
   each_array(eta_anchor.size() / size(), replace, *this);
   x.remove(i);
 }

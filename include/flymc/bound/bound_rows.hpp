@@ -8,6 +8,7 @@
 #include "flymc/bound/rule.hpp"
 #include "flymc/comm/communicator.hpp"
 #include "flymc/data/facts.hpp"
+#include "flymc/data/groups.hpp"
 #include "flymc/data/row_copies.hpp"
 
 namespace flymc {
@@ -25,6 +26,10 @@ struct BoundRows {
   std::vector<double> eta_anchor;  // K per row
   Coefficients coefficients;
   std::vector<double> spread;  // scratch space of Bound::prepare
+  // Only in models with groups (groups/group_bound.hpp), the same number for each row: its groups, the features that
+  // their slopes multiply, and the largest |change| of its linear predictor for which its bound holds.
+  std::vector<Group> group;
+  std::vector<double> slopes, reach;
 
   std::size_t size() const { return row.size(); }
   // eta[i K + k] = x_i' theta_k + offset_i.

@@ -25,6 +25,11 @@ class Precision {
   // Without groups that is all of P.
   const Matrix& lower() const { return lower_; }
 
+  // With groups of k entries: for a group with block H and coupling C to the border, the k x k factor L_g of H, and the
+  // k lines of L_g^-1 C, below those of the groups before it.
+  const RowMatrix& group_lower() const { return groups_->lower; }
+  const RowMatrix& group_couplings() const { return groups_->couplings; }
+
   // P v.
   Vector apply(const Vector& v) const { return unwhiten_gradient(whiten(v)); }
   // P^-1 v.

@@ -25,6 +25,8 @@ class Proposals {
 
   // The probability that a row of this rank is proposed.
   double q(RowId row, double growth = 1.0) const { return -std::expm1(-growth * lambda_[gaps_->level(row)]); }
+  // lambda of a row of this rank.
+  double rate_of(RowId row) const { return lambda_[gaps_->level(row)]; }
   // The number of rows of the table.
   RowId rows() const { return rows_; }
   // The expected number of arrivals with growth 1.

@@ -1,0 +1,44 @@
+// The anchor of a model with groups: about the mode of its coefficients and effects, with scales that suit them.
+#pragma once
+
+#include <vector>
+
+#include "flymc/groups/grouped_rows.hpp"
+
+namespace flymc {
+
+// The posterior near the anchor is about normal in
+//   border + sum over the other factors of the means of their effects, where a coefficient multiplies the same feature,
+//   L_g'u_g + W_g border for a group of the leading factor: its effects given the border, whitened,
+//   L_g'(u_g - mean) for a group of another factor.
+// These do not change when a constant moves from the intercept to the effects of a factor or back. In them a row's
+// change is a sum of one number for the border and one for each group, each of which is bounded on its own.
+struct GroupMetric {
+  Matrix border;                  // L, lower triangular
+  std::vector<RowMatrix> groups;  // the L_g of each factor, k lines for each group
+  RowMatrix couplings;            // the W_g of the leading factor
+  // For each factor but the leading one, the weights of its groups in the means of its effects: a line for each effect.
+  std::vector<RowMatrix> mean_weights;
+};
+
+struct GroupAnchor {
+  Effects at;
+  std::vector<Matrix> covariances;         // of each factor's effects, a little wider than at the mode
+  std::vector<Matrix> pooled_covariances;  // of the pooled effects
+  GroupMetric metric;
+  RowId queries = 0;
+  int passes = 0;
+};
+
+// Newton's method for coefficients and effects, with the scales by expectation and maximisation. Each factor but the
+// leading one has steps of its own, which need a pass each. The result need not be exact: any anchor gives exact draws.
+GroupAnchor find_group_anchor(const GroupedRows& rows, const Execution& execution);
+
+// Moves from the mode to about the mean, which differs where the skewed likelihoods of many groups add up. One pass, of
+// two queries for each row.
+void move_to_mean(const GroupedRows& rows, const GroupMetric& metric, const Execution& execution, Effects& at);
+
+// Where the border's coefficient is that multiplies the same feature as effect j of factor f, or -1.
+Index coefficient_of(const GroupModel& model, std::size_t f, Index j);
+
+}  // namespace flymc

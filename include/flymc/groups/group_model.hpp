@@ -1,0 +1,94 @@
+// A regression with groups: coefficients of the columns, and effects of groups whose scales are drawn with them.
+//
+//   eta_n = x_n'beta + sum over factors f of w_nf'u_f,g(n),   u_f,g ~ normal(0, covariance_f)
+//
+// w_nf has 1 for an intercept of each group, and features of the row for slopes.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "flymc/data/store.hpp"
+#include "flymc/groups/effect_scales.hpp"
+#include "flymc/model/model.hpp"
+
+namespace flymc {
+
+// The effects of the groups of one of the store's factors.
+struct GroupEffects {
+  static constexpr Index constant = -1;
+  std::size_t factor = 0;
+  // For each effect of a group, the feature that it multiplies, or `constant` for an intercept.
+  std::vector<Index> multiplies = {constant};
+  EffectsPrior prior = {};
+  Index width() const { return static_cast<Index>(multiplies.size()); }
+};
+
+// The effects of few groups, which are features of the rows: codes without a reference level.
+struct PooledEffects {
+  std::string name;
+  Index groups = 0;
+  std::vector<Index> first;  // for each effect of a group, the feature of the first group's; the others' follow
+  EffectsPrior prior = {};
+  Index width() const { return static_cast<Index>(first.size()); }
+  Index feature(Index group, Index effect) const { return first[static_cast<std::size_t>(effect)] + group; }
+};
+
+struct GroupModel {
+  // The family, and the prior of the coefficients. The prior of pooled effects in it must be flat.
+  Model model;
+  std::vector<GroupEffects> effects = {};
+  std::vector<PooledEffects> pooled = {};
+  // The feature that is 1 in every row, or -1 if there is none.
+  Index intercept = 0;
+
+  // Throws InputError if the model does not fit the store, or the family has several predictors.
+  void check(const Store& store, const Execution& execution) const;
+};
+
+// The places of a model's numbers in theta: the coefficients of the features, the scales of each factor (first those of
+// `effects`, then those of `pooled`), and the effects of each factor, group by group.
+class GroupLayout {
+  struct Part {
+    Index first, count;
+    template <class V>
+    auto of(V& theta) const {
+      return std::span(theta.data() + first, static_cast<std::size_t>(count));
+    }
+  };
+
+ public:
+  GroupLayout(const GroupModel& model, const Store& store);
+
+  Index border() const { return border_; }
+  Index size() const { return size_; }
+  // The numbers before the effects: coefficients and scales.
+  Index head() const { return head_; }
+  std::size_t factors() const { return groups_.size(); }
+  Index groups(std::size_t f) const { return groups_[f]; }
+  Index width(std::size_t f) const { return widths_[f]; }
+
+  auto coefficients(Vector& theta) const { return theta.head(border_); }
+  auto coefficients(const Vector& theta) const { return theta.head(border_); }
+  std::span<double> scales(Vector& theta, std::size_t of) const { return scales_[of].of(theta); }
+  std::span<const double> scales(const Vector& theta, std::size_t of) const { return scales_[of].of(theta); }
+  // A line for each group.
+  Eigen::Map<RowMatrix> effects(Vector& theta, std::size_t f) const {
+    return {theta.data() + effects_[f], groups_[f], widths_[f]};
+  }
+  Eigen::Map<const RowMatrix> effects(const Vector& theta, std::size_t f) const {
+    return {theta.data() + effects_[f], groups_[f], widths_[f]};
+  }
+
+ private:
+  Index border_, head_ = 0, size_ = 0;
+  std::vector<Index> groups_, widths_, effects_;
+  std::vector<Part> scales_;
+};
+
+// The unit of the effects: the residual scale, if the model draws one, else 1. In theta, effects and their
+// scales are divided by it, as coefficients are.
+double unit_of_effects(const Model& model, const Vector& coefficients);
+
+}  // namespace flymc

@@ -1,0 +1,336 @@
+// The search for the anchor.
+#include "flymc/groups/group_anchor.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+#include "flymc/core/bordered_matrix.hpp"
+#include "flymc/core/error.hpp"
+#include "flymc/core/precision.hpp"
+#include "flymc/groups/group_sums.hpp"
+#include "small_matrices.hpp"
+
+namespace flymc {
+namespace {
+
+// (L L')^-1.
+Matrix inverse_of_factor(const Matrix& lower) {
+  const Matrix inverse = lower.triangularView<Eigen::Lower>().solve(Matrix::Identity(lower.rows(), lower.rows()));
+  return inverse.transpose() * inverse;
+}
+
+class Search {
+ public:
+  Search(const GroupedRows& rows, const Execution& execution);
+  GroupAnchor run();
+
+ private:
+  // Slopes and curvatures of the likelihood at `at`, for these factors.
+  GroupSums pass(std::vector<bool> factors, const Effects& at);
+  // The log posterior without constants, given the log likelihood.
+  double value(double log_likelihood, const Effects& at) const;
+  // The precision of the coefficients' prior and the pooled effects', and the slope of their log densities.
+  Matrix border_precision(const Vector& border) const;
+  Vector border_slope(const Vector& border) const;
+  void add_pooled(Matrix& precision) const;
+  BorderedMatrix precision_of(const GroupSums& sums, const Vector& border) const;
+  // Each takes a Newton step and returns its length per entry, in posterior standard deviations.
+  double step_together(GroupSums& sums);
+  double step_alone(std::size_t f, const GroupSums& sums);
+  // Takes a share of a step that does not lower the log posterior. Returns the sums at the end.
+  GroupSums climb(const Effects& step, const std::vector<bool>& factors, double from);
+  void move_means();
+  void update_covariance(std::size_t f, const GroupSums& sums);
+  void update_pooled(const Precision& precision);
+  GroupMetric metric(const GroupSums& leading, const std::vector<RowMatrix>& blocks) const;
+  std::vector<bool> only(std::size_t f) const;
+
+  const GroupedRows& rows_;
+  const GroupModel& model_;
+  const Execution& execution_;
+  Effects at_;
+  std::vector<Matrix> covariances_, pooled_;
+  RowId queries_ = 0;
+  int passes_ = 0;
+};
+
+Search::Search(const GroupedRows& rows, const Execution& execution)
+    : rows_(rows), model_(rows.model()), execution_(execution) {
+  const GroupLayout& layout = rows.layout();
+  at_.border = model_.model.term().centre(layout.border());
+  for (std::size_t f = 0; f < layout.factors(); ++f) {
+    at_.groups.push_back(RowMatrix::Zero(layout.groups(f), layout.width(f)));
+    covariances_.push_back(0.25 * Matrix::Identity(layout.width(f), layout.width(f)));
+  }
+  for (const PooledEffects& own : model_.pooled) pooled_.push_back(0.25 * Matrix::Identity(own.width(), own.width()));
+}
+
+std::vector<bool> Search::only(std::size_t f) const {
+  std::vector<bool> out(rows_.factors(), false);
+  if (f < out.size()) out[f] = true;
+  return out;
+}
+
+GroupSums Search::pass(std::vector<bool> factors, const Effects& at) {
+  ++passes_;
+  queries_ += rows_.store().rows();
+  const BatchedFamily& family = model_.model.family();
+  return sum_by_groups(rows_, at, {std::move(factors), false, nullptr}, execution_,
+                       [&](const Block& part, const Vector& eta, RowTerms& out) {
+                         std::vector<double> values(static_cast<std::size_t>(part.rows()));
+                         const auto span = [](auto& v) {
+                           return std::span(v.data(), static_cast<std::size_t>(v.size()));
+                         };
+                         family.likelihood(part.facts(), span(eta), values, span(out.slope), span(out.curvature));
+                         for (const double l : values) out.value += l;
+                       });
+}
+
+double Search::value(double log_likelihood, const Effects& at) const {
+  Vector ignored = Vector::Zero(at.border.size());
+  double sum = log_likelihood + model_.model.term().surrogate(at.border, ignored);
+  for (std::size_t f = 0; f < at.groups.size(); ++f)
+    sum -= 0.5 * (at.groups[f].transpose() * at.groups[f]).cwiseProduct(inverse_of(covariances_[f])).sum();
+  for (std::size_t p = 0; p < pooled_.size(); ++p) {
+    const Matrix inverse = inverse_of(pooled_[p]);
+    for (Index g = 0; g < model_.pooled[p].groups; ++g)
+      for (Index i = 0; i < inverse.rows(); ++i)
+        for (Index j = 0; j < inverse.rows(); ++j)
+          sum -= 0.5 * inverse(i, j) * at.border[model_.pooled[p].feature(g, i)] *
+                 at.border[model_.pooled[p].feature(g, j)];
+  }
+  return sum;
+}
+
+void Search::add_pooled(Matrix& precision) const {
+  for (std::size_t p = 0; p < pooled_.size(); ++p) {
+    const Matrix inverse = inverse_of(pooled_[p]);
+    for (Index g = 0; g < model_.pooled[p].groups; ++g)
+      for (Index i = 0; i < inverse.rows(); ++i)
+        for (Index j = 0; j < inverse.rows(); ++j)
+          precision(model_.pooled[p].feature(g, i), model_.pooled[p].feature(g, j)) += inverse(i, j);
+  }
+}
+
+Matrix Search::border_precision(const Vector& border) const {
+  Matrix out = Matrix::Zero(border.size(), border.size());
+  model_.model.prior_precision(border).add_to(out, 1.0);
+  out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
+  add_pooled(out);
+  return out;
+}
+
+Vector Search::border_slope(const Vector& border) const {
+  Vector out = Vector::Zero(border.size());
+  model_.model.term().surrogate(border, out);
+  Matrix pooled = Matrix::Zero(border.size(), border.size());
+  add_pooled(pooled);
+  return out - pooled * border;
+}
+
+BorderedMatrix Search::precision_of(const GroupSums& sums, const Vector& border) const {
+  const std::size_t f = rows_.leading();
+  if (rows_.factors() == 0) {
+    BorderedMatrix out{Matrix(sums.curvature + border_precision(border))};
+    return out;
+  }
+  const Index k = rows_.layout().width(f), groups = rows_.layout().groups(f);
+  BorderedMatrix out(border.size(), groups, k);
+  out.border = sums.curvature;
+  out.border += border_precision(border).triangularView<Eigen::Lower>().toDenseMatrix();
+  out.blocks = sums.effects[f].blocks;
+  out.couplings = sums.effects[f].couplings;
+  const Matrix inverse = inverse_of(covariances_[f]);
+  for (Index g = 0; g < groups; ++g)
+    for (Index i = 0; i < k; ++i)
+      for (Index j = 0; j <= i; ++j) out.blocks(g * k + i, j) += inverse(i, j);
+  return out;
+}
+
+GroupSums Search::climb(const Effects& step, const std::vector<bool>& factors, double from) {
+  const Effects start = at_;
+  for (double share = 1.0;; share /= 2.0) {
+    at_.border = start.border + share * step.border;
+    for (std::size_t f = 0; f < step.groups.size(); ++f)
+      if (step.groups[f].size() > 0) at_.groups[f] = start.groups[f] + share * step.groups[f];
+    GroupSums sums = pass(factors, at_);
+    const double there = value(sums.value, at_);
+    if (std::isfinite(there) && there >= from - 1e-9 * std::abs(from)) return sums;
+    if (share < 1e-9) throw InputError("no step improves the log posterior; rescale the columns");
+  }
+}
+
+double Search::step_together(GroupSums& sums) {
+  const Index d = at_.border.size();
+  const auto precision = Precision::of(precision_of(sums, at_.border));
+  if (!precision)
+    throw InputError(
+        "the coefficients are not determined by the rows and their priors: leave out a column that is a combination of "
+        "others, or use a proper prior, such as normal(0, 2.5)");
+  Vector slope = Vector::Zero(precision->dimension());
+  slope.head(d) = sums.slope + border_slope(at_.border);
+  Effects step{Vector::Zero(d), std::vector<RowMatrix>(rows_.factors())};
+  if (rows_.factors() > 0) {
+    const std::size_t f = rows_.leading();
+    const RowMatrix own = sums.effects[f].slope - at_.groups[f] * inverse_of(covariances_[f]);
+    slope.tail(own.size()) = Eigen::Map<const Vector>(own.data(), own.size());
+  }
+  const Vector white = precision->whiten_gradient(slope), whole = precision->unwhiten(white);
+  step.border = whole.head(d);
+  if (rows_.factors() > 0) {
+    const RowMatrix& own = at_.groups[rows_.leading()];
+    step.groups[rows_.leading()] = Eigen::Map<const RowMatrix>(whole.data() + d, own.rows(), own.cols());
+  }
+  const double before = value(sums.value, at_);
+  sums = climb(step, only(rows_.leading()), before);
+  return white.norm() / std::sqrt(static_cast<double>(white.size()));
+}
+
+double Search::step_alone(std::size_t f, const GroupSums& sums) {
+  const Index k = rows_.layout().width(f);
+  const Matrix inverse = inverse_of(covariances_[f]);
+  Effects step{Vector::Zero(at_.border.size()), std::vector<RowMatrix>(rows_.factors())};
+  RowMatrix& by = step.groups[f];
+  by.resize(at_.groups[f].rows(), k);
+  double length = 0.0;
+  for (Index g = 0; g < by.rows(); ++g) {
+    Matrix block = sums.effects[f].blocks.middleRows(g * k, k);
+    block.triangularView<Eigen::StrictlyUpper>() = block.transpose();
+    block += inverse;
+    const Vector slope = sums.effects[f].slope.row(g).transpose() - inverse * at_.groups[f].row(g).transpose();
+    const Vector own = block.llt().solve(slope);
+    by.row(g) = own.transpose();
+    length += own.dot(slope);
+  }
+  climb(step, std::vector<bool>(rows_.factors(), false), value(sums.value, at_));
+  return std::sqrt(length / static_cast<double>(by.size()));
+}
+
+// A constant that all effects share belongs to the coefficient, whose prior is wider.
+void Search::move_means() {
+  for (std::size_t f = 0; f < rows_.factors(); ++f)
+    for (Index j = 0; j < rows_.layout().width(f); ++j) {
+      const Index to = coefficient_of(model_, f, j);
+      if (to < 0) continue;
+      const double mean = at_.groups[f].col(j).mean();
+      at_.groups[f].col(j).array() -= mean;
+      at_.border[to] += mean;
+    }
+}
+
+void Search::update_covariance(std::size_t f, const GroupSums& sums) {
+  const Index k = rows_.layout().width(f), groups = rows_.layout().groups(f);
+  const Matrix inverse = inverse_of(covariances_[f]);
+  Matrix sum = at_.groups[f].transpose() * at_.groups[f];
+  for (Index g = 0; g < groups; ++g) {
+    Matrix block = sums.effects[f].blocks.middleRows(g * k, k);
+    block.triangularView<Eigen::StrictlyUpper>() = block.transpose();
+    sum += inverse_of(block + inverse);
+  }
+  Matrix out = sum / static_cast<double>(groups);
+  if (!model_.effects[f].prior.correlated) out = Matrix(out.diagonal().asDiagonal());
+  covariances_[f] = out;
+}
+
+void Search::update_pooled(const Precision& precision) {
+  const Matrix covariance = inverse_of_factor(precision.lower());
+  for (std::size_t p = 0; p < pooled_.size(); ++p) {
+    const PooledEffects& own = model_.pooled[p];
+    Matrix sum = Matrix::Zero(own.width(), own.width());
+    for (Index g = 0; g < own.groups; ++g)
+      for (Index i = 0; i < own.width(); ++i)
+        for (Index j = 0; j < own.width(); ++j) {
+          if (i != j && !own.prior.correlated) continue;
+          const Index a = own.feature(g, i), b = own.feature(g, j);
+          sum(i, j) += at_.border[a] * at_.border[b] + covariance(a, b);
+        }
+    pooled_[p] = sum / static_cast<double>(own.groups);
+  }
+}
+
+GroupAnchor Search::run() {
+  constexpr int most_rounds = 25;
+  GroupSums sums = pass(only(rows_.leading()), at_);
+  for (int round = 0; round < most_rounds; ++round) {
+    const std::vector<Matrix> before = covariances_;
+    double longest = step_together(sums);
+    for (std::size_t f = 0; f < rows_.factors(); ++f) {
+      if (f == rows_.leading()) continue;
+      const GroupSums own = pass(only(f), at_);
+      longest = std::max(longest, step_alone(f, own));
+      update_covariance(f, own);
+    }
+    if (rows_.factors() > 1) sums = pass(only(rows_.leading()), at_);
+    if (rows_.factors() > 0) update_covariance(rows_.leading(), sums);
+    if (!pooled_.empty())
+      if (const auto precision = Precision::of(precision_of(sums, at_.border))) update_pooled(*precision);
+    move_means();
+    double change = 0.0;
+    for (std::size_t f = 0; f < before.size(); ++f)
+      change = std::max(change, (covariances_[f] - before[f]).norm() / covariances_[f].norm());
+    if (round > 2 && longest < 0.1 && change < 0.05) break;
+  }
+
+  // The scales of few groups are uncertain, and a group's radius should suit larger scales too.
+  std::vector<RowMatrix> blocks(rows_.factors());
+  for (std::size_t f = 0; f < rows_.factors(); ++f) {
+    const double wider = 1.0 + 2.0 / std::sqrt(static_cast<double>(rows_.layout().groups(f)));
+    covariances_[f] *= wider;
+    if (f != rows_.leading()) blocks[f] = pass(only(f), at_).effects[f].blocks;
+  }
+  sums = pass(only(rows_.leading()), at_);
+  GroupMetric there = metric(sums, blocks);
+  if (rows_.factors() > 0) {
+    move_to_mean(rows_, there, execution_, at_);
+    ++passes_;
+    queries_ += 2 * rows_.store().rows();
+    for (std::size_t f = 0; f < rows_.factors(); ++f)
+      if (f != rows_.leading()) blocks[f] = pass(only(f), at_).effects[f].blocks;
+    there = metric(pass(only(rows_.leading()), at_), blocks);
+  }
+  return {at_, covariances_, pooled_, std::move(there), queries_, passes_};
+}
+
+// With several factors the effects of one are less certain than given all others.
+GroupMetric Search::metric(const GroupSums& leading, const std::vector<RowMatrix>& blocks) const {
+  const double wider = rows_.factors() > 1 ? 1.3 : 1.0;
+  const auto precision = Precision::of(precision_of(leading, at_.border));
+  if (!precision) throw InputError("the coefficients are not determined by the rows and their priors");
+  GroupMetric out{
+      precision->lower(), std::vector<RowMatrix>(rows_.factors()), {}, std::vector<RowMatrix>(rows_.factors())};
+  for (std::size_t f = 0; f < rows_.factors(); ++f) {
+    const Index k = rows_.layout().width(f), groups = rows_.layout().groups(f);
+    if (f == rows_.leading()) {
+      out.groups[f] = precision->group_lower() / wider;
+      out.couplings = precision->group_couplings() / wider;
+      continue;
+    }
+    const Matrix inverse = inverse_of(covariances_[f]);
+    out.groups[f].resize(groups * k, k);
+    out.mean_weights[f].resize(k, groups);
+    for (Index g = 0; g < groups; ++g) {
+      Matrix block = blocks[f].middleRows(g * k, k);
+      block.triangularView<Eigen::StrictlyUpper>() = block.transpose();
+      block += inverse;
+      const Matrix lower = block.llt().matrixL();
+      out.groups[f].middleRows(g * k, k) = lower / wider;
+      out.mean_weights[f].col(g) = block.diagonal();
+    }
+    for (Index j = 0; j < k; ++j) out.mean_weights[f].row(j) /= out.mean_weights[f].row(j).sum();
+  }
+  return out;
+}
+
+}  // namespace
+
+Index coefficient_of(const GroupModel& model, std::size_t f, Index j) {
+  const Index feature = model.effects[f].multiplies[static_cast<std::size_t>(j)];
+  return feature == GroupEffects::constant ? model.intercept : feature;
+}
+
+GroupAnchor find_group_anchor(const GroupedRows& rows, const Execution& execution) {
+  return Search(rows, execution).run();
+}
+
+}  // namespace flymc

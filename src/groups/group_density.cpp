@@ -1,0 +1,131 @@
+// The parts of the density that a chain shares with all others.
+#include <Eigen/Cholesky>
+#include <cmath>
+
+#include "flymc/groups/group_moves.hpp"
+
+namespace flymc {
+
+GroupDensity::GroupDensity(const GroupBound& bound) : bound_(&bound) {
+  const Vector& at = bound.anchor().at.border;
+  const Term& term = model().model.term();
+  prior_slope_ = Vector::Zero(at.size());
+  term.surrogate(at, prior_slope_);
+  prior_precision_ = Matrix::Zero(at.size(), at.size());
+  term.curvature(Term::Of::surrogate, at).add_to(prior_precision_, 1.0);
+  prior_precision_.triangularView<Eigen::StrictlyUpper>() = prior_precision_.transpose();
+  // Given the effects, log sd has a standard deviation of about 1 / sqrt(2 G); moved together with them, it has that of
+  // the rows' information about a common factor of the effects.
+  for (std::size_t f = 0; f < layout().factors(); ++f) {
+    const Index k = layout().width(f), groups = layout().groups(f);
+    double information = 0.0;
+    for (Index g = 0; g < groups; ++g)
+      for (Index j = 0; j < k; ++j)
+        information += bound.sums().effects[f].blocks(g * k + j, j) * bound.anchor().covariances[f](j, j);
+    moves_with_effects_.push_back(information < 20.0 * static_cast<double>(groups * k));
+  }
+}
+
+const EffectsPrior& GroupDensity::prior(std::size_t of) const {
+  return of < layout().factors() ? model().effects[of].prior : model().pooled[of - layout().factors()].prior;
+}
+
+Index GroupDensity::width(std::size_t of) const {
+  return of < layout().factors() ? layout().width(of) : model().pooled[of - layout().factors()].width();
+}
+
+double GroupDensity::groups(std::size_t of) const {
+  return static_cast<double>(of < layout().factors() ? layout().groups(of)
+                                                     : model().pooled[of - layout().factors()].groups);
+}
+
+Matrix GroupDensity::squares(const Vector& theta, std::size_t of) const {
+  if (of < layout().factors()) {
+    const auto u = layout().effects(theta, of);
+    return u.transpose() * u;
+  }
+  const PooledEffects& own = model().pooled[of - layout().factors()];
+  Matrix out = Matrix::Zero(own.width(), own.width());
+  for (Index g = 0; g < own.groups; ++g)
+    for (Index i = 0; i < own.width(); ++i)
+      for (Index j = 0; j < own.width(); ++j) out(i, j) += theta[own.feature(g, i)] * theta[own.feature(g, j)];
+  return out;
+}
+
+void GroupDensity::add_pooled_precision(const Vector& theta, Matrix& out) const {
+  for (std::size_t p = 0; p < model().pooled.size(); ++p) {
+    const PooledEffects& own = model().pooled[p];
+    const Matrix covariance = covariance_of(layout().scales(theta, layout().factors() + p), own.width());
+    const Matrix inverse = covariance.llt().solve(Matrix::Identity(own.width(), own.width()));
+    for (Index g = 0; g < own.groups; ++g)
+      for (Index i = 0; i < own.width(); ++i)
+        for (Index j = 0; j < own.width(); ++j) out(own.feature(g, i), own.feature(g, j)) += inverse(i, j);
+  }
+}
+
+double GroupDensity::log_prior(const Vector& coefficients, const Vector& theta, Vector* gradient) const {
+  double sum = model().model.term().log_density(coefficients, gradient);
+  if (!model().model.scales_coefficients() || !std::isfinite(sum)) return sum;
+  const Index at = model().model.before_block(coefficients.size());
+  const double unit = unit_of_effects(model().model, coefficients);
+  double slope = 0.0;  // in the unit
+  for (std::size_t of = 0; of < layout().factors() + model().pooled.size(); ++of)
+    for (Index j = 0; j < width(of); ++j) {
+      const double sd = layout().scales(theta, of)[static_cast<std::size_t>(j)];
+      sum += prior(of).sd.log_density(sd * unit) + std::log(unit);
+      slope += sd * prior(of).sd.slope(sd * unit) + 1.0 / unit;
+    }
+  if (gradient) {
+    Vector along = Vector::Zero(coefficients.size());
+    along[at] = 1.0;
+    (*gradient)[at] += slope * model().model.parameter_change(coefficients, along)[at];
+  }
+  return sum;
+}
+
+void GroupDensity::slope_of_group(std::size_t f, Index group, const Effects& change, double* out) const {
+  const Index k = layout().width(f), d = layout().border();
+  const EffectSums& own = bound_->sums().effects[f];
+  for (Index j = 0; j < k; ++j) out[j] = 0.0;
+  for (std::size_t h = 0; h < layout().factors(); ++h)
+    if (h != f) bound_->pairs(f, h).add_product(group, change.groups[h], out);
+  for (Index j = 0; j < k; ++j)
+    out[j] = own.slope(group, j) - dot(own.couplings.data() + (group * k + j) * d, change.border.data(), d) - out[j];
+}
+
+double GroupDensity::log_density(GroupPlace& place) const {
+  const Effects& change = place.change();
+  const GroupSums& sums = bound_->sums();
+  double sum = sums.value + sums.slope.dot(change.border) -
+               0.5 * change.border.dot(sums.curvature.selfadjointView<Eigen::Lower>() * change.border);
+  std::vector<double> slope;
+  for (std::size_t f = 0; f < layout().factors(); ++f) {
+    const Index k = layout().width(f), groups = layout().groups(f);
+    const RowMatrix& u = change.groups[f];
+    slope.resize(static_cast<std::size_t>(k));
+    Vector coupled = Vector::Zero(k);
+    for (Index g = 0; g < groups; ++g) {
+      // Each pair of factors counts once: half from either side.
+      slope_of_group(f, g, change, slope.data());
+      const auto blocks = sums.effects[f].blocks.middleRows(g * k, k);
+      for (Index j = 0; j < k; ++j) {
+        double own = 0.0;
+        for (Index l = 0; l < k; ++l) own += (l <= j ? blocks(j, l) : blocks(l, j)) * u(g, l);
+        const double border = dot(sums.effects[f].couplings.data() + (g * k + j) * layout().border(),
+                                  change.border.data(), layout().border());
+        const double alone = sums.effects[f].slope(g, j) - border;
+        sum += u(g, j) * (0.5 * (alone + slope[static_cast<std::size_t>(j)]) - 0.5 * own);
+      }
+    }
+  }
+  const Vector& theta = place.theta();
+  const Vector coefficients = layout().coefficients(theta);
+  sum += model().model.term().log_density(coefficients, nullptr);
+  const double unit = unit_of_effects(model().model, coefficients);
+  for (std::size_t of = 0; of < layout().factors() + model().pooled.size(); ++of)
+    sum +=
+        log_density_of_scales(layout().scales(theta, of), width(of), squares(theta, of), groups(of), prior(of), unit);
+  return sum + place.rest();
+}
+
+}  // namespace flymc

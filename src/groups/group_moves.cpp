@@ -1,0 +1,293 @@
+// The moves of one iteration.
+#include "flymc/groups/group_moves.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "flymc/groups/slice_number.hpp"
+#include "small_matrices.hpp"
+
+namespace flymc {
+namespace {
+
+// Updates of one iteration, in the random addresses. Those of factors are followed by the factor's number.
+enum class Update : std::uint64_t {
+  border = 0,
+  constants = 16,
+  between = 32,
+  scales = 64,
+  with_effects = 128,
+  group = 192
+};
+constexpr std::uint64_t update(Update of, std::size_t number = 0) { return static_cast<std::uint64_t>(of) + number; }
+
+// Draws a group's effects by an elliptical slice: points on the ellipse through the present effects and a draw from the
+// normal part, both about its mean.
+void slice_group(GroupPlace& place, std::size_t f, Index group, const Vector& mean, const Vector& draw,
+                 const Random& random) {
+  GroupPlace::Group own(place, f, group);
+  const Vector from = place.change().groups[f].row(group).transpose() - mean;
+  const Vector now = mean + from;
+  const std::uint64_t at = update(Update::group, f);
+  const double level = own.rest_at(now.data()) +
+                       std::log(random.uniform(Purpose::slice_height, address(at, static_cast<std::uint64_t>(group))));
+  double angle =
+      2.0 * std::numbers::pi * random.uniform(Purpose::slice_place, address(at, static_cast<std::uint64_t>(group)));
+  double least = angle - 2.0 * std::numbers::pi, most = angle;
+  constexpr std::uint64_t tries = 200;
+  for (std::uint64_t attempt = 0; attempt < tries; ++attempt) {
+    const Vector there = mean + from * std::cos(angle) + draw * std::sin(angle);
+    if (own.rest_at(there.data()) >= level) return own.move();
+    (angle < 0.0 ? least : most) = angle;
+    angle = least + (most - least) *
+                        random.uniform(Purpose::slice_shrink, address(at, static_cast<std::uint64_t>(group), attempt));
+  }
+}
+
+// The draw itself, accepted with what the evaluated rows add.
+void draw_group(GroupPlace& place, std::size_t f, Index group, const Vector& there, const Random& random) {
+  GroupPlace::Group own(place, f, group);
+  const Vector now = place.change().groups[f].row(group).transpose();
+  const double before = own.rest_at(now.data()), gain = own.rest_at(there.data()) - before;
+  const std::uint64_t at = address(update(Update::group, f), static_cast<std::uint64_t>(group));
+  if (std::log(random.uniform(Purpose::accept, at)) < gain) own.move();
+}
+
+constexpr double share_of_slices = 0.125;
+
+}  // namespace
+
+void move_effects(const GroupDensity& density, GroupPlace& place, std::size_t f, const Random& random) {
+  const GroupLayout& layout = place.layout();
+  const Index k = layout.width(f);
+  const Matrix prior = inverse_of(covariance_of(layout.scales(place.theta(), f), k));
+  const EffectSums& sums = density.bound().sums().effects[f];
+  const RowMatrix& anchor = density.bound().anchor().at.groups[f];
+  Matrix precision(k, k);
+  Vector mean(k), draw(k), there(k);
+  for (Index g = 0; g < layout.groups(f); ++g) {
+    density.slope_of_group(f, g, place.change(), mean.data());
+    random.normals(Purpose::move, address(update(Update::group, f), static_cast<std::uint64_t>(g)),
+                   {draw.data(), static_cast<std::size_t>(k)});
+    if (k == 1) {
+      const double own = sums.blocks(g, 0) + prior(0, 0);
+      mean[0] = (mean[0] - prior(0, 0) * anchor(g, 0)) / own;
+      draw[0] /= std::sqrt(own);
+    } else {
+      mean.noalias() -= prior * anchor.row(g).transpose();
+      precision = Matrix(sums.blocks.middleRows(g * k, k).selfadjointView<Eigen::Lower>()) + prior;
+      const Eigen::LLT<Matrix> factor(precision);
+      factor.solveInPlace(mean);
+      factor.matrixU().solveInPlace(draw);
+    }
+    // Which of the two moves a group makes must not depend on its effects, only on z and chance. So a group without a
+    // bright or lit row sometimes makes a slice too: where it is far, its draws are seldom accepted.
+    const bool slices =
+        place.is_held(f, g) ||
+        random.bernoulli(Purpose::gibbs, address(update(Update::group, f), static_cast<std::uint64_t>(g)),
+                         share_of_slices);
+    there = mean + draw;
+    if (slices)
+      slice_group(place, f, g, mean, draw, random);
+    else if (place.is_dark(f, g, there.data()))
+      place.move_dark(f, g, there.data());
+    else
+      draw_group(place, f, g, there, random);
+  }
+}
+
+void move_constants(const GroupDensity& density, GroupPlace& place, const Random& random) {
+  const GroupLayout& layout = place.layout();
+  std::uint64_t number = 0;
+  for (std::size_t f = 0; f < layout.factors(); ++f) {
+    const Matrix precision = inverse_of(covariance_of(layout.scales(place.theta(), f), layout.width(f)));
+    for (Index j = 0; j < layout.width(f); ++j, ++number) {
+      const Index to = coefficient_of(density.model(), f, j);
+      if (to < 0) continue;
+      // The effects' prior is normal in the constant; the coefficient's prior decides whether a draw is accepted.
+      const double p = static_cast<double>(layout.groups(f)) * precision(j, j);
+      const double mean = (layout.effects(place.theta(), f) * precision.col(j)).sum() / p;
+      double z = 0.0;
+      random.normals(Purpose::move, address(update(Update::constants), number), {&z, 1});
+      const double by = mean + z / std::sqrt(p);
+      Vector there = layout.coefficients(place.theta());
+      const double before = density.log_prior(there, place.theta(), nullptr);
+      there[to] += by;
+      const double gain = density.log_prior(there, place.theta(), nullptr) - before;
+      if (std::log(random.uniform(Purpose::accept, address(update(Update::constants), number))) < gain)
+        place.shift(f, j, to, by);
+    }
+  }
+  number = 0;
+  for (std::size_t f = 0; f < layout.factors(); ++f)
+    for (std::size_t h = f + 1; h < layout.factors(); ++h)
+      for (Index j = 0; j < layout.width(f); ++j)
+        for (Index l = 0; l < layout.width(h); ++l) {
+          if (density.model().effects[f].multiplies[static_cast<std::size_t>(j)] !=
+              density.model().effects[h].multiplies[static_cast<std::size_t>(l)])
+            continue;
+          const Matrix a = inverse_of(covariance_of(layout.scales(place.theta(), f), layout.width(f)));
+          const Matrix b = inverse_of(covariance_of(layout.scales(place.theta(), h), layout.width(h)));
+          const double p =
+              static_cast<double>(layout.groups(f)) * a(j, j) + static_cast<double>(layout.groups(h)) * b(l, l);
+          const double slope =
+              (layout.effects(place.theta(), f) * a.col(j)).sum() - (layout.effects(place.theta(), h) * b.col(l)).sum();
+          double z = 0.0;
+          random.normals(Purpose::move, address(update(Update::between), number++), {&z, 1});
+          place.shift_between(f, j, h, l, slope / p + z / std::sqrt(p));
+        }
+}
+
+void move_scales(const GroupDensity& density, GroupPlace& place, const Random& random) {
+  const GroupLayout& layout = place.layout();
+  const double unit = unit_of_effects(density.model().model, layout.coefficients(place.theta()));
+  std::uint64_t number = 0;
+  for (std::size_t of = 0; of < density.count(); ++of) {
+    const auto scales = layout.scales(place.theta(), of);
+    draw_scales(scales, density.width(of), density.squares(place.theta(), of), density.groups(of), density.prior(of),
+                unit, random, update(Update::scales) + number);
+    number += scales.size();
+  }
+}
+
+// With effects times t and standard deviations times t the prior of the effects given their scales changes by the
+// Jacobian alone, and the collapsed sum is a parabola in t. So t has the density of that normal distribution, times the
+// evaluated rows, the prior of the scales, and t^(k - 1).
+void move_scales_with_effects(const GroupDensity& density, GroupPlace& place, std::size_t f, const Random& random) {
+  const GroupLayout& layout = place.layout();
+  const Index k = layout.width(f), groups = layout.groups(f);
+  const RowMatrix& anchor = density.bound().anchor().at.groups[f];
+  const RowMatrix u = layout.effects(place.theta(), f);
+  const RowMatrix& blocks = density.bound().sums().effects[f].blocks;
+  double linear = 0.0, bend = 0.0;  // of the parabola linear t - bend t^2 / 2
+  Vector slope(k);
+  for (Index g = 0; g < groups; ++g) {
+    density.slope_of_group(f, g, place.change(), slope.data());
+    const auto own = blocks.middleRows(g * k, k).selfadjointView<Eigen::Lower>();
+    const Vector bent = own * u.row(g).transpose();
+    linear += u.row(g).dot(slope) + anchor.row(g).dot(bent);
+    bend += u.row(g).dot(bent);
+  }
+  // A draw from the parabola, accepted with the rest. It has no mode where rows know nothing of these effects.
+  if (!(bend > 0.0)) return;
+  double z = 0.0;
+  random.normals(Purpose::move, address(update(Update::with_effects, f), 0), {&z, 1});
+  const double t = linear / bend + z / std::sqrt(bend);
+  if (!(t > 0.0)) return;
+  const double unit = unit_of_effects(density.model().model, layout.coefficients(place.theta()));
+  auto scales = layout.scales(place.theta(), f);
+  Effects there = place.change();
+  there.groups[f] = t * u - anchor;
+  double gain = static_cast<double>(k - 1) * std::log(t) + place.rest_at(there) - place.rest();
+  for (Index j = 0; j < k; ++j) {
+    const double sd = scales[static_cast<std::size_t>(j)] * unit;
+    gain += density.prior(f).sd.log_density(t * sd) - density.prior(f).sd.log_density(sd);
+  }
+  if (!(std::log(random.uniform(Purpose::accept, address(update(Update::with_effects, f), 0))) < gain)) return;
+  for (Index j = 0; j < k; ++j) scales[static_cast<std::size_t>(j)] *= t;
+  place.move_to(std::move(there));
+}
+
+double move_border(const GroupDensity& density, GroupPlace& place, int steps, const Random& random) {
+  const GroupLayout& layout = place.layout();
+  const GroupSums& sums = density.bound().sums();
+  const Vector& anchor = density.bound().anchor().at.border;
+  const Vector theta = place.theta();
+  const Index d = layout.border();
+  // The Gaussian part: the collapsed sum given the effects, the quadratic in place of the prior, the pooled effects.
+  Matrix pooled = Matrix::Zero(d, d);
+  density.add_pooled_precision(theta, pooled);
+  const Matrix precision = Matrix(sums.curvature.selfadjointView<Eigen::Lower>()) + density.prior_precision() + pooled;
+  Vector slope = sums.slope + density.prior_slope() - pooled * anchor;
+  for (std::size_t f = 0; f < layout.factors(); ++f) {
+    const RowMatrix& u = place.change().groups[f];
+    slope.noalias() -= sums.effects[f].couplings.transpose() * Eigen::Map<const Vector>(u.data(), u.size());
+  }
+  const Eigen::LLT<Matrix> factor(precision);
+  if (factor.info() != Eigen::Success) return 0.0;
+  const Vector mean = factor.solve(slope);
+  const auto upper = factor.matrixU();
+  const auto lower = factor.matrixL();
+
+  // The rest, and its gradient in the frame: exact at the ends, without far groups on the way.
+  const auto prior_rest = [&](const Vector& change, Vector* gradient) {
+    Vector own = Vector::Zero(gradient ? d : 0);
+    const double value = density.log_prior(anchor + change, theta, gradient ? &own : nullptr);
+    const Vector bent = density.prior_precision() * change;
+    if (gradient) *gradient += own - density.prior_slope() + bent;
+    return value - density.prior_slope().dot(change) + 0.5 * change.dot(bent);
+  };
+  const auto force = [&](const Vector& change) {
+    Vector gradient = Vector::Zero(d);
+    prior_rest(change, &gradient);
+    place.rest_on_the_way(change, gradient);
+    return Vector(lower.solve(gradient));
+  };
+  Vector b = upper * (place.change().border - mean), p(d);
+  random.normals(Purpose::move, address(update(Update::border), 0), {p.data(), static_cast<std::size_t>(d)});
+  const double before = prior_rest(place.change().border, nullptr) + place.rest();
+  const double energy = before - 0.5 * b.squaredNorm() - 0.5 * p.squaredNorm();
+  const double angle = 0.5 * std::numbers::pi * (0.8 + 0.4 * random.uniform(Purpose::angle, 0));
+  const double turn = angle / steps, cosine = std::cos(turn), sine = std::sin(turn);
+  Vector change = place.change().border;
+  Vector push = force(change);
+  for (int i = 0; i < steps; ++i) {
+    p += 0.5 * turn * push;
+    const Vector from = b;
+    b = cosine * from + sine * p;
+    p = cosine * p - sine * from;
+    change = mean + upper.solve(b);
+    push = force(change);
+    if (!push.allFinite()) return 0.0;
+    p += 0.5 * turn * push;
+  }
+  Effects there = place.change();
+  there.border = change;
+  const double after = prior_rest(change, nullptr) + place.rest_at(there);
+  const double gain = after - 0.5 * b.squaredNorm() - 0.5 * p.squaredNorm() - energy;
+  if (!std::isfinite(gain)) return 0.0;
+  if (std::log(random.uniform(Purpose::accept, address(update(Update::border), 0))) < gain)
+    place.move_to(std::move(there));
+  return std::min(1.0, std::exp(gain));
+}
+
+Info GroupMove::step(State& state, const Random& random) const {
+  GroupPlace place(density_->bound(), state);
+  Info info;
+  for (std::size_t f = 0; f < place.layout().factors(); ++f) {
+    move_effects(*density_, place, f, random);
+    if (density_->moves_with_effects(f)) move_scales_with_effects(*density_, place, f, random);
+  }
+  move_constants(*density_, place, random);
+  move_scales(*density_, place, random);
+  info.acceptance = move_border(*density_, place, steps_, random);
+  state.at.log_density = density_->log_density(place);
+  info.queries = place.queries();
+  info.evaluations = steps_ + 1;
+  return info;
+}
+
+Info GroupMoveTuner::step(State& state, const Random& random) {
+  constexpr double target = 0.8, most = 3.5;
+  const Info info = GroupMove(*density_, static_cast<int>(std::lround(std::exp(log_steps_)))).step(state, random);
+  count_ += 1.0;
+  log_steps_ = std::clamp(log_steps_ + (target - info.acceptance) / std::pow(count_ + 4.0, 0.6), 0.0, most);
+  late_.add(log_steps_);
+  return info;
+}
+
+std::unique_ptr<const Kernel> GroupMoveTuner::freeze() const {
+  return std::make_unique<GroupMove>(
+      *density_, static_cast<int>(std::lround(std::exp(late_.empty() ? log_steps_ : late_.value()))));
+}
+
+void GroupMoveTuner::recall(std::span<const double> memory) {
+  check_memory(memory, 4);
+  log_steps_ = memory[0];
+  count_ = memory[1];
+  late_.recall(memory[2], memory[3]);
+}
+
+}  // namespace flymc

@@ -1,0 +1,121 @@
+// Starts, kernels and reported parameters.
+#include "flymc/groups/group_sampler.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "flymc/core/error.hpp"
+
+namespace flymc {
+
+GroupSampler::GroupSampler(const Store& store, const GroupModel& model, const Execution& execution, double s) {
+  model.check(store, execution);
+  rows_ = std::make_unique<const GroupedRows>(store, model, execution);
+  bound_ = std::make_unique<const GroupBound>(*rows_, find_group_anchor(*rows_, execution), execution);
+  density_ = std::make_unique<const GroupDensity>(*bound_);
+  sweep_ = std::make_shared<const GroupSweep>(*bound_, s);
+}
+
+State GroupSampler::start(ChainId id) const {
+  const GroupLayout& layout = rows_->layout();
+  const GroupAnchor& anchor = bound_->anchor();
+  const PhiloxRandom random(id.seed, id.chain, 0, 0xffffffffu);
+  Vector theta = Vector::Zero(layout.size()), noise(layout.size());
+  random.normals(Purpose::start, 0, {noise.data(), static_cast<std::size_t>(noise.size())});
+  const auto border = anchor.metric.border.triangularView<Eigen::Lower>().transpose();
+  theta.head(layout.border()) = anchor.at.border + border.solve(Vector(noise.head(layout.border())));
+  Index at = layout.border();
+  for (std::size_t of = 0; of < density_->count(); ++of) {
+    const bool pooled = of >= layout.factors();
+    const Matrix& covariance = pooled ? anchor.pooled_covariances[of - layout.factors()] : anchor.covariances[of];
+    const std::vector<double> scales = scales_of(covariance, density_->prior(of).correlated);
+    auto own = layout.scales(theta, of);
+    for (std::size_t i = 0; i < own.size(); ++i, ++at)
+      own[i] = static_cast<Index>(i) < density_->width(of)
+                   ? std::max(scales[i], 1e-3) * std::exp(noise[at] / std::sqrt(2.0 * density_->groups(of)))
+                   : 0.5 * scales[i];
+  }
+  for (std::size_t f = 0; f < layout.factors(); ++f) {
+    const Index k = layout.width(f);
+    for (Index g = 0; g < layout.groups(f); ++g, at += k) {
+      Vector step = noise.segment(at, k);
+      anchor.metric.groups[f].middleRows(g * k, k).triangularView<Eigen::Lower>().transpose().solveInPlace(step);
+      layout.effects(theta, f).row(g) = anchor.at.groups[f].row(g) + step.transpose();
+    }
+  }
+  State state(std::move(theta), rows_->store().rows());
+  GroupPlace place(*bound_, state);
+  state.at.log_density = density_->log_density(place);
+  if (!std::isfinite(state.at.log_density)) throw StartError("the density cannot be computed where a chain starts");
+  return state;
+}
+
+State GroupSampler::restore(const Place& place) const {
+  if (place.theta.size() != rows_->layout().size() || !place.theta.allFinite())
+    throw InputError(fmt::format("a chain must continue at {} finite numbers", rows_->layout().size()));
+  State state(place.theta, rows_->store().rows());
+  state.iteration = place.iteration;
+  for (const RowId row : place.bright) {
+    if (row < 0 || row >= rows_->store().rows() || state.z.set.is_bright(row) || bound_->is_lit(row))
+      throw InputError(fmt::format("row {} cannot be bright", row));
+    state.z.set.brighten(row);
+  }
+  bound_->fetch(place.bright, state.z.fixed);
+  GroupPlace at(*bound_, state);
+  state.at.log_density = density_->log_density(at);
+  return state;
+}
+
+ChainPlan GroupSampler::plan() const {
+  return {[this](ChainId id, RowId&) { return start(id); },
+          [this](const Place& place, RowId&) { return restore(place); },
+          [this] {
+            Tuners tuners;
+            tuners.push_back(std::make_unique<Untuned<GroupSweep>>(*sweep_));
+            tuners.push_back(std::make_unique<GroupMoveTuner>(*density_));
+            return tuners;
+          },
+          {},
+          HUGE_VAL};
+}
+
+Vector GroupSampler::head_parameters(const Vector& theta) const {
+  const GroupLayout& layout = rows_->layout();
+  const Model& model = rows_->model().model;
+  Vector out = theta.head(layout.head());
+  const Vector coefficients = layout.coefficients(theta);
+  out.head(layout.border()) = model.parameters(coefficients);
+  const double unit = unit_of_effects(model, coefficients);
+  Index at = layout.border();
+  for (std::size_t of = 0; of < density_->count(); ++of) {
+    out.segment(at, density_->width(of)) *= unit;
+    at += static_cast<Index>(layout.scales(theta, of).size());
+  }
+  return out;
+}
+
+std::vector<std::string> GroupSampler::head_names() const {
+  std::vector<std::string> out = rows_->model().model.names(rows_->store());
+  const GroupModel& model = rows_->model();
+  const auto feature = [&](Index j) {
+    return j == GroupEffects::constant || j == model.intercept ? std::string("intercept")
+                                                               : rows_->store().columns()[static_cast<std::size_t>(j)];
+  };
+  for (std::size_t of = 0; of < density_->count(); ++of) {
+    const bool pooled = of >= rows_->factors();
+    const std::string& factor =
+        pooled ? model.pooled[of - rows_->factors()].name : rows_->store().factors()[model.effects[of].factor].name;
+    const Index k = density_->width(of);
+    const auto effect = [&](Index j) {
+      return pooled ? fmt::format("{}", j) : feature(model.effects[of].multiplies[static_cast<std::size_t>(j)]);
+    };
+    for (Index j = 0; j < k; ++j)
+      out.push_back(k == 1 ? fmt::format("sd({})", factor) : fmt::format("sd({}, {})", factor, effect(j)));
+    for (Index i = 1; density_->prior(of).correlated && i < k; ++i)
+      for (Index j = 0; j < i; ++j) out.push_back(fmt::format("cor({}, {}, {})", factor, effect(j), effect(i)));
+  }
+  return out;
+}
+
+}  // namespace flymc
