@@ -28,7 +28,7 @@ void add_audit_command(CLI::App& app, Asked& asked) {
   CLI::App& audit_command =
       *app.add_subcommand("audit", "are the draws right? regular MCMC on all rows moves some of them");
   const auto options = std::make_shared<AuditOptions>();
-  const auto json = std::make_shared<bool>(false), quiet = std::make_shared<bool>(false);
+  const auto output = std::make_shared<Output>();
   audit_command.add_option("run", asked.run, "the run")->type_name("RUN")->required();
   audit_command.add_option("--draws", options->draws, "draws to move [100 to 1000, fewer for more rows]")
       ->type_name("N");
@@ -36,18 +36,17 @@ void add_audit_command(CLI::App& app, Asked& asked) {
       ->type_name("N")
       ->capture_default_str();
   audit_command.add_option("--seed", options->seed, "seed of the moves")->type_name("N")->capture_default_str();
-  audit_command.add_flag("--json", *json, "print one JSON object");
-  audit_command.add_flag("--quiet", *quiet, "print no progress");
+  add_output(audit_command, *output);
   audit_command.footer(
       "A step of a draw takes about 5 passes over the rows. Right draws fail with probability 0.1 %.\n"
       "Example:\n  flymc audit run\n  flymc audit run --draws 400");
-  audit_command.callback([&asked, options, json, quiet] {
-    asked.command = [&asked, options, json, quiet] {
+  audit_command.callback([&asked, options, output] {
+    asked.command = [&asked, options, output] {
       check_usage(*options);
       const Study study(asked.run);
-      print_parts(study.fits(), *json, Headings::names, [&](std::size_t i) {
-        const Audit found = audited(study.parts()[i].run, *options, *quiet);
-        print("{}", in_flags(*json ? to_json(found) : found.text()));
+      print_parts(study.fits(), output->json, Headings::names, [&](std::size_t i) {
+        const Audit found = audited(study.parts()[i].run, *options, output->quiet);
+        print("{}", in_flags(output->json ? to_json(found) : found.text()));
       });
       return 0;
     };

@@ -23,7 +23,7 @@ void add_check_command(CLI::App& app, Asked& asked) {
   check_command.add_option("--seed", options->seed, "of the sample of rows and of the tables")
       ->type_name("N")
       ->capture_default_str();
-  check_command.add_flag("--json", *json, "print one JSON object");
+  add_json(check_command, *json);
   check_command.footer(
       "If the model is right, all bands hold at once with probability 95 % or more.\n"
       "Example:\n  flymc check run\n  flymc check run --rows 100000 --draws 200");

@@ -11,75 +11,126 @@
 #include <new>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "flags.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/draws/files/draws_file.hpp"
+#include "json.hpp"
 #include "speech.hpp"
 #include "usage.hpp"
 
 namespace flymc {
 
-void say(const std::string& text) { tell("flymc: {}\n", in_flags(text)); }
-
 namespace {
 
-// Says what went wrong by the exception that is being handled, and what to do. `run` is the folder that the command reads
-// or writes, and `makes` whether it goes through the stages of the run. Returns the exit code.
-int explain(const std::filesystem::path& run, bool makes) {
-  const auto has = [&](const char* file) {
-    std::error_code unknown;
-    return !run.empty() && std::filesystem::exists(run / file, unknown);
-  };
-  const auto has_rows = [&] {
-    std::error_code unknown;
-    if (!run.empty())
-      for (const auto& entry : std::filesystem::directory_iterator(run, unknown))
-        if (const auto name = entry.path().filename().string(); name.starts_with("rows") && name.ends_with(".arrow"))
-          return true;
-    return false;
-  };
+std::string to_json(const Failure& failure) {
+  Json value = {{"code", failure.code}, {"message", in_flags(failure.message)}};
+  const InputPlace& place = failure.place;
+  const std::string setting = place.setting.empty() ? leading_setting(failure.message) : place.setting;
+  for (const auto& [key, text] :
+       {std::pair("setting", &setting), std::pair("file", &place.file), std::pair("column", &place.column)})
+    if (!text->empty()) value[key] = *text;
+  if (place.row > 0) value["row"] = place.row;
+  for (const std::string& flag : failure.meant) value["meant"].push_back(flag);
+  for (const std::string& sentence : failure.advice) value["advice"].push_back(in_flags(sentence));
+  return json_of(std::move(value));
+}
+
+const char* code_of(InputError::Kind kind) {
+  return kind == InputError::Kind::conflict       ? "conflict"
+         : kind == InputError::Kind::missing_file ? "missing_file"
+                                                  : "input";
+}
+
+bool has(const std::filesystem::path& run, const char* file) {
+  std::error_code unknown;
+  return !run.empty() && std::filesystem::exists(run / file, unknown);
+}
+
+bool has_rows(const std::filesystem::path& run) {
+  std::error_code unknown;
+  if (!run.empty())
+    for (const auto& entry : std::filesystem::directory_iterator(run, unknown))
+      if (const auto name = entry.path().filename().string(); name.starts_with("rows") && name.ends_with(".arrow"))
+        return true;
+  return false;
+}
+
+Failure of_input(const InputError& error, const std::filesystem::path& run, bool makes) {
+  Failure out{Exit::bad_input, code_of(error.kind()), error.what(), {}, error.place()};
+  // It failed where the prior matters, or was asked for anew. Reading the table again can be spared.
+  if (makes && has_rows(run) && !has(run, "preparation.flymc"))
+    out.advice.push_back(
+        fmt::format("its rows are kept; `flymc sample {} --prior PRIOR --out OTHER` tries another prior on them",
+                    for_a_shell(run.string())));
+  if (const auto draws = run / "draws.parquet";
+      dynamic_cast<const DamagedDraws*>(&error) && has(run, "draws.parquet")) {
+    out.code = "damaged";
+    out.advice.push_back(fmt::format("delete {} and {}, and {} samples again, to the same draws", draws.string(),
+                                     (run / "chains").string(), mention_action("resume", run.string())));
+  }
+  return out;
+}
+
+Failure of_file(const FileError& error, const std::filesystem::path& run) {
+  Failure out{Exit::file_trouble, error.missing() ? "missing_file" : "file", error.what(), {}, {.file = error.path()}};
+  if (has(run, "settings.toml") && !has(run, "report.json"))
+    out.advice.push_back(fmt::format("what was on the disk before is kept; {} goes on from there",
+                                     mention_action("resume", run.string())));
+  return out;
+}
+
+Failure of_system(const std::system_error& error) {
+  if (error.code() == std::errc::resource_unavailable_try_again)  // of std::thread
+    return {Exit::file_trouble, "threads",
+            fmt::format("a thread cannot be started; allow the process more threads or more memory, or use fewer ({})",
+                        mention("threads"))};
+  return {Exit::file_trouble, "file",  // of fmt::print, to standard output
+          fmt::format("standard output cannot be written ({})", error.code().message())};
+}
+
+// Describes the exception that is being handled. `run` is the folder that the command reads or writes, and `makes`
+// whether it goes through the stages of the run.
+Failure failure(const std::filesystem::path& run, bool makes) {
   try {
     throw;
   } catch (const InputError& error) {
-    say(error.what());
-    // It failed where the prior matters, or was asked for anew. Reading the table again can be spared.
-    if (makes && has_rows() && !has("preparation.flymc"))
-      say(fmt::format("its rows are kept; `flymc sample {} --prior PRIOR --out OTHER` tries another prior on them",
-                      for_a_shell(run.string())));
-    if (const auto draws = run / "draws.parquet"; dynamic_cast<const DamagedDraws*>(&error) && has("draws.parquet"))
-      say(fmt::format("delete {} and {}, and `flymc resume {}` samples again, to the same draws", draws.string(),
-                      (run / "chains").string(), for_a_shell(run.string())));
-    return Exit::bad_input;
+    return of_input(error, run, makes);
   } catch (const FileError& error) {
-    say(error.what());
-    if (has("settings.toml") && !has("report.json"))
-      say(fmt::format("what was on the disk before is kept; `flymc resume {}` goes on from there",
-                      for_a_shell(run.string())));
-    return Exit::file_trouble;
+    return of_file(error, run);
   } catch (const std::filesystem::filesystem_error& error) {
-    say(fmt::format("{}: {}; check the name and its permissions", error.path1().string(), error.code().message()));
-    return Exit::file_trouble;
+    const std::string path = error.path1().string();
+    const bool missing = error.code() == std::errc::no_such_file_or_directory;
+    return {Exit::file_trouble,
+            missing ? "missing_file" : "file",
+            fmt::format("{}: {}; check the name and its permissions", path, error.code().message()),
+            {},
+            {.file = path}};
   } catch (const std::system_error& error) {
-    if (error.code() == std::errc::resource_unavailable_try_again)  // of std::thread
-      say(fmt::format("a thread cannot be started; allow the process more threads or more memory, or use fewer ({})",
-                      mention("threads")));
-    else  // of fmt::print, to standard output
-      say(fmt::format("standard output cannot be written ({})", error.code().message()));
-    return Exit::file_trouble;
+    return of_system(error);
   } catch (const std::bad_alloc& error) {
     const auto* known = dynamic_cast<const MemoryError*>(&error);
-    say(fmt::format(
-        "{}; `flymc plan` says how much a fit takes; {} halves the memory of the rows, and {} leaves columns out",
-        known ? known->what() : "there is not enough memory", mention("float32"), mention("exclude")));
-    return Exit::file_trouble;
+    return {Exit::file_trouble, "memory",
+            fmt::format("{}; `flymc plan` says how much a fit takes; {} halves the memory of the rows, and {} leaves "
+                        "columns out",
+                        known ? known->what() : "there is not enough memory", mention("float32"), mention("exclude"))};
+  } catch (const std::exception& error) {
+    return {Exit::internal, "internal",
+            fmt::format("{}\nThis is a defect of flymc, not of your data: please report it.", error.what())};
+  }
+}
+
+// Says why a rank failed, by the exception that is being handled. Returns the exit code.
+int explain(const std::filesystem::path& run, bool makes, bool json) {
+  try {
+    throw;
   } catch (const FirstRankFailed&) {
     return Exit::bad_input;
-  } catch (const std::exception& error) {
-    say(fmt::format("{}\nThis is a defect of flymc, not of your data: please report it.", error.what()));
-    return Exit::internal;
+  } catch (...) {
+    return say(failure(run, makes), json);
   }
 }
 
@@ -96,7 +147,25 @@ bool short_of_memory() {
 
 }  // namespace
 
-int guarded(const std::function<int()>& command, const std::filesystem::path& run, bool makes, const Ranks& ranks) {
+int say(const Failure& failure, bool json) {
+  if (json) {
+    tell("{}\n", to_json(failure));
+    return failure.exit_code;
+  }
+  tell("flymc: {}\n", in_flags(failure.message));
+  for (const std::string& sentence : failure.advice) tell("flymc: {}\n", in_flags(sentence));
+  return failure.exit_code;
+}
+
+int say_interrupted(const std::filesystem::path& run, bool json) {
+  const std::string resume = fmt::format("{} goes on from here", mention_action("resume", run.string()));
+  if (json) return say({Exit::interrupted, "interrupted", "stopped", {resume}, {.file = run.string()}}, true);
+  tell("stopped; {}\n", in_flags(resume));
+  return Exit::interrupted;
+}
+
+int guarded(const std::function<int()>& command, const std::filesystem::path& run, bool makes, const Ranks& ranks,
+            bool json) {
   try {
     const int code = command();
     if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category());
@@ -108,11 +177,11 @@ int guarded(const std::function<int()>& command, const std::filesystem::path& ru
     // return. Ranks that have not failed would wait for this one for ever, so it ends them; and if the first rank is one
     // of them, this one says what is wrong. After a lack of memory nothing is asked of MPI but the end.
     const bool first = ranks.all().rank() == 0, out_of_memory = short_of_memory();
-    int code = first ? explain(run, makes) : static_cast<int>(Exit::success);
+    int code = first ? explain(run, makes, json) : static_cast<int>(Exit::success);
     if (!out_of_memory && ranks.all_failed()) return code;
     if (!first) {
       if (out_of_memory) std::this_thread::sleep_for(std::chrono::seconds(2));  // the first may be ending all
-      code = explain(run, makes);
+      code = explain(run, makes, json);
     }
     ranks.abort(code);
     // The destructors of a library whose threads could not start may crash.

@@ -2,10 +2,12 @@
 #include <memory>
 #include <optional>
 
-#include "flags.hpp"
+#include "failures.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/run/files/stages/plan.hpp"
 #include "flymc/run/files/stages/run.hpp"
 #include "interrupt.hpp"
+#include "json.hpp"
 #include "progress.hpp"
 #include "run_commands.hpp"
 #include "runs.hpp"
@@ -46,7 +48,9 @@ struct TableFlags {
     if (asked.table.empty())
       throw CLI::ValidationError("name a table: a file, a pattern such as 'part-*.csv', or a folder", Exit::bad_usage);
     if (asked.target.empty())
-      throw CLI::ValidationError("--target: name the column to explain, or write a --formula", Exit::bad_usage);
+      throw CLI::ValidationError(
+          fmt::format("{}: name the column to explain, or write a {}", mention("target"), mention("formula")),
+          Exit::bad_usage);
     blame_flags([&] { return fits_of(asked); }, config);
     return asked;
   }
@@ -79,7 +83,7 @@ void add_ingest(CLI::App& app, Asked& asked) {
   CLI::App& command = *app.add_subcommand("ingest", "only the first stage: a table to encoded rows");
   const auto flags = std::make_shared<TableFlags>();
   flags->add_to(command);
-  add_quiet(command, flags->output);
+  add_output(command, flags->output);
   add_expected_ranks(command, asked)->group("");
   command.footer(
       "Example (resume does the rest):\n  flymc ingest clicks.csv --target clicked --out run\n  flymc resume run");
@@ -96,6 +100,7 @@ void add_ingest(CLI::App& app, Asked& asked) {
         if (speaks) lock.emplace(part.run);
         ingest(part.run, progress, asked.ranks);
       }
+      if (speaks && flags->output.json) print("{}\n", json_of(Json::object({{"run", flags->out}})));
       return static_cast<int>(Exit::success);
     };
   });
@@ -106,7 +111,7 @@ void add_plan(CLI::App& app, Asked& asked) {
   const auto flags = std::make_shared<TableFlags>();
   flags->makes_run = false;
   flags->add_to(plan);
-  add_json(plan, flags->output);
+  add_json(plan, flags->output.json);
   plan.footer("Example:\n  flymc plan clicks.parquet --target clicked");
   plan.callback([&asked, flags] {
     asked.command = [flags] {

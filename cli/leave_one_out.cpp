@@ -29,7 +29,7 @@ void add_flags(CLI::App& to, LooFlags& flags) {
       ->type_name("N")
       ->capture_default_str();
   to.add_option("--seed", flags.options.seed, "which rows")->type_name("N")->capture_default_str();
-  to.add_flag("--json", flags.json, "print one JSON object");
+  add_json(to, flags.json);
 }
 
 LeaveOneOut computed(const std::vector<std::string>& paths, const LooOptions& options) {

@@ -1,7 +1,9 @@
 // The flymc command: it parses the command line and does what that asks for.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "failures.hpp"
@@ -36,9 +38,12 @@ int main(int argc, char** argv) {
   add_report_command(app, asked);
   add_leave_one_out_commands(app, asked);
   add_plan_command(app, asked);
+  add_families_command(app, asked);
   add_description_commands(app, asked);
 
   const bool first = asked.ranks.rank() == 0;
+  // A command line that cannot be understood may ask for JSON, too.
+  const bool json = std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
   try {
     app.parse(argc, argv);
     if (!first && !asked.on_all_ranks) return Exit::success;
@@ -46,11 +51,10 @@ int main(int argc, char** argv) {
       if (asked.on_all_ranks) job.check(asked.expected_ranks);
       return asked.command();
     };
-    return guarded(command, asked.makes.empty() ? asked.run : asked.makes, asked.on_all_ranks, job);
+    return guarded(command, asked.makes.empty() ? asked.run : asked.makes, asked.on_all_ranks, job, json);
   } catch (const CLI::ParseError& error) {
     if (!first) return Exit::success;
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    say(usage_problem(app, error));
-    return Exit::bad_usage;
+    return say(usage_problem(app, error), json);
   }
 }

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "flymc/run/files/predict/predict.hpp"
+#include "json.hpp"
 #include "run_commands.hpp"
 #include "runs.hpp"
 #include "speech.hpp"
@@ -13,6 +14,7 @@ void add_predict_command(CLI::App& app, Asked& asked) {
   CLI::App& command = *app.add_subcommand("predict", "posterior mean and interval for each row of a new table");
   struct Given {
     std::string out;
+    bool json = false;
     PredictOptions options;
   };
   const auto given = std::make_shared<Given>();
@@ -42,6 +44,7 @@ void add_predict_command(CLI::App& app, Asked& asked) {
   command.add_option("--missing", given->options.missing, "rows with a missing value: refuse, or leave empty")
       ->type_name("error|drop");
   command.add_option("--delimiter", given->options.delimiter, "between the fields of CSV files")->type_name("CHAR");
+  add_json(command, given->json);
   command.footer(
       "Of 4000 draws, the ends of a 90 % interval have a Monte Carlo error of 3 % of a standard deviation.\n"
       "Examples:\n  flymc predict run new.parquet --out predictions.parquet\n"
@@ -51,7 +54,10 @@ void add_predict_command(CLI::App& app, Asked& asked) {
       check_usage(given->options);
       const Study study(asked.run);
       const RowId rows = predict(study.runs(), given->options, given->out);
-      tell("{} {} in {}\n", rows, rows == 1 ? "row is" : "rows are", given->out);
+      if (given->json)
+        print("{}\n", json_of(Json::object({{"file", given->out}, {"rows", rows}})));
+      else
+        tell("{} {} in {}\n", rows, rows == 1 ? "row is" : "rows are", given->out);
       return static_cast<int>(Exit::success);
     };
   });

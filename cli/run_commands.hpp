@@ -24,6 +24,7 @@ void add_audit_command(CLI::App& app, Asked& asked);
 void add_check_command(CLI::App& app, Asked& asked);
 void add_description_commands(CLI::App& app, Asked& asked);
 void add_export_command(CLI::App& app, Asked& asked);
+void add_families_command(CLI::App& app, Asked& asked);
 void add_fit_commands(CLI::App& app, Asked& asked);
 void add_leave_one_out_commands(CLI::App& app, Asked& asked);
 void add_plan_command(CLI::App& app, Asked& asked);
@@ -32,11 +33,11 @@ void add_report_command(CLI::App& app, Asked& asked);
 void add_run_again_commands(CLI::App& app, Asked& asked);
 void add_summary_command(CLI::App& app, Asked& asked);
 
-inline void add_json(CLI::App& to, Output& output) { to.add_flag("--json", output.json, "print one JSON object"); }
-inline void add_quiet(CLI::App& to, Output& output) { to.add_flag("--quiet", output.quiet, "print no progress"); }
+// Each command has this flag: main.cpp prints failures as JSON, too.
+inline void add_json(CLI::App& to, bool& json) { to.add_flag("--json", json, "print one JSON object"); }
 inline void add_output(CLI::App& to, Output& output) {
-  add_json(to, output);
-  add_quiet(to, output);
+  add_json(to, output.json);
+  to.add_flag("--quiet", output.quiet, "print no progress");
 }
 inline void add_overwrite(CLI::App& to, bool& overwrite) {
   to.add_flag("--overwrite", overwrite, "replace the run that is in the folder");

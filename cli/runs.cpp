@@ -90,8 +90,7 @@ int complete_study(const Study& study, const Output& output, const Communicator&
     const bool done = complete(part.run, progress, ranks);
     progress.finish();
     if (!done) {
-      if (speaks) tell("stopped; `flymc resume {}` goes on from here\n", for_a_shell(study.path().string()));
-      return Exit::interrupted;
+      return speaks ? say_interrupted(study.path(), output.json) : static_cast<int>(Exit::interrupted);
     }
   }
   if (!speaks) return Exit::success;

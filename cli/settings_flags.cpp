@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "flags.hpp"
 #include "flymc/core/error.hpp"
 #include "usage.hpp"
 
@@ -45,7 +44,7 @@ void SettingsFlags::apply(Settings& settings) const {
     try {
       setting->set(settings, words);
     } catch (const InputError& error) {
-      throw CLI::ValidationError(in_flags(error.what()), Exit::bad_usage);
+      throw CLI::ValidationError(error.what(), Exit::bad_usage);
     }
   }
 }

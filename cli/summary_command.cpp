@@ -15,7 +15,7 @@ void add_summary_command(CLI::App& app, Asked& asked) {
   };
   const auto given = std::make_shared<Given>();
   summary.add_option("run", asked.run, "the run")->type_name("RUN")->required();
-  add_json(summary, given->output);
+  add_json(summary, given->output.json);
   summary.add_flag("--all", given->options.all, "every line of a long table");
   summary.add_option("--interval", given->options.interval, "probability inside the interval")
       ->type_name("P")

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "flags.hpp"
+#include "failures.hpp"
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 
 namespace flymc {
 
@@ -28,8 +29,9 @@ auto blame_flags(const Check& check, const std::string& config = "") {
   try {
     return check();
   } catch (const InputError& error) {
-    if (config.empty()) throw CLI::ValidationError(in_flags(error.what()), Exit::bad_usage);
-    throw InputError(fmt::format("with the settings of {}: {}", config, error.what()));
+    if (config.empty()) throw CLI::ValidationError(error.what(), Exit::bad_usage);
+    throw InputError(fmt::format("with the settings of {}: {}", config, error.what()),
+                     {.file = config, .setting = leading_setting(error.what())});
   }
 }
 template <class Options>
@@ -38,6 +40,6 @@ void check_usage(const Options& options, const std::string& config = "") {
 }
 
 // Describes the problem, and the help to ask for.
-std::string usage_problem(const CLI::App& app, const CLI::ParseError& error);
+Failure usage_problem(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace flymc

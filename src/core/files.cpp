@@ -23,7 +23,7 @@ constexpr const char* raise_the_limit = "raise the limit on the size of files (u
   const std::string advice = error == ENOSPC || error == EDQUOT ? "; free some space and run it again"
                              : error == EFBIG                   ? fmt::format("; {}", raise_the_limit)
                                                                 : "";
-  throw FileError(fmt::format("{}: {} ({}){}", path.string(), what, std::strerror(error), advice));
+  throw FileError(path, fmt::format("{} ({}){}", what, std::strerror(error), advice), error == ENOENT);
 }
 
 // A file descriptor that closes itself.
@@ -56,7 +56,7 @@ std::string other_kind(mode_t mode) {
 }
 
 [[noreturn]] void not_a_file(const std::filesystem::path& path, const std::string& kind) {
-  throw FileError(fmt::format("{}: is {}, and a file should be here; remove it", path.string(), kind));
+  throw FileError(path, fmt::format("is {}, and a file should be here; remove it", kind));
 }
 
 // O_NONBLOCK: opening a pipe does not wait for its other end.
@@ -82,8 +82,8 @@ void flush(const std::filesystem::path& path, int flags) {
 void cannot_write(const std::filesystem::path& path, std::string_view why) {
   const bool too_large = why.find(std::strerror(EFBIG)) != std::string_view::npos;
   throw FileError(
-      fmt::format("{}: cannot be written ({}); {}", path.string(), why,
-                  too_large ? raise_the_limit : "see that the folder exists, may be written and has space left"));
+      path, fmt::format("cannot be written ({}); {}", why,
+                        too_large ? raise_the_limit : "see that the folder exists, may be written and has space left"));
 }
 
 bool is_address(std::string_view name) {
@@ -94,8 +94,7 @@ bool is_address(std::string_view name) {
 
 void refuse_address(const std::filesystem::path& path) {
   if (is_address(path.string()))
-    throw FileError(fmt::format(
-        "{}: is an address, and runs and reports go to folders and files; name one, and copy it there", path.string()));
+    throw FileError(path, "is an address, and runs and reports go to folders and files; name one, and copy it there");
 }
 
 std::string no_file_but(const std::filesystem::path& path) {
@@ -146,7 +145,7 @@ void remove_left_behind(const std::filesystem::path& target) {
 PendingFile::PendingFile(std::filesystem::path target) : target_(std::move(target)) {
   refuse_address(target_);
   if (const std::string kind = no_file_but(target_); !kind.empty())
-    throw FileError(fmt::format("{}: is {}, and output goes to files only; name a file", target_.string(), kind));
+    throw FileError(target_, fmt::format("is {}, and output goes to files only; name a file", kind));
   remove_left_behind(target_);
   for (std::random_device random;;) {
     tag_ = random();
@@ -196,7 +195,7 @@ void read_all(int descriptor, const std::filesystem::path& path, std::uint64_t o
     const ssize_t got = ::pread(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("cannot be read", path, errno);
-    if (got == 0) throw FileError(fmt::format("{}: is cut short", path.string()));
+    if (got == 0) throw FileError(path, "is cut short");
     bytes = bytes.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
   }
@@ -264,10 +263,9 @@ void each_piece(const std::filesystem::path& path, const std::function<void(std:
 std::string read_whole(const std::filesystem::path& path, std::uint64_t most) {
   std::error_code unknown;
   if (const auto size = std::filesystem::file_size(path, unknown); !unknown && size > most)
-    throw FileError(
-        fmt::format("{}: has {} bytes, and such a file has at most {}; flymc did not write it; remove it or put the "
-                    "right one back",
-                    path.string(), size, most));
+    throw FileError(path, fmt::format("has {} bytes, and such a file has at most {}; flymc did not write it; remove it "
+                                      "or put the right one back",
+                                      size, most));
   std::string bytes;
   each_piece(path, [&](std::string_view piece) { bytes.append(piece); });
   return bytes;

@@ -43,6 +43,13 @@ std::string mention_action(std::string_view action, std::string_view run) {
   return marked({program, action, " ", run});
 }
 
+std::string leading_setting(std::string_view text) {
+  const std::size_t end = text.find(close);
+  if (!text.starts_with(open) || end == text.npos) return "";
+  const auto found = parse(text.substr(open.size(), end - open.size()));
+  return found && !found->action ? found->name : "";
+}
+
 std::string spelled(std::string_view text, const std::function<std::string(const Mention&)>& spell) {
   std::string out;
   for (;;) {

@@ -29,7 +29,7 @@ std::size_t edits(std::string_view from, std::string_view to) {
 
 }  // namespace
 
-std::string closest(std::string_view name, const std::vector<std::string>& known) {
+std::vector<std::string> close_names(std::string_view name, const std::vector<std::string>& known) {
   std::size_t least = name.size() < 3 ? 1 : std::max<std::size_t>(2, name.size() / 3);  // swapping two letters counts 2
   std::vector<std::string> close;
   for (const auto& other : known) {
@@ -37,9 +37,15 @@ std::string closest(std::string_view name, const std::vector<std::string>& known
     if (distance > least) continue;
     if (distance < least) close.clear();
     least = distance;
-    close.push_back(fmt::format("'{}'", on_one_line(other)));
+    close.push_back(other);
   }
   if (close.size() > 3) close.resize(3);
+  return close;
+}
+
+std::string closest(std::string_view name, const std::vector<std::string>& known) {
+  std::vector<std::string> close = close_names(name, known);
+  for (std::string& one : close) one = fmt::format("'{}'", on_one_line(one));
   return close.empty() ? "" : fmt::format("did you mean {}?", joined(close, " or "));
 }
 

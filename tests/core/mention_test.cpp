@@ -26,6 +26,14 @@ TEST(Mention, KeepsMarksOfOthersApart) {
             "column 'p‹q': leave it out (--exclude p<q>r)");
 }
 
+TEST(Mention, TheSettingThatAMessageBeginsWith) {
+  EXPECT_EQ(leading_setting(mention("target-ess") + " must be 0 or more (" + mention("draws") + ")"), "target-ess");
+  EXPECT_EQ(leading_setting(mention("missing", "drop") + " is needed"), "missing");
+  EXPECT_EQ(leading_setting("leave it out (" + mention("exclude") + ")"), "");
+  EXPECT_EQ(leading_setting(mention_action("fit") + " makes one"), "");
+  for (const std::string text : {"", "‹", "‹a", "‹Äpfel›", "›a‹"}) EXPECT_EQ(leading_setting(text), "");
+}
+
 TEST(Mention, IsReadableAsItIs) { EXPECT_EQ(mention("missing", "drop"), "‹missing = drop›"); }
 
 // Names of columns may contain the marks.

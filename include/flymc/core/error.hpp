@@ -9,10 +9,32 @@
 
 namespace flymc {
 
+// Where in the input an error is, for programs; the message says it in words. Unknown parts are empty.
+struct InputPlace {
+  std::string file = {}, column = {};
+  std::int64_t row = 0;      // from 1; 0 if it is unknown
+  std::string setting = {};  // that the file sets
+};
+
 // Input from a person cannot be used. The message says what is wrong, where, and what to do.
 class InputError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  // The kinds that programs tell apart: `conflict` is a run that is in the way, or at work.
+  enum class Kind { input, conflict, missing_file };
+  explicit InputError(const std::string& what, InputPlace place = {}, Kind kind = Kind::input)
+      : std::runtime_error(what), place_(std::move(place)), kind_(kind) {}
+  const InputPlace& place() const { return place_; }
+  Kind kind() const { return kind_; }
+  // The same error in other words.
+  InputError saying(const std::string& what) const { return InputError(what, place_, kind_); }
+  // Adds the file that was read, unless it is known already.
+  void add_file(const std::string& file) {
+    if (place_.file.empty()) place_.file = file;
+  }
+
+ private:
+  InputPlace place_;
+  Kind kind_;
 };
 
 // There was not enough memory; the message says for what.

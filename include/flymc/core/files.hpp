@@ -17,7 +17,15 @@ namespace flymc {
 // missing file.
 class FileError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  // The message is "path: what". `missing`: whether the trouble is that the file does not exist.
+  FileError(const std::filesystem::path& path, const std::string& what, bool missing = false)
+      : std::runtime_error(path.string() + ": " + what), path_(path.string()), missing_(missing) {}
+  const std::string& path() const { return path_; }
+  bool missing() const { return missing_; }
+
+ private:
+  std::string path_;
+  bool missing_;
 };
 
 // Throws FileError: the file, why it cannot be written, and what to look at.

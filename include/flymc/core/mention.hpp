@@ -27,4 +27,7 @@ std::string mention_action(std::string_view action, std::string_view run);
 // The text with each mention replaced by the result of `spell`.
 std::string spelled(std::string_view text, const std::function<std::string(const Mention&)>& spell);
 
+// The setting with whose mention a message begins; empty if it begins otherwise.
+std::string leading_setting(std::string_view text);
+
 }  // namespace flymc

@@ -7,6 +7,9 @@
 
 namespace flymc {
 
+// Up to three names that are equally close to a misspelt one, ignoring case; none if no name is close.
+std::vector<std::string> close_names(std::string_view name, const std::vector<std::string>& known);
+
 // "did you mean 'age' or 'page'?", or an empty string if no name is close.
 std::string closest(std::string_view name, const std::vector<std::string>& known);
 

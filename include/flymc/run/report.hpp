@@ -71,6 +71,8 @@ void check(const SummaryOptions& options);
 struct FitSummary {
   std::vector<ParameterSummary> parameters;
   SummaryOptions options = {};
+  std::vector<std::string> kinds =
+      {};                      // of each parameter: coefficient, cut_point, scale or shape; needs a run on disk
   Ratio ratio = {};            // the name of exp(coefficient), which is then shown too; unnamed: not shown
   std::size_t with_ratio = 0;  // how many parameters have a ratio: the first ones, without a residual scale or a shape
   double enough_ess = 0.0;     // an ESS below it is too small

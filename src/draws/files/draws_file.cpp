@@ -36,8 +36,10 @@ auto reading(const Path& path, const Step& step) {
     return step();
   } catch (const parquet::ParquetStatusException& error) {
     if (arrow::internal::ErrnoFromStatus(error.status()) != 0)
-      throw FileError(fmt::format("{}: cannot be read ({}); check that it is there and its permissions", path.string(),
-                                  error.status().message()));
+      throw FileError(
+          path,
+          fmt::format("cannot be read ({}); check that it is there and its permissions", error.status().message()),
+          arrow::internal::ErrnoFromStatus(error.status()) == ENOENT);
     refuse(path, error.status().message());
   } catch (const parquet::ParquetException& error) {
     refuse(path, error.what());

@@ -111,9 +111,7 @@ class DrawsWriter::Implementation {
   }
 
   void append(std::int32_t chain, std::int64_t draw, std::span<const double> theta, const DrawStats& stats) {
-    if (!file_)
-      throw FileError(
-          fmt::format("{}: nothing can be appended, it is finished or could not be written", target_.string()));
+    if (!file_) throw FileError(target_, "nothing can be appended, it is finished or could not be written");
     if (theta.size() != coefficients_)
       throw InputError(fmt::format("{}: a draw of {} coefficients, where {} are named", target_.string(), theta.size(),
                                    coefficients_));
@@ -125,9 +123,7 @@ class DrawsWriter::Implementation {
   }
 
   void finish() {
-    if (!file_)
-      throw FileError(
-          fmt::format("{}: cannot be finished, it is so already or could not be written", target_.string()));
+    if (!file_) throw FileError(target_, "cannot be finished, it is so already or could not be written");
     attempt([&] {
       flush();
       file_->Close();

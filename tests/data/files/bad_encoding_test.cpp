@@ -46,6 +46,24 @@ TEST_F(BadEncoding, Names) {
   EXPECT_TRUE(says(refusal("when,y\n2020-01-01,0\n2020-01-02,1\n"), {"'when' holds neither numbers nor text"}));
 }
 
+// Errors have their place as data.
+TEST_F(BadEncoding, PlacesAreKnown) {
+  const auto place = [&](const std::string& csv) {
+    const std::string path = folder_.write("a.csv", csv);
+    try {
+      Encoding::learn(Table::open({path}), options_);
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.place().file, path);
+      return fmt::format("{} {}", error.place().column, error.place().row);
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(place("age,y\n1,0\n2,1\n,0\n,1\n"), "age 3");
+  EXPECT_EQ(place("age,y\n1,0\ninf,1\n3,0\n"), "age 2");
+  EXPECT_EQ(place("age,income\n1,0\n2,1\n"), "y 0");
+  EXPECT_EQ(place("age,y\n1,0\n2\n"), " 0");
+}
+
 TEST_F(BadEncoding, Options) {
   const std::string csv = "age,y\n1,0\n2,1\n";
   options_.target.name = "";

@@ -18,9 +18,19 @@
 
 namespace flymc {
 
+inline InputPlace cell_of(const TableBatch& batch, Index i, const std::string& column) {
+  return {batch.file(), column, batch.row(i)};
+}
+
 // "file, column 'age', row 7".
-inline std::string cell_name(const TableBatch& batch, Index i, const std::string& column) {
-  return fmt::format("{}, column '{}', row {}", batch.file(), on_one_line(column), batch.row(i));
+inline std::string cell_name(const InputPlace& cell) {
+  return fmt::format("{}, column '{}', row {}", cell.file, on_one_line(cell.column), cell.row);
+}
+
+// The error whose message is the name of the cell and `what`.
+inline InputError cell_error(InputPlace cell, const std::string& what) {
+  const std::string text = fmt::format("{}: {}", cell_name(cell), what);
+  return InputError(text, std::move(cell));
 }
 
 inline bool is_number(std::string_view text) {
@@ -33,11 +43,11 @@ inline bool is_number(std::string_view text) {
 inline void check_number(const TableBatch& batch, Index i, const std::string& column, double value) {
   if (std::abs(value) <= Encoding::largest_number) [[likely]]
     return;
-  throw InputError(std::isfinite(value)
-                       ? fmt::format("{}: {} is so large that its square overflows; rescale the column",
-                                     cell_name(batch, i, column), value)
-                       : fmt::format("{}: {} is not a finite number; correct it, or leave it empty if it is missing",
-                                     cell_name(batch, i, column), value));
+  throw cell_error(
+      cell_of(batch, i, column),
+      std::isfinite(value)
+          ? fmt::format("{} is so large that its square overflows; rescale the column", value)
+          : fmt::format("{} is not a finite number; correct it, or leave it empty if it is missing", value));
 }
 
 // Whether all can be.
@@ -54,16 +64,17 @@ inline bool all_usable_or_missing(std::span<const double> values) {
 inline void check_weight(const TableBatch& batch, Index i, const std::string& column, double value) {
   check_number(batch, i, column, value);
   if (value < 0.0)
-    throw InputError(fmt::format("{}: a weight is 0 or more, not {}; correct it", cell_name(batch, i, column), value));
+    throw cell_error(cell_of(batch, i, column), fmt::format("a weight is 0 or more, not {}; correct it", value));
 }
 
 // The share of successes among trials. Throws InputError unless both are whole and 0 <= successes <= trials.
 inline double share_of(const TableBatch& batch, Index i, const std::string& column, double successes, double trials) {
   const bool whole = successes == std::floor(successes) && trials == std::floor(trials);
   if (!whole || successes < 0.0 || successes > trials)
-    throw InputError(
-        fmt::format("{}: {} successes of {} trials; both must be whole numbers, and successes no more than trials",
-                    cell_name(batch, i, column), successes, trials));
+    throw cell_error(
+        cell_of(batch, i, column),
+        fmt::format("{} successes of {} trials; both must be whole numbers, and successes no more than trials",
+                    successes, trials));
   return trials > 0.0 ? successes / trials : 0.0;
 }
 
@@ -72,30 +83,32 @@ inline double offset_of(const TableBatch& batch, Index i, const std::string& col
   check_number(batch, i, column, value);
   if (!exposure) return value;
   if (!(value > 0.0))
-    throw InputError(fmt::format("{}: an exposure is more than 0, not {}; correct it, or leave the row out",
-                                 cell_name(batch, i, column), value));
+    throw cell_error(cell_of(batch, i, column),
+                     fmt::format("an exposure is more than 0, not {}; correct it, or leave the row out", value));
   return std::log(value);
 }
 
 // The logarithm of a time or an amount. Throws InputError if the number is not positive.
 inline double log_of_time(const TableBatch& batch, Index i, const std::string& column, double value) {
   if (value > 0.0) return std::log(value);
-  throw InputError(fmt::format("{}: a time or an amount is more than 0, not {}; correct it, or leave the row out",
-                               cell_name(batch, i, column), value));
+  throw cell_error(cell_of(batch, i, column),
+                   fmt::format("a time or an amount is more than 0, not {}; correct it, or leave the row out", value));
 }
 
 // Whether an event was seen, 1 or 0. Throws InputError if the cell is neither.
 inline double event_of(const TableBatch& batch, Index i, const std::string& column, double value) {
   if (value == 0.0 || value == 1.0) return value;
-  throw InputError(fmt::format("{}: {} does not say whether the event was seen, which is 1, or not yet, which is 0",
-                               cell_name(batch, i, column), value));
+  throw cell_error(
+      cell_of(batch, i, column),
+      fmt::format("{} does not say whether the event was seen, which is 1, or not yet, which is 0", value));
 }
 
 // The count in a cell. Throws InputError if it is not a count.
 inline double count_of(const TableBatch& batch, Index i, const std::string& column, double value) {
   if (value >= 0.0 && value == std::floor(value) && value <= Encoding::largest_number) return value;
-  throw InputError(fmt::format("{}: {} is not a count, which is 0, 1, 2 and so on; correct it, or leave the row out",
-                               cell_name(batch, i, column), value));
+  throw cell_error(
+      cell_of(batch, i, column),
+      fmt::format("{} is not a count, which is 0, 1, 2 and so on; correct it, or leave the row out", value));
 }
 
 // Throws InputError if a text cannot be a level. A line break shows that a quote was never closed, which makes one cell
@@ -103,8 +116,9 @@ inline double count_of(const TableBatch& batch, Index i, const std::string& colu
 inline void check_level(const TableBatch& batch, Index i, const std::string& column, std::string_view text) {
   if (text.find_first_of("\r\n") == std::string_view::npos) [[likely]]
     return;
-  throw InputError(fmt::format("{}: a line break is in the value '{}'; close the quote before it, or remove it",
-                               cell_name(batch, i, column), on_one_line(text)));
+  throw cell_error(
+      cell_of(batch, i, column),
+      fmt::format("a line break is in the value '{}'; close the quote before it, or remove it", on_one_line(text)));
 }
 
 // Which rows of a batch have a missing value in the first `columns` columns.
@@ -136,8 +150,9 @@ class MissingRows {
     return j;
   }
   [[noreturn]] void refuse(Index i, const std::vector<std::string>& names) const {
-    throw InputError(fmt::format("{}: the value is missing; fill it, or leave such rows out ({})",
-                                 cell_name(batch_, i, names[column(i)]), mention("missing", "drop")));
+    throw cell_error(
+        cell_of(batch_, i, names[column(i)]),
+        fmt::format("the value is missing; fill it, or leave such rows out ({})", mention("missing", "drop")));
   }
 
  private:

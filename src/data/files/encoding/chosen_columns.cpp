@@ -19,7 +19,8 @@ const TableColumn& known(const Table& table, const std::string& name, const char
   const TableColumn* column = table.find(name);
   if (column == nullptr)
     throw InputError(fmt::format("{}: there is no column '{}' ({}){}", table.files().front(), on_one_line(name), role,
-                                 did_you_mean(name, table.names())));
+                                 did_you_mean(name, table.names())),
+                     {.file = table.files().front(), .column = name});
   return *column;
 }
 

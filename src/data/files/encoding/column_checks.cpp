@@ -100,8 +100,8 @@ std::string missing_counts(const std::vector<std::string>& names, const Tally& a
 
 void refuse_missing(const EncodingOptions& options, const std::vector<std::string>& names, const Tally& all) {
   const std::string drop = mention("missing", "drop");
-  throw InputError(fmt::format("{}: the value is missing; fill it{}; rows in which a value is missing: {}",
-                               all.first_missing,
+  throw cell_error(*all.first_missing,
+                   fmt::format("the value is missing; fill it{}; rows in which a value is missing: {}",
                                all.fact_missing_first ? fmt::format(", or drop such rows ({})", drop)
                                                       : fmt::format(", drop such rows ({}), or leave the column out {}",
                                                                     drop, how_to_leave_out(!options.formula.empty())),

@@ -161,7 +161,7 @@ void EncodingLearner::scan(const Execution& execution, const std::function<void(
 }
 
 void EncodingLearner::check_what_is_left() const {
-  if (options_.missing == Missing::error && !all_.first_missing.empty()) refuse_missing(options_, names_, all_);
+  if (options_.missing == Missing::error && all_.first_missing) refuse_missing(options_, names_, all_);
   if (all_.rows == 0 && all_.zeros() > 0)
     throw InputError(
         fmt::format("the target '{}' is 0 in every row, so there is nothing to explain; choose another target",

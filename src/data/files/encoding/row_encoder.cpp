@@ -43,12 +43,14 @@ void RowEncoder::check_kind(const Table& table, const std::string& name, ColumnK
   const TableColumn* column = table.find(name);
   if (column == nullptr)
     throw InputError(fmt::format("{}: has no column '{}', which the model needs{}", table.files().front(), name,
-                                 did_you_mean(name, table.names())));
+                                 did_you_mean(name, table.names())),
+                     {.file = table.files().front(), .column = name});
   const bool was_text = learnt == ColumnKind::text, is_text = column->kind == ColumnKind::text;
   if (was_text == is_text && column->kind != ColumnKind::other) return;
   if (is_text) refuse_text(table, name);
   throw InputError(fmt::format("{}: column '{}' held {} when the model was fitted, but {} here; correct the column",
-                               table.files().front(), name, was_text ? "text" : "numbers", kind_name(column->kind)));
+                               table.files().front(), name, was_text ? "text" : "numbers", kind_name(column->kind)),
+                   {.file = table.files().front(), .column = name});
 }
 
 void RowEncoder::set_places() {
@@ -96,10 +98,11 @@ void RowEncoder::refuse_text(const Table& table, const std::string& name) const 
   table.scan({name}, [&](const TableBatch& batch) {
     for (Index i = 0; i < batch.rows(); ++i)
       if (!batch.is_missing(0, i) && !is_number(batch.text(0, i)))
-        throw InputError(
-            fmt::format("{}: '{}' is not a number, which the column held when the model was fitted; correct it, or "
+        throw cell_error(
+            cell_of(batch, i, name),
+            fmt::format("'{}' is not a number, which the column held when the model was fitted; correct it, or "
                         "leave it empty if it is missing",
-                        cell_name(batch, i, name), on_one_line(batch.text(0, i))));
+                        on_one_line(batch.text(0, i))));
   });
 }
 
@@ -120,11 +123,10 @@ void RowEncoder::prepare(const TableBatch& batch, const MissingRows& missing_row
 }
 
 void RowEncoder::refuse_level(const TableBatch& batch, std::size_t column, Index i) const {
-  throw InputError(
-      fmt::format("{}: the level '{}' did not occur when the model was fitted; correct it, or leave the row "
-                  "out; it knows {}",
-                  cell_name(batch, i, names_[column]), on_one_line(batch.text(column, i)),
-                  quoted_list(encoding_.columns_[column].levels, 10)));
+  throw cell_error(cell_of(batch, i, names_[column]),
+                   fmt::format("the level '{}' did not occur when the model was fitted; correct it, or leave the row "
+                               "out; it knows {}",
+                               on_one_line(batch.text(column, i)), quoted_list(encoding_.columns_[column].levels, 10)));
 }
 
 void RowEncoder::read_levels(const TableBatch& batch, Index i) {
@@ -141,10 +143,10 @@ void RowEncoder::read_levels(const TableBatch& batch, Index i) {
     check_number(batch, i, names_[j], value);
     if (kind != ColumnKind::boolean) continue;
     if (value != 0.0 && value != 1.0)
-      throw InputError(
-          fmt::format("{}: {} is neither 0 nor 1, and the column held true/false when the model was "
-                      "fitted; correct it",
-                      cell_name(batch, i, names_[j]), value));
+      throw cell_error(cell_of(batch, i, names_[j]),
+                       fmt::format("{} is neither 0 nor 1, and the column held true/false when the model was "
+                                   "fitted; correct it",
+                                   value));
   }
 }
 
@@ -172,7 +174,8 @@ void RowEncoder::refuse_combination(const TableBatch& batch, Index i, const Plac
   throw InputError(
       fmt::format("{}, row {}: {}, and this combination did not occur when the model was fitted, so that '{}' has no "
                   "coefficient for it; leave the row out",
-                  batch.file(), batch.row(i), joined(levels, " and "), place.term->name));
+                  batch.file(), batch.row(i), joined(levels, " and "), place.term->name),
+      {.file = batch.file(), .row = batch.row(i)});
 }
 
 void RowEncoder::encode_columns(const TableBatch& batch, Index first, std::span<double> x) const {

@@ -9,7 +9,6 @@ namespace flymc {
 std::vector<std::byte> to_bytes(Tally& tally) {
   using nlohmann::json;
   json value = {{"missing", tally.missing_counts},
-                {"first_missing", tally.first_missing},
                 {"fact_missing_first", tally.fact_missing_first},
                 {"weight", tally.weight.parts()},
                 {"whole_weights", tally.whole_weights},
@@ -18,6 +17,8 @@ std::vector<std::byte> to_bytes(Tally& tally) {
                 {"dropped", tally.dropped},
                 {"target", tally.target->to_json()}};
   for (NumberSums& n : tally.numbers) value["numbers"].push_back(n.to_json());
+  if (tally.first_missing)
+    value["first_missing"] = {tally.first_missing->file, tally.first_missing->column, tally.first_missing->row};
   const auto of_levels = [&](const LevelSums& l) {
     json levels = json::array();
     for (std::size_t i = 0; i < l.hashes.size(); ++i)
@@ -45,7 +46,10 @@ void from_bytes(std::span<const std::byte> bytes, Tally& tally) {
     return ExactSum::of_parts(parts.get<std::array<std::int64_t, ExactSum::limbs>>(), true);
   };
   value["missing"].get_to(tally.missing_counts);
-  value["first_missing"].get_to(tally.first_missing);
+  if (value.contains("first_missing")) {
+    const json& cell = value["first_missing"];
+    tally.first_missing = {cell[0].get<std::string>(), cell[1].get<std::string>(), cell[2].get<RowId>()};
+  }
   value["fact_missing_first"].get_to(tally.fact_missing_first);
   tally.weight = of_parts(value["weight"]);
   value["whole_weights"].get_to(tally.whole_weights);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "column_sums.hpp"
+#include "flymc/core/error.hpp"
 #include "target_sums.hpp"
 #include "term_sums.hpp"
 
@@ -20,7 +21,7 @@ struct Tally {
   std::vector<TermSums> terms;  // by term; empty for a term that is a column
   std::optional<TargetSums> target;
   std::vector<RowId> missing_counts;
-  std::string first_missing;
+  std::optional<InputPlace> first_missing;
   bool fact_missing_first = false;
   ExactSum weight;            // of all rows
   bool whole_weights = true;  // whether all are whole numbers

@@ -59,7 +59,7 @@ void TallyScan::add(const Tally& next, Tally& all) const {
   }
   for (std::size_t t = 0; t < all.terms.size(); ++t) all.terms[t] += next.terms[t];
   for (std::size_t j = 0; j < names_.size(); ++j) all.missing_counts[j] += next.missing_counts[j];
-  if (all.first_missing.empty()) {
+  if (!all.first_missing) {
     all.first_missing = next.first_missing;
     all.fact_missing_first = next.fact_missing_first;
   }
@@ -82,12 +82,12 @@ void TallyScan::add_batch(const TableBatch& batch, Tally& tally) const {
       continue;
     }
     ++tally.dropped;
-    if (!tally.first_missing.empty()) continue;
-    tally.first_missing = cell_name(batch, i, names_[missing.column(i)]);
+    if (tally.first_missing) continue;
+    tally.first_missing = cell_of(batch, i, names_[missing.column(i)]);
     tally.fact_missing_first = missing.column(i) >= columns_.size();
   }
   // After a missing value that is an error, only missing values are counted.
-  if (options_.missing == Missing::error && !tally.first_missing.empty()) return;
+  if (options_.missing == Missing::error && tally.first_missing) return;
   std::vector<Index> counted = kept;
   const std::size_t target = names_.size() - 1;
   std::erase_if(counted, [&](Index i) { return tally.target->leaves_out(batch, target, i); });
@@ -125,19 +125,20 @@ std::span<const double> TallyScan::add_facts(const TableBatch& batch, std::span<
     const double value = offset_of(batch, row, names_[offset], batch.numbers(offset)[i], options_.exposure);
     if (!options_.log_link) continue;
     if (value > largest_logarithm)
-      throw InputError(
-          fmt::format("{}: an offset of {} is an exposure of exp({}), beyond double precision; name a column of "
+      throw cell_error(
+          cell_of(batch, row, names_[offset]),
+          fmt::format("an offset of {} is an exposure of exp({}), beyond double precision; name a column of "
                       "exposures by {}, or take logarithms",
-                      cell_name(batch, row, names_[offset]), value, value, mention("exposure")));
+                      value, value, mention("exposure")));
     if (value < -largest_logarithm)
-      throw InputError(
+      throw cell_error(
+          cell_of(batch, row, names_[offset]),
           options_.exposure
-              ? fmt::format(
-                    "{}: an exposure of {} is too near to 0 for double precision; give exposures in another unit",
-                    cell_name(batch, row, names_[offset]), batch.numbers(offset)[i])
-              : fmt::format("{}: an offset of {} is an exposure of exp({}), too near to 0 for double precision; add a "
+              ? fmt::format("an exposure of {} is too near to 0 for double precision; give exposures in another unit",
+                            batch.numbers(offset)[i])
+              : fmt::format("an offset of {} is an exposure of exp({}), too near to 0 for double precision; add a "
                             "constant to all offsets, which the intercept takes up",
-                            cell_name(batch, row, names_[offset]), value, value));
+                            value, value));
     tally.exposure.add(std::exp(value) * (weights.empty() ? 1.0 : weights[i]));
   }
   return weights;
@@ -172,7 +173,7 @@ void TallyScan::add_levels(const TableBatch& batch, std::size_t j, std::span<con
       level_of_code[code] = sums.level(batch.texts(j)[code]);
       if (sums.first_cells.size() < sums.hashes.size()) {
         check_level(batch, i, names_[j], batch.texts(j)[code]);
-        sums.first_cells.push_back(cell_name(batch, i, names_[j]));
+        sums.first_cells.push_back(cell_name(cell_of(batch, i, names_[j])));
       }
       check_level_count(table_, options_, names_[j], sums);
     }

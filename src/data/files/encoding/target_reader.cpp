@@ -38,10 +38,11 @@ double TargetReader::value(const TableBatch& batch, Index i) const {
   if (encoding_.column == ColumnKind::text) {
     const auto known = class_of_code_[static_cast<std::size_t>(batch.codes(column_)[at])];
     if (known == unknown)
-      throw InputError(fmt::format(
-          "{}: the class '{}' did not occur when the model was fitted; correct it, or leave the row "
-          "out; it knows {}",
-          cell_name(batch, i, name), on_one_line(batch.text(column_, i)), quoted_list(encoding_.classes, 10)));
+      throw cell_error(
+          cell_of(batch, i, name),
+          fmt::format("the class '{}' did not occur when the model was fitted; correct it, or leave the row "
+                      "out; it knows {}",
+                      on_one_line(batch.text(column_, i)), quoted_list(encoding_.classes, 10)));
     return static_cast<double>(known);
   }
   double value = batch.numbers(column_)[at];
@@ -52,8 +53,9 @@ double TargetReader::value(const TableBatch& batch, Index i) const {
   }
   const auto found = std::ranges::lower_bound(class_of_value_, value, {}, &std::pair<double, double>::first);
   if (found == class_of_value_.end() || found->first != value)
-    throw InputError(fmt::format("{}: the class {} did not occur when the model was fitted; it knows {}",
-                                 cell_name(batch, i, name), value, quoted_list(encoding_.classes, 10)));
+    throw cell_error(cell_of(batch, i, name),
+                     fmt::format("the class {} did not occur when the model was fitted; it knows {}", value,
+                                 quoted_list(encoding_.classes, 10)));
   return found->second;
 }
 

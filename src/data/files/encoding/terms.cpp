@@ -157,14 +157,16 @@ double number_of(const TableBatch& batch, Index i, const EncodedTerm& term, cons
     check_number(batch, i, name, x);
     const double value = value_of(factor.function, factor.power, x);
     if (!(std::abs(value) <= Encoding::largest_number)) [[unlikely]]
-      throw InputError(fmt::format("{}: {} of {} is {}; correct the cell, leave the row out, or write another formula",
-                                   cell_name(batch, i, name), FormulaFactor{name, factor.function, factor.power}.text(),
-                                   x, std::isnan(value) ? "no number" : "so large that its square overflows"));
+      throw cell_error(cell_of(batch, i, name),
+                       fmt::format("{} of {} is {}; correct the cell, leave the row out, or write another formula",
+                                   FormulaFactor{name, factor.function, factor.power}.text(), x,
+                                   std::isnan(value) ? "no number" : "so large that its square overflows"));
     product *= value;
   }
   if (!(std::abs(product) <= Encoding::largest_number)) [[unlikely]]
     throw InputError(fmt::format("{}, row {}: '{}' is {}, so large that its square overflows; rescale the columns",
-                                 batch.file(), batch.row(i), term.name, product));
+                                 batch.file(), batch.row(i), term.name, product),
+                     {.file = batch.file(), .row = batch.row(i)});
   return product;
 }
 

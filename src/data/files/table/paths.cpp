@@ -66,7 +66,8 @@ void add_pattern(const std::string& pattern, std::vector<std::string>& files) {
   for (std::size_t i = 0; status == 0 && i < matches.gl_pathc; ++i) found.emplace_back(matches.gl_pathv[i]);
   ::globfree(&matches);
   if (found.empty())
-    throw InputError(fmt::format("{}: no file matches this pattern; check the folder and the spelling", pattern));
+    throw InputError(fmt::format("{}: no file matches this pattern; check the folder and the spelling", pattern),
+                     {.file = pattern}, InputError::Kind::missing_file);
   // The C library sorts by the locale; bytes are the same everywhere.
   std::ranges::sort(found);
   for (const auto& path : found) add_path(path, files);
@@ -132,7 +133,8 @@ void require_readable(const std::string& path) {
   if (::access(path.c_str(), R_OK) == 0) return;
   const int error = errno;
   throw InputError(
-      fmt::format("{}: cannot be read ({}); check the name and its permissions", path, std::strerror(error)));
+      fmt::format("{}: cannot be read ({}); check the name and its permissions", path, std::strerror(error)),
+      {.file = path}, error == ENOENT ? InputError::Kind::missing_file : InputError::Kind::input);
 }
 
 }  // namespace flymc

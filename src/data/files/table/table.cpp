@@ -118,14 +118,17 @@ Table Table::open(const std::vector<std::string>& paths, const TableOptions& opt
   arrow::util::InitializeUTF8();
   Table table;
   table.rows_ = 0;
-  for (const auto& path : expand_paths(paths)) {
-    table.bytes_ += bytes_of_source(path);
-    const auto file = open_file(path, options);
-    check_names(*file);
-    if (!table.files_.empty()) check_same_columns(*table.files_.front(), *file);
-    table.rows_ = table.rows_ && file->rows() ? std::optional(*table.rows_ + *file->rows()) : std::nullopt;
-    table.files_.push_back(file);
-  }
+  for (const auto& path : expand_paths(paths)) try {
+      table.bytes_ += bytes_of_source(path);
+      const auto file = open_file(path, options);
+      check_names(*file);
+      if (!table.files_.empty()) check_same_columns(*table.files_.front(), *file);
+      table.rows_ = table.rows_ && file->rows() ? std::optional(*table.rows_ + *file->rows()) : std::nullopt;
+      table.files_.push_back(file);
+    } catch (InputError& error) {
+      error.add_file(path);
+      throw;
+    }
   // A column takes its kind from the first file with values in it, and the others must agree.
   for (const auto& first : table.files_.front()->columns()) {
     const bool categorical = std::ranges::find(options.categorical, first.name) != options.categorical.end();
@@ -239,6 +242,9 @@ void Table::read(const std::vector<TableColumn>& wanted, const Share& pieces, In
         row = end;
       });
     } catch (const AllShown&) {
+    } catch (InputError& error) {
+      error.add_file(file.path());
+      throw;
     }
   }
 }

@@ -80,7 +80,7 @@ RunParts opened_rows(const RunDirectory& run, const std::string& name, const Thr
     return parts_of(std::move(store), run.settings());
   } catch (const InputError& error) {
     if (alone) throw;
-    throw InputError(fmt::format("'{}': {}", name, error.what()));
+    throw error.saying(fmt::format("'{}': {}", name, error.what()));
   }
 }
 

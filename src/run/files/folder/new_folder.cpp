@@ -56,24 +56,24 @@ void check_vacant(const fs::path& path, Existing existing) {
   refuse_address(path);
   if (!fs::exists(path)) return;
   const std::string name = path.string();
+  const auto conflict = [&](const std::string& what) {
+    return InputError(name + ": " + what, {.file = name}, InputError::Kind::conflict);
+  };
   if (!fs::is_directory(path))
-    throw InputError(
-        fmt::format("{}: this is a file, and a run is a folder; name another one with {}", name, mention("out")));
+    throw conflict(fmt::format("this is a file, and a run is a folder; name another one with {}", mention("out")));
   if (holds_nothing_of_worth(path)) return;
   const bool is_run = fs::exists(path / "settings.toml");
   if (is_run && existing == Existing::replace) return;
   if (is_run && says_finished(path))
-    throw InputError(
-        fmt::format("{}: there is a finished run here; name another folder with {}, or replace it with {} "
+    throw conflict(
+        fmt::format("there is a finished run here; name another folder with {}, or replace it with {} "
                     "({} draws again from its rows)",
-                    name, mention("out"), mention("overwrite", "true"), mention_action("sample", name)));
+                    mention("out"), mention("overwrite", "true"), mention_action("sample", name)));
   if (is_run)
-    throw InputError(
-        fmt::format("{}: there is a run here already; {} goes on with it, {} replaces it, {} names another "
-                    "folder",
-                    name, mention_action("resume", name), mention("overwrite", "true"), mention("out")));
-  throw InputError(
-      fmt::format("{}: this folder holds other files; name a new or empty one with {}", name, mention("out")));
+    throw conflict(
+        fmt::format("there is a run here already; {} goes on with it, {} replaces it, {} names another folder",
+                    mention_action("resume", name), mention("overwrite", "true"), mention("out")));
+  throw conflict(fmt::format("this folder holds other files; name a new or empty one with {}", mention("out")));
 }
 
 void remove_run(const fs::path& path) {
@@ -107,8 +107,8 @@ void make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
   if (error)
-    throw FileError(fmt::format("{}: the folder cannot be made ({}); check the name, or name another one with {}",
-                                path.string(), error.message(), mention("out")));
+    throw FileError(path, fmt::format("the folder cannot be made ({}); check the name, or name another one with {}",
+                                      error.message(), mention("out")));
 }
 
 }  // namespace flymc

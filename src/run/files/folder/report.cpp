@@ -146,11 +146,14 @@ FitSummary summarise(const RunDirectory& directory, const RunReport& report, con
   SummaryOptions asked = options;
   asked.asked_ess = Enough(directory.settings()).ess();
   FitSummary summary = summarise(report, draws_of(directory, report), asked, of_how_many);
+  // Cut points are the first parameters; a residual scale or a shape is the last one.
+  const bool scale = draws_scale(directory.settings());
+  summary.kinds.assign(summary.parameters.size(), "coefficient");
+  if (card.target == TargetKind::ordered) std::fill_n(summary.kinds.begin(), report.classes.size() - 1, "cut_point");
+  if (card.shape || scale) summary.kinds.back() = scale ? "scale" : "shape";
   if (options.ratios) {
     summary.ratio = card.ratio;
-    // A residual scale or a shape is the last parameter.
-    const bool last = card.shape || draws_scale(directory.settings());
-    summary.with_ratio = summary.parameters.size() - (last ? 1 : 0);
+    summary.with_ratio = summary.parameters.size() - (card.shape || scale ? 1 : 0);
   }
   return summary;
 }
@@ -166,9 +169,14 @@ std::string to_json(const FitSummary& summary, const RunReport& report) {
   value.erase("laplace_sd_of_others");
   value["interval"] = summary.options.interval;
   if (!summary.ratio.name.empty()) value["ratio"] = summary.ratio.name;
+  for (const auto& [key, words] :
+       {std::pair("remark", &summary.remark), std::pair("choices", &summary.choices), std::pair("cost", &summary.cost)})
+    if (!words->empty()) value[key] = *words;
   value["parameters"] = ordered_json::array();
   for (const ParameterSummary& p : summary.parameters) {
+    const std::size_t j = value["parameters"].size();
     value["parameters"].push_back({{"name", p.name},
+                                   {"kind", j < summary.kinds.size() ? summary.kinds[j] : "coefficient"},
                                    {"mean", number(p.mean)},
                                    {"sd", number(p.sd)},
                                    {"median", number(p.median)},

@@ -70,7 +70,8 @@ RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)) {
                                  whole->parts.size(), whole->name, parts));
   }
   if (!fs::exists(path_ / "settings.toml"))
-    throw InputError(fmt::format("{}: there is no run here; {} makes one", path_.string(), mention_action("fit")));
+    throw InputError(fmt::format("{}: there is no run here; {} makes one", path_.string(), mention_action("fit")),
+                     {.file = path_.string()}, InputError::Kind::missing_file);
   sealed_ = read_whole(path_ / "settings.toml", most_settings_bytes);
   check_seal(path_ / "settings.toml", sealed_);
   from_toml(sealed_, (path_ / "settings.toml").string(), settings_, true);

@@ -19,11 +19,13 @@ namespace fs = std::filesystem;
 RunLock::RunLock(const fs::path& folder, std::string_view advice)
     : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   if (descriptor_ < 0)
-    throw FileError(fmt::format("{}: the folder cannot be opened ({}); check its permissions", folder.string(),
-                                std::strerror(errno)));
+    throw FileError(folder,
+                    fmt::format("the folder cannot be opened ({}); check its permissions", std::strerror(errno)),
+                    errno == ENOENT);
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     ::close(descriptor_);
-    throw InputError(fmt::format("{}: another flymc is at work on this run; {}", folder.string(), advice));
+    throw InputError(fmt::format("{}: another flymc is at work on this run; {}", folder.string(), advice),
+                     {.file = folder.string()}, InputError::Kind::conflict);
   }
 }
 
@@ -35,7 +37,8 @@ RunLock::RunLock(const RunDirectory& directory)
     throw InputError(
         fmt::format("{}: another flymc has begun another run here since; name another folder with {}, or go on with "
                     "that one ({})",
-                    directory.path().string(), mention("out"), mention_action("resume", directory.path().string())));
+                    directory.path().string(), mention("out"), mention_action("resume", directory.path().string())),
+        {.file = directory.path().string()}, InputError::Kind::conflict);
 }
 
 RunLock::RunLock(RunLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}

@@ -16,8 +16,8 @@ inline void copy_writable(const std::filesystem::path& from, const std::filesyst
   fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
   if (!error) fs::permissions(to, fs::perms::owner_read | fs::perms::owner_write, fs::perm_options::add, error);
   if (error)
-    throw FileError(fmt::format("{}: cannot be copied to {} ({}); check the permissions and the free space",
-                                from.string(), to.string(), error.message()));
+    throw FileError(from, fmt::format("cannot be copied to {} ({}); check the permissions and the free space",
+                                      to.string(), error.message()));
 }
 
 }  // namespace flymc

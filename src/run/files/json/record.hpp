@@ -41,7 +41,7 @@ auto reading(const std::filesystem::path& path, const std::string& advice, const
   try {
     return read();
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{}; {}", error.what(), advice));
+    throw error.saying(fmt::format("{}; {}", error.what(), advice));
   } catch (const RecordError& error) {
     throw InputError(fmt::format("{}: it does not hold what it should: {}; {}", path.string(), error.what(), advice));
   } catch (const nlohmann::json::exception& error) {

@@ -199,8 +199,9 @@ const Setting* find_setting(const std::string& name) {
 
 bool is_argument(const std::string& name) {
   static const std::vector<std::string> names = {
-      "out", "overwrite", "interval",          "kind", "rows", "times", "ratios", "reference-class",
-      "q",   "s",         "resample-fraction", "steps"};
+      "out",  "overwrite", "interval",          "kind",  "rows", "times",  "ratios",       "reference-class",
+      "q",    "s",         "resample-fraction", "steps", "all",  "config", "expect-ranks", "json",
+      "quiet"};
   return std::ranges::find(names, name) != names.end();
 }
 

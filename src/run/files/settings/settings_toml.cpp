@@ -219,7 +219,8 @@ void from_toml(std::string_view text, const std::string& place, Settings& settin
   } catch (const InputError& error) {
     // Messages about a file call a setting by its name, not by its flag.
     const auto name = [](const Mention& mention) { return mention.action ? mention.text : mention.name; };
-    throw InputError(fmt::format("{}: {}", place, spelled(error.what(), name)));
+    throw InputError(fmt::format("{}: {}", place, spelled(error.what(), name)),
+                     {.file = place, .setting = leading_setting(error.what())});
   }
 }
 

@@ -98,7 +98,7 @@ class PartSink final : public Sink {
     try {
       step();
     } catch (const InputError& error) {
-      throw InputError(fmt::format("{}; {}", error.what(), directory_.advice(chain)));
+      throw error.saying(fmt::format("{}; {}", error.what(), directory_.advice(chain)));
     }
   }
 

@@ -27,8 +27,8 @@ StoreFile open_old_or_new(const RunDirectory& directory, bool old, const Executi
     const bool verify = old && (!directory.has_preparation() || bytes < read_in_a_second);
     return open_store(files, verify ? Verify::numbers : Verify::metadata, execution);
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: delete it, and {} makes it again, the same if the table is", error.what(),
-                                 mention_action("resume", directory.path().string())));
+    throw error.saying(fmt::format("{}: delete it, and {} makes it again, the same if the table is", error.what(),
+                                   mention_action("resume", directory.path().string())));
   }
 }
 

@@ -39,8 +39,8 @@ ChainRun SavedChains::go_on(std::uint64_t chain, const ChainPlan& plan, const Ch
   try {
     return ChainRun(chain, plan, options, checkpoint);
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}; {}", job_.directory.checkpoint(chain).string(), error.what(),
-                                 job_.directory.advice(chain)));
+    throw error.saying(fmt::format("{}: {}; {}", job_.directory.checkpoint(chain).string(), error.what(),
+                                   job_.directory.advice(chain)));
   }
 }
 
