@@ -24,14 +24,13 @@ flymc_audit <- function(fit, draws = NULL, steps = 1, seed = 0) {
   flags <- as_flags(c(if (!is.null(draws)) list(draws = draws), list(steps = steps, seed = seed)))
   tables <- written_table(fit)
   names <- c(stats::setNames("the fit", path), stats::setNames(rep("data", length(tables)), tables))
-  text <- run_command(c("audit", path, flags, "--json"), names = names)
-  found <- jsonlite::fromJSON(text, simplifyVector = TRUE, simplifyDataFrame = FALSE)
+  found <- run_command(c("audit", path, flags), names = names)
   if (is.null(fit$parts)) return(audit_of(found, fit))
   Map(audit_of, found[names(fit$parts)], fit$parts)
 }
 
 audit_of <- function(found, fit) {
-  found <- in_order_of_levels(found, fit$kept$design$levels)
+  found <- in_order_of_levels(found, fit$kept$design)
   take <- function(of, key, kind) vapply(found$parameters, function(one) one[[of]][[key]], kind)
   table <- data.frame(
     mean = take("mean", "change", 0), mean_error = take("mean", "error", 0), mean_drifts = take("mean", "drifts", NA),

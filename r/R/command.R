@@ -30,10 +30,10 @@ places_of_pip <- function() {
   file.path(environments[nzchar(environments)], "bin", "flymc")
 }
 
-# Runs the command and returns its output. Its errors become R errors with R's names of settings. `names` are texts to
-# replace in its messages, such as the name of a temporary file, and `rows` are the user's numbers of the rows that were
-# sent. With `watch`, its progress is shown while it runs.
-run_command <- function(arguments, watch = FALSE, names = character(), rows = NULL) {
+# Runs the command and returns what its JSON says, as lists. Its errors become R errors with R's names of settings.
+# `names` are texts to replace in its messages, such as the name of a temporary file. With `watch`, its progress is shown
+# while it runs.
+run_command <- function(arguments, watch = FALSE, names = character()) {
   program <- find_command()
   folder <- tempfile("flymc-said-")
   dir.create(folder)
@@ -41,7 +41,7 @@ run_command <- function(arguments, watch = FALSE, names = character(), rows = NU
   out <- file.path(folder, "out")
   err <- file.path(folder, "err")
   process <- processx::process$new(
-    program, as.character(arguments),
+    program, c(arguments[1], "--json", as.character(arguments[-1])),
     stdout = out, stderr = err, env = c("current", FLYMC_MENTIONS = "marked")
   )
   stopped <- FALSE
@@ -67,10 +67,9 @@ run_command <- function(arguments, watch = FALSE, names = character(), rows = NU
   )
   process$kill()  # if it is still running
   status <- process$get_exit_status()
-  said <- read_text(err)
   if (stopped || identical(status, 130L)) interrupted(arguments)
-  if (!identical(status, 0L)) fail(in_r(complaint(said, status), names, rows))
-  paste(read_text(out), collapse = "\n")
+  if (!identical(status, 0L)) refuse(failure_of(read_text(err)), status, names)
+  jsonlite::parse_json(paste(read_text(out), collapse = "\n"), simplifyVector = TRUE, simplifyDataFrame = FALSE)
 }
 
 read_text <- function(path) {
@@ -78,19 +77,26 @@ read_text <- function(path) {
   readLines(path, warn = FALSE, encoding = "UTF-8")
 }
 
-# The command's progress messages without advice for the shell.
-progress_lines <- function(lines) lines[nzchar(trimws(lines)) & !grepl("^(draws are in |flymc: |`flymc )", lines)]
+# A failure is JSON on one line; all other lines on standard error are progress.
+is_json <- function(lines) startsWith(lines, "{")
+progress_lines <- function(lines) lines[nzchar(trimws(lines)) & !is_json(lines)]
 
-# The last message of the command: why it stopped.
-complaint <- function(lines, status) {
-  from <- which(startsWith(lines, "flymc: "))
-  if (length(from) == 0) {
-    return(c(
-      sprintf("the command flymc ended with status %s and gave no reason", format(status)),
-      utils::tail(lines, 5)
-    ))
+# Returns the failure that the command printed last, as a list. If it died without one, its last lines are the message.
+failure_of <- function(lines) {
+  said <- utils::tail(lines[is_json(lines)], 1)
+  if (length(said)) return(jsonlite::parse_json(said, simplifyVector = TRUE))
+  list(code = "died", message = paste(utils::tail(lines, 5), collapse = "\n"))
+}
+
+# Stops with the error of a failure of the command.
+refuse <- function(failure, status, names) {
+  if (failure$code == "died") fail("the command flymc ended with status ", format(status), " and gave no reason\n", failure$message)
+  if (failure$code == "unknown_flag") {
+    meant <- failure$meant
+    fail("there is no argument '", argument(failure$setting), "'", if (length(meant)) ask_whether(argument(meant)))
   }
-  sub("^flymc: ", "", lines[from[1]:length(lines)])
+  advice <- if (failure$code %in% c("damaged", "file")) failure$advice  # other advice is for a shell
+  fail(in_r(c(failure$message, advice), names), setting = failure$setting)
 }
 
 interrupted <- function(arguments) {
@@ -105,9 +111,12 @@ interrupted <- function(arguments) {
   )
 }
 
-# Stops with an error about the user's input, without the name of the function that found it.
-fail <- function(..., class = character()) {
-  stop(structure(class = c(class, "flymc_error", "error", "condition"), list(message = paste0(...), call = NULL)))
+# Stops with an error about the user's input, without the name of the function that found it. `setting` is the setting
+# that it is about, if that is known.
+fail <- function(..., class = character(), setting = NULL) {
+  stop(structure(
+    class = c(class, "flymc_error", "error", "condition"), list(message = paste0(...), call = NULL, setting = setting)
+  ))
 }
 
 # Settings as flags of the command: draws = 2000 is --draws=2000, float32 = TRUE is --float32. Values of a list may be
@@ -130,7 +139,7 @@ as_flags <- function(settings, config = NULL) {
     words <- vapply(value, as_word, "")
     if (anyNA(words)) fail(name, ": a value is missing")
     if (!is.null(names(value))) words <- ifelse(nzchar(names(value)), paste0(names(value), "=", words), words)
-    by_file <- !is_word(value) && any(grepl(",", words, fixed = TRUE)) ||
+    by_file <- !is_word(value) && any(grepl(",", words, fixed = TRUE)) || sum(nchar(words)) > 1e5 ||  # a flag is shorter
       !l10n_info()$`UTF-8` && any(is.na(iconv(words, to = "ASCII")))
     if (is.null(config) || !by_file) {
       flags <- c(flags, paste0("--", flag, "=", paste(words, collapse = ",")))

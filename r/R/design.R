@@ -1,21 +1,38 @@
 # The right side of a formula: the columns that go to the command, and the same columns of new rows later.
 #
-# A term that is one column (a number, true or false, a factor with treatment contrasts) is sent to the command
-# unchanged, a factor as the texts of its levels. All other terms (interactions, poly(), splines, other contrasts) are
-# sent as the columns of model.matrix().
+# R computes the variables of the formula (a number, true or false, a factor with treatment contrasts), and each is sent
+# as one column, a factor as the texts of its levels. The command makes interactions of them, by a formula of its own.
+# Only terms that its formulas lack (poly(), splines, other contrasts, terms without an intercept) are sent as the
+# columns of model.matrix().
 
-# Learns from a model frame without missing values. `frame` is as model.frame() returns it, and has the terms.
-learn_design <- function(frame) {
+# Learns from a model frame without missing values. `frame` is as model.frame() returns it, and has the terms. `taken`
+# are names that no column may have.
+learn_design <- function(frame, taken = character()) {
   terms <- delete.response(attr(frame, "terms"))
   frame <- right_side(frame)
-  kinds <- term_kinds(terms, frame)
-  matrix <- if (!all(kinds$plain)) model.matrix(terms, frame)
-  made <- term_columns(terms, frame, kinds, matrix)
-  list(
-    terms = terms, xlevels = .getXlevels(terms, frame), contrasts = attr(matrix, "contrasts"), kinds = kinds,
+  design <- list(terms = terms, kinds = term_kinds(terms, frame), columns = sent_names(terms, frame, taken))
+  matrix <- design_matrix(design, frame)
+  made <- term_columns(design, frame, matrix)
+  c(design, list(
+    xlevels = .getXlevels(terms, frame), contrasts = attr(matrix, "contrasts"),
     names = made$names, levels = lapply(Filter(is.factor, made$columns), levels),
     intercept = attr(terms, "intercept") == 1
-  )
+  ))
+}
+
+# Returns the names of the columns for the variables of a formula, spelled as by the command: without backticks, and zip
+# for factor(zip) if that name is free.
+sent_names <- function(terms, frame, taken) {
+  names <- gsub("`", "", names(frame), fixed = TRUE)
+  variables <- as.list(attr(terms, "variables"))[-1]
+  for (i in seq_along(variables)) {
+    variable <- variables[[i]]
+    if (!is.call(variable) || length(variable) != 2 || !is.name(variable[[2]])) next
+    name <- as.character(variable[[2]])
+    levels <- as.character(variable[[1]])[1] %in% c("factor", "as.factor")
+    if (levels && !name %in% c(names, taken)) names[i] <- name
+  }
+  names
 }
 
 # A model frame without its response.
@@ -26,23 +43,50 @@ right_side <- function(frame) {
   frame
 }
 
-# Returns for each term whether it is one column of the frame (`plain`), and which (`variable`). Without an intercept R
-# gives the first term with levels a column for each level; such a term is not plain.
+# Returns for each term whether it is one column of the frame (`plain`), and which (`variable`), and whether it is an
+# interaction that the command makes of such columns (`product`). Without an intercept R gives the first term with levels
+# a column for each level; such a term is neither.
 term_kinds <- function(terms, frame) {
   factors <- attr(terms, "factors")
-  full <- attr(terms, "intercept") == 1  # whether the intercept or an earlier term has a column for each level
-  plain <- logical()
+  intercept <- attr(terms, "intercept") == 1
+  full <- intercept  # whether the intercept or an earlier term has a column for each level
+  has_levels <- vapply(frame, function(x) is.logical(x) || is.factor(x) || is.character(x), NA)
+  single <- vapply(frame, function(x) is.null(dim(x)) && (is.numeric(x) || is.logical(x) || has_treatment_contrasts(x)), NA)
+  coding <- if (intercept) as_the_command_codes(names(frame)[has_levels], names(frame)[vapply(frame, is.logical, NA)])
+  plain <- product <- logical()
   variable <- integer()
   for (j in seq_along(attr(terms, "term.labels"))) {
     used <- which(factors[, j] > 0)
-    column <- frame[[used[1]]]
-    has_levels <- any(vapply(frame[used], function(x) is.logical(x) || is.factor(x) || is.character(x), NA))
-    plain[j] <- length(used) == 1 && is.null(dim(column)) &&
-      (is.numeric(column) || full && (is.logical(column) || has_treatment_contrasts(column)))
+    plain[j] <- length(used) == 1 && single[used[1]] && (full || is.numeric(frame[[used[1]]]))
+    same <- intercept && all(single[used]) && coding(names(frame)[used])
+    product[j] <- length(used) > 1 && same
     variable[j] <- used[1]
-    full <- full || has_levels
+    full <- full || any(has_levels[used])
   }
-  list(plain = plain, variable = variable)
+  list(plain = plain, variable = variable, product = product)
+}
+
+# Returns a function that is called with the variables of each term in turn, and says whether the command codes the term
+# as R does. The command refuses interactions of which only some parts are in the formula, and all levels of a logical.
+as_the_command_codes <- function(with_levels, logicals) {
+  subsets <- function(set) lapply(seq_len(2^length(set)) - 1, function(i) set[bitwAnd(i, 2^(seq_along(set) - 1)) > 0])
+  key <- function(set) paste(sort(set), collapse = "\n")
+  keys <- function(sets) vapply(sets, key, "")
+  explained <- list()  # sets of levels, by the numbers that they multiply
+  explained[[" "]] <- ""
+  refused <- list()
+  function(variables) {
+    levels <- intersect(variables, with_levels)
+    if (length(levels) > 8 || any(vapply(refused, function(other) all(other %in% variables), NA))) return(FALSE)
+    numbers <- paste(" ", key(setdiff(variables, levels)), sep = "")
+    all <- subsets(levels)
+    left <- setdiff(keys(all), explained[[numbers]])
+    whole <- Filter(function(level) key(setdiff(levels, level)) %in% left, levels)
+    with_whole <- keys(Filter(function(part) base::all(levels %in% c(part, whole)), all))
+    same <- (setequal(with_whole, left) || setequal(c(left, ""), keys(all))) && !any(whole %in% logicals)
+    if (same) explained[[numbers]] <<- union(explained[[numbers]], keys(all)) else refused <<- c(refused, list(variables))
+    same
+  }
 }
 
 # Whether R would compare each level with the first.
@@ -67,7 +111,7 @@ with_references <- function(frame, reference) {
 # Refuses `merge_levels` for factors in the columns of model.matrix(), because the command sees only single columns.
 refuse_merging <- function(design, frame) {
   factors <- attr(design$terms, "factors")
-  for (j in which(!design$kinds$plain)) {
+  for (j in which(by_matrix(design))) {
     for (used in which(factors[, j] > 0)) {
       if (is.factor(frame[[rownames(factors)[used]]]) || is.character(frame[[rownames(factors)[used]]])) {
         fail("merge_levels: '", colnames(factors)[j], "' has columns of its own for the levels of '", rownames(factors)[used],
@@ -102,33 +146,79 @@ made_of_all_rows <- function(design, data, found) {
   other
 }
 
-# The columns of a frame, and their names by term.
-term_columns <- function(terms, frame, kinds, matrix) {
-  labels <- attr(terms, "term.labels")
+# Which terms are sent as columns of model.matrix(). Designs of earlier versions have no products.
+by_matrix <- function(design) !design$kinds$plain & !are_products(design)
+are_products <- function(design) if (is.null(design$kinds$product)) logical(length(design$kinds$plain)) else design$kinds$product
+
+# The columns of the terms that only R makes; NULL if there are none. Levels are spelled as by the command, region[west].
+design_matrix <- function(design, frame) {
+  own <- which(by_matrix(design))
+  if (length(own) == 0) return()
+  if (is.null(design$columns)) return(model.matrix(design$terms, frame, contrasts.arg = design$contrasts))
+  terms <- design$terms
+  factors <- attr(terms, "factors")
+  if (attr(terms, "intercept") == 0) own <- seq_along(design$kinds$plain)  # the first term with levels has all of them
+  attr(terms, "factors") <- factors[, own, drop = FALSE]
+  for (each in c("term.labels", "order")) attr(terms, each) <- attr(terms, each)[own]
+  for (i in seq_along(frame)) {
+    column <- frame[[i]]
+    if (is.logical(column)) {
+      whole <- attr(terms, "intercept") == 0 || any(factors[i, own] == 2)
+      column <- if (whole) factor(column, c(FALSE, TRUE), c("false", "true")) else as.numeric(column)
+    }
+    if (is.character(column)) column <- factor(column, design$xlevels[[names(frame)[i]]] %||% sort(unique(column)))
+    if (is.factor(column)) levels(column) <- sprintf("[%s]", levels(column))
+    frame[[i]] <- column
+  }
+  attr(frame, "terms") <- terms
+  matrix <- model.matrix(terms, frame, contrasts.arg = design$contrasts)
+  colnames(matrix) <- gsub("`", "", colnames(matrix), fixed = TRUE)
+  attr(matrix, "assign") <- c(0, own)[attr(matrix, "assign") + 1]
+  matrix
+}
+
+# The columns that are sent of a frame, and their names by term; for an interaction, its name in the command.
+term_columns <- function(design, frame, matrix) {
+  labels <- attr(design$terms, "term.labels")
+  factors <- attr(design$terms, "factors")
+  sent <- if (is.null(design$columns)) names(frame) else design$columns
+  products <- are_products(design)
   columns <- list()
   names <- list()
+  add <- function(name, column) {
+    if (name %in% names(columns)) {
+      fail("formula: two columns of the design would be named '", name, "'; rename a variable or a level")
+    }
+    columns[[name]] <<- column
+  }
+  made <- integer()  # variables that were added
   for (j in seq_along(labels)) {
-    if (kinds$plain[j]) {
-      name <- names(frame)[kinds$variable[j]]
-      column <- frame[[kinds$variable[j]]]
-      columns[[name]] <- if (is.character(column)) factor(column) else column
-      names[[labels[j]]] <- name
+    if (design$kinds$plain[j] || products[j]) {
+      used <- if (products[j]) which(factors[, j] > 0) else design$kinds$variable[j]
+      for (i in setdiff(used, made)) add(sent[i], if (is.character(frame[[i]])) factor(frame[[i]]) else frame[[i]])
+      made <- c(made, used)
+      names[[labels[j]]] <- paste(sent[used], collapse = ":")
     } else {
       own <- which(attr(matrix, "assign") == j)
-      for (k in own) columns[[colnames(matrix)[k]]] <- as.vector(matrix[, k])
+      for (k in own) add(colnames(matrix)[k], as.vector(matrix[, k]))
       names[[labels[j]]] <- colnames(matrix)[own]
     }
-  }
-  if (anyDuplicated(unlist(names))) {
-    fail("formula: two columns of the design would be named '", unlist(names)[anyDuplicated(unlist(names))],
-         "'; rename a variable or a level")
   }
   list(columns = columns, names = names)
 }
 
-design_columns <- function(design, frame) {
-  matrix <- if (!all(design$kinds$plain)) model.matrix(design$terms, frame, contrasts.arg = design$contrasts)
-  term_columns(design$terms, frame, design$kinds, matrix)$columns
+design_columns <- function(design, frame) term_columns(design, frame, design_matrix(design, frame))$columns
+
+# The terms as a formula of the command; NULL if each is a column.
+formula_text <- function(design, target) {
+  if (!any(are_products(design))) return()
+  factors <- attr(design$terms, "factors")
+  quoted <- function(names) sprintf("`%s`", names)
+  terms <- lapply(seq_along(design$names), function(j) {
+    if (!are_products(design)[j]) return(quoted(design$names[[j]]))
+    paste(quoted(design$columns[factors[, j] > 0]), collapse = ":")
+  })
+  paste(quoted(target), "~", paste(unlist(terms), collapse = " + "))
 }
 
 # The model frame of new rows, with missing values where there are any.
@@ -164,17 +254,17 @@ references <- function(columns, merge = NULL) {
   first[first != by_bytes]
 }
 
-# Returns the permutation from the command's order of levels, by bytes, to the order of R's levels.
-level_order <- function(names, levels) {
+# Returns the permutation from the command's order of levels, by bytes, to the order of R's levels. `heads` has for each
+# term with levels the names of its coefficients, in order.
+level_order <- function(names, heads) {
   order <- seq_along(names)
-  for (column in names(levels)) {
+  for (term in heads) {
     level <- rep(NA_integer_, length(names))
     rest <- character(length(names))  # for a softmax the class follows
-    for (i in seq_along(levels[[column]])) {
-      head <- sprintf("%s[%s]", column, levels[[column]][i])
-      found <- names == head | startsWith(names, paste0(head, "["))
+    for (i in seq_along(term)) {
+      found <- names == term[i] | startsWith(names, paste0(term[i], "["))
       level[found] <- i
-      rest[found] <- substring(names[found], nchar(head) + 1)
+      rest[found] <- substring(names[found], nchar(term[i]) + 1)
     }
     for (each in unique(rest[!is.na(level)])) {
       at <- which(!is.na(level) & rest == each)
@@ -182,6 +272,21 @@ level_order <- function(names, levels) {
     }
   }
   order
+}
+
+# The names of the coefficients of terms with levels, in R's order: the levels of the first variable change fastest.
+names_in_order <- function(design) {
+  if (is.null(design)) return(list())
+  factors <- attr(design$terms, "factors")
+  each <- function(name) if (is.null(design$levels[[name]])) name else sprintf("%s[%s]", name, design$levels[[name]])
+  heads <- lapply(seq_along(design$names), function(j) {
+    columns <- if (are_products(design)[j]) design$columns[factors[, j] > 0] else design$names[[j]]
+    if (by_matrix(design)[j] || !any(columns %in% names(design$levels))) return()
+    parts <- lapply(columns, each)
+    if (prod(lengths(parts)) > 1e5) return()  # these stay in the command's order
+    do.call(paste, c(unname(expand.grid(parts, stringsAsFactors = FALSE)), sep = ":"))
+  })
+  Filter(length, heads)
 }
 
 # Evaluates the argument `prior` with normal(), laplace(), student_t() and flat() as functions.

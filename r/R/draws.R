@@ -46,9 +46,9 @@ read_draws <- function(fit) {
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
   out <- file.path(folder, "draws.csv")
-  said <- run_command(c("export", run_of(fit), paste0("--out=", out), reference_flag(fit)))
+  files <- run_command(c("export", run_of(fit), paste0("--out=", out), reference_flag(fit)))$files
   names <- vapply(fit$report$parameters, `[[`, "", "name")
-  chains <- lapply(strsplit(said, "\n", fixed = TRUE)[[1]], function(path) {
+  chains <- lapply(files, function(path) {
     lines <- file(path, "r")
     on.exit(close(lines))
     while (startsWith(readLines(lines, 1, warn = FALSE), "#")) NULL

@@ -101,7 +101,13 @@ flymc <- function(formula, data = NULL, family = NULL, prior = NULL, weights = N
   }
   own[intersect(names(settings), c("positive", "order"))] <- NULL
   names <- stats::setNames("data", table)
-  report <- run_stage(c("fit", paths), run, c(own, settings), made$kept, quiet, names)
+  report <- tryCatch(
+    run_stage(c("fit", paths), run, c(own, settings), made$kept, quiet, names),
+    flymc_error = function(error) {
+      if (!is_path(data) || !identical(error$setting, "formula")) stop(error)
+      fail(conditionMessage(error), "; or read the file into a data frame, of which R makes all columns")
+    }
+  )
   if (is_path(data) && report$dropped > 0) {
     message(sprintf("%d rows were left out because values are missing", report$dropped))
   }
@@ -189,8 +195,7 @@ run_stage <- function(arguments, run, settings, kept, quiet, names = character()
 read_report <- function(arguments, quiet = TRUE, names = character()) {
   making <- arguments[1] != "summary"
   if (making && quiet) arguments <- c(arguments, "--quiet")
-  text <- run_command(c(arguments, "--json"), watch = making && !quiet, names = names)
-  jsonlite::parse_json(text, simplifyVector = TRUE, simplifyDataFrame = FALSE)
+  run_command(arguments, watch = making && !quiet, names = names)
 }
 
 checked_formula <- function(formula, data) {
@@ -217,22 +222,22 @@ prepare_frame <- function(formula, data, family, others, missing, given = list()
   found <- complete_frame(formula, data, others, missing)
   others <- others[names(found$others)]  # those that are not NULL
   found$frame <- with_references(found$frame, given$reference)
-  design <- learn_design(found$frame)
+  name <- gsub("`", "", deparse1(formula[[2]]), fixed = TRUE)
+  response <- learn_response(stats::model.response(found$frame), name, family_name(family), "trials" %in% names(others))
+  design <- learn_design(found$frame, names(response$columns))
   if (!is.null(given$merge_levels)) refuse_merging(design, found$frame)
   design$of_all_rows <- made_of_all_rows(design, data, found)
   frame <- right_side(found$frame)
   columns <- design_columns(design, frame)
-  name <- deparse1(formula[[2]])
-  if (is.name(formula[[2]])) name <- as.character(formula[[2]])
-  response <- learn_response(stats::model.response(found$frame), name, family_name(family), "trials" %in% names(others))
   twice <- intersect(names(columns), names(response$columns))
   if (length(twice)) fail("formula: '", twice[1], "' is the response and cannot explain it too")
-  settings <- c(list(target = name, family = response$family), response$settings)
+  text <- formula_text(design, name)
+  settings <- c(if (is.null(text)) list(target = name) else list(formula = text), list(family = response$family), response$settings)
   if (!design$intercept) settings$no_intercept <- TRUE
   if (length(first <- references(columns, given$merge_levels))) settings$reference <- first
   # Levels of a factor are names even if they look like numbers. A text column is not declared categorical, because it
   # may hold numbers with a few damaged values.
-  factors <- intersect(names(Filter(is.factor, frame)), names(columns))
+  factors <- intersect(design$columns[vapply(frame, is.factor, NA)], names(columns))
   if (length(factors)) settings$categorical <- I(factors)
   columns <- c(columns, response$columns)
   facts <- found$others
@@ -269,7 +274,7 @@ prepare_files <- function(formula, paths, family, others) {
   settings <- file_settings(formula)
   family <- family_name(family)
   given <- file_columns(others)
-  if (identical(family, "binomial") && is.null(given$trials)) family <- "logistic"
+  family <- without_trials(family, !is.null(given$trials))
   twice <- intersect(names(settings), names(given))
   if (length(twice)) fail(twice[1], ": the formula says this already; leave one of them out")
   settings <- c(settings, given, list(family = family))

@@ -42,9 +42,11 @@ kept_text <- function(kept) {
       terms = formula_tree(stats::formula(terms)), variables = lapply(as.list(attr(terms, "predvars"))[-1], as_tree),
       classes = attr(terms, "dataClasses"), xlevels = lapply(design$xlevels, function(x) I(enc2utf8(x))),
       contrasts = lapply(design$contrasts, contrast_tree), plain = I(design$kinds$plain), variable = I(design$kinds$variable),
-      names = lapply(design$names, function(x) I(enc2utf8(x))), levels = lapply(design$levels, function(x) I(enc2utf8(x))),
+      product = if (!is.null(design$columns)) I(design$kinds$product),
+      columns = if (!is.null(design$columns)) I(enc2utf8(design$columns)), names = lapply(design$names, function(x) I(enc2utf8(x))), levels = lapply(design$levels, function(x) I(enc2utf8(x))),
       intercept = design$intercept, of_all_rows = I(design$of_all_rows), others = lapply(design$others, as_tree)
     )
+    design <- Filter(Negate(is.null), design)  # designs of earlier versions have neither products nor names of columns
     for (part in c("classes", "xlevels", "contrasts", "names", "levels", "others")) design[[part]] <- named_list(design[[part]])
   }
   found <- list(language = "R", formula = formula_tree(kept$formula), reference_class = kept$reference_class, design = design)
@@ -120,12 +122,16 @@ read_kept <- function(text) {
   attr(terms, "dataClasses") <- stats::setNames(as.character(classes), names(classes))
   attr(terms, ".Environment") <- allowed_environment()
   kinds <- list(plain = as.logical(unlist(tree$plain)), variable = as.integer(unlist(tree$variable)))
+  columns <- if (!is.null(tree$columns)) texts_of(tree$columns)
+  if (!is.null(columns)) kinds$product <- as.logical(unlist(tree$product))
   need(!anyNA(unlist(kinds)) && all(lengths(kinds) == length(labels)) && all(kinds$variable %in% seq_along(variables)))
+  need(is.null(columns) || length(columns) == length(variables) && !anyDuplicated(columns))
   others <- from_named(tree$others, from_tree)
   for (other in others) check_expression(other)
   contrasts <- from_named(tree$contrasts, from_contrast_tree)
   kept$design <- list(
     terms = terms, xlevels = none_if_empty(from_named(tree$xlevels, texts_of)), contrasts = none_if_empty(contrasts), kinds = kinds,
+    columns = columns,
     names = from_named(tree$names, texts_of), levels = from_named(tree$levels, texts_of), intercept = attr(terms, "intercept") == 1,
     of_all_rows = texts_of(tree$of_all_rows), others = lapply(others, without_packages)
   )

@@ -153,8 +153,7 @@ loo_json <- function(command, fits, rows, seed, labels) {
   paths <- vapply(fits, run_of, "")
   tables <- unlist(lapply(fits, written_table))
   names <- c(stats::setNames(labels, paths), stats::setNames(rep("data", length(tables)), tables))
-  text <- run_command(c(command, paths, as_flags(list(rows = rows, seed = seed)), "--json"), names = names)
-  found <- jsonlite::parse_json(text, simplifyVector = TRUE, simplifyDataFrame = FALSE)
+  found <- run_command(c(command, paths, as_flags(list(rows = rows, seed = seed))), names = names)
   for (reason in found$warnings) warning(in_r(reason, names), call. = FALSE)
   found
 }

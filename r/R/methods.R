@@ -2,22 +2,31 @@
 
 #' @export
 print.flymc_fit <- function(x, ...) {
-  if (is.null(x$cache$text)) {
-    lines <- strsplit(run_command(c("summary", run_of(x), reference_flag(x))), "\n", fixed = TRUE)[[1]]
-    x$cache$text <- in_r(tables_in_order(lines, x$report$order))
-  }
+  report <- x$report
   cat("Family: ", x$family, "\nFormula: ", deparse1(x$formula), "\nRows: ", nobs(x), "\n\n", sep = "")
-  cat(x$cache$text, "\n", sep = "")
+  print_lines(shown_table(summary(x)))
+  if (length(report$remark)) cat("\n", in_r(report$remark), "\n", sep = "")
+  if (!is.null(report$parameters[[1]]$laplace)) {
+    cat("\nAgainst the Laplace approximation, in its standard deviations:\n")
+    print_lines(format(laplace_table(report), digits = 2))
+  }
+  cat("\n", in_r(c(report$choices, report$cost)), "\n", sep = "")
+  for (reason in reasons(report)) cat("Warning: ", reason, "\n", sep = "")
   invisible(x)
 }
 
-# Sorts the lines of the tables in a text by `order`. Long tables, which are shown in part, are not changed.
-tables_in_order <- function(lines, order) {
-  for (head in grep("^parameter ", lines)) {
-    rows <- head + seq_along(order)
-    if (identical(which(lines[head:length(lines)] == "")[1], length(order) + 2L)) lines[rows] <- lines[rows][order]
-  }
-  lines
+most_lines <- 40
+print_lines <- function(table) {
+  print(utils::head(table, most_lines), quote = FALSE, right = TRUE)
+  if (nrow(table) > most_lines) cat(nrow(table) - most_lines, " more lines are in `summary(fit)`\n", sep = "")
+}
+
+laplace_table <- function(report) {
+  take <- function(name) vapply(report$parameters, function(one) as.numeric(one$laplace[[name]] %||% NA), 0)
+  data.frame(
+    shift = take("shift"), shift_mcse = take("shift_mcse"), sd_ratio = take("sd_ratio"), sd_ratio_mcse = take("sd_ratio_mcse"),
+    row.names = vapply(report$parameters, `[[`, "", "name")
+  )
 }
 
 # The flag for the reference class of differences, if the response of the formula determines one.
@@ -46,7 +55,7 @@ summary.flymc_fit <- function(object, interval = 0.9, ...) {
     if (is.null(settings$reference_class)) settings$reference_class <- object$kept$reference_class
     if (!isTRUE(report$differences) && is.null(list(...)$reference_class)) settings$reference_class <- NULL
     flags <- as_flags(c(list(interval = interval), settings))
-    report <- in_order_of_levels(read_report(c("summary", run_of(object), flags)), object$kept$design$levels)
+    report <- in_order_of_levels(read_report(c("summary", run_of(object), flags)), object$kept$design)
   }
   take <- function(...) vapply(report$parameters, function(one) as.numeric(Reduce(`[[`, c(...), one) %||% NA), 0)
   ends <- sprintf("q%s", vapply(50 * (1 + c(-1, 1) * report$interval), format, "", digits = 10))
@@ -66,8 +75,8 @@ summary.flymc_fit <- function(object, interval = 0.9, ...) {
 
 `%||%` <- function(x, y) if (is.null(x)) y else x
 
-#' @export
-print.flymc_summary <- function(x, ...) {
+# The numbers of a summary as texts.
+shown_table <- function(x) {
   shown <- as.data.frame(x)
   for (name in names(shown)) {
     digits <- switch(name, ess_bulk = 0, ess_tail = 0, r_hat = 3, NULL)
@@ -77,7 +86,12 @@ print.flymc_summary <- function(x, ...) {
       formatC(shown[[name]], format = "f", digits = digits)
     }
   }
-  print(shown, quote = FALSE, right = TRUE)
+  shown
+}
+
+#' @export
+print.flymc_summary <- function(x, ...) {
+  print(shown_table(x), quote = FALSE, right = TRUE)
   for (reason in attr(x, "warnings")) cat("Warning: ", reason, "\n", sep = "")
   invisible(x)
 }
@@ -133,15 +147,8 @@ confint.flymc_fit <- function(object, parm, level = 0.95, ...) {
   table[parm, , drop = FALSE]
 }
 
-# Parameters that are not coefficients come after them: sigma, shape, and the cut points of ordered answers.
-is_coefficient <- function(fit) {
-  names <- vapply(fit$report$parameters, `[[`, "", "name")
-  last <- c(
-    gaussian = "sigma", student_t = "sigma", weibull = "sigma", lognormal = "sigma", loglogistic = "sigma",
-    negative_binomial = "shape", gamma = "shape"
-  )[fit$family]
-  !grepl("^cutpoint\\[.*\\|.*\\]$", names) & !(names %in% last & seq_along(names) == length(names))
-}
+# Other parameters are a residual scale, a shape, and the cut points of ordered answers.
+is_coefficient <- function(fit) vapply(fit$report$parameters, `[[`, "", "kind") == "coefficient"
 
 #' @export
 nobs.flymc_fit <- function(object, ...) object$report$table_rows %||% object$report$rows

@@ -43,18 +43,15 @@ predict.flymc_fit <- function(object, newdata, interval = 0.9, kind = NULL, time
   columns <- if (is.null(object$kept$design)) file_frame(first_folder(path), newdata) else new_columns(object, newdata, missing)
   whole <- whole_rows(columns, missing, table = "newdata")
   if (!any(whole)) fail("newdata: a value is missing in each row")
-  columns <- lapply(columns, `[`, whole)
-  refuse_infinite(columns, which(whole), "newdata")
+  # All rows are sent, so that messages number them as the user does. Those in which a value is missing stay empty.
+  columns <- lapply(columns, replace, !whole, NA)
+  refuse_infinite(columns, seq_along(whole), "newdata")
   table <- file.path(folder, "newdata.parquet")
   write_parquet(columns, table)
   run_command(
-    c("predict", path, table, paste0("--out=", out), as_flags(settings)),
-    names = stats::setNames("newdata", table), rows = which(whole)
+    c("predict", path, table, paste0("--out=", out), as_flags(settings)), names = stats::setNames("newdata", table)
   )
   found <- read_predictions(out, object)
-  at <- rep(NA_integer_, nrow(newdata))
-  at[whole] <- seq_len(nrow(found))
-  found <- found[at, , drop = FALSE]
   attr(found, "row.names") <- attr(newdata, "row.names")
   found
 }
@@ -125,9 +122,11 @@ names_in_formula <- function(text) {
 
 refuse_made_columns <- function(design) {
   if (is.null(design)) return()
+  factors <- attr(design$terms, "factors")
+  variables <- if (is.null(design$columns)) unlist(design$names) else design$columns[rowSums(factors > 0) > 0]
   made <- c(
-    unlist(design$names[!design$kinds$plain]),
-    setdiff(unlist(design$names), all.vars(design$terms)),
+    unlist(design$names[by_matrix(design)]),
+    setdiff(variables, all.vars(design$terms)),
     if (!is.null(attr(design$terms, "offset"))) "offset"
   )
   if (length(made)) {
@@ -143,7 +142,7 @@ read_predictions <- function(path, fit) {
   )
   found$row <- NULL
   if (!is.null(found$class)) {
-    found$class <- factor(found$class, levels = fit$report$classes, ordered = identical(fit$family, "ordinal"))
+    found$class <- factor(found$class, levels = fit$report$classes, ordered = identical(family_card(fit$family)$target, "ordered"))
   }
   found
 }

@@ -1,7 +1,19 @@
 # The left side of a formula, and the family that it implies.
 
-# Families of two classes, one of which counts as 1.
-two_classes <- c("logistic", "probit", "cloglog")
+# The command's list of families, `flymc families --json`. It is asked once for each command.
+families <- function() {
+  command <- find_command()
+  if (is.null(known_families[[command]])) known_families[[command]] <- run_command("families")
+  known_families[[command]]
+}
+known_families <- new.env()
+
+# The facts about a family; NULL if there is none of that name, which the command reports.
+family_card <- function(name) Find(function(card) identical(card$name, name), families()$families)
+
+# Names of families that a fact holds of, the most usual one first.
+families_that <- function(holds) vapply(Filter(holds, families()$families), `[[`, "", "name")
+families_of <- function(target) families_that(function(card) card$target == target)
 
 # Returns the command's name for a family, which is an object such as binomial("probit"), a function such as poisson, or
 # a text. NULL if no family is given: then the response decides.
@@ -38,22 +50,26 @@ learn_response <- function(response, name, family, trials = FALSE) {
   if (!is.null(dim(response)) && length(dim(response)) > 1) {
     fail("formula: the left side has ", ncol(response), " columns; a response is one, or cbind(successes, failures)")
   }
-  # In R, "binomial" with one column and without trials means a logistic regression.
-  if (identical(family, "binomial") && !trials) family <- "logistic"
+  family <- without_trials(family, trials)
   if (is.character(response)) response <- factor(response)
-  if (is.null(family)) family <- if (trials) "binomial" else default_family(response, name)
+  if (is.null(family)) family <- if (trials) family_of_trials() else default_family(response, name)
+  target <- family_card(family)$target
   settings <- list()
   if (is.factor(response)) {
     response <- droplevels(response)
-    if (family %in% two_classes && nlevels(response) == 2) settings$positive <- levels(response)[2]
-    if (family == "ordinal" && is.ordered(response)) settings$order <- I(levels(response))
+    if (identical(target, "two_classes") && nlevels(response) == 2) settings$positive <- levels(response)[2]
+    if (identical(target, "ordered") && is.ordered(response)) settings$order <- I(levels(response))
   }
   reference <- if (is.factor(response)) levels(response)[1]
   list(
     columns = stats::setNames(list(as_column(response)), name), family = family,
-    settings = settings, reference_class = if (family == "softmax") reference
+    settings = settings, reference_class = if (identical(target, "classes")) reference
   )
 }
+
+# The family of successes among trials. In R, "binomial" with one column and without trials means a logistic regression.
+family_of_trials <- function() families_that(function(card) card$trials)[1]
+without_trials <- function(family, trials) if (isTRUE(family_card(family)$trials) && !trials) families()$default else family
 
 as_column <- function(x) {
   if (is.factor(x)) return(factor(as.character(x), levels = levels(x)))
@@ -64,9 +80,10 @@ as_column <- function(x) {
 }
 
 default_family <- function(response, name) {
-  if (is.ordered(response) && nlevels(droplevels(response)) > 2) return("ordinal")
-  if (is.factor(response)) return(if (nlevels(droplevels(response)) > 2) "softmax" else "logistic")
-  if (is.logical(response) || all(response %in% c(0, 1))) return("logistic")
+  classes <- if (is.factor(response)) nlevels(droplevels(response)) else 2
+  if (is.ordered(response) && classes > 2) return(families_of("ordered")[1])
+  if (classes > 2) return(families_of("classes")[1])
+  if (is.factor(response) || is.logical(response) || all(response %in% c(0, 1))) return(families_of("two_classes")[1])
   fail(
     "family: the response '", name, "' is numeric; name its family, such as gaussian(), \"student_t\", poisson() for ",
     "counts, or \"lognormal\" for amounts"
@@ -78,22 +95,25 @@ times_response <- function(response, name, family) {
   if (!identical(kind, "right")) {
     fail("formula: Surv() of type '", kind, "' is not fitted here; times may be censored on the right: Surv(time, event)")
   }
-  if (is.null(family)) fail("family: times until an event take \"weibull\", \"lognormal\" or \"loglogistic\"; name one")
+  if (is.null(family)) {
+    known <- quoted(families_that(function(card) card$times))
+    fail("family: times until an event take ", paste(known[-length(known)], collapse = ", "), " or ", known[length(known)], "; name one")
+  }
   columns <- list(as.vector(response[, "time"]), as.vector(response[, "status"]))
   names(columns) <- c(name, paste("event of", name))
   list(columns = columns, family = family, settings = list(event = names(columns)[2]))
 }
 
 counts_response <- function(response, name, family) {
-  if (is.null(family)) family <- "binomial"
-  if (family == "logistic") family <- "binomial"
-  if (family %in% two_classes) {
+  if (is.null(family) || family == families()$default) family <- family_of_trials()
+  card <- family_card(family)
+  if (identical(card$target, "two_classes")) {
     fail(
       "family: cbind(successes, failures) is fitted with the link logit; for ", family, " make two rows of each, with ",
       "a response of 1 and 0 and the counts as weights"
     )
   }
-  if (family != "binomial") fail("family: cbind(successes, failures) is a response of binomial(), and not of ", family)
+  if (!isTRUE(card$trials)) fail("family: cbind(successes, failures) is a response of binomial(), and not of ", family)
   columns <- list(as.vector(response[, 1]), as.vector(response[, 1] + response[, 2]))
   names(columns) <- c(name, paste("trials of", name))
   list(columns = columns, family = family, settings = list(trials = names(columns)[2]))

@@ -89,13 +89,13 @@ new_fit <- function(run, report, kept, call = NULL) {
   if (isTRUE(report$differences) && !is.null(other) && other != report$classes[1]) {
     fit$report <- read_report(c("summary", run$path, paste0("--reference-class=", other)))
   }
-  fit$report <- in_order_of_levels(fit$report, kept$design$levels)
+  fit$report <- in_order_of_levels(fit$report, kept$design)
   fit
 }
 
 # Sorts the parameters of a report by R's order of levels. `order` has their positions in the command's order.
-in_order_of_levels <- function(report, levels) {
-  report$order <- level_order(vapply(report$parameters, `[[`, "", "name"), levels)
+in_order_of_levels <- function(report, design) {
+  report$order <- level_order(vapply(report$parameters, `[[`, "", "name"), names_in_order(design))
   for (name in c("parameters", "laplace_mean", "laplace_sd")) {
     if (length(report[[name]]) == length(report$order)) report[[name]] <- report[[name]][report$order]
   }

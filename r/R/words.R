@@ -1,20 +1,13 @@
-# Translates messages of the command to R. # The package makes the command print mentions of settings between single
-# angle quotation marks (here < and >): <missing = drop>, <flymc resume run>. This file turns them into missing = "drop"
-# and flymc_resume("run").
+# Translates messages of the command to R. The package makes the command print mentions of settings between single angle
+# quotation marks (here < and >): <missing = drop>, <flymc resume run>. This file turns them into missing = "drop" and
+# flymc_resume("run").
 
-# `names` are replacements, named by the texts that they replace; `rows` are the user's numbers of the rows that were
-# sent.
-in_r <- function(lines, names = character(), rows = NULL) {
-  text <- paste(lines[!grepl("^`flymc [a-z]+ --help` |^its rows are kept; ", lines)], collapse = "\n")
+# `names` are replacements, named by the texts that they replace.
+in_r <- function(lines, names = character()) {
+  text <- paste(lines, collapse = "\n")
   for (name in base::names(names)) text <- gsub(name, names[[name]], text, fixed = TRUE)
   text <- gsub(" \\(\u2039exclude( = [^\u203a]*)?\u203a\\)", " of the formula", text)
-  text <- gsub_by("\u2039([^\u2039\u203a]+)\u203a", text, function(inside) spell(inside))
-  text <- gsub("`flymc summary [^`]* --all`", "`summary(fit)`", text)
-  text <- gsub_by("`flymc resume ([^`]+)`", text, function(run) paste0("`", call_text("flymc_resume", run), "`"))
-  text <- gsub("`flymc [a-z]+` has no flag '?--", "there is no argument '--", text)
-  text <- gsub("(there is no argument '--[a-z0-9-]+)'?", "\\1'", text)
-  if (!is.null(rows)) text <- gsub_by("\\brow ([0-9]+)\\b", text, function(row) paste("row", rows[as.integer(row)]))
-  gsub_by("--([a-z][a-z0-9-]*)", text, argument)
+  gsub_by("\u2039([^\u2039\u203a]+)\u203a", text, spell)
 }
 
 # Translates a mention, given without its marks.
@@ -53,12 +46,11 @@ gsub_by <- function(pattern, text, change) {
   text
 }
 
-# The end of a message about an unknown name: the nearest name, or all names.
+ask_whether <- function(names) sprintf("; did you mean %s?", paste0("'", names, "'", collapse = " or "))
+
+# The end of a message about an unknown name: the nearest name, or all names, as the command finds them.
 did_you_mean <- function(name, known) {
-  most <- if (nchar(name) < 3) 0 else max(1, nchar(name) %/% 3)  # letters that may differ
-  close <- known[adist(tolower(name), tolower(known))[1, ] <= most]
-  if (length(close)) return(sprintf("; did you mean %s?", paste0("'", head(close, 3), "'", collapse = " or ")))
   if (length(known) == 0) return("")
-  more <- if (length(known) > 10) sprintf(" and %d more", length(known) - 10) else ""
-  sprintf("; there are %s%s", paste0("'", head(known, 10), "'", collapse = ", "), more)
+  known <- utils::head(known, 1000)  # a command line is short
+  run_command(c("closest", "--", enc2utf8(c(name, known))))$said
 }

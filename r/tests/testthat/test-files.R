@@ -37,9 +37,28 @@ test_that("what is missing in a column that the fit does not use says nothing", 
   }
 })
 
-test_that("more than main effects is refused", {
-  expect_error(flymc(ill ~ age * years, path), "and not age * years; make a column of it, or read the file", fixed = TRUE)
-  expect_error(flymc(ill ~ poly(age, 2), path), "and not poly(age, 2)", fixed = TRUE)
+test_that("interactions and functions of columns of a file are the command's", {
+  whole <- d[-(5:8), ]
+  formulas <- c(
+    ill ~ age * region + smoker, ill ~ log(years) + I(years^2) + factor(trials):years, ill ~ (dose + region)^2,
+    ill ~ as.factor(trials) * years
+  )
+  for (formula in formulas) {
+    fit <- suppressMessages(flymc(formula, path, prior = "flat", draws = 500, reference = if ("dose" %in% all.vars(formula)) c(dose = "none")))
+    other <- glm(formula, binomial(), if ("age" %in% all.vars(formula)) whole else d)
+    expect_length(coef(fit), length(coef(other)))
+    new <- whole[1:20, ]
+    eta <- qlogis(predict(fit, new, kind = "mean")$mean)
+    expect_equal(eta, unname(predict(other, new)), tolerance = 0.1)
+  }
+  offset <- suppressWarnings(flymc(visits ~ dose * smoker + offset(log(years)), path, poisson))
+  expect_identical(coef(offset), coef(suppressWarnings(flymc(visits ~ dose * smoker, path, poisson, exposure = years))))
+  expect_true("region[north]:age" %in% names(coef(suppressMessages(flymc(ill ~ region * age, path)))))
+})
+
+test_that("what the command's formulas lack is refused", {
+  expect_error(flymc(ill ~ poly(age, 2), path), "there is no function 'poly'.*; or read the file into a data frame")
+  expect_error(flymc(ill ~ age + (1 | region), path), "groups with partial pooling")
   expect_error(flymc(log(score) ~ age, path), "and not log(score)", fixed = TRUE)
   expect_error(flymc(ill ~ 0 + age, path), "keeps its intercept")
   expect_error(flymc(ill ~ agee, path), "there is no column 'agee' \\(a feature\\); did you mean 'age'")

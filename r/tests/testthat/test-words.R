@@ -14,10 +14,17 @@ test_that("settings and actions are spelled as arguments and calls", {
   expect_identical(said(marked("leave it out (<exclude = x>); more")), "leave it out of the formula; more")
   expect_identical(said(marked("<flymc resume a \"b\"> goes on")), "`flymc_resume(\"a \\\"b\\\"\")` goes on")
   expect_identical(said(marked("<flymc sample run> draws")), "`update(fit)` draws")
-  expect_identical(
-    said("`flymc fit` has no flag --foo-bar; did you mean '--foo'?", "`flymc fit --help` shows what it takes, and an example"),
-    "there is no argument 'foo_bar'; did you mean 'foo'?"
+})
+
+test_that("failures of the command are read as JSON", {
+  progress <- c("ingest   : 10 rows", "")
+  line <- "{\"code\":\"unknown_flag\",\"message\":\"no\",\"setting\":\"foo-bar\",\"meant\":[\"foo\",\"bar-foo\"]}"
+  expect_identical(flymc:::progress_lines(c(progress, line)), progress[1])
+  failure <- flymc:::failure_of(c(progress, line))
+  expect_error(
+    flymc:::refuse(failure, 2L, character()), "^there is no argument 'foo_bar'; did you mean 'foo' or 'bar_foo'\\?$", class = "flymc_error"
   )
+  expect_error(flymc:::refuse(flymc:::failure_of(progress), -9L, character()), "ended with status -9 and gave no reason\ningest")
 })
 
 test_that("flags are made of settings", {
