@@ -37,6 +37,11 @@ def formula(text: str, others: Sequence[str]) -> dict[str, list[str]]:
     The target of a formula, its intercept (1 or 0), its columns and the names of its terms; `.` stands for the others. An InputError if it is not one that is read while the table streams.
     """
 
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """
+    The end of a message about a misspelt name: the names that it may mean, or all.
+    """
+
 def place_and_key(path: str) -> tuple[str, str] | None:
     """
     The place of an object in a store, as an address that ends in the key 'x', and the key of the object.
@@ -147,7 +152,24 @@ def open_study(path: str) -> list[Run]:
 def plan(settings: Mapping[str, Sequence[str]], json: bool = False) -> str:
     """The rows, parameters, memory, passes and time of a fit."""
 
-def predict(runs: Sequence[Run], table: Sequence[str], out: str, interval: float, draws: int, missing: str, delimiter: str, kind: str, times: Sequence[float], threads: int) -> int:
+class PredictOptions:
+    """What to predict, of which table, and how."""
+
+    def __init__(self, *, interval: float, kind: str, times: Sequence[float] = [], draws: int, threads: int, missing: str, delimiter: str) -> None: ...
+
+    @property
+    def table(self) -> list[str]: ...
+
+    @table.setter
+    def table(self, arg: Sequence[str], /) -> None: ...
+
+    @property
+    def missing(self) -> str: ...
+
+    @property
+    def delimiter(self) -> str: ...
+
+def predict(runs: Sequence[Run], options: PredictOptions, out: str) -> int:
     """Predictions for a table's rows by the runs of a study, to a file."""
 
 def rows_of_parts(runs: Sequence[Run], rows: Sequence[int]) -> list[tuple[list[int], list[int]]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from . import _core
 from ._core import InputError
 
 if TYPE_CHECKING:
@@ -22,19 +22,14 @@ TIMES = {  # by their names in pandas
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Returns the end of a message about an unknown name: the nearest name, or all names; worded as by the command.
+    """Returns the end of a message about an unknown name: the nearest name, or all names, as in the command.
 
     >>> did_you_mean("agee", ["age", "income"])
     "; did you mean 'age'?"
     >>> did_you_mean("weight", ["age", "income"])
     "; there are 'age', 'income'"
     """
-    known = [str(other) for other in known]
-    folded = {other.lower(): other for other in known}
-    if close := get_close_matches(name.lower(), folded, n=3, cutoff=0.7):
-        return "; did you mean " + " or ".join(repr(folded[other]) for other in close) + "?"
-    more = f" and {len(known) - 10} more" if len(known) > 10 else ""
-    return "; there are " + ", ".join(map(repr, known[:10])) + more
+    return _core.did_you_mean(name, [str(other) for other in known])
 
 
 def no_number(name: str, kind: str, leave_out: str) -> InputError:

@@ -14,12 +14,13 @@ from typing import Any
 from . import _core, arrays, folders, tables
 from .columns import did_you_mean
 from .fits import Fit
-from .formulas import Design, by_terms, streamed
+from .formulas import Design, streamed
 from .hurdles import HurdleFit
 from .launchers import warn_of_lone_fits
 from .opening import complete
 from .priors import Priors, prior_text
 from .settings import words
+from .spelling import by_terms
 
 NO_CUTS = "formula: the cut points of an ordered target are its intercepts; leave out '- 1' or '0 +'"
 

@@ -17,6 +17,7 @@ from ._core import InputError
 from .columns import did_you_mean, whole_rows
 from .expressions import State, check_state
 from .sides import Side, from_json, read_factors, to_json
+from .spelling import spelled, term_name
 
 if TYPE_CHECKING:
     import formulaic
@@ -42,27 +43,6 @@ def streamed(text: str, names: Iterable[str]) -> dict[str, list[str]] | None:
     return said if {*said["target"], *said["columns"]} <= set(known) else None
 
 
-def by_terms(prior: Any) -> Any:
-    """Returns priors per term with the program's names of terms.
-
-    >>> by_terms({"C(region)": 1, "Intercept": 2, "I(x ** 2):C(g)": 3, "region[north]": 4, None: 5})
-    {'region': 1, 'intercept': 2, 'I(x^2):g': 3, 'region[north]': 4, None: 5}
-    """
-
-    def name(term: Any) -> Any:
-        if term in (None, "Intercept"):
-            return term and "intercept"
-        if isinstance(term, str) and re.search(r"[-+]", term):  # a name; read as a formula it would be several terms
-            return term[1:-1] if re.fullmatch("`[^`]*`", term) else term
-        try:
-            terms = _core.formula(f"a ~ {term}" if term != "a" else "b ~ a", [])["terms"]
-        except InputError:
-            return term
-        return terms[0] if len(terms) == 1 else term
-
-    return {name(term): of for term, of in prior.items()} if isinstance(prior, Mapping) else prior
-
-
 class Design:
     """The right side of a formula, with the levels, knots and means that it learnt from its table.
 
@@ -70,11 +50,17 @@ class Design:
     >>> frame = pandas.DataFrame({"y": [0, 1, 0, 1], "x": [1.0, 2.0, 4.0, 3.0], "g": ["a", "b", "c", "a"]})
     >>> design, table, target = Design.learn("y ~ x + C(g)", frame)
     >>> design.columns, design.intercept, target
-    (['x', 'C(g)[T.b]', 'C(g)[T.c]'], True, 'y')
+    (['x', 'g[b]', 'g[c]'], True, 'y')
     """
 
     def __init__(
-        self, side: Side, spec: formulaic.ModelSpec, state: State, terms: dict[str, list[str]], of_all_rows: Sequence[str] = ()
+        self,
+        side: Side,
+        spec: formulaic.ModelSpec,
+        state: State,
+        terms: dict[str, list[str]],
+        of_all_rows: Sequence[str] = (),
+        made: Sequence[str] | None = None,
     ):
         self.side = side
         self.spec = spec  # with the levels
@@ -82,6 +68,7 @@ class Design:
         self.terms = terms  # the columns of each
         self.of_all_rows = list(of_all_rows)  # columns that cannot be computed for new rows: x - x.mean()
         self.columns = [name for names in terms.values() for name in names if name != "Intercept"]
+        self.made = self.columns if made is None else list(made)  # formulaic's names of the columns; earlier versions kept these
         self.intercept = any("Intercept" in names for names in terms.values())
 
     @classmethod
@@ -109,9 +96,11 @@ class Design:
         state: State = {}
         matrix = _materialise(right, right.spec(), state, rows)
         spec = matrix.model_spec
-        names = [str(name) for name in spec.column_names]
+        made = [str(name) for name in spec.column_names]
+        names = spelled(made, right, [name for name in rows.columns if rows[name].dtype == bool])
         indices = zip(formula.rhs, spec.term_indices.values(), strict=True)
-        design = cls(right, spec, state, {str(term): [names[i] for i in at] for term, at in indices})
+        terms = {str(term): [names[i] for i in at] for term, at in indices}
+        design = cls(right, spec, state, terms, made=[name for name in made if name != "Intercept"])
         if not design.columns:
             raise InputError(f"formula '{text}': there is nothing that explains the target; name a column")
         table = design._table(matrix, rows, missing)
@@ -173,9 +162,9 @@ class Design:
                 alone = _materialise(self.side, self.spec, self.state, rows.iloc[[at]])
             except InputError:  # no column of numbers for one row: there is nothing to compare
                 continue
-            for name in self.columns:
-                here, among = float(alone[name].iloc[0]), float(matrix[name].iloc[at])
-                if not np.isclose(here, among, rtol=1e-6, atol=1e-9 * np.abs(matrix[name]).max(), equal_nan=True):
+            for name, made in zip(self.columns, self.made, strict=True):
+                here, among = float(alone[made].iloc[0]), float(matrix[made].iloc[at])
+                if not np.isclose(here, among, rtol=1e-6, atol=1e-9 * np.abs(matrix[made]).max(), equal_nan=True):
                     found[name] = None
         return list(found)
 
@@ -183,20 +172,23 @@ class Design:
         """Returns priors per column from priors per term."""
         if not isinstance(prior, Mapping):
             return prior
+        # Terms and columns may be named as formulaic names them, too.
+        terms = {term_name(term): columns for term, columns in self.terms.items()} | self.terms
+        columns = {column: [column] for column in self.columns} | {made: [name] for made, name in zip(self.made, self.columns, strict=True)}
         # A prior for a column itself comes last and overrides that of its term.
-        names = sorted(prior, key=lambda term: term in self.columns)
+        names = sorted(prior, key=lambda term: term in columns)
         expanded = {}
         for term in names:
-            for column in [None] if term is None else self.terms.get(term, [term]):
+            for column in [None] if term is None else terms.get(term) or columns.get(term) or terms.get(term_name(term), [term]):
                 expanded["intercept" if column == "Intercept" else column] = prior[term]
         return expanded
 
     def _table(self, matrix: Any, rows: pandas.DataFrame, missing: str) -> pa.Table:
-        if [str(name) for name in matrix.columns if name != "Intercept"] != self.columns:
-            raise InputError(f"data: the formula gives the columns {list(matrix.columns)} here, not {self.columns}")
+        if [str(name) for name in matrix.columns if name != "Intercept"] != self.made:
+            raise InputError(f"data: the formula gives the columns {list(matrix.columns)} here, not {self.made}")
         columns = {}
-        for name in self.columns:
-            values = np.ascontiguousarray(matrix[name], dtype=float)
+        for name, made in zip(self.columns, self.made, strict=True):
+            values = np.ascontiguousarray(matrix[made], dtype=float)
             bad = np.isinf(values) if missing == "drop" else ~np.isfinite(values)
             if bad.any():
                 raise self._not_a_number(name, values, int(np.argmax(bad)), rows)
@@ -225,6 +217,7 @@ class Design:
                 "language": "Python",
                 "terms": self.side.terms,
                 "columns": list(self.terms.items()),
+                "made": self.made,
                 "of_all_rows": self.of_all_rows,
                 "transforms": to_json(self.state),
                 "encoders": [
@@ -271,9 +264,13 @@ class Design:
             if kind is Factor.Kind.CATEGORICAL and "categories" not in learnt:
                 raise ValueError("categories")
         texts = [text for term, columns in kept["columns"] for text in [term, *columns]]
-        if not all(isinstance(text, str) for text in [*texts, *kept.get("of_all_rows", ())]):
+        made = kept.get("made")
+        if not all(isinstance(text, str) for text in [*texts, *kept.get("of_all_rows", ()), *(made or ())]):
             raise ValueError("columns")
-        return cls(side, side.spec(encoders), state, dict(kept["columns"]), kept.get("of_all_rows", ()))
+        design = cls(side, side.spec(encoders), state, dict(kept["columns"]), kept.get("of_all_rows", ()), made)
+        if len(design.made) != len(design.columns):
+            raise ValueError("made")
+        return design
 
 
 def _with_powers(text: str) -> str:

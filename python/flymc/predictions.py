@@ -5,7 +5,6 @@ from __future__ import annotations
 import pathlib
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,21 +13,12 @@ from . import _core, arrays, tables
 from .formulas import Design
 
 
-@dataclass
-class Options:
-    """The arguments of `Fit.predict`, as the command names them."""
-
-    interval: float
-    kind: str
-    times: Sequence[float]
-    draws: int
-    threads: int
-    missing: str
-    delimiter: str
-
-
 def predicted(
-    runs: Sequence[_core.Run], settings: Mapping[str, Sequence[str]], design: Design | None, new: Any, options: Options
+    runs: Sequence[_core.Run],
+    settings: Mapping[str, Sequence[str]],
+    design: Design | None,
+    new: Any,
+    options: _core.PredictOptions,
 ) -> Any:
     """Returns a data frame with a line per row of `new`, by the runs of a study."""
     import pandas
@@ -53,10 +43,8 @@ def predicted(
             tables.write(new, spool)
             paths = [str(spool)]
         with tables.named(paths):
-            _core.predict(
-                runs, paths, str(out), options.interval, options.draws, options.missing, options.delimiter, options.kind,
-                options.times, options.threads,
-            )
+            options.table = paths
+            _core.predict(runs, options, str(out))
         predictions = parquet.read_table(out).to_pandas().drop(columns="row")
     if isinstance(new, pandas.DataFrame):
         predictions.index = new.index

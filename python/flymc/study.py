@@ -10,12 +10,13 @@ from typing import Any, Self
 import numpy as np
 
 from . import _core, folders
-from .formulas import Design, by_terms
+from .formulas import Design
 from .leave_one_out import Loo, loo_of
 from .plots import Plots
-from .predictions import Options, predicted
+from .predictions import predicted
 from .priors import Priors, prior_text
 from .settings import words
+from .spelling import by_terms
 
 
 class Study(Plots):
@@ -100,7 +101,15 @@ class Study(Plots):
         >>> fit.predict({"age": [0.0, 3.0], "income": [0.0, 8.0]}, kind="target")["upper"].tolist()
         [1.0, 0.0]
         """
-        options = Options(interval, kind or "", [float(t) for t in times], draws, threads, missing, delimiter)
+        options = _core.PredictOptions(
+            interval=interval,
+            kind=kind or "",
+            times=[float(time) for time in times],
+            draws=draws,
+            threads=threads,
+            missing=missing,
+            delimiter=delimiter,
+        )
         return predicted(self._runs, self.settings, self._design, new, options)
 
     def loo(self, rows: int = 1000, seed: int = 0) -> Loo:

@@ -12,6 +12,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "flymc/core/files.hpp"
+#include "flymc/core/names.hpp"
 #include "flymc/data/files/encoding/formula.hpp"
 #include "flymc/data/files/table/source.hpp"
 #include "flymc/data/files/table/table.hpp"
@@ -104,6 +105,10 @@ void bind_settings(nb::module_& m) {
       "The target of a formula, its intercept (1 or 0), its columns and the names of its terms; `.` stands for the "
       "others. "
       "An InputError if it is not one that is read while the table streams.");
+  m.def(
+      "did_you_mean",
+      [](const std::string& name, const std::vector<std::string>& known) { return did_you_mean(name, known); },
+      "name"_a, "known"_a, "The end of a message about a misspelt name: the names that it may mean, or all.");
   m.def("place_and_key", &place_and_key, "path"_a,
         "The place of an object in a store, as an address that ends in the key 'x', and the key of the object.");
   m.def(

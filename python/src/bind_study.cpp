@@ -49,11 +49,8 @@ std::string plan(const Words& words, bool json) {
   return json ? out + "}" : out;
 }
 
-std::int64_t predict_by(const std::vector<const Run*>& runs, const std::vector<std::string>& table,
-                        const std::string& out, double interval, std::int64_t draws, const std::string& missing,
-                        const std::string& delimiter, const std::string& kind, const std::vector<double>& times,
-                        int threads) {
-  return flymc::predict(directories(runs), {table, delimiter, missing, interval, draws, kind, times, threads}, out);
+std::int64_t predict_by(const std::vector<const Run*>& runs, const PredictOptions& options, const std::string& out) {
+  return flymc::predict(directories(runs), options, out);
 }
 
 std::vector<std::tuple<std::vector<std::size_t>, std::vector<RowId>>> rows_of_parts_of(
@@ -76,8 +73,26 @@ void bind_study(nb::module_& m) {
       "The runs in a folder: one, or one for each part of the target.");
   m.def("plan", &plan, "settings"_a, "json"_a = false, Free(),
         "The rows, parameters, memory, passes and time of a fit.");
-  m.def("predict", &predict_by, "runs"_a, "table"_a, "out"_a, "interval"_a, "draws"_a, "missing"_a, "delimiter"_a,
-        "kind"_a, "times"_a, "threads"_a, Free(), "Predictions for a table's rows by the runs of a study, to a file.");
+  nb::class_<PredictOptions>(m, "PredictOptions", "What to predict, of which table, and how.")
+      .def(
+          "__init__",
+          [](PredictOptions* self, double interval, const std::string& kind, const std::vector<double>& times,
+             std::int64_t draws, int threads, const std::string& missing, const std::string& delimiter) {
+            new (self) PredictOptions{.delimiter = delimiter,
+                                      .missing = missing,
+                                      .interval = interval,
+                                      .draws = draws,
+                                      .kind = kind,
+                                      .times = times,
+                                      .threads = threads};
+          },
+          nb::kw_only(), "interval"_a, "kind"_a, "times"_a = std::vector<double>(), "draws"_a, "threads"_a, "missing"_a,
+          "delimiter"_a)
+      .def_rw("table", &PredictOptions::table)
+      .def_ro("missing", &PredictOptions::missing)
+      .def_ro("delimiter", &PredictOptions::delimiter);
+  m.def("predict", &predict_by, "runs"_a, "options"_a, "out"_a, Free(),
+        "Predictions for a table's rows by the runs of a study, to a file.");
   m.def(
       "rows_of_parts", &rows_of_parts_of, "runs"_a, "rows"_a, Free(),
       "For each run of a study but the first: positions in `rows`, which the first run numbers, and its own numbers.");

@@ -18,6 +18,7 @@
 #include "flymc/run/files/check/check.hpp"
 #include "flymc/run/files/check/replicates.hpp"
 #include "flymc/run/files/compare/inspect.hpp"
+#include "flymc/run/files/compare/loo.hpp"
 #include "flymc/run/files/folder/report.hpp"
 #include "flymc/run/files/folder/run_draws.hpp"
 #include "flymc/run/files/reading/reported_draws.hpp"

@@ -10,7 +10,7 @@ print.flymc_fit <- function(x, ...) {
     cat("\nAgainst the Laplace approximation, in its standard deviations:\n")
     print_lines(format(laplace_table(report), digits = 2))
   }
-  cat("\n", in_r(c(report$choices, report$cost)), "\n", sep = "")
+  cat("\n", in_r(c(report$choices, trimws(report$cost))), "\n", sep = "")
   for (reason in reasons(report)) cat("Warning: ", reason, "\n", sep = "")
   invisible(x)
 }

@@ -34,7 +34,7 @@ std::vector<std::string> close_names(std::string_view name, const std::vector<st
   std::vector<std::string> close;
   for (const auto& other : known) {
     const std::size_t distance = edits(name, other);
-    if (distance > least) continue;
+    if (distance > least || distance >= name.size()) continue;  // a name that shares no letter is another name
     if (distance < least) close.clear();
     least = distance;
     close.push_back(other);

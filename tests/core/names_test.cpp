@@ -10,6 +10,8 @@ TEST(Names, TheClosestAreOffered) {
   EXPECT_EQ(closest("aeg", {"age", "income"}), "did you mean 'age'?");
   EXPECT_EQ(close_names("bat", {"cat", "hat", "dog"}), (std::vector<std::string>{"cat", "hat"}));
   EXPECT_TRUE(close_names("zebra", {"age", "income"}).empty());
+  EXPECT_TRUE(close_names("w", {"x", "y"}).empty());
+  EXPECT_EQ(close_names("W", {"w", "x"}), (std::vector<std::string>{"w"}));
   EXPECT_EQ(closest("bat", {"cat", "hat", "dog"}), "did you mean 'cat' or 'hat'?");
   EXPECT_EQ(closest("INCOME", {"age", "income"}), "did you mean 'income'?");
   EXPECT_EQ(closest("zebra", {"age", "income"}), "");

@@ -25,7 +25,7 @@ class BadEncoding : public testing::Test {
 TEST_F(BadEncoding, Names) {
   const std::string csv = "age,income,y\n1,2,0\n2,2.5,1\n";
   options_.target.name = "z";
-  EXPECT_TRUE(says(refusal(csv), {"no column 'z' (the target)", "did you mean 'y'?"}));
+  EXPECT_TRUE(says(refusal(csv), {"no column 'z' (the target)", "there are 'age', 'income', 'y'"}));
   options_ = {.target = {.name = "y"}, .columns = {"aeg"}, .exclude = {}, .categorical = {}};
   EXPECT_TRUE(says(refusal(csv), {"no column 'aeg' (a feature)", "did you mean 'age'?"}));
   options_.columns = {"y"};
