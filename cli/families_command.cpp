@@ -25,7 +25,7 @@ const char* name_of(TargetKind kind) {
 }
 
 std::string families_json() {
-  Json out = {{"default", Settings().family}, {"families", Json::array()}, {"hurdles", Json::array()}};
+  Json out = {{"default", Settings().family}, {"families", Json::array()}, {"composites", Json::array()}};
   for (const FamilyCard& card : all_families()) {
     Json settings = Json::array();
     for (const FamilyParameter& parameter : card.parameters) settings.push_back(parameter.name);
@@ -40,8 +40,11 @@ std::string families_json() {
                                {"ratio", card.ratio.name},
                                {"settings", settings}});
   }
-  for (const HurdleCard& card : all_hurdles())
-    out["hurdles"].push_back({{"name", card.name}, {"zero", card.zero}, {"count", card.count}});
+  for (const CompositeCard& card : all_composites()) {
+    Json parts = Json::array();
+    for (const PartCard& part : card.parts) parts.push_back({{"name", part.name}, {"family", part.family}});
+    out["composites"].push_back({{"name", card.name}, {"parts", parts}});
+  }
   return out.dump(2) + "\n";
 }
 
@@ -57,9 +60,11 @@ std::string families_text() {
                                                : "numbers";
     out += fmt::format("{:18} {}\n", card.name, target);
   }
-  for (const HurdleCard& card : all_hurdles())
-    out += fmt::format("{:18} counts, in two fits: {} of whether they are above 0, and {}\n", card.name, card.zero,
-                       card.count);
+  for (const CompositeCard& card : all_composites()) {
+    std::vector<std::string> parts;
+    for (const PartCard& part : card.parts) parts.push_back(fmt::format("{} ({})", part.name, part.family));
+    out += fmt::format("{:18} several fits: {}\n", card.name, joined(parts, ", "));
+  }
   return out;
 }
 

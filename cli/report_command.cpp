@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "flags.hpp"
+#include "flymc/core/names.hpp"
 #include "flymc/run/report.hpp"
 #include "flymc/show/files/report_page.hpp"
 #include "json.hpp"

@@ -96,7 +96,8 @@ def test_families_are_listed(folder):
     assert cards["ordinal"]["target"] == "ordered" and cards["softmax"]["target"] == "classes"
     assert cards["binomial"]["trials"] and cards["poisson"]["counts"] and cards["weibull"]["times"] and cards["gamma"]["shape"]
     assert cards["student_t"]["settings"] == ["nu", "sigma"]
-    assert found["hurdles"] == [{"name": "hurdle_poisson", "zero": "logistic", "count": "truncated_poisson"}]
+    assert found["composites"] == [{"name": "hurdle_poisson", "parts": [
+        {"name": "zero", "family": "logistic"}, {"name": "count", "family": "truncated_poisson"}]}]
     text = flymc("families", folder=folder)
     for name in [*cards, "hurdle_poisson"]:
         assert f"{name} " in text
