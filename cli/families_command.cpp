@@ -42,7 +42,8 @@ std::string families_json() {
   }
   for (const CompositeCard& card : all_composites()) {
     Json parts = Json::array();
-    for (const PartCard& part : card.parts) parts.push_back({{"name", part.name}, {"family", part.family}});
+    for (const PartCard& part : card.parts)
+      parts.push_back({{"name", part.name}, {"family", part.family}, {"question", part.question}});
     out["composites"].push_back({{"name", card.name}, {"parts", parts}});
   }
   return out.dump(2) + "\n";

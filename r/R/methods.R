@@ -2,8 +2,22 @@
 
 #' @export
 print.flymc_fit <- function(x, ...) {
-  report <- x$report
   cat("Family: ", x$family, "\nFormula: ", deparse1(x$formula), "\nRows: ", nobs(x), "\n\n", sep = "")
+  if (is.null(x$parts)) {
+    print_posterior(x)
+  } else {
+    for (part in Find(function(card) identical(card$name, x$family), families()$composites)$parts) {
+      about <- sub("{}", deparse1(x$formula[[2]]), part$question, fixed = TRUE)
+      cat(part$name, ": ", about, " (", part$family, ")\n", sep = "")
+      print_posterior(x$parts[[part$name]])
+      cat("\n")
+    }
+  }
+  invisible(x)
+}
+
+print_posterior <- function(x) {
+  report <- x$report
   print_lines(shown_table(summary(x)))
   if (length(report$remark)) cat("\n", in_r(report$remark), "\n", sep = "")
   if (!is.null(report$parameters[[1]]$laplace)) {
@@ -12,7 +26,6 @@ print.flymc_fit <- function(x, ...) {
   }
   cat("\n", in_r(c(report$choices, trimws(report$cost))), "\n", sep = "")
   for (reason in reasons(report)) cat("Warning: ", reason, "\n", sep = "")
-  invisible(x)
 }
 
 most_lines <- 40

@@ -97,7 +97,8 @@ def test_families_are_listed(folder):
     assert cards["binomial"]["trials"] and cards["poisson"]["counts"] and cards["weibull"]["times"] and cards["gamma"]["shape"]
     assert cards["student_t"]["settings"] == ["nu", "sigma"]
     assert found["composites"] == [{"name": "hurdle_poisson", "parts": [
-        {"name": "zero", "family": "logistic"}, {"name": "count", "family": "truncated_poisson"}]}]
+        {"name": "zero", "family": "logistic", "question": "whether {} is more than 0"},
+        {"name": "count", "family": "truncated_poisson", "question": "{} where it is more than 0"}]}]
     text = flymc("families", folder=folder)
     for name in [*cards, "hurdle_poisson"]:
         assert f"{name} " in text
