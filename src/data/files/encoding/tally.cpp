@@ -8,14 +8,10 @@ namespace flymc {
 
 std::vector<std::byte> to_bytes(Tally& tally) {
   using nlohmann::json;
-  json value = {{"missing", tally.missing_counts},
-                {"fact_missing_first", tally.fact_missing_first},
-                {"weight", tally.weight.parts()},
-                {"whole_weights", tally.whole_weights},
-                {"exposure", tally.exposure.parts()},
-                {"rows", tally.rows},
-                {"dropped", tally.dropped},
-                {"target", tally.target->to_json()}};
+  json value = {{"missing", tally.missing_counts},    {"fact_missing_first", tally.fact_missing_first},
+                {"weight", tally.weight.parts()},     {"whole_weights", tally.whole_weights},
+                {"exposure", tally.exposure.parts()}, {"rows", tally.rows},
+                {"dropped", tally.dropped},           {"target", tally.target->to_json()}};
   for (NumberSums& n : tally.numbers) value["numbers"].push_back(n.to_json());
   if (tally.first_missing)
     value["first_missing"] = {tally.first_missing->file, tally.first_missing->column, tally.first_missing->row};
