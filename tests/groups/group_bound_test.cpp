@@ -4,15 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "flymc/core/numerics.hpp"
-#include "flymc/model/logistic.hpp"
-#include "flymc/model/poisson.hpp"
 #include "flymc/model/student_t.hpp"
 #include "groups/grouped_tables.hpp"
 
 namespace flymc {
 namespace {
 
-constexpr Index constant = GroupEffects::constant;
+using grouped::constant;
+using grouped::logistic;
+using grouped::poisson;
 const Threads two_threads(2);
 const Execution execution{two_threads};
 
@@ -35,8 +35,6 @@ struct Made {
   }
 };
 
-const Model logistic(Logistic{}, Prior::normal(0.0, 2.5));
-const Model poisson(Poisson{}, Prior::normal(0.0, 2.5));
 const Model student_t(StudentT(4.0, 1.0), Prior::normal(0.0, 2.5));
 
 // Changes of the given lengths in the metric: of the border with the means, and of every group.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <numeric>
 
 #include "flymc/chain/run_chains.hpp"
@@ -14,7 +15,7 @@
 namespace flymc {
 namespace {
 
-constexpr Index constant = GroupEffects::constant;
+using grouped::constant;
 
 // Sums of weighted values and their squares.
 class Weighted {

@@ -6,12 +6,13 @@
 #include "flymc/chain/run_chains.hpp"
 #include "flymc/diagnose/convergence.hpp"
 #include "flymc/draws/sink.hpp"
-#include "flymc/model/logistic.hpp"
-#include "flymc/model/poisson.hpp"
 #include "groups/grouped_tables.hpp"
 
 namespace flymc {
 namespace {
+
+using grouped::logistic;
+using grouped::poisson;
 
 struct Moments {
   double mean = 0.0, sd = 0.0;
@@ -120,7 +121,6 @@ struct Case {
 };
 
 TEST(GroupPosterior, HasTheMomentsOfIntegration) {
-  const Model logistic(Logistic{}, Prior::normal(0.0, 2.5)), poisson(Poisson{}, Prior::normal(0.0, 2.5));
   const Case cases[] = {
       {"logistic", logistic, {200, 10, 0, true, 0.0, 0.7}, ScalePrior::half_normal(1.0), 3.5},
       {"few ones", logistic, {240, 8, 0, false, -3.0, 0.7}, ScalePrior::half_normal(1.0), 4.0},

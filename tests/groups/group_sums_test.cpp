@@ -4,13 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "flymc/groups/pair_sums.hpp"
-#include "flymc/model/logistic.hpp"
 #include "groups/grouped_tables.hpp"
 
 namespace flymc {
 namespace {
 
-const Model logistic(Logistic{}, Prior::normal(0.0, 2.5));
+using grouped::logistic;
 
 // Each row has its own slope and curvature.
 const TermsOfRows numbered = [](const Block& part, const Vector& eta, RowTerms& out) {

@@ -4,15 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "flymc/core/numerics.hpp"
-#include "flymc/model/logistic.hpp"
 #include "groups/grouped_tables.hpp"
 
 namespace flymc {
 namespace {
 
 // With theta held, each row must be bright as often as its gap says, near the anchor and far from it.
+using grouped::logistic;
+
 TEST(GroupSweep, MakesRowsBrightAsOftenAsTheirGapsSay) {
-  const Model logistic(Logistic{}, Prior::normal(0.0, 2.5));
   const Threads threads(1);
   for (const double length : {0.5, 3.0, 8.0}) {
     grouped::Shape shape;

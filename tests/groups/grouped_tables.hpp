@@ -7,8 +7,13 @@
 #include <vector>
 
 #include "flymc/groups/group_sampler.hpp"
+#include "flymc/model/logistic.hpp"
+#include "flymc/model/poisson.hpp"
 
 namespace flymc::grouped {
+
+inline constexpr Index constant = GroupEffects::constant;
+inline const Model logistic(Logistic{}, Prior::normal(0.0, 2.5)), poisson(Poisson{}, Prior::normal(0.0, 2.5));
 
 struct Shape {
   RowId rows = 200;
