@@ -43,7 +43,7 @@ class Search {
   void move_means();
   void update_covariance(std::size_t f, const GroupSums& sums);
   void update_pooled(const Precision& precision);
-  GroupMetric metric(const GroupSums& leading, const std::vector<RowMatrix>& blocks) const;
+  GroupMetric metric(const GroupSums& sums) const;
   std::vector<bool> only(std::size_t f) const;
 
   const GroupedRows& rows_;
@@ -92,25 +92,14 @@ double Search::value(double log_likelihood, const Effects& at) const {
   double sum = log_likelihood + model_.model.term().surrogate(at.border, ignored);
   for (std::size_t f = 0; f < at.groups.size(); ++f)
     sum -= 0.5 * (at.groups[f].transpose() * at.groups[f]).cwiseProduct(inverse_of(covariances_[f])).sum();
-  for (std::size_t p = 0; p < pooled_.size(); ++p) {
-    const Matrix inverse = inverse_of(pooled_[p]);
-    for (Index g = 0; g < model_.pooled[p].groups; ++g)
-      for (Index i = 0; i < inverse.rows(); ++i)
-        for (Index j = 0; j < inverse.rows(); ++j)
-          sum -= 0.5 * inverse(i, j) * at.border[model_.pooled[p].feature(g, i)] *
-                 at.border[model_.pooled[p].feature(g, j)];
-  }
-  return sum;
+  if (pooled_.empty()) return sum;
+  Matrix pooled = Matrix::Zero(at.border.size(), at.border.size());
+  add_pooled(pooled);
+  return sum - 0.5 * at.border.dot(pooled * at.border);
 }
 
 void Search::add_pooled(Matrix& precision) const {
-  for (std::size_t p = 0; p < pooled_.size(); ++p) {
-    const Matrix inverse = inverse_of(pooled_[p]);
-    for (Index g = 0; g < model_.pooled[p].groups; ++g)
-      for (Index i = 0; i < inverse.rows(); ++i)
-        for (Index j = 0; j < inverse.rows(); ++j)
-          precision(model_.pooled[p].feature(g, i), model_.pooled[p].feature(g, j)) += inverse(i, j);
-  }
+  for (std::size_t p = 0; p < pooled_.size(); ++p) model_.pooled[p].add_precision(pooled_[p], precision);
 }
 
 Matrix Search::border_precision(const Vector& border) const {
@@ -273,32 +262,25 @@ GroupAnchor Search::run() {
   }
 
   // The scales of few groups are uncertain, and a group's radius should suit larger scales too.
-  std::vector<RowMatrix> blocks(rows_.factors());
-  for (std::size_t f = 0; f < rows_.factors(); ++f) {
-    const double wider = 1.0 + 2.0 / std::sqrt(static_cast<double>(rows_.layout().groups(f)));
-    covariances_[f] *= wider;
-    if (f != rows_.leading()) blocks[f] = pass(only(f), at_).effects[f].blocks;
-  }
-  sums = pass(only(rows_.leading()), at_);
-  GroupMetric there = metric(sums, blocks);
+  for (std::size_t f = 0; f < rows_.factors(); ++f)
+    covariances_[f] *= 1.0 + 2.0 / std::sqrt(static_cast<double>(rows_.layout().groups(f)));
+  const std::vector<bool> all(rows_.factors(), true);
+  GroupMetric there = metric(pass(all, at_));
   if (rows_.factors() > 0) {
     move_to_mean(rows_, there, execution_, at_);
     ++passes_;
     queries_ += 2 * rows_.store().rows();
-    for (std::size_t f = 0; f < rows_.factors(); ++f)
-      if (f != rows_.leading()) blocks[f] = pass(only(f), at_).effects[f].blocks;
-    there = metric(pass(only(rows_.leading()), at_), blocks);
+    there = metric(pass(all, at_));
   }
   return {at_, covariances_, pooled_, std::move(there), queries_, passes_};
 }
 
-// With several factors the effects of one are less certain than given all others.
-GroupMetric Search::metric(const GroupSums& leading, const std::vector<RowMatrix>& blocks) const {
+GroupMetric Search::metric(const GroupSums& sums) const {
   const double wider = rows_.factors() > 1 ? 1.3 : 1.0;
-  const auto precision = Precision::of(precision_of(leading, at_.border));
+  const auto precision = Precision::of(precision_of(sums, at_.border));
   if (!precision) throw InputError("the coefficients are not determined by the rows and their priors");
   GroupMetric out{
-      precision->lower(), std::vector<RowMatrix>(rows_.factors()), {}, std::vector<RowMatrix>(rows_.factors())};
+      wider, precision->lower(), std::vector<RowMatrix>(rows_.factors()), {}, std::vector<RowMatrix>(rows_.factors())};
   for (std::size_t f = 0; f < rows_.factors(); ++f) {
     const Index k = rows_.layout().width(f), groups = rows_.layout().groups(f);
     if (f == rows_.leading()) {
@@ -310,7 +292,7 @@ GroupMetric Search::metric(const GroupSums& leading, const std::vector<RowMatrix
     out.groups[f].resize(groups * k, k);
     out.mean_weights[f].resize(k, groups);
     for (Index g = 0; g < groups; ++g) {
-      Matrix block = blocks[f].middleRows(g * k, k);
+      Matrix block = sums.effects[f].blocks.middleRows(g * k, k);
       block.triangularView<Eigen::StrictlyUpper>() = block.transpose();
       block += inverse;
       const Matrix lower = block.llt().matrixL();

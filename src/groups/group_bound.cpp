@@ -15,9 +15,6 @@
 namespace flymc {
 namespace {
 
-// A factor's effects are less certain than given all others, and the metric has them that much wider.
-double widened(const GroupedRows& rows) { return rows.factors() > 1 ? 1.3 : 1.0; }
-
 double dot_of_row(const RowCopies& x, std::size_t i, const double* v) {
   if (x.coded()) return dot(x.entries(i), v);
   double sum = 0.0;
@@ -56,17 +53,18 @@ void GroupBound::complete(BoundRows& rows) const {
   const auto border = metric.border.triangularView<Eigen::Lower>();
   Index cached = -1;
   Matrix solved, form;  // S^-1 W_g', and W_g S^-1 W_g', of the group `cached`
-  const double wider = widened(*rows_) * widened(*rows_);
+  const double wider = metric.wider * metric.wider;
   Vector a;
   for (std::size_t i = 0; i < n; ++i) {
     const double* const slopes = rows.slopes.data() + i * rows_->slopes().size();
-    double reach = 0.0, variance = rows.spread[i];
+    double reach = 0.0, variance = rows.spread[i], of_groups = 0.0;
     for (std::size_t f = 0; f < factors; ++f) {
       const Index k = rows_->layout().width(f), g = static_cast<Index>(rows.group[i * factors + f]);
       a.resize(k);
       for (Index j = 0; j < k; ++j) a[j] = rows_->multiplied(f, j, slopes);
       metric.groups[f].middleRows(g * k, k).triangularView<Eigen::Lower>().solveInPlace(a);
       reach += radii_[f] * a.norm();
+      of_groups += a.squaredNorm() / wider;
       if (f == rows_->leading()) {
         if (g != cached) {
           const auto couplings = metric.couplings.middleRows(g * k, k);
@@ -82,15 +80,8 @@ void GroupBound::complete(BoundRows& rows) const {
       }
     }
     reach += border_radius_ * std::sqrt(variance);
-    for (std::size_t f = 0; f < factors; ++f) {
-      const Index k = rows_->layout().width(f), g = static_cast<Index>(rows.group[i * factors + f]);
-      a.resize(k);
-      for (Index j = 0; j < k; ++j) a[j] = rows_->multiplied(f, j, slopes);
-      metric.groups[f].middleRows(g * k, k).triangularView<Eigen::Lower>().solveInPlace(a);
-      variance += a.squaredNorm() / wider;
-    }
     rows.reach[i] = (1.0 + 1e-6) * reach;
-    rows.spread[i] = variance;
+    rows.spread[i] = variance + of_groups;
   }
   // The curvature that is needed for all changes up to the reach: a zone of radius 1 in which the reach is one unit.
   std::vector<double> squares(n), growth(n);
@@ -105,6 +96,13 @@ void GroupBound::complete(BoundRows& rows) const {
     family_->likelihood(rows.facts.spans().row(i), std::span(rows.eta_anchor).subspan(i, 1), {}, {},
                         std::span(c).subspan(i, 1));
   }
+}
+
+Effects GroupBound::change_of(const Vector& theta) const {
+  Effects out = effects_of(rows_->layout(), theta);
+  out.border -= anchor_.at.border;
+  for (std::size_t f = 0; f < out.groups.size(); ++f) out.groups[f] -= anchor_.at.groups[f];
+  return out;
 }
 
 void GroupBound::fetch(std::span<const RowId> rows, BoundRows& out) const {
@@ -164,7 +162,7 @@ void GroupBound::light() {
   constexpr double most = 8.0;
   for (std::size_t f = 0; f < rows_->factors(); ++f) {
     const Index k = rows_->layout().width(f);
-    const double wider = widened(*rows_) * widened(*rows_);
+    const double wider = anchor_.metric.wider * anchor_.metric.wider;
     for (Index g = 0; g < rows_->layout().groups(f); ++g) {
       const Matrix lower = anchor_.metric.groups[f].middleRows(g * k, k);
       const Vector own = wider * (lower * lower.transpose()).diagonal();

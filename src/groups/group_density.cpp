@@ -1,8 +1,7 @@
 // The parts of the density that a chain shares with all others.
-#include <Eigen/Cholesky>
-#include <cmath>
+#include "flymc/groups/group_density.hpp"
 
-#include "flymc/groups/group_moves.hpp"
+#include <cmath>
 
 namespace flymc {
 
@@ -55,11 +54,7 @@ Matrix GroupDensity::squares(const Vector& theta, std::size_t of) const {
 void GroupDensity::add_pooled_precision(const Vector& theta, Matrix& out) const {
   for (std::size_t p = 0; p < model().pooled.size(); ++p) {
     const PooledEffects& own = model().pooled[p];
-    const Matrix covariance = covariance_of(layout().scales(theta, layout().factors() + p), own.width());
-    const Matrix inverse = covariance.llt().solve(Matrix::Identity(own.width(), own.width()));
-    for (Index g = 0; g < own.groups; ++g)
-      for (Index i = 0; i < own.width(); ++i)
-        for (Index j = 0; j < own.width(); ++j) out(own.feature(g, i), own.feature(g, j)) += inverse(i, j);
+    own.add_precision(covariance_of(layout().scales(theta, layout().factors() + p), own.width()), out);
   }
 }
 
@@ -69,7 +64,7 @@ double GroupDensity::log_prior(const Vector& coefficients, const Vector& theta, 
   const Index at = model().model.before_block(coefficients.size());
   const double unit = unit_of_effects(model().model, coefficients);
   double slope = 0.0;  // in the unit
-  for (std::size_t of = 0; of < layout().factors() + model().pooled.size(); ++of)
+  for (std::size_t of = 0; of < count(); ++of)
     for (Index j = 0; j < width(of); ++j) {
       const double sd = layout().scales(theta, of)[static_cast<std::size_t>(j)];
       sum += prior(of).sd.log_density(sd * unit) + std::log(unit);
@@ -103,7 +98,6 @@ double GroupDensity::log_density(GroupPlace& place) const {
     const Index k = layout().width(f), groups = layout().groups(f);
     const RowMatrix& u = change.groups[f];
     slope.resize(static_cast<std::size_t>(k));
-    Vector coupled = Vector::Zero(k);
     for (Index g = 0; g < groups; ++g) {
       // Each pair of factors counts once: half from either side.
       slope_of_group(f, g, change, slope.data());
@@ -122,7 +116,7 @@ double GroupDensity::log_density(GroupPlace& place) const {
   const Vector coefficients = layout().coefficients(theta);
   sum += model().model.term().log_density(coefficients, nullptr);
   const double unit = unit_of_effects(model().model, coefficients);
-  for (std::size_t of = 0; of < layout().factors() + model().pooled.size(); ++of)
+  for (std::size_t of = 0; of < count(); ++of)
     sum +=
         log_density_of_scales(layout().scales(theta, of), width(of), squares(theta, of), groups(of), prior(of), unit);
   return sum + place.rest();

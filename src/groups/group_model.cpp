@@ -6,8 +6,16 @@
 #include <cmath>
 
 #include "flymc/core/error.hpp"
+#include "small_matrices.hpp"
 
 namespace flymc {
+
+void PooledEffects::add_precision(const Matrix& covariance, Matrix& out) const {
+  const Matrix inverse = inverse_of(covariance);
+  for (Index g = 0; g < groups; ++g)
+    for (Index i = 0; i < width(); ++i)
+      for (Index j = 0; j < width(); ++j) out(feature(g, i), feature(g, j)) += inverse(i, j);
+}
 
 void GroupModel::check(const Store& store, const Execution& execution) const {
   if (execution.communicator.size() > 1)

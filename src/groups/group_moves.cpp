@@ -27,7 +27,7 @@ constexpr std::uint64_t update(Update of, std::size_t number = 0) { return stati
 // normal part, both about its mean.
 void slice_group(GroupPlace& place, std::size_t f, Index group, const Vector& mean, const Vector& draw,
                  const Random& random) {
-  GroupPlace::Group own(place, f, group);
+  GroupPlace::OneGroup own(place, f, group);
   const Vector from = place.change().groups[f].row(group).transpose() - mean;
   const Vector now = mean + from;
   const std::uint64_t at = update(Update::group, f);
@@ -48,7 +48,7 @@ void slice_group(GroupPlace& place, std::size_t f, Index group, const Vector& me
 
 // The draw itself, accepted with what the evaluated rows add.
 void draw_group(GroupPlace& place, std::size_t f, Index group, const Vector& there, const Random& random) {
-  GroupPlace::Group own(place, f, group);
+  GroupPlace::OneGroup own(place, f, group);
   const Vector now = place.change().groups[f].row(group).transpose();
   const double before = own.rest_at(now.data()), gain = own.rest_at(there.data()) - before;
   const std::uint64_t at = address(update(Update::group, f), static_cast<std::uint64_t>(group));

@@ -7,10 +7,7 @@
 namespace flymc {
 
 GroupPlace::GroupPlace(const GroupBound& bound, State& state)
-    : bound_(bound), state_(state), change_(effects_of(layout(), state.theta)) {
-  const Effects& anchor = bound.anchor().at;
-  change_.border -= anchor.border;
-  for (std::size_t f = 0; f < change_.groups.size(); ++f) change_.groups[f] -= anchor.groups[f];
+    : bound_(bound), state_(state), change_(bound.change_of(state.theta)) {
   with_means_ = bound_.border_with_means(change_, means_);
   for (const std::size_t kind : {bright, lit}) {
     delta_[kind].resize(rows_of(kind).size());
@@ -143,13 +140,13 @@ double GroupPlace::rest_at(const Effects& there) {
     for (Index j = 0; j < means_[f].size(); ++j)
       if (const Index to = coefficient_of(rows().model(), f, j); to >= 0) with_means[to] += means_[f][j];
   bool border_far = false;
-  found_ = rows_of_far(far_at(there, with_means, border_far));
+  const std::vector<RowId> found = rows_of_far(far_at(there, with_means, border_far));
   double sum = 0.0;
   if (border_far) {
     sum += others(there);
-  } else if (!found_.empty()) {
+  } else if (!found.empty()) {
     BoundRows added;
-    bound_.fetch(found_, added);
+    bound_.fetch(found, added);
     std::vector<double> delta(added.size());
     rows().project(added, there, delta);
     queries_ += static_cast<RowId>(added.size());
@@ -234,14 +231,14 @@ void GroupPlace::move_dark(std::size_t f, Index group, const double* change) {
   }
 }
 
-GroupPlace::Group::Group(GroupPlace& place, std::size_t f, Index group)
+GroupPlace::OneGroup::OneGroup(GroupPlace& place, std::size_t f, Index group)
     : place_(place), f_(f), group_(group), width_(place.layout().width(f)) {
   for (std::int32_t number = place.head_[f][static_cast<std::size_t>(group)]; number >= 0;
        number = place.next_[f][static_cast<std::size_t>(number)])
     numbers_.push_back(static_cast<std::size_t>(number));
 }
 
-void GroupPlace::Group::read_rows() {
+void GroupPlace::OneGroup::read_rows() {
   if (read_) return;
   read_ = true;
   const GroupRows members = place_.rows().rows_of(f_, group_);
@@ -253,7 +250,7 @@ void GroupPlace::Group::read_rows() {
   place_.rows().project(others_, place_.change_, delta_);
 }
 
-double GroupPlace::Group::rest_at(const double* change) {
+double GroupPlace::OneGroup::rest_at(const double* change) {
   tried_ = Eigen::Map<const Vector>(change, width_);
   const Vector step = tried_ - place_.change_.groups[f_].row(group_).transpose();
   const std::size_t slopes = place_.rows().slopes().size();
@@ -276,7 +273,7 @@ double GroupPlace::Group::rest_at(const double* change) {
   return sum;
 }
 
-void GroupPlace::Group::move() {
+void GroupPlace::OneGroup::move() {
   const Vector step = tried_ - place_.change_.groups[f_].row(group_).transpose();
   const std::size_t slopes = place_.rows().slopes().size();
   for (const std::size_t number : numbers_) {

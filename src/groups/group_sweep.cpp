@@ -87,9 +87,7 @@ void GroupSweep::add_arrivals(const Growth& growth, const Random& random, std::v
 
 Info GroupSweep::step(State& state, const Random& random) const {
   const GroupedRows& rows = bound_->rows();
-  Effects change = effects_of(rows.layout(), state.theta);
-  change.border -= bound_->anchor().at.border;
-  for (std::size_t f = 0; f < change.groups.size(); ++f) change.groups[f] -= bound_->anchor().at.groups[f];
+  const Effects change = bound_->change_of(state.theta);
   const Growth growth = growth_at(change);
 
   std::vector<RowId> proposed = proposals_->draw(random, growth.border);

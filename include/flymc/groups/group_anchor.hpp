@@ -14,6 +14,8 @@ namespace flymc {
 // These do not change when a constant moves from the intercept to the effects of a factor or back. In them a row's
 // change is a sum of one number for the border and one for each group, each of which is bounded on its own.
 struct GroupMetric {
+  // With several factors the effects of one are this much less certain than given all others; the L_g have that in them.
+  double wider = 1.0;
   Matrix border;                  // L, lower triangular
   std::vector<RowMatrix> groups;  // the L_g of each factor, k lines for each group
   RowMatrix couplings;            // the W_g of the leading factor

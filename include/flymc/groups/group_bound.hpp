@@ -35,6 +35,8 @@ class GroupBound {
 
   const GroupedRows& rows() const { return *rows_; }
   const GroupAnchor& anchor() const { return anchor_; }
+  // theta as a change from the anchor.
+  Effects change_of(const Vector& theta) const;
   const GroupSums& sums() const { return sums_; }
   // sum of c w v' over the rows of pairs of groups, for f != h.
   const PairSums& pairs(std::size_t f, std::size_t h) const { return *pairs_[f * rows_->factors() + h]; }

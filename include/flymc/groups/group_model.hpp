@@ -33,6 +33,8 @@ struct PooledEffects {
   EffectsPrior prior = {};
   Index width() const { return static_cast<Index>(first.size()); }
   Index feature(Index group, Index effect) const { return first[static_cast<std::size_t>(effect)] + group; }
+  // Adds the precision of all groups' effects, each with this covariance, to a matrix over the features.
+  void add_precision(const Matrix& covariance, Matrix& out) const;
 };
 
 struct GroupModel {

@@ -3,49 +3,10 @@
 
 #include <memory>
 
-#include "flymc/groups/group_place.hpp"
+#include "flymc/groups/group_density.hpp"
 #include "flymc/kernel/kernel.hpp"
 
 namespace flymc {
-
-// The parts of the density that do not depend on the chain.
-class GroupDensity {
- public:
-  explicit GroupDensity(const GroupBound& bound);
-  const GroupBound& bound() const { return *bound_; }
-  const GroupModel& model() const { return bound_->rows().model(); }
-  const GroupLayout& layout() const { return bound_->rows().layout(); }
-
-  // The quadratic that replaces the prior of the coefficients in the Gaussian part, around the anchor.
-  const Vector& prior_slope() const { return prior_slope_; }
-  const Matrix& prior_precision() const { return prior_precision_; }
-  // The log prior of the coefficients, and of the scales as far as it depends on the coefficients; its gradient is added.
-  double log_prior(const Vector& coefficients, const Vector& theta, Vector* gradient) const;
-  // The effects number `of`, first the factors' and then the pooled ones': their prior, how many each group has, the number
-  // of groups, and the sums of squares and products over the groups.
-  const EffectsPrior& prior(std::size_t of) const;
-  Index width(std::size_t of) const;
-  double groups(std::size_t of) const;
-  Matrix squares(const Vector& theta, std::size_t of) const;
-  std::size_t count() const { return layout().factors() + model().pooled.size(); }
-  // Adds the precision of the pooled effects, given their scales.
-  void add_pooled_precision(const Vector& theta, Matrix& out) const;
-
-  // Whether the scales of a factor also move together with its effects: where rows say so little of the effects that
-  // scales given them hardly move.
-  bool moves_with_effects(std::size_t f) const { return moves_with_effects_[f]; }
-
-  // The linear term of the collapsed sum in the effects of one group, given all others: its slope at the anchor.
-  void slope_of_group(std::size_t f, Index group, const Effects& change, double* out) const;
-  // The whole log density at a place: the collapsed sum, the priors, and the evaluated rows.
-  double log_density(GroupPlace& place) const;
-
- private:
-  const GroupBound* bound_;
-  Vector prior_slope_;
-  Matrix prior_precision_;
-  std::vector<bool> moves_with_effects_;
-};
 
 // The moves. Each uses random numbers of its own.
 //

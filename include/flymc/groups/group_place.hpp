@@ -50,12 +50,12 @@ class GroupPlace {
   // Moves the effects of such a group.
   void move_dark(std::size_t f, Index group, const double* change);
   // The density of a group's evaluated rows as a function of its effects.
-  class Group;
+  class OneGroup;
 
  private:
   enum Kind : std::size_t { bright, lit, far, kinds };
   const BoundRows& rows_of(std::size_t kind) const;
-  // Calls visit(kind, i) for an evaluated row by its number.
+  // The kind of an evaluated row by its number, and its place among those of the kind.
   std::pair<std::size_t, std::size_t> slot(std::size_t number) const;
   double term(std::size_t kind, std::size_t i, double delta, double* slope = nullptr);
   bool is_evaluated(RowId row) const;
@@ -80,14 +80,13 @@ class GroupPlace {
   std::unordered_set<RowId> far_ids_;
   std::vector<double> delta_[kinds];
   std::vector<std::vector<std::int32_t>> head_, next_;  // by factor: the numbers of the evaluated rows of each group
-  std::vector<RowId> found_;                            // rows of groups that became far at the last rest_at
   RowId queries_ = 0;
 };
 
 // A group's effects can be tried without a change of the place.
-class GroupPlace::Group {
+class GroupPlace::OneGroup {
  public:
-  Group(GroupPlace& place, std::size_t f, Index group);
+  OneGroup(GroupPlace& place, std::size_t f, Index group);
   // The log density of the evaluated rows with other changes of the group's effects.
   double rest_at(const double* change);
   // Makes the change that was tried last the present one.
