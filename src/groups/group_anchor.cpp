@@ -14,12 +14,6 @@
 namespace flymc {
 namespace {
 
-// (L L')^-1.
-Matrix inverse_of_factor(const Matrix& lower) {
-  const Matrix inverse = lower.triangularView<Eigen::Lower>().solve(Matrix::Identity(lower.rows(), lower.rows()));
-  return inverse.transpose() * inverse;
-}
-
 class Search {
  public:
   Search(const GroupedRows& rows, const Execution& execution);
@@ -30,10 +24,9 @@ class Search {
   GroupSums pass(std::vector<bool> factors, const Effects& at);
   // The log posterior without constants, given the log likelihood.
   double value(double log_likelihood, const Effects& at) const;
-  // The precision of the coefficients' prior and the pooled effects', and the slope of their log densities.
+  // The precision of the coefficients' prior, and the slope of its log density.
   Matrix border_precision(const Vector& border) const;
   Vector border_slope(const Vector& border) const;
-  void add_pooled(Matrix& precision) const;
   BorderedMatrix precision_of(const GroupSums& sums, const Vector& border) const;
   // Each takes a Newton step and returns its length per entry, in posterior standard deviations.
   double step_together(GroupSums& sums);
@@ -42,7 +35,6 @@ class Search {
   GroupSums climb(const Effects& step, const std::vector<bool>& factors, double from);
   void move_means();
   void update_covariance(std::size_t f, const GroupSums& sums);
-  void update_pooled(const Precision& precision);
   GroupMetric metric(const GroupSums& sums) const;
   std::vector<bool> only(std::size_t f) const;
 
@@ -50,7 +42,7 @@ class Search {
   const GroupModel& model_;
   const Execution& execution_;
   Effects at_;
-  std::vector<Matrix> covariances_, pooled_;
+  std::vector<Matrix> covariances_;
   RowId queries_ = 0;
   int passes_ = 0;
 };
@@ -63,7 +55,6 @@ Search::Search(const GroupedRows& rows, const Execution& execution)
     at_.groups.push_back(RowMatrix::Zero(layout.groups(f), layout.width(f)));
     covariances_.push_back(0.25 * Matrix::Identity(layout.width(f), layout.width(f)));
   }
-  for (const PooledEffects& own : model_.pooled) pooled_.push_back(0.25 * Matrix::Identity(own.width(), own.width()));
 }
 
 std::vector<bool> Search::only(std::size_t f) const {
@@ -92,30 +83,20 @@ double Search::value(double log_likelihood, const Effects& at) const {
   double sum = log_likelihood + model_.model.term().surrogate(at.border, ignored);
   for (std::size_t f = 0; f < at.groups.size(); ++f)
     sum -= 0.5 * (at.groups[f].transpose() * at.groups[f]).cwiseProduct(inverse_of(covariances_[f])).sum();
-  if (pooled_.empty()) return sum;
-  Matrix pooled = Matrix::Zero(at.border.size(), at.border.size());
-  add_pooled(pooled);
-  return sum - 0.5 * at.border.dot(pooled * at.border);
-}
-
-void Search::add_pooled(Matrix& precision) const {
-  for (std::size_t p = 0; p < pooled_.size(); ++p) model_.pooled[p].add_precision(pooled_[p], precision);
+  return sum;
 }
 
 Matrix Search::border_precision(const Vector& border) const {
   Matrix out = Matrix::Zero(border.size(), border.size());
   model_.model.prior_precision(border).add_to(out, 1.0);
   out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
-  add_pooled(out);
   return out;
 }
 
 Vector Search::border_slope(const Vector& border) const {
   Vector out = Vector::Zero(border.size());
   model_.model.term().surrogate(border, out);
-  Matrix pooled = Matrix::Zero(border.size(), border.size());
-  add_pooled(pooled);
-  return out - pooled * border;
+  return out;
 }
 
 BorderedMatrix Search::precision_of(const GroupSums& sums, const Vector& border) const {
@@ -200,11 +181,10 @@ double Search::step_alone(std::size_t f, const GroupSums& sums) {
 void Search::move_means() {
   for (std::size_t f = 0; f < rows_.factors(); ++f)
     for (Index j = 0; j < rows_.layout().width(f); ++j) {
-      const Index to = coefficient_of(model_, f, j);
-      if (to < 0) continue;
+      if (!model_.has_coefficients(f, j)) continue;
       const double mean = at_.groups[f].col(j).mean();
       at_.groups[f].col(j).array() -= mean;
-      at_.border[to] += mean;
+      model_.add_constant(f, j, mean, at_.border);
     }
 }
 
@@ -222,22 +202,6 @@ void Search::update_covariance(std::size_t f, const GroupSums& sums) {
   covariances_[f] = out;
 }
 
-void Search::update_pooled(const Precision& precision) {
-  const Matrix covariance = inverse_of_factor(precision.lower());
-  for (std::size_t p = 0; p < pooled_.size(); ++p) {
-    const PooledEffects& own = model_.pooled[p];
-    Matrix sum = Matrix::Zero(own.width(), own.width());
-    for (Index g = 0; g < own.groups; ++g)
-      for (Index i = 0; i < own.width(); ++i)
-        for (Index j = 0; j < own.width(); ++j) {
-          if (i != j && !own.prior.correlated) continue;
-          const Index a = own.feature(g, i), b = own.feature(g, j);
-          sum(i, j) += at_.border[a] * at_.border[b] + covariance(a, b);
-        }
-    pooled_[p] = sum / static_cast<double>(own.groups);
-  }
-}
-
 GroupAnchor Search::run() {
   constexpr int most_rounds = 25;
   GroupSums sums = pass(only(rows_.leading()), at_);
@@ -252,8 +216,6 @@ GroupAnchor Search::run() {
     }
     if (rows_.factors() > 1) sums = pass(only(rows_.leading()), at_);
     if (rows_.factors() > 0) update_covariance(rows_.leading(), sums);
-    if (!pooled_.empty())
-      if (const auto precision = Precision::of(precision_of(sums, at_.border))) update_pooled(*precision);
     move_means();
     double change = 0.0;
     for (std::size_t f = 0; f < before.size(); ++f)
@@ -272,7 +234,7 @@ GroupAnchor Search::run() {
     queries_ += 2 * rows_.store().rows();
     there = metric(pass(all, at_));
   }
-  return {at_, covariances_, pooled_, std::move(there), queries_, passes_};
+  return {at_, covariances_, std::move(there), queries_, passes_};
 }
 
 GroupMetric Search::metric(const GroupSums& sums) const {
@@ -305,11 +267,6 @@ GroupMetric Search::metric(const GroupSums& sums) const {
 }
 
 }  // namespace
-
-Index coefficient_of(const GroupModel& model, std::size_t f, Index j) {
-  const Index feature = model.effects[f].multiplies[static_cast<std::size_t>(j)];
-  return feature == GroupEffects::constant ? model.intercept : feature;
-}
 
 GroupAnchor find_group_anchor(const GroupedRows& rows, const Execution& execution) {
   return Search(rows, execution).run();

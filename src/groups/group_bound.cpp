@@ -186,10 +186,9 @@ Vector GroupBound::border_with_means(const Effects& change, std::vector<Vector>&
     means[f] = Vector::Zero(rows_->layout().width(f));
     if (f == rows_->leading()) continue;
     for (Index j = 0; j < means[f].size(); ++j) {
-      const Index to = coefficient_of(rows_->model(), f, j);
-      if (to < 0) continue;
+      if (!rows_->model().has_coefficients(f, j)) continue;
       means[f][j] = anchor_.metric.mean_weights[f].row(j).dot(change.groups[f].col(j));
-      out[to] += means[f][j];
+      rows_->model().add_constant(f, j, means[f][j], out);
     }
   }
   return out;

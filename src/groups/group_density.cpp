@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "flymc/core/error.hpp"
+
 namespace flymc {
 
 GroupDensity::GroupDensity(const GroupBound& bound) : bound_(&bound) {
@@ -13,6 +15,9 @@ GroupDensity::GroupDensity(const GroupBound& bound) : bound_(&bound) {
   prior_precision_ = Matrix::Zero(at.size(), at.size());
   term.curvature(Term::Of::surrogate, at).add_to(prior_precision_, 1.0);
   prior_precision_.triangularView<Eigen::StrictlyUpper>() = prior_precision_.transpose();
+  border_factor_.compute(Matrix(bound.sums().curvature.selfadjointView<Eigen::Lower>()) + prior_precision_);
+  if (border_factor_.info() != Eigen::Success)
+    throw InputError("the coefficients are not determined by the rows and their priors");
   // Given the effects, log sd has a standard deviation of about 1 / sqrt(2 G); moved together with them, it has that of
   // the rows' information about a common factor of the effects.
   for (std::size_t f = 0; f < layout().factors(); ++f) {
@@ -25,50 +30,17 @@ GroupDensity::GroupDensity(const GroupBound& bound) : bound_(&bound) {
   }
 }
 
-const EffectsPrior& GroupDensity::prior(std::size_t of) const {
-  return of < layout().factors() ? model().effects[of].prior : model().pooled[of - layout().factors()].prior;
-}
-
-Index GroupDensity::width(std::size_t of) const {
-  return of < layout().factors() ? layout().width(of) : model().pooled[of - layout().factors()].width();
-}
-
-double GroupDensity::groups(std::size_t of) const {
-  return static_cast<double>(of < layout().factors() ? layout().groups(of)
-                                                     : model().pooled[of - layout().factors()].groups);
-}
-
-Matrix GroupDensity::squares(const Vector& theta, std::size_t of) const {
-  if (of < layout().factors()) {
-    const auto u = layout().effects(theta, of);
-    return u.transpose() * u;
-  }
-  const PooledEffects& own = model().pooled[of - layout().factors()];
-  Matrix out = Matrix::Zero(own.width(), own.width());
-  for (Index g = 0; g < own.groups; ++g)
-    for (Index i = 0; i < own.width(); ++i)
-      for (Index j = 0; j < own.width(); ++j) out(i, j) += theta[own.feature(g, i)] * theta[own.feature(g, j)];
-  return out;
-}
-
-void GroupDensity::add_pooled_precision(const Vector& theta, Matrix& out) const {
-  for (std::size_t p = 0; p < model().pooled.size(); ++p) {
-    const PooledEffects& own = model().pooled[p];
-    own.add_precision(covariance_of(layout().scales(theta, layout().factors() + p), own.width()), out);
-  }
-}
-
 double GroupDensity::log_prior(const Vector& coefficients, const Vector& theta, Vector* gradient) const {
   double sum = model().model.term().log_density(coefficients, gradient);
   if (!model().model.scales_coefficients() || !std::isfinite(sum)) return sum;
   const Index at = model().model.before_block(coefficients.size());
   const double unit = unit_of_effects(model().model, coefficients);
   double slope = 0.0;  // in the unit
-  for (std::size_t of = 0; of < count(); ++of)
-    for (Index j = 0; j < width(of); ++j) {
-      const double sd = layout().scales(theta, of)[static_cast<std::size_t>(j)];
-      sum += prior(of).sd.log_density(sd * unit) + std::log(unit);
-      slope += sd * prior(of).sd.slope(sd * unit) + 1.0 / unit;
+  for (std::size_t f = 0; f < layout().factors(); ++f)
+    for (Index j = 0; j < layout().width(f); ++j) {
+      const double sd = layout().scales(theta, f)[static_cast<std::size_t>(j)];
+      sum += prior(f).sd.log_density(sd * unit) + std::log(unit);
+      slope += sd * prior(f).sd.slope(sd * unit) + 1.0 / unit;
     }
   if (gradient) {
     Vector along = Vector::Zero(coefficients.size());
@@ -116,9 +88,9 @@ double GroupDensity::log_density(GroupPlace& place) const {
   const Vector coefficients = layout().coefficients(theta);
   sum += model().model.term().log_density(coefficients, nullptr);
   const double unit = unit_of_effects(model().model, coefficients);
-  for (std::size_t of = 0; of < count(); ++of)
-    sum +=
-        log_density_of_scales(layout().scales(theta, of), width(of), squares(theta, of), groups(of), prior(of), unit);
+  for (std::size_t f = 0; f < layout().factors(); ++f)
+    sum += log_density_of_scales(layout().scales(theta, f), layout().width(f), squares(theta, f),
+                                 static_cast<double>(layout().groups(f)), prior(f), unit);
   return sum + place.rest();
 }
 

@@ -6,15 +6,22 @@
 #include <cmath>
 
 #include "flymc/core/error.hpp"
-#include "small_matrices.hpp"
 
 namespace flymc {
 
-void PooledEffects::add_precision(const Matrix& covariance, Matrix& out) const {
-  const Matrix inverse = inverse_of(covariance);
-  for (Index g = 0; g < groups; ++g)
-    for (Index i = 0; i < width(); ++i)
-      for (Index j = 0; j < width(); ++j) out(feature(g, i), feature(g, j)) += inverse(i, j);
+bool GroupModel::has_coefficients(std::size_t f, Index j) const {
+  const Multiplied& by = effects[f].multiplies[static_cast<std::size_t>(j)];
+  return by.feature != Multiplied::constant || intercept >= 0;
+}
+
+void GroupModel::add_constant(std::size_t f, Index j, double constant, Vector& coefficients) const {
+  const Multiplied& by = effects[f].multiplies[static_cast<std::size_t>(j)];
+  if (by.feature == Multiplied::constant) {
+    coefficients[intercept] += constant;
+    return;
+  }
+  coefficients[by.feature] += constant * by.scale;
+  if (by.shift != 0.0) coefficients[intercept] += constant * by.shift;
 }
 
 void GroupModel::check(const Store& store, const Execution& execution) const {
@@ -31,15 +38,15 @@ void GroupModel::check(const Store& store, const Execution& execution) const {
     if (own.factor >= store.factors().size())
       throw InputError("the effects of groups name a factor that is not stored");
     if (own.multiplies.empty()) throw InputError("a group needs at least one effect");
-    for (const Index feature : own.multiplies)
-      if (feature < GroupEffects::constant || feature >= features)
+    for (const Multiplied& by : own.multiplies) {
+      if (by.feature < Multiplied::constant || by.feature >= features)
         throw InputError("a group's slope multiplies a feature that is not stored");
-  }
-  for (const PooledEffects& own : pooled) {
-    if (own.groups < 1 || own.first.empty()) throw InputError("a factor needs at least one group and one effect");
-    for (const Index feature : own.first)
-      if (feature < 0 || feature + own.groups > features)
-        throw InputError(fmt::format("the effects of '{}' are none of the features", own.name));
+      if (!std::isfinite(by.scale) || by.scale == 0.0 || !std::isfinite(by.shift))
+        throw InputError("a group's slope multiplies a feature in no usable unit");
+      if (by.shift != 0.0 && (intercept < 0 || by.feature == Multiplied::constant))
+        throw InputError(
+            "a group's slope multiplies a shifted feature, and there is no intercept to take the shift up");
+    }
   }
 }
 
@@ -51,7 +58,6 @@ GroupLayout::GroupLayout(const GroupModel& model, const Store& store) : border_(
     at += count;
   };
   for (const GroupEffects& own : model.effects) add_scales(own.width(), own.prior);
-  for (const PooledEffects& own : model.pooled) add_scales(own.width(), own.prior);
   head_ = at;
   for (const GroupEffects& own : model.effects) {
     groups_.push_back(static_cast<Index>(store.factors()[own.factor].groups));

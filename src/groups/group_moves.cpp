@@ -104,8 +104,7 @@ void move_constants(const GroupDensity& density, GroupPlace& place, const Random
   for (std::size_t f = 0; f < layout.factors(); ++f) {
     const Matrix precision = inverse_of(covariance_of(layout.scales(place.theta(), f), layout.width(f)));
     for (Index j = 0; j < layout.width(f); ++j, ++number) {
-      const Index to = coefficient_of(density.model(), f, j);
-      if (to < 0) continue;
+      if (!density.model().has_coefficients(f, j)) continue;
       // The effects' prior is normal in the constant; the coefficient's prior decides whether a draw is accepted.
       const double p = static_cast<double>(layout.groups(f)) * precision(j, j);
       const double mean = (layout.effects(place.theta(), f) * precision.col(j)).sum() / p;
@@ -114,10 +113,10 @@ void move_constants(const GroupDensity& density, GroupPlace& place, const Random
       const double by = mean + z / std::sqrt(p);
       Vector there = layout.coefficients(place.theta());
       const double before = density.log_prior(there, place.theta(), nullptr);
-      there[to] += by;
+      density.model().add_constant(f, j, by, there);
       const double gain = density.log_prior(there, place.theta(), nullptr) - before;
       if (std::log(random.uniform(Purpose::accept, address(update(Update::constants), number))) < gain)
-        place.shift(f, j, to, by);
+        place.shift(f, j, by);
     }
   }
   number = 0;
@@ -144,10 +143,10 @@ void move_scales(const GroupDensity& density, GroupPlace& place, const Random& r
   const GroupLayout& layout = place.layout();
   const double unit = unit_of_effects(density.model().model, layout.coefficients(place.theta()));
   std::uint64_t number = 0;
-  for (std::size_t of = 0; of < density.count(); ++of) {
-    const auto scales = layout.scales(place.theta(), of);
-    draw_scales(scales, density.width(of), density.squares(place.theta(), of), density.groups(of), density.prior(of),
-                unit, random, update(Update::scales) + number);
+  for (std::size_t f = 0; f < layout.factors(); ++f) {
+    const auto scales = layout.scales(place.theta(), f);
+    draw_scales(scales, layout.width(f), density.squares(place.theta(), f), static_cast<double>(layout.groups(f)),
+                density.prior(f), unit, random, update(Update::scales) + number);
     number += scales.size();
   }
 }
@@ -196,17 +195,13 @@ double move_border(const GroupDensity& density, GroupPlace& place, int steps, co
   const Vector& anchor = density.bound().anchor().at.border;
   const Vector theta = place.theta();
   const Index d = layout.border();
-  // The Gaussian part: the collapsed sum given the effects, the quadratic in place of the prior, the pooled effects.
-  Matrix pooled = Matrix::Zero(d, d);
-  density.add_pooled_precision(theta, pooled);
-  const Matrix precision = Matrix(sums.curvature.selfadjointView<Eigen::Lower>()) + density.prior_precision() + pooled;
-  Vector slope = sums.slope + density.prior_slope() - pooled * anchor;
+  // The Gaussian part: the collapsed sum given the effects, the quadratic in place of the prior.
+  Vector slope = sums.slope + density.prior_slope();
   for (std::size_t f = 0; f < layout.factors(); ++f) {
     const RowMatrix& u = place.change().groups[f];
     slope.noalias() -= sums.effects[f].couplings.transpose() * Eigen::Map<const Vector>(u.data(), u.size());
   }
-  const Eigen::LLT<Matrix> factor(precision);
-  if (factor.info() != Eigen::Success) return 0.0;
+  const Eigen::LLT<Matrix>& factor = density.border_factor();
   const Vector mean = factor.solve(slope);
   const auto upper = factor.matrixU();
   const auto lower = factor.matrixL();

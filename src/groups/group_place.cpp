@@ -138,7 +138,7 @@ double GroupPlace::rest_at(const Effects& there) {
   Vector with_means = there.border;
   for (std::size_t f = 0; f < rows().factors(); ++f)
     for (Index j = 0; j < means_[f].size(); ++j)
-      if (const Index to = coefficient_of(rows().model(), f, j); to >= 0) with_means[to] += means_[f][j];
+      if (means_[f][j] != 0.0) rows().model().add_constant(f, j, means_[f][j], with_means);
   bool border_far = false;
   const std::vector<RowId> found = rows_of_far(far_at(there, with_means, border_far));
   double sum = 0.0;
@@ -187,11 +187,11 @@ double GroupPlace::rest_on_the_way(const Vector& border, Vector& gradient) {
   return sum;
 }
 
-void GroupPlace::shift(std::size_t f, Index j, Index to, double by) {
+void GroupPlace::shift(std::size_t f, Index j, double by) {
   change_.groups[f].col(j).array() -= by;
   layout().effects(state_.theta, f).col(j).array() -= by;
-  change_.border[to] += by;
-  state_.theta[to] += by;
+  rows().model().add_constant(f, j, by, change_.border);
+  rows().model().add_constant(f, j, by, state_.theta);
   with_means_ = bound_.border_with_means(change_, means_);
   find_far();
 }

@@ -24,22 +24,23 @@ State GroupSampler::start(ChainId id) const {
   Vector theta = Vector::Zero(layout.size()), noise(layout.size());
   random.normals(Purpose::start, 0, {noise.data(), static_cast<std::size_t>(noise.size())});
   const auto border = anchor.metric.border.triangularView<Eigen::Lower>().transpose();
-  theta.head(layout.border()) = anchor.at.border + border.solve(Vector(noise.head(layout.border())));
+  const Vector from_anchor = border.solve(Vector(noise.head(layout.border())));
+  theta.head(layout.border()) = anchor.at.border + from_anchor;
   Index at = layout.border();
-  for (std::size_t of = 0; of < density_->count(); ++of) {
-    const bool pooled = of >= layout.factors();
-    const Matrix& covariance = pooled ? anchor.pooled_covariances[of - layout.factors()] : anchor.covariances[of];
-    const std::vector<double> scales = scales_of(covariance, density_->prior(of).correlated);
-    auto own = layout.scales(theta, of);
+  for (std::size_t f = 0; f < layout.factors(); ++f) {
+    const std::vector<double> scales = scales_of(anchor.covariances[f], density_->prior(f).correlated);
+    auto own = layout.scales(theta, f);
     for (std::size_t i = 0; i < own.size(); ++i, ++at)
-      own[i] = static_cast<Index>(i) < density_->width(of)
-                   ? std::max(scales[i], 1e-3) * std::exp(noise[at] / std::sqrt(2.0 * density_->groups(of)))
-                   : 0.5 * scales[i];
+      own[i] =
+          static_cast<Index>(i) < layout.width(f)
+              ? std::max(scales[i], 1e-3) * std::exp(noise[at] / std::sqrt(2.0 * static_cast<double>(layout.groups(f))))
+              : 0.5 * scales[i];
   }
   for (std::size_t f = 0; f < layout.factors(); ++f) {
     const Index k = layout.width(f);
     for (Index g = 0; g < layout.groups(f); ++g, at += k) {
       Vector step = noise.segment(at, k);
+      if (f == rows_->leading()) step -= anchor.metric.couplings.middleRows(g * k, k) * from_anchor;
       anchor.metric.groups[f].middleRows(g * k, k).triangularView<Eigen::Lower>().transpose().solveInPlace(step);
       layout.effects(theta, f).row(g) = anchor.at.groups[f].row(g) + step.transpose();
     }
@@ -88,9 +89,9 @@ Vector GroupSampler::head_parameters(const Vector& theta) const {
   out.head(layout.border()) = model.parameters(coefficients);
   const double unit = unit_of_effects(model, coefficients);
   Index at = layout.border();
-  for (std::size_t of = 0; of < density_->count(); ++of) {
-    out.segment(at, density_->width(of)) *= unit;
-    at += static_cast<Index>(layout.scales(theta, of).size());
+  for (std::size_t f = 0; f < layout.factors(); ++f) {
+    out.segment(at, layout.width(f)) *= unit;
+    at += static_cast<Index>(layout.scales(theta, f).size());
   }
   return out;
 }
@@ -98,21 +99,19 @@ Vector GroupSampler::head_parameters(const Vector& theta) const {
 std::vector<std::string> GroupSampler::head_names() const {
   std::vector<std::string> out = rows_->model().model.names(rows_->store());
   const GroupModel& model = rows_->model();
-  const auto feature = [&](Index j) {
-    return j == GroupEffects::constant || j == model.intercept ? std::string("intercept")
-                                                               : rows_->store().columns()[static_cast<std::size_t>(j)];
+  const auto name_of = [&](const Multiplied& by) {
+    return by.feature == Multiplied::constant || by.feature == model.intercept
+               ? std::string("intercept")
+               : rows_->store().columns()[static_cast<std::size_t>(by.feature)];
   };
-  for (std::size_t of = 0; of < density_->count(); ++of) {
-    const bool pooled = of >= rows_->factors();
-    const std::string& factor =
-        pooled ? model.pooled[of - rows_->factors()].name : rows_->store().factors()[model.effects[of].factor].name;
-    const Index k = density_->width(of);
-    const auto effect = [&](Index j) {
-      return pooled ? fmt::format("{}", j) : feature(model.effects[of].multiplies[static_cast<std::size_t>(j)]);
-    };
-    for (Index j = 0; j < k; ++j)
-      out.push_back(k == 1 ? fmt::format("sd({})", factor) : fmt::format("sd({}, {})", factor, effect(j)));
-    for (Index i = 1; density_->prior(of).correlated && i < k; ++i)
+  for (std::size_t f = 0; f < rows_->factors(); ++f) {
+    const GroupEffects& own = model.effects[f];
+    const std::string& factor = rows_->store().factors()[own.factor].name;
+    const auto effect = [&](Index j) { return name_of(own.multiplies[static_cast<std::size_t>(j)]); };
+    for (Index j = 0; j < own.width(); ++j)
+      out.push_back(own.multiplies == std::vector<Multiplied>{{}} ? fmt::format("sd({})", factor)
+                                                                  : fmt::format("sd({}, {})", factor, effect(j)));
+    for (Index i = 1; own.prior.correlated && i < own.width(); ++i)
       for (Index j = 0; j < i; ++j) out.push_back(fmt::format("cor({}, {}, {})", factor, effect(j), effect(i)));
   }
   return out;

@@ -19,13 +19,13 @@ GroupedRows::GroupedRows(const Store& store, const GroupModel& model, const Exec
     if (!index_[f]) index_[f] = std::make_shared<const GroupIndex>(store, model.effects[f].factor, execution);
     if (layout_.groups(f) > layout_.groups(leading_)) leading_ = f;
     std::vector<Index>& places = slope_of_.emplace_back();
-    for (const Index feature : model.effects[f].multiplies) {
-      if (feature == GroupEffects::constant) {
+    for (const Multiplied& by : model.effects[f].multiplies) {
+      if (by.feature == Multiplied::constant) {
         places.push_back(-1);
         continue;
       }
-      auto found = std::ranges::find(slopes_, feature);
-      if (found == slopes_.end()) found = slopes_.insert(slopes_.end(), feature);
+      auto found = std::ranges::find(slopes_, by);
+      if (found == slopes_.end()) found = slopes_.insert(slopes_.end(), by);
       places.push_back(found - slopes_.begin());
     }
   }
@@ -34,7 +34,11 @@ GroupedRows::GroupedRows(const Store& store, const GroupModel& model, const Exec
 Matrix GroupedRows::weights_of(const Vector& border) const {
   Matrix out = Matrix::Zero(border.size(), 1 + static_cast<Index>(slopes_.size()));
   out.col(0) = border;
-  for (std::size_t s = 0; s < slopes_.size(); ++s) out(slopes_[s], static_cast<Index>(s) + 1) = 1.0;
+  for (std::size_t s = 0; s < slopes_.size(); ++s) {
+    const Index column = static_cast<Index>(s) + 1;
+    out(slopes_[s].feature, column) = slopes_[s].scale;
+    if (slopes_[s].shift != 0.0) out(model_->intercept, column) += slopes_[s].shift;
+  }
   return out;
 }
 
@@ -45,7 +49,7 @@ void GroupedRows::fetch(std::span<const RowId> rows, BoundRows& out) const {
     for (const GroupEffects& own : model_->effects) out.group.push_back(store_->group(row, own.factor));
   out.slopes.clear();
   for (std::size_t i = 0; i < rows.size(); ++i)
-    for (const Index feature : slopes_) out.slopes.push_back(out.x.value(i, feature));
+    for (const Multiplied& by : slopes_) out.slopes.push_back(by.scale * out.x.value(i, by.feature) + by.shift);
 }
 
 double GroupedRows::effect(const BoundRows& rows, std::size_t i, std::size_t f, const RowMatrix& groups) const {

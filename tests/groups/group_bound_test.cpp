@@ -10,14 +10,13 @@
 namespace flymc {
 namespace {
 
-using grouped::constant;
 using grouped::logistic;
 using grouped::poisson;
 const Threads two_threads(2);
 const Execution execution{two_threads};
 
 struct Made {
-  Made(Model model, const grouped::Shape& shape, std::vector<Index> multiplies = {constant})
+  Made(Model model, const grouped::Shape& shape, std::vector<Multiplied> multiplies = {{}})
       : store(grouped::table(model, shape)), groups{model, {{0, std::move(multiplies)}}} {
     if (shape.others > 0) groups.effects.push_back({1});
     rows = std::make_unique<GroupedRows>(store, groups, execution);
@@ -67,7 +66,8 @@ TEST(GroupBound, ReachesAsFarAsItsZone) {
         grouped::Shape shape;
         shape.others = others;
         shape.ordered = ordered;
-        const Made made(logistic, shape, slopes ? std::vector<Index>{constant, 1} : std::vector<Index>{constant});
+        const Made made(logistic, shape,
+                        slopes ? std::vector<Multiplied>{{}, {1, 2.0, 0.3}} : std::vector<Multiplied>{{}});
         BoundRows rows;
         made.bound->fetch(made.ids(), rows);
         std::vector<double> delta(rows.size());
@@ -133,7 +133,8 @@ TEST(GroupDensity, SumsToThePosteriorOverZ) {
       shape.rows = 9;
       shape.groups = 3;
       shape.others = others;
-      const Made made(logistic, shape, slopes ? std::vector<Index>{constant, 1} : std::vector<Index>{constant});
+      const Made made(logistic, shape,
+                      slopes ? std::vector<Multiplied>{{}, {1, 2.0, 0.3}} : std::vector<Multiplied>{{}});
       const GroupDensity density(*made.bound);
       const GroupLayout& layout = made.rows->layout();
       for (const double length : {0.0, 0.5, 2.0, 4.0, 8.0, 20.0})

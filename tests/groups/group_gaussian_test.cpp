@@ -15,8 +15,6 @@
 namespace flymc {
 namespace {
 
-using grouped::constant;
-
 // Sums of weighted values and their squares.
 class Weighted {
  public:
@@ -105,9 +103,9 @@ Matrix design(const GroupedRows& rows) {
     for (std::size_t f = 0; f < layout.factors(); ++f) {
       const GroupEffects& own = rows.model().effects[f];
       for (Index j = 0; j < own.width(); ++j) {
-        const Index feature = own.multiplies[static_cast<std::size_t>(j)];
+        const Multiplied& by = own.multiplies[static_cast<std::size_t>(j)];
         a(row, at + static_cast<Index>(rows.store().group(row, own.factor)) * own.width() + j) =
-            feature == constant ? 1.0 : rows.store().value(row, feature);
+            by.feature == Multiplied::constant ? 1.0 : by.scale * rows.store().value(row, by.feature) + by.shift;
       }
       at += layout.groups(f) * layout.width(f);
     }
@@ -155,7 +153,7 @@ TEST(GroupGaussian, HasCorrelatedSlopes) {
   grouped::Shape shape{120, 8, 0, false, -0.3, 0.6};
   const Model gaussian(Gaussian(1.0), Prior::normal(0.0, 2.0));
   const Store store = grouped::table(gaussian, shape);
-  GroupModel model{gaussian, {{0, {constant, 1}}}};
+  GroupModel model{gaussian, {{0, {{}, {1}}}}};
   model.effects[0].prior = {ScalePrior::half_normal(0.7), true, 2.0};
   const Threads threads(1);
   const GroupedRows rows(store, model, {threads});

@@ -30,7 +30,7 @@ TEST(SumByGroups, IsTheSumOverTheRows) {
     shape.ordered = ordered;
     const Store store = grouped::table(logistic, shape);
     ASSERT_GT(store.blocks(), 1u);
-    const GroupModel model{logistic, {{0, {GroupEffects::constant, 2}}, {1, {1}}}};
+    const GroupModel model{logistic, {{0, {{}, {2}}}, {1, {{1, 0.5, -0.2}}}}};
     const Threads one(1), many(4);
     const GroupedRows rows(store, model, {one});
     EXPECT_EQ(rows.ordered(0), ordered);
@@ -47,7 +47,7 @@ TEST(SumByGroups, IsTheSumOverTheRows) {
     for (RowId row = 0; row < store.rows(); ++row) {
       const Vector x{{store.value(row, 0), store.value(row, 1), store.value(row, 2)}};
       const Index g = store.group(row, 0), h = store.group(row, 1);
-      const std::vector<Vector> w = {Vector{{1.0, x[2]}}, Vector{{x[1]}}};
+      const std::vector<Vector> w = {Vector{{1.0, x[2]}}, Vector{{0.5 * x[1] - 0.2 * x[0]}}};
       const double eta = x.dot(at.border) + w[0].dot(at.groups[0].row(g)) + w[1].dot(at.groups[1].row(h));
       const double s = std::sin(static_cast<double>(row)) + 0.1 * eta, c = 2.0 + std::cos(static_cast<double>(row));
       for (std::size_t f = 0; f < 2; ++f) {
@@ -78,7 +78,7 @@ TEST(PairSums, AreTheRowsThatTwoGroupsShare) {
   shape.groups = 40;
   shape.others = 9;
   const Store store = grouped::table(logistic, shape);
-  const GroupModel model{logistic, {{0, {GroupEffects::constant, 1}}, {1, {GroupEffects::constant, 2}}}};
+  const GroupModel model{logistic, {{0, {{}, {1}}}, {1, {{}, {2}}}}};
   const Threads threads(2);
   const GroupedRows rows(store, model, {threads});
   std::vector<double> c(3000);

@@ -12,7 +12,6 @@
 
 namespace flymc::grouped {
 
-inline constexpr Index constant = GroupEffects::constant;
 inline const Model logistic(Logistic{}, Prior::normal(0.0, 2.5)), poisson(Poisson{}, Prior::normal(0.0, 2.5));
 
 struct Shape {
@@ -65,8 +64,8 @@ inline double log_posterior(const GroupedRows& rows, const Vector& theta) {
     for (Index j = 0; j < layout.border(); ++j) eta += at.border[j] * store.value(row, j);
     for (std::size_t f = 0; f < layout.factors(); ++f)
       for (Index j = 0; j < layout.width(f); ++j) {
-        const Index feature = model.effects[f].multiplies[static_cast<std::size_t>(j)];
-        const double w = feature == GroupEffects::constant ? 1.0 : store.value(row, feature);
+        const Multiplied& by = model.effects[f].multiplies[static_cast<std::size_t>(j)];
+        const double w = by.feature == Multiplied::constant ? 1.0 : by.scale * store.value(row, by.feature) + by.shift;
         eta += w * at.groups[f](static_cast<Index>(store.group(row, model.effects[f].factor)), j);
       }
     const RowFacts facts = store.facts(row);

@@ -8,7 +8,7 @@
 namespace flymc {
 
 // The posterior near the anchor is about normal in
-//   border + sum over the other factors of the means of their effects, where a coefficient multiplies the same feature,
+//   border + sum over the other factors of the means of their effects, where coefficients multiply the same number,
 //   L_g'u_g + W_g border for a group of the leading factor: its effects given the border, whitened,
 //   L_g'(u_g - mean) for a group of another factor.
 // These do not change when a constant moves from the intercept to the effects of a factor or back. In them a row's
@@ -25,8 +25,7 @@ struct GroupMetric {
 
 struct GroupAnchor {
   Effects at;
-  std::vector<Matrix> covariances;         // of each factor's effects, a little wider than at the mode
-  std::vector<Matrix> pooled_covariances;  // of the pooled effects
+  std::vector<Matrix> covariances;  // of each factor's effects, a little wider than at the mode
   GroupMetric metric;
   RowId queries = 0;
   int passes = 0;
@@ -39,8 +38,5 @@ GroupAnchor find_group_anchor(const GroupedRows& rows, const Execution& executio
 // Moves from the mode to about the mean, which differs where the skewed likelihoods of many groups add up. One pass, of
 // two queries for each row.
 void move_to_mean(const GroupedRows& rows, const GroupMetric& metric, const Execution& execution, Effects& at);
-
-// Where the border's coefficient is that multiplies the same feature as effect j of factor f, or -1.
-Index coefficient_of(const GroupModel& model, std::size_t f, Index j);
 
 }  // namespace flymc

@@ -2,7 +2,7 @@
 //
 //   eta_n = x_n'beta + sum over factors f of w_nf'u_f,g(n),   u_f,g ~ normal(0, covariance_f)
 //
-// w_nf has 1 for an intercept of each group, and features of the row for slopes.
+// w_nf has 1 for an intercept of each group, and numbers of the row for slopes.
 #pragma once
 
 #include <span>
@@ -15,42 +15,41 @@
 
 namespace flymc {
 
+// The number of a row that an effect multiplies: 1 for an intercept, or scale x + shift of a feature x. So effects are
+// those of the table's own column where the feature is a standardised one.
+struct Multiplied {
+  static constexpr Index constant = -1;
+  Index feature = constant;
+  double scale = 1.0, shift = 0.0;
+  bool operator==(const Multiplied&) const = default;
+};
+
 // The effects of the groups of one of the store's factors.
 struct GroupEffects {
-  static constexpr Index constant = -1;
   std::size_t factor = 0;
-  // For each effect of a group, the feature that it multiplies, or `constant` for an intercept.
-  std::vector<Index> multiplies = {constant};
+  std::vector<Multiplied> multiplies = {{}};  // for each effect of a group
   EffectsPrior prior = {};
   Index width() const { return static_cast<Index>(multiplies.size()); }
 };
 
-// The effects of few groups, which are features of the rows: codes without a reference level.
-struct PooledEffects {
-  std::string name;
-  Index groups = 0;
-  std::vector<Index> first;  // for each effect of a group, the feature of the first group's; the others' follow
-  EffectsPrior prior = {};
-  Index width() const { return static_cast<Index>(first.size()); }
-  Index feature(Index group, Index effect) const { return first[static_cast<std::size_t>(effect)] + group; }
-  // Adds the precision of all groups' effects, each with this covariance, to a matrix over the features.
-  void add_precision(const Matrix& covariance, Matrix& out) const;
-};
-
 struct GroupModel {
-  // The family, and the prior of the coefficients. The prior of pooled effects in it must be flat.
+  // The family, and the prior of the coefficients.
   Model model;
   std::vector<GroupEffects> effects = {};
-  std::vector<PooledEffects> pooled = {};
   // The feature that is 1 in every row, or -1 if there is none.
   Index intercept = 0;
+
+  // A constant in effect j of every group of a factor is the same as one in the coefficients of what it multiplies.
+  // Whether there are such coefficients, and that constant added to them.
+  bool has_coefficients(std::size_t f, Index j) const;
+  void add_constant(std::size_t f, Index j, double constant, Vector& coefficients) const;
 
   // Throws InputError if the model does not fit the store, or the family has several predictors.
   void check(const Store& store, const Execution& execution) const;
 };
 
-// The places of a model's numbers in theta: the coefficients of the features, the scales of each factor (first those of
-// `effects`, then those of `pooled`), and the effects of each factor, group by group.
+// The places of a model's numbers in theta: the coefficients of the features, the scales of each
+// factor, and the effects of each factor, group by group.
 class GroupLayout {
   struct Part {
     Index first, count;

@@ -38,8 +38,8 @@ class GroupPlace {
   // The same for rows that are evaluated wherever the border is, and the gradient in the border: for forces.
   double rest_on_the_way(const Vector& border, Vector& gradient);
 
-  // Moves a constant from effect j of a factor to the coefficient of the same feature, `to`. No predictor changes.
-  void shift(std::size_t f, Index j, Index to, double by);
+  // Moves a constant from effect j of a factor to the coefficients of what it multiplies. No predictor changes.
+  void shift(std::size_t f, Index j, double by);
   // Moves a constant from effect j of one factor to effect l of another.
   void shift_between(std::size_t f, Index j, std::size_t h, Index l, double by);
 

@@ -33,8 +33,8 @@ class GroupedRows {
   // The factor with most groups.
   std::size_t leading() const { return leading_; }
 
-  // The features that slopes multiply, each once.
-  const std::vector<Index>& slopes() const { return slopes_; }
+  // The numbers of a row that slopes multiply, each once.
+  const std::vector<Multiplied>& slopes() const { return slopes_; }
   // Where the number that effect j of factor f multiplies is among a row's slopes; -1 for an intercept.
   Index slope_of(std::size_t f, Index j) const { return slope_of_[f][static_cast<std::size_t>(j)]; }
   double multiplied(std::size_t f, Index j, const double* slopes) const {
@@ -59,7 +59,7 @@ class GroupedRows {
   GroupLayout layout_;
   std::vector<std::shared_ptr<const GroupIndex>> index_;  // shared by effects of the same factor
   std::size_t leading_ = 0;
-  std::vector<Index> slopes_;
+  std::vector<Multiplied> slopes_;
   std::vector<std::vector<Index>> slope_of_;
 };
 
