@@ -43,6 +43,9 @@ ScalePrior ScalePrior::parse(const std::string& text) {
   const auto whole = [&] { return end > 0 && static_cast<std::size_t>(end) == text.size(); };
   if (std::sscanf(text.c_str(), "half_student_t(%lf ,%lf )%n", &a, &b, &end) == 2 && whole())
     return half_student_t(a, b);
+  if (std::sscanf(text.c_str(), "student_t(%lf , 0 ,%lf )%n", &a, &b, &end) == 2 && whole())
+    return half_student_t(a, b);
+  if (std::sscanf(text.c_str(), "normal( 0 ,%lf )%n", &a, &end) == 1 && whole()) return half_normal(a);
   if (std::sscanf(text.c_str(), "half_normal(%lf )%n", &a, &end) == 1 && whole()) return half_normal(a);
   if (std::sscanf(text.c_str(), "exponential(%lf )%n", &a, &end) == 1 && whole()) return exponential(a);
   throw InputError(fmt::format(
@@ -116,7 +119,7 @@ double log_density_of_scales(std::span<const double> scales, Index effects, cons
   for (Index j = 0; j < effects; ++j) {
     const double sd = scales[static_cast<std::size_t>(j)];
     if (!(sd > 0.0) || !std::isfinite(sd)) return -HUGE_VAL;
-    sum += prior.sd.log_density(sd * unit) + std::log(unit) - groups * std::log(sd);
+    sum += prior.of(j).log_density(sd * unit) + std::log(unit) - groups * std::log(sd);
   }
   if (static_cast<Index>(scales.size()) == effects) {
     for (Index j = 0; j < effects; ++j) {

@@ -39,8 +39,8 @@ double GroupDensity::log_prior(const Vector& coefficients, const Vector& theta, 
   for (std::size_t f = 0; f < layout().factors(); ++f)
     for (Index j = 0; j < layout().width(f); ++j) {
       const double sd = layout().scales(theta, f)[static_cast<std::size_t>(j)];
-      sum += prior(f).sd.log_density(sd * unit) + std::log(unit);
-      slope += sd * prior(f).sd.slope(sd * unit) + 1.0 / unit;
+      sum += prior(f).of(j).log_density(sd * unit) + std::log(unit);
+      slope += sd * prior(f).of(j).slope(sd * unit) + 1.0 / unit;
     }
   if (gradient) {
     Vector along = Vector::Zero(coefficients.size());

@@ -68,6 +68,35 @@ GroupLayout::GroupLayout(const GroupModel& model, const Store& store) : border_(
   size_ = at;
 }
 
+Vector scales_at(const GroupModel& model, const GroupLayout& layout, const Vector& theta) {
+  Vector out = theta.segment(layout.border(), layout.head() - layout.border());
+  const double unit = unit_of_effects(model.model, layout.coefficients(theta));
+  Index at = 0;
+  for (std::size_t f = 0; f < layout.factors(); ++f) {
+    out.segment(at, layout.width(f)) *= unit;
+    at += static_cast<Index>(layout.scales(theta, f).size());
+  }
+  return out;
+}
+
+std::vector<std::string> scale_names(const std::vector<GroupEffects>& effects, const std::vector<std::string>& factors,
+                                     const std::vector<std::string>& features) {
+  std::vector<std::string> out;
+  for (const GroupEffects& own : effects) {
+    const std::string& factor = factors[own.factor];
+    const auto effect = [&](Index j) {
+      const Index feature = own.multiplies[static_cast<std::size_t>(j)].feature;
+      return feature == Multiplied::constant ? std::string("intercept") : features[static_cast<std::size_t>(feature)];
+    };
+    const bool alone = own.width() == 1 && own.multiplies[0].feature == Multiplied::constant;
+    for (Index j = 0; j < own.width(); ++j)
+      out.push_back(alone ? fmt::format("sd({})", factor) : fmt::format("sd({}, {})", factor, effect(j)));
+    for (Index i = 1; own.prior.correlated && i < own.width(); ++i)
+      for (Index j = 0; j < i; ++j) out.push_back(fmt::format("cor({}, {}, {})", factor, effect(j), effect(i)));
+  }
+  return out;
+}
+
 double unit_of_effects(const Model& model, const Vector& coefficients) {
   if (!model.scales_coefficients()) return 1.0;
   return model.parameters(coefficients)[model.before_block(coefficients.size())];

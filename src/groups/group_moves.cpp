@@ -182,7 +182,7 @@ void move_scales_with_effects(const GroupDensity& density, GroupPlace& place, st
   double gain = static_cast<double>(k - 1) * std::log(t) + place.rest_at(there) - place.rest();
   for (Index j = 0; j < k; ++j) {
     const double sd = scales[static_cast<std::size_t>(j)] * unit;
-    gain += density.prior(f).sd.log_density(t * sd) - density.prior(f).sd.log_density(sd);
+    gain += density.prior(f).of(j).log_density(t * sd) - density.prior(f).of(j).log_density(sd);
   }
   if (!(std::log(random.uniform(Purpose::accept, address(update(Update::with_effects, f), 0))) < gain)) return;
   for (Index j = 0; j < k; ++j) scales[static_cast<std::size_t>(j)] *= t;

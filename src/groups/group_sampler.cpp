@@ -81,40 +81,4 @@ ChainPlan GroupSampler::plan() const {
           HUGE_VAL};
 }
 
-Vector GroupSampler::head_parameters(const Vector& theta) const {
-  const GroupLayout& layout = rows_->layout();
-  const Model& model = rows_->model().model;
-  Vector out = theta.head(layout.head());
-  const Vector coefficients = layout.coefficients(theta);
-  out.head(layout.border()) = model.parameters(coefficients);
-  const double unit = unit_of_effects(model, coefficients);
-  Index at = layout.border();
-  for (std::size_t f = 0; f < layout.factors(); ++f) {
-    out.segment(at, layout.width(f)) *= unit;
-    at += static_cast<Index>(layout.scales(theta, f).size());
-  }
-  return out;
-}
-
-std::vector<std::string> GroupSampler::head_names() const {
-  std::vector<std::string> out = rows_->model().model.names(rows_->store());
-  const GroupModel& model = rows_->model();
-  const auto name_of = [&](const Multiplied& by) {
-    return by.feature == Multiplied::constant || by.feature == model.intercept
-               ? std::string("intercept")
-               : rows_->store().columns()[static_cast<std::size_t>(by.feature)];
-  };
-  for (std::size_t f = 0; f < rows_->factors(); ++f) {
-    const GroupEffects& own = model.effects[f];
-    const std::string& factor = rows_->store().factors()[own.factor].name;
-    const auto effect = [&](Index j) { return name_of(own.multiplies[static_cast<std::size_t>(j)]); };
-    for (Index j = 0; j < own.width(); ++j)
-      out.push_back(own.multiplies == std::vector<Multiplied>{{}} ? fmt::format("sd({})", factor)
-                                                                  : fmt::format("sd({}, {})", factor, effect(j)));
-    for (Index i = 1; own.prior.correlated && i < own.width(); ++i)
-      for (Index j = 0; j < i; ++j) out.push_back(fmt::format("cor({}, {}, {})", factor, effect(j), effect(i)));
-  }
-  return out;
-}
-
 }  // namespace flymc

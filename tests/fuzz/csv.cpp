@@ -11,5 +11,5 @@ FLYMC_FUZZ_TARGET(csv) {
   options.missing = Missing::drop;
   const Execution execution{Threads(1)};
   const Encoding encoding = Encoding::learn(table, options, execution);
-  encoding.encode(table, execution, [](std::span<const double>, const RowFacts&, const RowOrigin&) {});
+  encoding.encode(table, execution, [](const EncodedRow&) {});
 }

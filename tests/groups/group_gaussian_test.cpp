@@ -76,17 +76,20 @@ MemorySink draws_of(const Store& store, const GroupModel& model) {
   const Threads threads(2);
   const GroupSampler sampler(store, model, {threads});
   struct Head final : Sink {
-    Head(const GroupSampler& s, MemorySink& to) : sampler(s), sink(to) {}
+    Head(const GroupModel& m, const GroupSampler& s, MemorySink& to) : model(m), sampler(s), sink(to) {}
     void write(std::size_t chain, const Vector& theta, const DrawStats& stats) override {
       Vector out = theta;
-      out.head(sampler.layout().head()) = sampler.head_parameters(theta);
+      out.head(sampler.layout().border()) = model.model.parameters(sampler.layout().coefficients(theta));
+      out.segment(sampler.layout().border(), sampler.layout().head() - sampler.layout().border()) =
+          scales_at(model, sampler.layout(), theta);
       sink.write(chain, out, stats);
     }
+    const GroupModel& model;
     const GroupSampler& sampler;
     MemorySink& sink;
   };
   MemorySink sink(4, sampler.layout().size());
-  Head head(sampler, sink);
+  Head head(model, sampler, sink);
   const std::vector<std::uint64_t> chains = {0, 1, 2, 3};
   run_chains(chains, sampler.plan(), {500, 8000, 1, 11}, {threads}, head);
   return sink;
@@ -118,8 +121,8 @@ TEST(GroupGaussian, HasTwoCrossedFactors) {
   const Model gaussian(Gaussian(1.0), Prior::normal(0.0, 2.0));
   const Store store = grouped::table(gaussian, shape);
   GroupModel model{gaussian, {{0}, {1}}};
-  model.effects[0].prior.sd = ScalePrior::half_normal(1.0);
-  model.effects[1].prior.sd = ScalePrior::half_student_t(3.0, 1.0);
+  model.effects[0].prior.sd = {ScalePrior::half_normal(1.0)};
+  model.effects[1].prior.sd = {ScalePrior::half_student_t(3.0, 1.0)};
   const Threads threads(1);
   const GroupedRows rows(store, model, {threads});
   const Matrix a = design(rows);
@@ -134,8 +137,8 @@ TEST(GroupGaussian, HasTwoCrossedFactors) {
       prior.segment(3, 9).setConstant(1.0 / (first * first));
       prior.segment(12, 5).setConstant(1.0 / (second * second));
       const double log_weight = integrate_effects(a, y, prior, Matrix::Zero(a.cols(), a.cols()), 1.0, mean, variance) +
-                                model.effects[0].prior.sd.log_density(first) +
-                                model.effects[1].prior.sd.log_density(second) + std::log((j + 0.5) / points);
+                                model.effects[0].prior.of(0).log_density(first) +
+                                model.effects[1].prior.of(0).log_density(second) + std::log((j + 0.5) / points);
       std::vector<double> means = {mean[0], mean[1], mean[2], first, second}, variances(5, 0.0);
       for (Index k = 0; k < 3; ++k) variances[static_cast<std::size_t>(k)] = variance[k];
       for (Index k = 3; k < a.cols(); ++k) {
@@ -154,7 +157,7 @@ TEST(GroupGaussian, HasCorrelatedSlopes) {
   const Model gaussian(Gaussian(1.0), Prior::normal(0.0, 2.0));
   const Store store = grouped::table(gaussian, shape);
   GroupModel model{gaussian, {{0, {{}, {1}}}}};
-  model.effects[0].prior = {ScalePrior::half_normal(0.7), true, 2.0};
+  model.effects[0].prior = {{ScalePrior::half_normal(0.7)}, true, 2.0};
   const Threads threads(1);
   const GroupedRows rows(store, model, {threads});
   const Matrix a = design(rows);
@@ -172,8 +175,8 @@ TEST(GroupGaussian, HasCorrelatedSlopes) {
         Vector prior = Vector::Zero(a.cols()), mean, variance;
         prior.head(3).setConstant(0.25);
         const double log_weight = integrate_effects(a, y, prior, effects, 1.0, mean, variance) +
-                                  model.effects[0].prior.sd.log_density(scales[0]) +
-                                  model.effects[0].prior.sd.log_density(scales[1]) +
+                                  model.effects[0].prior.of(0).log_density(scales[0]) +
+                                  model.effects[0].prior.of(0).log_density(scales[1]) +
                                   std::log(1.0 - scales[2] * scales[2]);  // det(R)^(lkj - 1)
         std::vector<double> means = {mean[0], mean[1], mean[2], scales[0], scales[1], scales[2]}, variances(6, 0.0);
         for (Index l = 0; l < 3; ++l) variances[static_cast<std::size_t>(l)] = variance[l];
@@ -206,7 +209,7 @@ TEST(GroupGaussian, DrawsItsResidualScale) {
   const ScaledTarget target{70.0, 0.5, 1.5, false};
   const std::vector<Prior> priors = {Prior::normal(0.0, 3.0), Prior::normal(0.0, 3.0), Prior::student_t(3.0, 0.0, 2.0)};
   GroupModel model{Model(Residual(Gaussian(1.0)), Prior::each(priors), target), {{0}}};
-  model.effects[0].prior.sd = ScalePrior::half_student_t(3.0, 1.5);
+  model.effects[0].prior.sd = {ScalePrior::half_student_t(3.0, 1.5)};
   Weighted truth(2 + 2);
   constexpr int points = 150;
   for (int i = 0; i < points; ++i)
@@ -216,7 +219,7 @@ TEST(GroupGaussian, DrawsItsResidualScale) {
       prior.tail(7).setConstant(1.0 / (sd * sd));
       const double log_weight =
           integrate_effects(a, y, prior, Matrix::Zero(a.cols(), a.cols()), sigma, mean, variance) -
-          2.0 * std::log1p(sigma * sigma / 12.0) + model.effects[0].prior.sd.log_density(sd) +
+          2.0 * std::log1p(sigma * sigma / 12.0) + model.effects[0].prior.of(0).log_density(sd) +
           std::log((j + 0.5) / points);
       truth.add(log_weight, {mean[0], mean[1], sigma, sd}, {variance[0], variance[1], 0.0, 0.0});
     }

@@ -134,7 +134,7 @@ TEST(GroupPosterior, HasTheMomentsOfIntegration) {
     const Store store = only_intercept(grouped::table(own.model, own.shape));
     const Integrated truth = integrate(store, own.model, own.prior, own.most_sd);
     GroupModel model{own.model, {{0}}};
-    model.effects[0].prior.sd = own.prior;
+    model.effects[0].prior.sd = {own.prior};
     const GroupSampler sampler(store, model, {threads});
     MemorySink sink(4, sampler.layout().size());
     const std::vector<std::uint64_t> chains = {0, 1, 2, 3};

@@ -16,7 +16,8 @@ class ScalePrior {
   static ScalePrior half_student_t(double nu, double scale);
   static ScalePrior half_normal(double scale);
   static ScalePrior exponential(double rate);
-  // "half_student_t(3, 2.5)", "half_normal(1)" or "exponential(1)".
+  // "half_student_t(3, 2.5)", "half_normal(1)" or "exponential(1)"; also "student_t(3, 0, 2.5)" and "normal(0, 1)", whose
+  // positive half is meant.
   static ScalePrior parse(const std::string& text);
 
   // Up to a constant; -inf unless sd is positive.
@@ -37,9 +38,10 @@ class ScalePrior {
 // Effects of one group are normal with mean 0 and the covariance diag(sd) R diag(sd). The correlations R have the
 // density det(R)^(lkj - 1) (Lewandowski, Kurowicka and Joe 2009): 1 is uniform.
 struct EffectsPrior {
-  ScalePrior sd = ScalePrior::half_student_t(3.0, 2.5);
+  std::vector<ScalePrior> sd = {ScalePrior::half_student_t(3.0, 2.5)};  // one for all effects, or one for each
   bool correlated = true;  // false: effects are independent, and there are no correlations
   double lkj = 1.0;
+  const ScalePrior& of(Index effect) const { return sd[sd.size() == 1 ? 0 : static_cast<std::size_t>(effect)]; }
 };
 
 // The scales of k effects are their standard deviations, then the k (k - 1) / 2 correlations below the diagonal, row by

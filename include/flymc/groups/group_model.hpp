@@ -88,6 +88,13 @@ class GroupLayout {
   std::vector<Part> scales_;
 };
 
+// The standard deviations and correlations of all factors at theta, in the target's unit.
+Vector scales_at(const GroupModel& model, const GroupLayout& layout, const Vector& theta);
+// Their names, given those of the factors and of the features: sd(carrier) for an intercept by itself, else
+// sd(carrier, intercept), sd(carrier, hour) and cor(carrier, intercept, hour).
+std::vector<std::string> scale_names(const std::vector<GroupEffects>& effects, const std::vector<std::string>& factors,
+                                     const std::vector<std::string>& features);
+
 // The unit of the effects: the residual scale, if the model draws one, else 1. In theta, effects and their
 // scales are divided by it, as coefficients are.
 double unit_of_effects(const Model& model, const Vector& coefficients);

@@ -18,9 +18,6 @@ class GroupSampler {
   const GroupLayout& layout() const { return rows_->layout(); }
   // How chains begin, continue and step. Valid as long as the sampler.
   ChainPlan plan() const;
-  // The parameters as they are reported: coefficients, standard deviations and correlations of each factor.
-  Vector head_parameters(const Vector& theta) const;
-  std::vector<std::string> head_names() const;
 
  private:
   State start(ChainId id) const;

@@ -26,8 +26,8 @@ std::string table_scale(const Encoding& encoding, std::span<const double> x) {
 // All rows as "x... -> y", joined by '/', on the table's own scale.
 std::string rows_of(const Encoding& encoding, const Table& table) {
   std::string all;
-  encoding.encode(table, [&](std::span<const double> x, const RowFacts& facts, const RowOrigin&) {
-    all += fmt::format("{}{} -> {}", all.empty() ? "" : "/", table_scale(encoding, x), facts.target);
+  encoding.encode(table, [&](const EncodedRow& row) {
+    all += fmt::format("{}{} -> {}", all.empty() ? "" : "/", table_scale(encoding, row.cells), row.facts.target);
   });
   return all;
 }
@@ -84,13 +84,11 @@ TEST(Encoding, ManyLevelsAreCodes) {
       }
       ++i;
     };
-    encoding.encode(wide,
-                    [&](std::span<const double> cells, const RowFacts&, const RowOrigin&) { expect_cells(cells); });
+    encoding.encode(wide, [&](const EncodedRow& row) { expect_cells(row.cells); });
     EXPECT_EQ(i, 40u);
     i = 0;
     const Encoding again = Encoding::from_json(encoding.to_json());
-    again.encode_new(wide, Missing::error,
-                     [&](std::span<const double> cells, const RowFacts&, const RowOrigin&) { expect_cells(cells); });
+    again.encode_new(wide, Missing::error, [&](const EncodedRow& row) { expect_cells(row.cells); });
     EXPECT_EQ(i, 40u);
   }
 }
@@ -113,15 +111,14 @@ TEST(Encoding, RareLevelsAreMerged) {
   const Encoding again = Encoding::from_json(encoding.to_json());
   EXPECT_EQ(again.columns(), encoding.columns());
   std::string seen;
-  again.encode_new(Table::open({folder.write("b.csv", "town\nrome\nt7\n")}), Missing::error,
-                   [&](std::span<const double> x, const RowFacts&, const RowOrigin&) {
-                     seen += fmt::format("{}{}{} ", x[0], x[1], x[2]);
-                   });
+  again.encode_new(
+      Table::open({folder.write("b.csv", "town\nrome\nt7\n")}), Missing::error,
+      [&](const EncodedRow& row) { seen += fmt::format("{}{}{} ", row.cells[0], row.cells[1], row.cells[2]); });
   EXPECT_EQ(seen, "110 101 ");
   // A level that the fit has not seen is refused, as without merging.
   EXPECT_TRUE(says(message_of<InputError>([&] {
                      again.encode_new(Table::open({folder.write("d.csv", "town\nparis\n")}), Missing::error,
-                                      [](std::span<const double>, const RowFacts&, const RowOrigin&) {});
+                                      [](const EncodedRow&) {});
                    }),
                    {"the level 'paris' did not occur"}));
   // A level may have the name "other", or be the reference; a single rare level is kept.
@@ -176,8 +173,8 @@ TEST(Encoding, SaysWhereARowStands) {
   options.target.name = "y";
   options.missing = Missing::drop;
   std::string origins;
-  Encoding::learn(table, options).encode(table, [&](auto, const RowFacts&, const RowOrigin& origin) {
-    origins += fmt::format("{}:{} ", origin.file.substr(origin.file.size() - 5), origin.row);
+  Encoding::learn(table, options).encode(table, [&](const EncodedRow& row) {
+    origins += fmt::format("{}:{} ", row.origin.file.substr(row.origin.file.size() - 5), row.origin.row);
   });
   EXPECT_EQ(origins, "1.csv:1 1.csv:3 2.csv:1 ");
 }
@@ -198,8 +195,7 @@ TEST(Encoding, ChoosesColumns) {
   const Encoding alone = Encoding::learn(table, options);
   EXPECT_EQ(rows_of(alone, table), "1 -> 0/1 -> 1/1 -> 1");
   RowId rows = 0;
-  alone.encode_new(table, Missing::error,
-                   [&](auto x, const RowFacts&, const RowOrigin&) { rows += static_cast<RowId>(x.size()); });
+  alone.encode_new(table, Missing::error, [&](const EncodedRow& row) { rows += static_cast<RowId>(row.cells.size()); });
   EXPECT_EQ(rows, 3);
 }
 
@@ -268,8 +264,8 @@ TEST(Encoding, StandardisedCoefficientsComeBack) {
   options.standardise = true;
   const Encoding encoding = Encoding::learn(table, options);
   std::vector<Vector> z;
-  encoding.encode(table, [&](std::span<const double> row, const RowFacts&, const RowOrigin&) {
-    z.push_back(Eigen::Map<const Vector>(row.data(), static_cast<Index>(row.size())));
+  encoding.encode(table, [&](const EncodedRow& row) {
+    z.push_back(Eigen::Map<const Vector>(row.cells.data(), static_cast<Index>(row.cells.size())));
   });
   Vector sum = Vector::Zero(5), squares = Vector::Zero(5);
   for (const auto& row : z) sum += row, squares += row.cwiseAbs2();
@@ -337,7 +333,7 @@ TEST(Encoding, SurvivesJson) {
   EXPECT_EQ(again.scale(), encoding.scale());
   EXPECT_EQ(rows_of(again, table), rows_of(encoding, table));
   EXPECT_TRUE(says(message_of<InputError>([] { Encoding::from_json("{"); }), {"cannot be read"}));
-  EXPECT_TRUE(says(message_of<InputError>([] { Encoding::from_json("{\"version\": 4}"); }), {"later version"}));
+  EXPECT_TRUE(says(message_of<InputError>([] { Encoding::from_json("{\"version\": 5}"); }), {"later version"}));
 }
 
 class NewData : public testing::Test {
@@ -353,8 +349,8 @@ class NewData : public testing::Test {
     const Table table =
         Table::open({folder_.write("new.csv", csv)}, {.categorical = encoding_.categorical(), .delimiter = {}});
     std::string all;
-    encoding_.encode_new(table, missing, [&](std::span<const double> x, const RowFacts&, const RowOrigin& place) {
-      all += fmt::format("{}:{}/", place.row, table_scale(encoding_, x));
+    encoding_.encode_new(table, missing, [&](const EncodedRow& row) {
+      all += fmt::format("{}:{}/", row.origin.row, table_scale(encoding_, row.cells));
     });
     return all;
   }
@@ -382,6 +378,48 @@ TEST_F(NewData, RefusesWhatItDoesNotKnow) {
   EXPECT_TRUE(says(refusal("age,smoker,region\nold,true,a\n"), {"column 'age', row 1: 'old' is not a number"}));
   EXPECT_TRUE(says(refusal("age,smoker,region\n1,2,a\n"), {"column 'smoker', row 1", "neither 0 nor 1"}));
   EXPECT_TRUE(says(refusal("age,smoker,region\ninf,0,a\n"), {"column 'age', row 1", "not a finite number"}));
+}
+
+// Groups are levels, or the combinations that occur, in order; they are no features.
+TEST(Encoding, Groups) {
+  const Folder folder;
+  EncodingOptions options;
+  options.target.name = "y";
+  options.formula = "y ~ x + (1 + x | town) + (1 | town:id)";
+  options.categorical = {"town", "id"};
+  options.standardise = true;
+  const Table table =
+      Table::open({folder.write("g.csv", "y,x,town,id\n1,3,b,10\n0,5,a,9\n1,4,b,9\n0,9,a,9\n1,1,c,10\n0,2,b,10\n")},
+                  {.categorical = {"town", "id"}, .delimiter = {}});
+  const Encoding encoding = Encoding::learn(table, options);
+  EXPECT_EQ(encoding.feature_names(), (std::vector<std::string>{"intercept", "x"}));
+  const std::vector<GroupFactor> factors = {{"town", 3}, {"town:id", 4}};
+  EXPECT_EQ(encoding.group_factors(), factors);
+  const Encoding again = Encoding::from_json(encoding.to_json());
+  EXPECT_EQ(again.group_factors(), factors);
+  EXPECT_EQ(again.effects(), encoding.effects());
+  EXPECT_EQ(again.columns(), encoding.columns());
+  for (const Encoding& own : {encoding, again}) {
+    std::string groups;
+    own.encode(table, [&](const EncodedRow& row) {
+      for (std::size_t f = 0; f < 2; ++f)
+        groups += own.factors()[f].group_name(own.columns(), row.groups[f]) + (f == 0 ? " " : "/");
+    });
+    EXPECT_EQ(groups, "b b:10/a a:9/b b:9/a a:9/c c:10/b b:10/");
+  }
+  const Store rows = read_rows(table, encoding);
+  EXPECT_EQ(rows.group(4, 0), 2u);
+  EXPECT_EQ(rows.group(5, 1), 2u);  // a:9, b:9, b:10, c:10: numbers are in the order of their size
+  // On any number of ranks and batches.
+  const auto refusal = [&](const std::string& formula) {
+    options.formula = formula;
+    return message_of<InputError>([&] { Encoding::learn(table, options); });
+  };
+  EXPECT_TRUE(says(refusal("y ~ (x | town)"), {"slopes of 'x', which has no coefficient", "add 'x' to the formula"}));
+  EXPECT_TRUE(says(refusal("y ~ C(id) + (0 + C(id) | town)"), {"write (1 + id | town)"}));
+  std::string damaged = encoding.to_json();
+  damaged.replace(damaged.find("\"factor\": 0"), 11, "\"factor\": 7");
+  EXPECT_TRUE(says(message_of<InputError>([&] { Encoding::from_json(damaged); }), {"effects of groups"}));
 }
 
 }  // namespace

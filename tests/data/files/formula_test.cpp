@@ -90,7 +90,22 @@ TEST(Formula, SaysWhatCannotBeRead) {
            {"y ~ a ~ b", "a second ~"},
            {"y ~ (a + b", "this ( is not closed"},
            {"y ~ a)", "closes nothing"},
-           {"y ~ (1|g)", "groups with partial pooling"},
+           {"y ~ (1 | g", "this ( is not closed"},
+           {"y ~ a:(1 | g)", "stand by themselves, after a +"},
+           {"y ~ ((1 | g))", "stand by themselves, after a +"},
+           {"y ~ a | g", "stand in parentheses by themselves"},
+           {"y ~ a - (1 | g)", "cannot be left out by -"},
+           {"y ~ a + (0 | g)", "these groups have no effects"},
+           {"y ~ a + (. | g)", "slopes of groups are named one by one"},
+           {"y ~ a + (1 | g + h)", "(1 | a) + (1 | b)"},
+           {"y ~ a + (1 | 1)", "the name of a column follows the |"},
+           {"y ~ a + (1 | C(g))", "the groups are the values of a column"},
+           {"y ~ a + (1 | y)", "this is the target"},
+           {"y ~ a + (1 | g:g)", "a column is named twice after the |"},
+           {"y ~ a + (1 | a)", "write C(a) there"},
+           {"y ~ a + (1 | g) + (1 + a | g)", "the same effect in another term"},
+           {"y ~ a + b + (1 | g/h) + (1 + b | h:g)", "the same effect in another term"},
+           {"y ~ a + (C(a) + a | g)", "write C(a) everywhere"},
            {"y ~ a %in% b", "write a + a:b"},
            {"y ~ a/b", "write a + a:b for a/b"},
            {"y ~ a^2", "write I(x^2)"},
@@ -121,6 +136,46 @@ TEST(Formula, SaysWhatCannotBeRead) {
     EXPECT_TRUE(says(message_of<InputError>([&, t = text] { read(t); }), {said})) << text;
   // The place is named, in characters from 1.
   EXPECT_TRUE(says(message_of<InputError>([] { read("y ~ a + bs(b)"); }), {"at 'bs(b)' (character 9)"}));
+}
+
+// "1 + a + a:b | g:h", with || if effects are independent.
+std::vector<std::string> groups_of(const std::string& text) {
+  std::vector<std::string> out;
+  for (const FormulaGroups& groups : parse_formula(text).groups) {
+    std::vector<std::string> effects = {groups.intercept ? "1" : "0"};
+    for (const FormulaTerm& slope : groups.slopes) {
+      std::vector<std::string> factors;
+      for (const FormulaFactor& factor : slope) factors.push_back(factor.text());
+      effects.push_back(joined(factors, ":"));
+    }
+    out.push_back(joined(effects, " + ") + (groups.correlated ? " | " : " || ") + groups.name());
+  }
+  return out;
+}
+
+TEST(Formula, HasGroups) {
+  using Groups = std::vector<std::string>;
+  for (const auto& [text, groups] : std::initializer_list<std::pair<const char*, Groups>>{
+           {"y ~ a + (1 | g)", {"1 | g"}},
+           {"y ~ (1|g) + a", {"1 | g"}},
+           {"y ~ a + (a | g)", {"1 + a | g"}},
+           {"y ~ a + (1 + a | g) + (1 | h)", {"1 + a | g", "1 | h"}},
+           {"y ~ a + (0 + a | g)", {"0 + a | g"}},
+           {"y ~ a + (a - 1 | g)", {"0 + a | g"}},
+           {"y ~ a + (a || g)", {"1 + a || g"}},
+           {"y ~ a*b + (a*b | g)", {"1 + a + b + a:b | g"}},
+           {"y ~ a + (log(a) | `my group`)", {"1 + log(a) | my group"}},
+           {"y ~ a + (1 | g/h)", {"1 | g", "1 | g:h"}},
+           {"y ~ a + (a || g/h/i)", {"1 + a || g", "1 + a || g:h", "1 + a || g:h:i"}},
+           {"y ~ a + (1 | g:h) + (0 + a | g:h)", {"1 | g:h", "0 + a | g:h"}},
+           {"y ~ C(g) + (1 | g)", {"1 | g"}},
+       })
+    EXPECT_EQ(groups_of(text), groups) << text;
+  // The groups are no terms, and their columns hold levels.
+  const Formula formula = parse_formula("y ~ a + (a | g/h)");
+  EXPECT_EQ(formula.terms.size(), 1u);
+  EXPECT_EQ(formula.columns(), std::vector<std::string>{"a"});
+  EXPECT_EQ(formula.categorical, (std::vector<std::string>{"g", "h"}));
 }
 
 TEST(Formula, FunctionsHaveNoValueOutsideTheirDomain) {

@@ -50,9 +50,9 @@ EncodingOptions options_of(const std::string& formula, std::initializer_list<con
 std::vector<std::vector<double>> features_of(const Encoding& encoding, const Table& table, bool as_new = false) {
   std::vector<std::vector<double>> out;
   const Layout layout = encoding.layout();
-  const auto take = [&](std::span<const double> cells, const RowFacts&, const RowOrigin&) {
+  const auto take = [&](const EncodedRow& row) {
     std::vector<double> x(static_cast<std::size_t>(layout.features()));
-    layout.expand(cells, x);
+    layout.expand(row.cells, x);
     for (std::size_t j = 0; j < x.size(); ++j)
       x[j] = x[j] * encoding.scale()[static_cast<Index>(j)] + encoding.shift()[static_cast<Index>(j)];
     out.push_back(std::move(x));
@@ -166,7 +166,7 @@ TEST(Terms, AreTheFeaturesOfTheirFormula) {
     const Encoding read = Encoding::from_json(encoding.to_json());
     EXPECT_EQ(read.terms(), encoding.terms());
     EXPECT_EQ(read.to_json(), encoding.to_json());
-    EXPECT_EQ(encoding.version(), Encoding::present_version);
+    EXPECT_EQ(encoding.version(), Encoding::version_of_terms);
     for (const auto& features : {features_of(encoding, table), features_of(read, table, true)}) {
       ASSERT_EQ(features.size(), rows.size());
       for (std::size_t i = 0; i < rows.size(); ++i)
@@ -244,9 +244,8 @@ TEST(Terms, OfVersion3AreRead) {
   const Folder folder;
   const Table table = Table::open({folder.write("t.csv", "z,h\n2,v\n3,u\n")});
   std::vector<std::vector<double>> rows;
-  encoding.encode_new(table, Missing::error, [&](std::span<const double> x, const RowFacts&, const RowOrigin&) {
-    rows.emplace_back(x.begin(), x.end());
-  });
+  encoding.encode_new(table, Missing::error,
+                      [&](const EncodedRow& row) { rows.emplace_back(row.cells.begin(), row.cells.end()); });
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0], (std::vector{1.0, 1.0, 0.0, std::log(2.0) / 0.5}));
   EXPECT_EQ(rows[1], (std::vector{1.0, 0.0, std::log(3.0) / 0.75, 0.0}));

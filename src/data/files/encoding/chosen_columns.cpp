@@ -10,6 +10,7 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
+#include "group_columns.hpp"
 #include "terms.hpp"
 
 namespace flymc {
@@ -140,6 +141,59 @@ Formula formula_of(const Table& table, const EncodingOptions& options) {
   });
 }
 
+// The columns of terms, and after them those of groups.
+std::vector<std::string> columns_of(const Formula& formula) {
+  std::vector<std::string> out = formula.columns();
+  for (const FormulaGroups& groups : formula.groups)
+    for (const std::string& column : groups.columns)
+      if (std::ranges::find(out, column) == out.end()) out.push_back(column);
+  return out;
+}
+
+// The term that a slope of groups is a part of. Its coefficient is the mean of the slopes.
+std::size_t term_of(const Formula& formula, const FormulaTerm& slope, const FormulaGroups& groups,
+                    const ChosenColumns& chosen) {
+  std::string name;
+  for (const FormulaFactor& factor : slope) name += (name.empty() ? "" : ":") + factor.text();
+  const auto found =
+      std::ranges::find_if(formula.terms, [&](const FormulaTerm& term) { return same_term(term, slope); });
+  if (found == formula.terms.end())
+    throw InputError(
+        fmt::format("{}: groups of '{}' have slopes of '{}', which has no coefficient of its own; add '{}' to "
+                    "the formula, and its coefficient is the mean of the slopes",
+                    mention("formula"), groups.name(), name, name));
+  const auto at = static_cast<std::size_t>(found - formula.terms.begin());
+  const EncodedTerm& term = chosen.terms[at];
+  const bool levels = term.coded(), simple = term.factors.size() == 1 && !term.but_first &&
+                                             term.factors.front().coding == TermFactor::Coding::but_reference;
+  if (levels && !(simple && groups.intercept))
+    throw InputError(fmt::format(
+        "{}: slopes of the levels of '{}' by groups of '{}' are differences from the reference level, beside an "
+        "intercept of each group; write (1 + {} | {}), with '{}' beside an intercept in the formula",
+        mention("formula"), name, groups.name(), name, groups.name(), name));
+  return at;
+}
+
+void choose_groups(const Formula& formula, ChosenColumns& chosen) {
+  for (const FormulaGroups& groups : formula.groups) {
+    EncodedFactor factor{groups.name(), {}};
+    for (const std::string& name : groups.columns) {
+      const auto column = std::ranges::find(chosen.features, name, &EncodedColumn::name);
+      factor.columns.push_back(static_cast<std::size_t>(column - chosen.features.begin()));
+    }
+    const auto same = [&](const EncodedFactor& other) {
+      return std::ranges::is_permutation(other.columns, factor.columns);
+    };
+    auto found = std::ranges::find_if(chosen.factors, same);
+    if (found == chosen.factors.end()) found = chosen.factors.insert(found, std::move(factor));
+    EncodedEffects effects{
+        static_cast<std::size_t>(found - chosen.factors.begin()), groups.intercept, {}, groups.correlated};
+    for (const FormulaTerm& slope : groups.slopes) effects.slopes.push_back(term_of(formula, slope, groups, chosen));
+    chosen.effects.push_back(std::move(effects));
+  }
+  mark_columns_of_groups(chosen.terms, chosen.factors, chosen.features);
+}
+
 }  // namespace
 
 ChosenColumns choose_columns(const Table& table, const EncodingOptions& options) {
@@ -150,7 +204,7 @@ ChosenColumns choose_columns(const Table& table, const EncodingOptions& options)
   for (const std::string& name : check_facts(table, options)) exclude.insert(name);
   const bool by_formula = !options.formula.empty();
   const Formula formula = by_formula ? formula_of(table, options) : Formula();
-  const std::vector<std::string> named = by_formula ? formula.columns() : options.columns;
+  const std::vector<std::string> named = by_formula ? columns_of(formula) : options.columns;
   check_named(table, options, named);
   ChosenColumns out;
   const auto all = named.empty() && !by_formula ? table.names_without_index() : named;
@@ -182,6 +236,7 @@ ChosenColumns choose_columns(const Table& table, const EncodingOptions& options)
   out.names.push_back(options.target.name);
   if (by_formula)
     out.terms = code_terms(formula, out.features, options.intercept || options.target.kind == TargetKind::ordered);
+  choose_groups(formula, out);
   check_options(table, options, out);
   out.reference = references(options, out.features);
   return out;

@@ -10,9 +10,11 @@
 namespace flymc {
 
 struct ChosenColumns {
-  std::vector<EncodedColumn> features;  // only names and kinds are known so far
-  std::vector<std::string> names;       // of the features, then of the facts, then of the target
-  std::vector<EncodedTerm> terms = {};  // of a formula; only factors and their coding are known so far
+  std::vector<EncodedColumn> features;      // only names and kinds are known so far
+  std::vector<std::string> names;           // of the features, then of the facts, then of the target
+  std::vector<EncodedTerm> terms = {};      // of a formula; only factors and their coding are known so far
+  std::vector<EncodedFactor> factors = {};  // of a formula; only names and columns are known so far
+  std::vector<EncodedEffects> effects = {};
   // The reference level of each column for which one is named.
   std::map<std::string, std::string> reference = {};
 };

@@ -45,6 +45,13 @@ void refuse_numbers_as_text(const Table& table, const EncodingOptions& options, 
 
 }  // namespace
 
+void check_group_count(const std::string& factor, const LevelSums& sums) {
+  if (sums.hashes.size() > GroupFactor::most_groups)
+    throw InputError(
+        fmt::format("'{}' has more than {} groups, which is more than are read; group rows by something else", factor,
+                    GroupFactor::most_groups));
+}
+
 void check_level_count(const Table& table, const EncodingOptions& options, const std::string& column,
                        const LevelSums& sums) {
   if (sums.hashes.size() <= Encoding::most_levels) return;

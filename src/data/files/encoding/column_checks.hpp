@@ -16,7 +16,8 @@ std::string how_to_leave_out(bool by_formula, std::string_view columns);
 
 // The checks below throw InputError, which says which column and what to do about it.
 
-// Throw if a column has too many levels.
+// Throw if a column has too many levels, or a factor too many groups.
+void check_group_count(const std::string& factor, const LevelSums& sums);
 void check_level_count(const Table& table, const EncodingOptions& options, const std::string& column,
                        const LevelSums& sums);
 void check_identifiers(const Table& table, const EncodingOptions& options, const std::string& column,

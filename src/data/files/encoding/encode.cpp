@@ -16,10 +16,11 @@ void Encoding::encode(const Table& table, const Execution& execution, const Visi
     std::vector<double> x;
     FactColumns facts;
     std::vector<RowOrigin> origins;
+    std::vector<Group> groups;
   };
   const RowEncoder encoder(*this, table, true);
   const std::size_t cells = layout().width();
-  std::vector<Slot> slots(Table::slots(execution.threads), Slot{encoder, {}, FactColumns(fact_kinds()), {}});
+  std::vector<Slot> slots(Table::slots(execution.threads), Slot{encoder, {}, FactColumns(fact_kinds()), {}, {}});
   const Index most_rows = rows_of_batch(cells, 1 << 18);
   table.scan(
       encoder.names(), own_share(table.pieces(), execution.communicator), most_rows, execution.threads,
@@ -28,18 +29,22 @@ void Encoding::encode(const Table& table, const Execution& execution, const Visi
         slot.x.clear();
         slot.facts.clear();
         slot.origins.clear();
-        slot.encoder.run(batch, missing_,
-                         [&](std::span<const double> x, const RowFacts& facts, const RowOrigin& origin) {
-                           if (x.empty()) return;
-                           slot.x.insert(slot.x.end(), x.begin(), x.end());
-                           slot.facts.push_back(facts);
-                           slot.origins.push_back(origin);
-                         });
+        slot.groups.clear();
+        slot.encoder.run(batch, missing_, [&](const EncodedRow& row) {
+          if (row.cells.empty()) return;
+          slot.x.insert(slot.x.end(), row.cells.begin(), row.cells.end());
+          slot.facts.push_back(row.facts);
+          slot.origins.push_back(row.origin);
+          slot.groups.insert(slot.groups.end(), row.groups.begin(), row.groups.end());
+        });
       },
       [&](std::size_t s) {
         const Slot& slot = slots[s];
         for (std::size_t i = 0; i < slot.facts.size(); ++i)
-          visit({slot.x.data() + i * cells, cells}, slot.facts.spans()[i], slot.origins[i]);
+          visit({{slot.x.data() + i * cells, cells},
+                 slot.facts.spans()[i],
+                 slot.origins[i],
+                 {slot.groups.data() + i * factors_.size(), factors_.size()}});
       });
 }
 
@@ -49,9 +54,8 @@ void Encoding::encode_new(const Table& table, Missing missing, const Visit& visi
 }
 
 Store read_rows(const Table& table, const Encoding& encoding, NumberType number_type) {
-  StoreBuilder builder(encoding.layout(number_type), encoding.fact_kinds());
-  encoding.encode(
-      table, [&](std::span<const double> x, const RowFacts& facts, const RowOrigin&) { builder.append(x, facts); });
+  StoreBuilder builder(encoding.layout(number_type), encoding.fact_kinds(), encoding.group_factors());
+  encoding.encode(table, [&](const EncodedRow& row) { builder.append(row.cells, row.facts, row.groups); });
   return builder.finish();
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "flymc/data/files/encoding/encoding.hpp"
+#include "group_columns.hpp"
 #include "refusal.hpp"
 
 namespace flymc {
@@ -44,6 +45,7 @@ void check_term(const EncodedTerm& term, const std::vector<EncodedColumn>& colum
 void Encoding::check() const {
   for (const EncodedColumn& column : columns_) check_column(column);
   for (const EncodedTerm& term : terms_) check_term(term, columns_);
+  check_groups(factors_, effects_, columns_, terms_);
   target_.check();
   if ((target_.trials && weights_.empty()) || (exposure_ && offset_.empty())) refuse_encoding("facts", target_.name);
   if (!(std::isfinite(total_weight_) && total_weight_ > 0.0) ||

@@ -6,6 +6,7 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/nesting.hpp"
 #include "flymc/data/files/encoding/encoding.hpp"
+#include "group_columns.hpp"
 
 namespace flymc {
 
@@ -135,6 +136,7 @@ std::string Encoding::to_json() const {
   if (by_formula_)
     for (const EncodedTerm& term : terms_) all["terms"].push_back(to_json_of(term));
   if (by_formula_ && terms_.empty()) all["terms"] = nlohmann::ordered_json::array();
+  if (!factors_.empty()) all["factors"] = factors_, all["effects"] = effects_;
   return all.dump(2);
 }
 
@@ -185,7 +187,10 @@ Encoding Encoding::from_json(const std::string& text) {
     encoding.by_formula_ = json.contains("terms");
     if (encoding.by_formula_)
       for (const auto& entry : json.at("terms")) encoding.terms_.push_back(term_of(entry));
+    encoding.factors_ = json.value("factors", std::vector<EncodedFactor>());
+    encoding.effects_ = json.value("effects", std::vector<EncodedEffects>());
     encoding.check();
+    mark_columns_of_groups(encoding.terms_, encoding.factors_, encoding.columns_);
     encoding.derive_features();
     return encoding;
   } catch (const nlohmann::json::exception& error) {

@@ -14,6 +14,7 @@
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 #include "flymc/data/files/encoding/encoding.hpp"
+#include "group_columns.hpp"
 #include "tally_scan.hpp"
 #include "terms.hpp"
 
@@ -96,7 +97,10 @@ class EncodingLearner {
     encoding_.columns_ = std::move(chosen.features);
     encoding_.terms_ = std::move(chosen.terms);
     encoding_.by_formula_ = !options.formula.empty();
-    if (encoding_.by_formula_) encoding_.version_ = Encoding::present_version;
+    if (encoding_.by_formula_) encoding_.version_ = Encoding::version_of_terms;
+    encoding_.factors_ = std::move(chosen.factors);
+    encoding_.effects_ = std::move(chosen.effects);
+    if (!encoding_.factors_.empty()) encoding_.version_ = Encoding::present_version;
     names_ = std::move(chosen.names);
     reference_ = std::move(chosen.reference);
   }
@@ -112,6 +116,8 @@ class EncodingLearner {
   void describe_columns();
   std::vector<TermFacts> describe_terms();
   TermFacts facts_of_column(const EncodedTerm& term) const;
+  // Fills in the combinations of levels that are groups.
+  void describe_factors();
 
   const Table& table_;
   const EncodingOptions& options_;
@@ -133,6 +139,7 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
   check_total_weight();
   describe_columns();
   const std::vector<TermFacts> facts = describe_terms();
+  describe_factors();
   if (!options_.of_a_part) {
     check_constants(table_, options_, facts, all_.rows + all_.zeros());
     check_duplicates(table_, options_, facts);
@@ -153,7 +160,8 @@ Encoding EncodingLearner::learn(const Execution& execution, const std::function<
 }
 
 void EncodingLearner::scan(const Execution& execution, const std::function<void(RowId)>& read) {
-  const TallyScan scan(table_, options_, encoding_.columns_, encoding_.terms_, names_);
+  const std::vector<EncodedTerm> combinations = combinations_of(encoding_.factors_);
+  const TallyScan scan(table_, options_, encoding_.columns_, encoding_.terms_, names_, combinations);
   Tally own = scan.own_share(execution, read);
   encoding_.own_rows_ = own.rows;
   own_target_ = own.target;
@@ -198,6 +206,11 @@ void EncodingLearner::describe_columns() {
     if (column.kind == ColumnKind::text) {
       check_spoilt_numbers(options_, names_[j], all_.levels[j]);
       const auto named = reference_.find(column.name);
+      if (column.only_groups) {
+        column.levels = all_.levels[j].sorted();
+        sort_numbers(column);
+        continue;
+      }
       merge_rare(options_, named == reference_.end() ? nullptr : &named->second, column, all_.levels[j]);
       if (column.rare.empty())
         check_identifiers(table_, options_, column.name, all_.levels[j], all_.rows + all_.zeros());
@@ -237,6 +250,17 @@ std::vector<TermFacts> EncodingLearner::describe_terms() {
       all.back().features[f].name = encoding_.feature_name(term, term.levels[first + f]);
   }
   return all;
+}
+
+void EncodingLearner::describe_factors() {
+  std::vector<EncodedTerm> combinations = combinations_of(encoding_.factors_);
+  for (std::size_t f = 0; f < combinations.size(); ++f) {
+    EncodedFactor& factor = encoding_.factors_[f];
+    check_keys(factor, encoding_.columns_);
+    if (factor.columns.size() == 1) continue;
+    describe_term(options_, encoding_.columns_, all_.terms[encoding_.terms_.size() + f], combinations[f]);
+    factor.levels = std::move(combinations[f].levels);
+  }
 }
 
 TermFacts EncodingLearner::facts_of_column(const EncodedTerm& term) const {

@@ -32,11 +32,6 @@ constexpr std::size_t most_terms = 100000;
 
 using Terms = std::vector<FormulaTerm>;
 
-bool same(const FormulaTerm& a, const FormulaTerm& b) {
-  return a.size() == b.size() &&
-         std::ranges::all_of(a, [&](const FormulaFactor& factor) { return std::ranges::find(b, factor) != b.end(); });
-}
-
 FormulaTerm product(FormulaTerm a, const FormulaTerm& b) {
   for (const FormulaFactor& factor : b)
     if (std::ranges::find(a, factor) == a.end()) a.push_back(factor);
@@ -59,12 +54,15 @@ class Parser {
     if (text_.find('~') == std::string::npos)
       fail(0, "there is no ~ in it; write the target, ~ and what explains it, as in 'late ~ distance + hour'");
     read_target();
-    formula_.terms = sum(true);
+    formula_.terms = sum(&formula_.intercept);
     skip();
     if (at_ < text_.size()) unexpected();
     std::ranges::stable_sort(formula_.terms, {}, &FormulaTerm::size);
     for (const FormulaTerm& term : formula_.terms)
       for (const FormulaFactor& factor : term) check(factor);
+    for (const FormulaGroups& groups : formula_.groups)
+      for (const FormulaTerm& slope : groups.slopes)
+        for (const FormulaFactor& factor : slope) check(factor);
     return std::move(formula_);
   }
 
@@ -98,9 +96,7 @@ class Parser {
           fmt::format("{} '{}' ends where a column should be named", mention("formula"), on_one_line(text_, 200)));
     const char c = text_[at_];
     if (c == '|')
-      fail(at_,
-           "'|' asks for groups with partial pooling (random effects), which are not fitted here; name the column by "
-           "itself for a coefficient of each of its levels, with a prior such as normal(0, 1)");
+      fail(at_, "effects of groups stand in parentheses by themselves, as in late ~ distance + (1 | carrier)");
     if (c == '%') fail(at_, "%in% is not known here; write a + a:b for b within a");
     if (c == '/') fail(at_, "'/' is not known here; write a + a:b for a/b");
     if (c == '~') fail(at_, "there is a second ~; write one");
@@ -135,8 +131,10 @@ class Parser {
     formula_.target = *target;
   }
 
-  // Adds terms after + and removes terms after -. `whole` is true for the whole right side, which has the intercept.
-  Terms sum(bool whole) {
+  // Adds terms after + and removes terms after -. `intercept` is given where a 1 or 0 stands for one: on the whole right
+  // side, and to the left of a |.
+  Terms sum(bool* intercept) {
+    const bool whole = intercept == &formula_.intercept;
     Terms all;
     bool minus = take("-");
     if (!minus) take("+");
@@ -144,14 +142,19 @@ class Parser {
       skip();
       const std::size_t begin = at_;
       if (const auto number = whole_number()) {
-        if (next_is("|")) unexpected();
-        if (!whole) fail(begin, "a number stands for the intercept, which is no part of terms in parentheses");
+        if (intercept == nullptr)
+          fail(begin, "a number stands for the intercept, which is no part of terms in parentheses");
         if (*number > 1) fail(begin, "a number is 1 or 0, with or without an intercept");
-        formula_.intercept = minus ? *number == 0 : *number == 1;
+        *intercept = minus ? *number == 0 : *number == 1;
+        continue;
+      }
+      if (whole && has_bar(at_)) {
+        if (minus) fail(begin, "effects of groups cannot be left out by -; leave them out of the formula");
+        read_groups();
         continue;
       }
       for (FormulaTerm& term : crossing()) {
-        const auto found = std::ranges::find_if(all, [&](const FormulaTerm& other) { return same(term, other); });
+        const auto found = std::ranges::find_if(all, [&](const FormulaTerm& other) { return same_term(term, other); });
         if (!minus && found == all.end()) all.push_back(std::move(term));
         if (!minus) continue;
         if (found != all.end())
@@ -188,7 +191,77 @@ class Parser {
     return out;
   }
   static void add(Terms& all, const FormulaTerm& term) {
-    if (std::ranges::none_of(all, [&](const FormulaTerm& other) { return same(term, other); })) all.push_back(term);
+    if (std::ranges::none_of(all, [&](const FormulaTerm& other) { return same_term(term, other); }))
+      all.push_back(term);
+  }
+
+  // Whether a ( stands at `begin` that has a | of its own in it.
+  bool has_bar(std::size_t begin) const {
+    int open = 0;
+    bool quoted = false;
+    for (std::size_t i = begin; i < text_.size(); ++i) {
+      const char c = text_[i];
+      if (c == '`') quoted = !quoted;
+      if (quoted) continue;
+      if (c == '(') ++open;
+      if (c == ')') --open;
+      if (open == 0) return false;
+      if (c == '|' && open == 1) return true;
+    }
+    return false;
+  }
+  void read_groups() {
+    const std::size_t begin = at_;
+    take("(");
+    FormulaGroups groups;
+    in_groups_ = true;
+    groups.slopes = sum(&groups.intercept);
+    in_groups_ = false;
+    groups.correlated = !take("||");
+    if (groups.correlated && !take("|")) unexpected();
+    if (!groups.intercept && groups.slopes.empty())
+      fail(begin, "these groups have no effects: write 1 for an intercept of each group");
+    // a/b is a and a:b.
+    std::vector<std::vector<std::string>> factors = {{}};
+    do {
+      do factors.back().push_back(group_column());
+      while (take(":"));
+      if (!next_is("/")) break;
+      factors.push_back(factors.back());
+    } while (take("/"));
+    if (next_is("+")) fail(at_, "write effects of each by themselves: (1 | a) + (1 | b)");
+    if (!take(")")) close(begin);
+    for (std::vector<std::string>& columns : factors) {
+      groups.columns = std::move(columns);
+      check_new(groups, begin);
+      formula_.groups.push_back(groups);
+    }
+  }
+  std::string group_column() {
+    skip();
+    const std::size_t begin = at_;
+    std::optional<std::string> column = name();
+    if (!column || *column == ".") fail(begin, "the name of a column follows the |, whose values are the groups");
+    if (next_is("(")) fail(begin, "the groups are the values of a column; make other columns in the table");
+    if (*column == formula_.target) fail(begin, "this is the target, which cannot explain itself");
+    if (std::ranges::find(formula_.categorical, *column) == formula_.categorical.end())
+      formula_.categorical.push_back(*column);
+    grouped_.insert(*column);
+    return *column;
+  }
+  void check_new(const FormulaGroups& groups, std::size_t begin) const {
+    const std::set<std::string> columns(groups.columns.begin(), groups.columns.end());
+    if (columns.size() < groups.columns.size()) fail(begin, "a column is named twice after the |; name it once");
+    for (const FormulaGroups& other : formula_.groups) {
+      if (std::set<std::string>(other.columns.begin(), other.columns.end()) != columns) continue;
+      const bool again =
+          (groups.intercept && other.intercept) || std::ranges::any_of(groups.slopes, [&](const FormulaTerm& slope) {
+            return std::ranges::any_of(other.slopes, [&](const FormulaTerm& its) { return same_term(slope, its); });
+          });
+      if (again)
+        fail(begin,
+             fmt::format("the groups of '{}' have the same effect in another term; write it once", groups.name()));
+    }
   }
 
   Terms interaction() {
@@ -199,7 +272,7 @@ class Parser {
   Terms interacting(const Terms& a, const Terms& b) const {
     Terms out;
     if (a.size() * b.size() > most_terms) fail(at_, "these are too many terms; write fewer");
-    if (a.size() == 1 && b.size() == 1 && same(a.front(), b.front()))
+    if (a.size() == 1 && b.size() == 1 && same_term(a.front(), b.front()))
       fail(at_, "a term times itself is the term again; write I(x^2) for the square of a number");
     for (const FormulaTerm& left : a)
       for (const FormulaTerm& right : b) add(out, product(left, right));
@@ -229,7 +302,8 @@ class Parser {
     if (take("(")) {
       if (++depth_ > most_depth)
         fail(begin, fmt::format("parentheses are nested more than {} deep; write fewer", most_depth));
-      Terms all = sum(false);
+      if (has_bar(begin)) fail(begin, "effects of groups stand by themselves, after a +");
+      Terms all = sum(nullptr);
       if (!take(")")) close(begin);
       --depth_;
       return all;
@@ -238,6 +312,7 @@ class Parser {
     const std::optional<std::string> word = name();
     if (!word) unexpected();
     if (!quoted && *word == ".") {
+      if (in_groups_) fail(begin, "slopes of groups are named one by one");
       Terms all;
       if (others_)
         for (const std::string& column : others_(formula_.target)) all.push_back({{column}});
@@ -315,6 +390,11 @@ class Parser {
 
   void check(const FormulaFactor& factor) const {
     const bool levels = std::ranges::find(formula_.categorical, factor.column) != formula_.categorical.end();
+    if (grouped_.contains(factor.column) && plain_.contains(factor.column))
+      throw InputError(
+          fmt::format("{} '{}': the values of '{}' are names of groups after a |, and it stands by itself in another "
+                      "place; write C({}) there for a coefficient of each, or give the table a copy of the column",
+                      mention("formula"), on_one_line(text_, 200), factor.column, factor.column));
     if (levels && plain_.contains(factor.column))
       throw InputError(
           fmt::format("{} '{}': '{}' stands in C() in one place and not in another, and a column is either numbers or "
@@ -327,7 +407,9 @@ class Parser {
   std::size_t at_ = 0;
   int depth_ = 0;  // of open parentheses
   Formula formula_;
+  bool in_groups_ = false;       // to the left of a |
   std::set<std::string> plain_;  // columns that occur outside of C()
+  std::set<std::string> grouped_;
 };
 
 }  // namespace
@@ -338,6 +420,13 @@ std::string FormulaFactor::text() const {
   for (const auto& [word, number] : functions)
     if (number == function) return fmt::format("{}({})", word, column);
   return column;
+}
+
+std::string FormulaGroups::name() const { return joined(columns, ":"); }
+
+bool same_term(const FormulaTerm& a, const FormulaTerm& b) {
+  return a.size() == b.size() &&
+         std::ranges::all_of(a, [&](const FormulaFactor& factor) { return std::ranges::find(b, factor) != b.end(); });
 }
 
 std::vector<std::string> Formula::columns() const {

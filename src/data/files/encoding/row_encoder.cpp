@@ -7,6 +7,7 @@
 
 #include "flymc/core/error.hpp"
 #include "flymc/core/names.hpp"
+#include "group_columns.hpp"
 
 namespace flymc {
 
@@ -14,15 +15,27 @@ RowEncoder::RowEncoder(const Encoding& encoding, const Table& table, bool with_t
     : encoding_(encoding),
       with_target_(with_target),
       target_(encoding.target_, encoding.target_.cuts() > 0 && encoding.cell_levels_[0] > 0) {
+  std::vector<Lookup> slots;
   for (const auto& column : encoding.columns_) {
     check_kind(table, column.name, column.kind);
     names_.push_back(column.name);
-    slots_.emplace_back();
+    Lookup& own = slots.emplace_back();
     if (column.kind != ColumnKind::text) continue;
-    for (std::size_t l = 0; l < column.levels.size(); ++l)
-      slots_.back()[column.levels[l]] = static_cast<std::int64_t>(l);
-    for (const std::string& level : column.rare) slots_.back()[level] = slots_.back().at(column.merged);
+    own.reserve(column.levels.size());
+    for (std::size_t l = 0; l < column.levels.size(); ++l) own[column.levels[l]] = static_cast<std::int64_t>(l);
+    for (const std::string& level : column.rare) own[level] = own.at(column.merged);
   }
+  slots_ = std::make_shared<const std::vector<Lookup>>(std::move(slots));
+  std::vector<std::unordered_map<std::uint64_t, Group>> combinations(encoding.factors_.size());
+  for (std::size_t f = 0; f < combinations.size(); ++f) {
+    const EncodedFactor& factor = encoding.factors_[f];
+    combinations[f].reserve(factor.levels.size());
+    for (Group g = 0; g < factor.levels.size(); ++g)
+      combinations[f].emplace(key_of(factor, encoding.columns_, factor.levels[g]), g);
+  }
+  combinations_ =
+      std::make_shared<const std::vector<std::unordered_map<std::uint64_t, Group>>>(std::move(combinations));
+  groups_.resize(encoding.factors_.size());
   set_places();
   const auto add_fact = [&](const std::string& name) {
     if (name.empty()) return;
@@ -36,7 +49,7 @@ RowEncoder::RowEncoder(const Encoding& encoding, const Table& table, bool with_t
     check_kind(table, encoding.target_.name, encoding.target_.column);
     names_.push_back(encoding.target_.name);
   }
-  slot_of_code_.resize(slots_.size());
+  slot_of_code_.resize(slots_->size());
 }
 
 void RowEncoder::check_kind(const Table& table, const std::string& name, ColumnKind learnt) const {
@@ -108,11 +121,11 @@ void RowEncoder::refuse_text(const Table& table, const std::string& name) const 
 
 void RowEncoder::prepare(const TableBatch& batch, const MissingRows& missing_rows) {
   if (with_target_) target_.prepare(batch, names_.size() - 1);
-  for (std::size_t j = 0; j < slots_.size(); ++j) {
+  for (std::size_t j = 0; j < slots_->size(); ++j) {
     const auto texts = batch.texts(j);
     slot_of_code_[j].assign(texts.size(), unknown);
     for (std::size_t code = 0; code < texts.size(); ++code)
-      if (const auto found = slots_[j].find(texts[code]); found != slots_[j].end())
+      if (const auto found = (*slots_)[j].find(texts[code]); found != (*slots_)[j].end())
         slot_of_code_[j][code] = found->second;
   }
   to_read_.clear();
@@ -154,7 +167,7 @@ std::int64_t RowEncoder::feature_of(const TableBatch& batch, Index i, const Plac
   if (place.columns.empty()) return 1;
   if (place.columns.size() == 1) {
     const std::int64_t feature = place.of_level[levels_[place.columns[0]]];
-    if (feature == unknown) refuse_combination(batch, i, place);
+    if (feature == unknown) refuse_combination(batch, i, place.columns, place.term->name);
     return feature;
   }
   at_hand_.clear();
@@ -163,18 +176,19 @@ std::int64_t RowEncoder::feature_of(const TableBatch& batch, Index i, const Plac
     if (place.has_reference[f] && at_hand_.back() == 0) return 0;
   }
   const auto found = place.of_levels.find(at_hand_);
-  if (found == place.of_levels.end()) refuse_combination(batch, i, place);
+  if (found == place.of_levels.end()) refuse_combination(batch, i, place.columns, place.term->name);
   return found->second;
 }
 
-void RowEncoder::refuse_combination(const TableBatch& batch, Index i, const Place& place) const {
+void RowEncoder::refuse_combination(const TableBatch& batch, Index i, std::span<const std::size_t> columns,
+                                    const std::string& what) const {
   std::vector<std::string> levels;
-  for (const std::size_t j : place.columns)
+  for (const std::size_t j : columns)
     levels.push_back(fmt::format("'{}' is '{}'", names_[j], on_one_line(encoding_.columns_[j].levels[levels_[j]])));
   throw InputError(
       fmt::format("{}, row {}: {}, and this combination did not occur when the model was fitted, so that '{}' has no "
-                  "coefficient for it; leave the row out",
-                  batch.file(), batch.row(i), joined(levels, " and "), place.term->name),
+                  "number for it; leave the row out",
+                  batch.file(), batch.row(i), joined(levels, " and "), what),
       {.file = batch.file(), .row = batch.row(i)});
 }
 
@@ -205,6 +219,21 @@ void RowEncoder::encode_terms(const TableBatch& batch, Index i, std::span<double
     }
     x[place.cell] = static_cast<double>(feature);
     if (place.number) x[place.cell + 1] = feature > 0 ? value : 0.0;
+  }
+}
+
+void RowEncoder::read_groups(const TableBatch& batch, Index i) {
+  for (std::size_t f = 0; f < groups_.size(); ++f) {
+    const EncodedFactor& factor = encoding_.factors_[f];
+    if (factor.columns.size() == 1) {
+      groups_[f] = levels_[factor.columns[0]];
+      continue;
+    }
+    at_hand_.clear();
+    for (const std::size_t column : factor.columns) at_hand_.push_back(levels_[column]);
+    const auto found = (*combinations_)[f].find(key_of(factor, encoding_.columns_, at_hand_));
+    if (found == (*combinations_)[f].end()) refuse_combination(batch, i, factor.columns, factor.name);
+    groups_[f] = found->second;
   }
 }
 

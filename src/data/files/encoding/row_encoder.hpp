@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <unordered_map>
 
 #include "../table/table_file.hpp"
@@ -17,7 +18,7 @@ namespace flymc {
 class RowEncoder {
  public:
   RowEncoder(const Encoding& encoding, const Table& table, bool with_target);
-  // Calls visit(cells, facts, origin) per row; the cells are empty if a value is missing and that is allowed.
+  // Calls visit(EncodedRow) per row, which has no cells if a value is missing and that is allowed.
   template <class Visit>
   void run(const TableBatch& batch, Missing missing, const Visit& visit);
   const std::vector<std::string>& names() const { return names_; }
@@ -32,6 +33,8 @@ class RowEncoder {
   // Levels of the row's columns; numbers are checked, if the batch has any that need it.
   void read_levels(const TableBatch& batch, Index i);
   RowFacts facts_of(const TableBatch& batch, Index i) const;
+  // The row's group in each factor, from its levels.
+  void read_groups(const TableBatch& batch, Index i);
   [[noreturn]] void refuse_level(const TableBatch& batch, std::size_t column, Index i) const;
 
   const Encoding& encoding_;
@@ -58,7 +61,8 @@ class RowEncoder {
   void set_places();
   // The feature of a term in a row, counted from 1; 0 if there is none. Uses the row's `levels_`.
   std::int64_t feature_of(const TableBatch& batch, Index i, const Place& place);
-  [[noreturn]] void refuse_combination(const TableBatch& batch, Index i, const Place& place) const;
+  [[noreturn]] void refuse_combination(const TableBatch& batch, Index i, std::span<const std::size_t> columns,
+                                       const std::string& what) const;
   // The cells of rows first, first + 1, ..., which `x` has next to each other: columns of numbers, a column at a time.
   // Rows that lack something have any numbers there.
   void encode_columns(const TableBatch& batch, Index first, std::span<double> x) const;
@@ -70,7 +74,10 @@ class RowEncoder {
   std::vector<std::size_t> to_read_;    // columns of the batch at hand that are looked at before terms are made
   std::vector<std::uint32_t> levels_;   // of the row at hand, by column
   std::vector<std::uint32_t> at_hand_;  // of a term
-  std::vector<Lookup> slots_;           // per text column: from level to its number
+  std::vector<Group> groups_;           // of the row at hand, by factor
+  std::shared_ptr<const std::vector<Lookup>> slots_;  // per text column: from level to its number
+  // For each factor of several columns, from a combination's key to its number.
+  std::shared_ptr<const std::vector<std::unordered_map<std::uint64_t, Group>>> combinations_;
   std::vector<std::vector<std::int64_t>> slot_of_code_;
   TargetReader target_;
 };
@@ -91,21 +98,21 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
     const RowOrigin origin{batch.file(), batch.row(i)};
     if (missing_rows[i]) {
       if (missing == Missing::error) missing_rows.refuse(i, names_);
-      visit(std::span<const double>(), RowFacts(0.0), origin);
+      visit(EncodedRow{{}, RowFacts(0.0), origin});
       continue;
     }
     if (with_target_ && target_.leaves_out(batch, i)) continue;
     const std::span x(cells.data() + static_cast<std::size_t>(i % together) * empty_.size(), empty_.size());
     read_levels(batch, i);
     encode_terms(batch, i, x);
+    read_groups(batch, i);
     RowFacts facts = facts_of(batch, i);
     // The target of a new row is not known, so its last number is 0: the predictor is then that of its columns alone.
     if (with_target_) target_.end_row(batch, i, x, facts);
     if (with_target_ && encoding_.target_.cuts() > 0)
-      target_.visit_each_cut(x, facts,
-                             [&](const RowFacts& of_cut) { visit(std::span<const double>(x), of_cut, origin); });
+      target_.visit_each_cut(x, facts, [&](const RowFacts& of_cut) { visit(EncodedRow{x, of_cut, origin, groups_}); });
     else
-      visit(std::span<const double>(x), facts, origin);
+      visit(EncodedRow{x, facts, origin, groups_});
   }
 }
 

@@ -18,7 +18,7 @@ namespace flymc {
 struct Tally {
   std::vector<NumberSums> numbers;
   std::vector<LevelSums> levels;
-  std::vector<TermSums> terms;  // by term; empty for a term that is a column
+  std::vector<TermSums> terms;  // by term, and then by factor; empty for a term or a factor that is a column
   std::optional<TargetSums> target;
   std::vector<RowId> missing_counts;
   std::optional<InputPlace> first_missing;

@@ -45,7 +45,7 @@ Tally TallyScan::empty() const {
   Tally out;
   out.numbers.resize(columns_.size());
   out.levels.resize(columns_.size());
-  out.terms.resize(terms_.size());
+  out.terms.resize(terms_.size() + combinations_.size());
   out.missing_counts.assign(names_.size(), 0);
   out.target.emplace(options_.target, table_.find(options_.target.name)->kind);
   return out;
@@ -55,9 +55,13 @@ void TallyScan::add(const Tally& next, Tally& all) const {
   for (std::size_t j = 0; j < all.numbers.size(); ++j) {
     all.numbers[j] += next.numbers[j];
     all.levels[j] += next.levels[j];
-    check_level_count(table_, options_, names_[j], all.levels[j]);
+    check_levels(j, all.levels[j]);
   }
-  for (std::size_t t = 0; t < all.terms.size(); ++t) all.terms[t] += next.terms[t];
+  for (std::size_t t = 0; t < all.terms.size(); ++t) {
+    all.terms[t] += next.terms[t];
+    if (t < terms_.size()) check_combinations(terms_[t], all.terms[t]);
+    check_group_count(t < terms_.size() ? terms_[t].name : combinations_[t - terms_.size()].name, all.terms[t].levels);
+  }
   for (std::size_t j = 0; j < names_.size(); ++j) all.missing_counts[j] += next.missing_counts[j];
   if (!all.first_missing) {
     all.first_missing = next.first_missing;
@@ -69,6 +73,13 @@ void TallyScan::add(const Tally& next, Tally& all) const {
   all.exposure += next.exposure;
   all.rows += next.rows;
   all.dropped += next.dropped;
+}
+
+void TallyScan::check_levels(std::size_t j, const LevelSums& sums) const {
+  if (columns_[j].only_groups)
+    check_group_count(names_[j], sums);
+  else
+    check_level_count(table_, options_, names_[j], sums);
 }
 
 void TallyScan::add_batch(const TableBatch& batch, Tally& tally) const {
@@ -98,7 +109,13 @@ void TallyScan::add_batch(const TableBatch& batch, Tally& tally) const {
     else
       add_numbers(batch, j, missing.whole(j), kept, weights, tally.numbers[j]);
   for (std::size_t t = 0; t < terms_.size(); ++t)
-    if (!is_column(terms_[t])) add_rows(batch, terms_[t], names_, kept, weights, tally.terms[t]);
+    if (!is_column(terms_[t])) {
+      add_rows(batch, terms_[t], names_, kept, weights, tally.terms[t]);
+      check_combinations(terms_[t], tally.terms[t]);
+    }
+  for (std::size_t f = 0; f < combinations_.size(); ++f)
+    if (!is_column(combinations_[f]))
+      add_rows(batch, combinations_[f], names_, kept, weights, tally.terms[terms_.size() + f]);
   const bool less_offset = !options_.offset.empty() && !options_.log_link;
   tally.target->add(batch, target, counted, weights,
                     less_offset ? batch.numbers(columns_.size()) : std::span<const double>());
@@ -173,9 +190,9 @@ void TallyScan::add_levels(const TableBatch& batch, std::size_t j, std::span<con
       level_of_code[code] = sums.level(batch.texts(j)[code]);
       if (sums.first_cells.size() < sums.hashes.size()) {
         check_level(batch, i, names_[j], batch.texts(j)[code]);
-        sums.first_cells.push_back(cell_name(cell_of(batch, i, names_[j])));
+        sums.first_cells.push_back(columns_[j].only_groups ? "" : cell_name(cell_of(batch, i, names_[j])));
       }
-      check_level_count(table_, options_, names_[j], sums);
+      check_levels(j, sums);
     }
     sums.hashes[level_of_code[code]].add(batch.key(i), 1.0);
     ++sums.rows[level_of_code[code]];

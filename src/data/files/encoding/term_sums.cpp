@@ -45,7 +45,9 @@ class Combinations {
   std::vector<std::size_t> used_;
 };
 
-void check_count(const EncodedTerm& term, const TermSums& sums) {
+}  // namespace
+
+void check_combinations(const EncodedTerm& term, const TermSums& sums) {
   const std::size_t most = term.number() ? Encoding::most_features : Encoding::most_levels;
   if (sums.levels.hashes.size() > most)
     throw InputError(
@@ -53,6 +55,8 @@ void check_count(const EncodedTerm& term, const TermSums& sums) {
                     "coefficient; leave it out of the formula, or merge rare levels ({})",
                     term.name, most, mention("merge-levels", "100")));
 }
+
+namespace {
 
 std::vector<std::uint32_t> numbers_of(
     std::string_view text, const std::vector<const std::unordered_map<std::string, std::uint32_t>*>& levels) {
@@ -87,7 +91,6 @@ void add_rows(const TableBatch& batch, const EncodedTerm& term, const std::vecto
       found->second = sums.levels.level(combinations.text(i));
       sums.levels.first_cells.resize(sums.levels.hashes.size());
       if (number) sums.numbers.resize(sums.levels.hashes.size());
-      check_count(term, sums);
     }
     const std::size_t at = found->second;
     ++sums.levels.rows[at];

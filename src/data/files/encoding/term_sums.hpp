@@ -21,6 +21,9 @@ struct TermSums {
 void add_rows(const TableBatch& batch, const EncodedTerm& term, const std::vector<std::string>& names,
               std::span<const Index> rows, std::span<const double> weights, TermSums& sums);
 
+// Throws InputError if there are more combinations than coefficients can be.
+void check_combinations(const EncodedTerm& term, const TermSums& sums);
+
 // The facts about a term's features that checks need.
 struct FeatureFacts {
   std::string name;

@@ -17,6 +17,7 @@ Audit audit_run(const RunDirectory& run, const AuditOptions& options,
   const RunReport report = read_report(run);
   check_rows(run);
   const Threads threads(run.settings().fit.threads);
+  refuse_groups(run);
   const RunParts parts = parts_of(open_rows(run, Verify::numbers, {threads}), run.settings());
   parts.rows.expect(Access::in_order);
   const DrawsFile draws = draws_of(run, parts.names);

@@ -75,6 +75,7 @@ struct Opened {
 RunParts opened_rows(const RunDirectory& run, const std::string& name, const Threads& threads, bool alone) {
   read_report(run);  // the run must be finished
   check_rows(run);
+  refuse_groups(run);
   StoreFile store = open_rows(run, Verify::numbers, {threads});
   try {
     return parts_of(std::move(store), run.settings());

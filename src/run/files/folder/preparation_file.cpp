@@ -12,7 +12,7 @@
 #include "../json/record.hpp"
 #include "flymc/core/files.hpp"
 #include "flymc/core/mention.hpp"
-#include "flymc/model/prior_terms.hpp"
+#include "flymc/run/files/settings/group_settings.hpp"
 #include "flymc/run/files/settings/priors.hpp"
 #include "flymc/run/laplace.hpp"
 #include "gaps_file.hpp"
@@ -185,7 +185,7 @@ bool copy_preparation(const RunDirectory& base, const fs::path& folder, const Se
     return read;
   });
   if (value.is_null()) return false;
-  const PriorTerms prior = PriorTerms::parse(settings.prior);
+  const PriorTerms prior = GivenPrior::parse(settings.prior).coefficients;
   if (!prior.proper() && value.value("prior", "") != prior.describe()) return false;
   value["bound_queries"] = 0;  // this run took none
   if (value.contains("anchor")) value["anchor"]["queries"] = 0;

@@ -174,6 +174,7 @@ namespace {
 
 Encoding encoding_of_finished(const RunDirectory& directory) {
   read_report(directory);
+  refuse_groups(directory);
   return encoding_of(directory);
 }
 
@@ -193,9 +194,8 @@ RowId predict_rows(const RowPredictor& predictor, const Encoding& encoding, cons
                           columns_of(predictor));
   const Threads threads(options.threads);
   Batches batches(predictor, encoding, threads, writer);
-  encoding.encode_new(
-      table, options.missing == "drop" ? Missing::drop : Missing::error,
-      [&](std::span<const double> x, const RowFacts& facts, const RowOrigin&) { batches.append(x, facts); });
+  encoding.encode_new(table, options.missing == "drop" ? Missing::drop : Missing::error,
+                      [&](const EncodedRow& row) { batches.append(row.cells, row.facts); });
   const RowId rows = batches.finish();
   writer.finish();
   return rows;

@@ -6,6 +6,7 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/run/files/settings/families.hpp"
+#include "flymc/run/files/settings/group_settings.hpp"
 #include "flymc/run/files/settings/priors.hpp"
 
 namespace flymc {
@@ -17,11 +18,32 @@ RunParts parts_of(StoreFile rows, const Settings& settings) {
                                  rows.store.rows(), encoding.stored_rows(), mention_action("resume")));
   auto names = coefficient_names(encoding, settings);
   Model model = make_model(settings, encoding);
-  return {std::move(rows), std::move(encoding), std::move(names), std::move(model)};
+  RunParts out{std::move(rows), std::move(encoding), std::move(names), std::move(model)};
+  if (!out.encoding.factors().empty()) {
+    out.groups = make_group_model(settings, out.encoding, out.model);
+    for (std::string& name : scale_names(out.encoding)) out.names.push_back(std::move(name));
+  }
+  return out;
+}
+
+Vector RunParts::shown(const Vector& theta) const {
+  if (!groups) return encoding.to_original(model.parameters(theta), model.arrangement().blocks());
+  const GroupLayout layout(*groups, rows.store);
+  Vector out(layout.head());
+  out << encoding.to_original(model.parameters(layout.coefficients(theta)), model.arrangement().blocks()),
+      scales_at(*groups, layout, theta);
+  return out;
+}
+
+void refuse_groups(const RunDirectory& run) {
+  if (has_groups(run.settings()))
+    throw InputError(fmt::format("{}: its model has groups, which this does not know yet; {} and {} do",
+                                 run.path().string(), mention_action("summary"), mention_action("export")));
 }
 
 RunParts open_parts(const RunDirectory& run) {
   check_rows(run);
+  refuse_groups(run);
   return parts_of(open_unverified(run), run.settings());
 }
 

@@ -1,9 +1,11 @@
 // The parts of a run whose rows exist, shared by all functions that work on a run.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "flymc/groups/group_model.hpp"
 #include "flymc/model/model.hpp"
 #include "flymc/run/files/reading/run_rows.hpp"
 
@@ -12,13 +14,13 @@ namespace flymc {
 struct RunParts {
   StoreFile rows;
   Encoding encoding;
-  std::vector<std::string> names;  // of the coefficients
+  std::vector<std::string> names;  // of the coefficients, and of the scales of effects
   Model model;
+  std::optional<GroupModel> groups = {};  // the model with effects of groups, if it has them
 
-  // Converts theta to parameters on the scale of the table's columns, as the draws have them, and back.
-  Vector shown(const Vector& theta) const {
-    return encoding.to_original(model.parameters(theta), model.arrangement().blocks());
-  }
+  // Converts theta to parameters on the scale of the table's columns, as the draws have them, and back. The effects of
+  // groups are left out.
+  Vector shown(const Vector& theta) const;
   Vector theta(const Vector& shown) const {
     return model.theta(encoding.from_original(shown, model.arrangement().blocks()));
   }
@@ -27,7 +29,10 @@ struct RunParts {
 // Throws InputError if rows are missing, or the prior names a coefficient that does not exist.
 RunParts parts_of(StoreFile rows, const Settings& settings);
 
-// Opens a run that has rows. The checksums of the rows are not verified.
+// Throws InputError if the model of a run has groups, for work that does not know of them.
+void refuse_groups(const RunDirectory& run);
+
+// Opens a run that has rows. The checksums of the rows are not verified. Throws InputError if the model has groups.
 RunParts open_parts(const RunDirectory& run);
 
 }  // namespace flymc

@@ -60,7 +60,8 @@ std::string fingerprint_of(const StoreFile& rows) {
 
 Encoding encoding_in(const StoreFile& rows, const Settings& settings) {
   Encoding encoding = Encoding::from_json(text_of_encoding(rows));
-  if (rows.store.columns() != encoding.feature_names() || rows.store.fact_kinds() != encoding.fact_kinds())
+  if (rows.store.columns() != encoding.feature_names() || rows.store.fact_kinds() != encoding.fact_kinds() ||
+      rows.store.factors() != encoding.group_factors())
     throw InputError(
         fmt::format("the files of rows hold other columns than their encoding names; delete them, and {} makes them "
                     "again",

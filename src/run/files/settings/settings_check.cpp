@@ -9,6 +9,7 @@
 #include "flymc/core/names.hpp"
 #include "flymc/model/prior_terms.hpp"
 #include "flymc/run/files/settings/families.hpp"
+#include "flymc/run/files/settings/group_settings.hpp"
 #include "flymc/run/files/settings/priors.hpp"
 #include "flymc/run/files/settings/settings.hpp"
 
@@ -109,7 +110,12 @@ void check(const Settings& settings) {
   check_parameters(settings, card);
   if (!(settings.target_ess >= 0.0)) throw InputError(mention("target-ess") + " must be 0 or more");
   if (!(settings.checkpoint_seconds >= 0.0)) throw InputError(mention("checkpoint-seconds") + " must be 0 or more");
-  const PriorTerms prior = PriorTerms::parse(settings.prior);
+  const GivenPrior given = GivenPrior::parse(settings.prior);
+  const PriorTerms& prior = given.coefficients;
+  if (!has_groups(settings) && (!given.scales.empty() || !given.correlations.empty()))
+    throw InputError(
+        fmt::format("{}: '{}' is a prior of the effects of groups, and the formula has none, such as (1 | carrier)",
+                    mention("prior"), given.scales.empty() ? given.correlations[0].first : given.scales[0].first));
   const Model model = make_model(settings, 2);
   const bool only_differences = model.family().only_differences();
   if (settings.fit.bound && *settings.fit.bound != BoundKind::sharp && !settings.fit.regular &&

@@ -121,7 +121,8 @@ std::optional<RunDirectory> conclude(const RunDirectory& stopped, const fs::path
   }
   writer.finish();
   const Preparation preparation = load_preparation(to, parts.model, parts.rows);
-  write_report(to, make_report(parts, preparation, settings, std::move(reports), length));
+  write_report(to,
+               make_report(parts, report_before(parts, preparation, settings), settings, std::move(reports), length));
   return to;
 }
 

@@ -17,6 +17,7 @@
 #include "flymc/data/files/store/store_file.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/run/files/reading/run_rows.hpp"
+#include "flymc/run/files/settings/group_settings.hpp"
 #include "flymc/run/files/settings/priors.hpp"
 #include "stages.hpp"
 
@@ -88,6 +89,7 @@ RowId write_part(const Job& job, const Table& table, const Encoding& encoding, R
       directory.rows(rank, ranks).string(),
       {.layout = layout,
        .kinds = encoding.fact_kinds(),
+       .factors = encoding.group_factors(),
        .metadata = {{"encoding", encoding.to_json()}, {"part", fmt::format("{} of {}", rank + 1, ranks)}},
        .files = table.files()});
   std::map<std::string, std::int64_t, std::less<>> numbers;  // of the files, by name
@@ -98,13 +100,15 @@ RowId write_part(const Job& job, const Table& table, const Encoding& encoding, R
   // If a row of the table becomes two rows of the store, the first one records where it came from. The second one is
   // below a cut point other than the first, so its first cell is not 1 (data/cut_rows.hpp).
   const auto append = [&, ordered = encoding.target().cuts() > 0](std::span<const double> x, const RowFacts& facts,
-                                                                  std::int64_t file, RowId row) {
+                                                                  std::int64_t file, RowId row,
+                                                                  std::span<const Group> groups) {
     const bool second = ordered && facts.target < 0.5 && x[0] != 1.0;
-    second ? writer.append(x, facts) : writer.append(x, facts, file, row);
+    second ? writer.append(x, facts, groups) : writer.append(x, facts, file, row, groups);
   };
   constexpr RowId now_and_then = 1 << 16;
   RowId written = 0;
-  encoding.encode(table, execution, [&](std::span<const double> x, const RowFacts& facts, const RowOrigin& from) {
+  encoding.encode(table, execution, [&](const EncodedRow& row) {
+    const auto& [x, facts, from, groups] = row;
     if (++written % now_and_then == 0)
       job.monitor.progress(StageProgress{"writing rows", static_cast<double>(written),
                                          static_cast<double>(encoding.own_rows()), "rows"});
@@ -113,7 +117,7 @@ RowId write_part(const Job& job, const Table& table, const Encoding& encoding, R
                                    encoding.target().name, from.row, facts.target, family.name(),
                                    family.target_problem(facts.target)));
     const std::int64_t file = numbers.find(from.file)->second;
-    if (to_give == 0) return append(x, facts, file, from.row);
+    if (to_give == 0) return append(x, facts, file, from.row, groups);
     given.insert(given.end(), x.begin(), x.end());
     given.insert(given.end(),
                  {facts.target, facts.weight, facts.offset, static_cast<double>(file), static_cast<double>(from.row)});
@@ -127,7 +131,7 @@ RowId write_part(const Job& job, const Table& table, const Encoding& encoding, R
     for (std::size_t i = 0; i < taken.size(); i += cells + 5) {
       const double* facts = taken.data() + i + cells;
       append({taken.data() + i, cells}, {facts[0], facts[1], facts[2]}, static_cast<std::int64_t>(facts[3]),
-             static_cast<RowId>(facts[4]));
+             static_cast<RowId>(facts[4]), {});
     }
   }
   if (rank > 0) {
@@ -184,7 +188,13 @@ void ingest(const Job& job) {
                                   column.rare.size(), settings.merge_levels, column.merged));
   const auto names = coefficient_names(encoding, settings);
   check_coefficient_names(names);
-  make_model(settings, encoding);  // the prior may name a column that does not exist
+  Model model = make_model(settings, encoding);  // the prior may name a column that does not exist
+  if (!encoding.factors().empty()) {
+    if (communicator.size() > 1)
+      throw InputError(
+          "models with groups run on the threads of one machine, not on several ranks; start it without mpirun");
+    make_group_model(settings, encoding, std::move(model));
+  }
   // Each rank writes a part if each has at least one block of rows. Otherwise the table is small, or cannot be split
   // into enough pieces, and the first rank writes it alone.
   const RowId own = encoding.own_rows();

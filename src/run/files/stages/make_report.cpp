@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "flymc/run/files/settings/group_settings.hpp"
 #include "flymc/run/files/settings/priors.hpp"
 #include "flymc/version.hpp"
 
@@ -41,20 +42,42 @@ void say_facts(const Encoding& encoding, RunReport& report) {
 
 }  // namespace
 
-RunReport make_report(const RunParts& parts, const Preparation& preparation, const Settings& settings,
-                      std::vector<ChainReport> chains, std::int64_t draws) {
+Report report_before(const RunParts& parts, const Preparation& preparation, const Settings& settings) {
   const Encoding& encoding = parts.encoding;
   const Presentation shown{parts.names, encoding.target().classes, [&](const Vector& parameters) {
                              return encoding.to_original(parameters, parts.model.arrangement().blocks());
                            }};
-  RunReport report{report_on(parts.rows.store, parts.model, preparation, settings.fit, shown), FLYMC_VERSION,
-                   fingerprint_of(parts.rows)};
+  return report_on(parts.rows.store, parts.model, preparation, settings.fit, shown);
+}
+
+Report report_before(const RunParts& parts, const GroupSampler& sampler) {
+  Report report;
+  report.rows = parts.rows.store.rows();
+  report.coefficients = parts.names;
+  report.classes = parts.encoding.target().classes;
+  report.anchor_queries = sampler.bound().anchor().queries;
+  report.bound_queries = sampler.bound().queries();
+  report.choices =
+      "sharp bound with a zone for each group, sweep by rows, split HMC of the coefficients, slices of the effects";
+  if (const std::size_t lit = sampler.bound().lit().size(); lit > 0)
+    report.choices += fmt::format(
+        "\n{} of {} rows are lit, that is always evaluated: the posterior is wide along their "
+        "linear predictors",
+        lit, report.rows);
+  return report;
+}
+
+RunReport make_report(const RunParts& parts, Report before, const Settings& settings, std::vector<ChainReport> chains,
+                      std::int64_t draws) {
+  const Encoding& encoding = parts.encoding;
+  RunReport report{std::move(before), FLYMC_VERSION, fingerprint_of(parts.rows)};
   report.dropped = encoding.dropped();
   report.table_rows = encoding.rows();
   if (const auto& classes = report.classes;
       encoding.target().kind == TargetKind::two_classes && classes != std::vector<std::string>{"0", "1"})
     report.choices += fmt::format("\n'{}' counts as 1 and '{}' as 0", classes.at(1), classes.at(0));
   report.choices += "\n" + explain_prior(settings, encoding);
+  if (parts.groups) report.choices += "\n" + explain_groups(*parts.groups, encoding);
   say_facts(encoding, report);
   report.chains = std::move(chains);
   report.draws_per_chain = draws;

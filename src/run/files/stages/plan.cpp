@@ -14,6 +14,7 @@
 #include "flymc/core/parallel.hpp"
 #include "flymc/data/files/table/source.hpp"
 #include "flymc/data/files/table/table.hpp"
+#include "flymc/run/files/settings/group_settings.hpp"
 #include "flymc/run/files/settings/priors.hpp"
 #include "flymc/run/trial.hpp"
 
@@ -83,9 +84,9 @@ SampleTrial try_sample(const Table& sample, const Encoding& encoding, double row
   constexpr double most_seconds = 3.0;
   std::vector<double> cells;
   FactColumns facts(encoding.fact_kinds());
-  encoding.encode(sample, [&](std::span<const double> x, const RowFacts& row, const RowOrigin&) {
-    cells.insert(cells.end(), x.begin(), x.end());
-    facts.push_back(row);
+  encoding.encode(sample, [&](const EncodedRow& row) {
+    cells.insert(cells.end(), row.cells.begin(), row.cells.end());
+    facts.push_back(row.facts);
   });
   const double stands_for = rows / static_cast<double>(facts.size());
   FactKinds kinds = encoding.fact_kinds();
@@ -139,6 +140,9 @@ std::string two_digits(double x) {
 }  // namespace
 
 Plan make_plan(const Settings& settings) {
+  if (has_groups(settings))
+    throw InputError(fmt::format("{}: the cost of a model with groups is not estimated yet; {} says it as it goes",
+                                 mention("formula"), mention_action("fit")));
   const Table table = Table::open(settings.table, table_options(settings));
   Plan plan;
   plan.table_bytes = static_cast<double>(table.bytes());

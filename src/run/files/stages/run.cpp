@@ -70,6 +70,7 @@ bool complete(const RunDirectory& directory, Monitor& monitor, const Communicato
   check_counted(directory, parts.rows);
   check_all_see_the_run(job, parts);
   const auto ingested = Clock::now();
+  if (parts.groups) return sample_groups(job, parts, set_up);
   const bool had_preparation = job.found([&] { return directory.has_preparation(); });
   const std::optional<Preparation> preparation = prepared(job, parts);
   if (!had_preparation) set_up.prepare = seconds_since(ingested);

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "../folder/clock.hpp"
 #include "../folder/enough.hpp"
 #include "../reading/table_rows.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
+#include "flymc/groups/group_sampler.hpp"
 #include "flymc/run/files/folder/run_draws.hpp"
 #include "flymc/run/reported.hpp"
 #include "flymc/run/trial.hpp"
@@ -92,22 +94,16 @@ void tell_of_regular(const Job& job, const RunParts& parts, const Recipe& recipe
         different, mention("weights", "COLUMN")));
 }
 
-}  // namespace
-
-bool sample(const Job& job, const RunParts& parts, const Preparation& preparation, const SetUpSeconds& set_up) {
+// Draws by this plan until there are enough, and writes draws and report. Returns false if the monitor stopped it.
+bool draw_and_report(const Job& job, const RunParts& parts, const ChainPlan& plan, const SetUpSeconds& set_up,
+                     const std::function<Report()>& report_before_chains) {
   const RunDirectory& directory = job.directory;
-  const FitOptions& options = job.settings().fit;
-  parts.rows.expect(recipe_of(preparation, options).regular ? Access::in_order : Access::here_and_there);
-  const Sampler sampler(parts.rows.store, parts.model, preparation, options, job.communicator());
-  tell_of_regular(job, parts, recipe_of(preparation, options));
-  ChainPlan plan = sampler.plan();
-  start_where_others_ended(directory, plan);
   PartSink sink(directory, parts);
   SavedChains chains(job, plan, sink);
 
   // A resumed run is in the round of its furthest chain. The decision to begin that round was made before, and the
   // worth of the draws before it is computed again.
-  const std::int64_t round = options.draws;
+  const std::int64_t round = job.settings().fit.draws;
   std::int64_t goal = std::max<std::int64_t>(1, (chains.most_draws() + round - 1) / round) * round;
   // If the draws were already merged, parts are not needed and only the report is missing.
   const bool merged = job.found([&] { return directory.has_draws() && chains.all_at(goal); });
@@ -119,12 +115,41 @@ bool sample(const Job& job, const RunParts& parts, const Preparation& preparatio
     sink.merge(directory.draws());
     directory.record([](Manifest& manifest) { manifest.draws = time_now(); });
   }
-  RunReport report = make_report(parts, preparation, job.settings(), chains.reports(), goal);
+  RunReport report = make_report(parts, report_before_chains(), job.settings(), chains.reports(), goal);
   report.ingest_seconds = set_up.ingest;
   report.prepare_seconds = set_up.prepare;
   write_report(directory, report);
   directory.remove_parts();
   return true;
+}
+
+}  // namespace
+
+bool sample(const Job& job, const RunParts& parts, const Preparation& preparation, const SetUpSeconds& set_up) {
+  const FitOptions& options = job.settings().fit;
+  const Recipe recipe = recipe_of(preparation, options);
+  parts.rows.expect(recipe.regular ? Access::in_order : Access::here_and_there);
+  const Sampler sampler(parts.rows.store, parts.model, preparation, options, job.communicator());
+  tell_of_regular(job, parts, recipe);
+  ChainPlan plan = sampler.plan();
+  start_where_others_ended(job.directory, plan);
+  return draw_and_report(job, parts, plan, set_up, [&] { return report_before(parts, preparation, job.settings()); });
+}
+
+bool sample_groups(const Job& job, const RunParts& parts, SetUpSeconds set_up) {
+  const Store& store = parts.rows.store;
+  const auto began = Clock::now();
+  job.monitor.say("prepare: anchor and bound, with a zone for each group");
+  parts.rows.expect(Access::in_order);
+  const GroupSampler sampler(store, *parts.groups, job.execution);
+  if (job.stopped()) return false;
+  set_up.prepare = seconds_since(began);
+  const RowId queries = sampler.bound().anchor().queries + sampler.bound().queries();
+  job.monitor.say(fmt::format("         {} passes over the rows, {:.1f} s", queries / store.rows(), set_up.prepare));
+  parts.rows.expect(Access::here_and_there);
+  ChainPlan plan = sampler.plan();
+  start_where_others_ended(job.directory, plan);
+  return draw_and_report(job, parts, plan, set_up, [&] { return report_before(parts, sampler); });
 }
 
 }  // namespace flymc

@@ -39,5 +39,7 @@ struct SetUpSeconds {
 };
 // Stage 3: draws, and writes the report of the run. Returns false if the monitor stopped it.
 bool sample(const Job& job, const RunParts& parts, const Preparation& preparation, const SetUpSeconds& set_up);
+// Stages 2 and 3 of a model with groups. Its preparation is not stored: a run that goes on makes it again, the same.
+bool sample_groups(const Job& job, const RunParts& parts, SetUpSeconds set_up);
 
 }  // namespace flymc

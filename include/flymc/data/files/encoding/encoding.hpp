@@ -5,7 +5,8 @@
 // reference. Where that would make rows more than twice as long, levels of three and more are kept as codes.
 //
 // A formula adds functions of numbers, and interactions. The product of numbers is a number. Levels times a number are
-// a slope for each level, and levels times levels are a feature for each combination that occurs.
+// a slope for each level, and levels times levels are a feature for each combination that occurs. A formula may also
+// have groups, which are no features: a row has the number of its group in each factor.
 #pragma once
 
 #include <cmath>
@@ -17,6 +18,7 @@
 
 #include "flymc/comm/execution.hpp"
 #include "flymc/core/linear.hpp"
+#include "flymc/data/files/encoding/encoded_groups.hpp"
 #include "flymc/data/files/encoding/formula.hpp"
 #include "flymc/data/files/encoding/target_encoding.hpp"
 #include "flymc/data/files/table/table.hpp"
@@ -65,6 +67,7 @@ struct EncodedColumn {
   // For numbers and true/false, over the rows that were kept; the deviation has n - 1 in its denominator.
   double minimum = 0.0, maximum = 0.0, mean = 0.0, deviation = 0.0;
   double shift = 0.0, scale = 1.0;  // the feature is (value - shift) / scale
+  bool only_groups = false;         // whether its levels are groups, and it is in no term
   bool operator==(const EncodedColumn&) const = default;
 };
 
@@ -94,6 +97,14 @@ struct EncodedTerm {
   bool coded() const;   // whether it has factors with levels
   bool number() const;  // whether it has factors that are numbers
   bool operator==(const EncodedTerm&) const = default;
+};
+
+// A row of the table as it is stored.
+struct EncodedRow {
+  std::span<const double> cells;
+  RowFacts facts;
+  RowOrigin origin;
+  std::span<const Group> groups = {};  // its group in each factor
 };
 
 class Encoding {
@@ -132,6 +143,12 @@ class Encoding {
     return {feature_names_, number_type, cell_levels_};
   }
   const std::vector<EncodedColumn>& columns() const { return columns_; }
+  // The grouping factors, and the effects of their groups.
+  const std::vector<EncodedFactor>& factors() const { return factors_; }
+  const std::vector<EncodedEffects>& effects() const { return effects_; }
+  std::vector<GroupFactor> group_factors() const;
+  // The index of a term's first feature; the others follow.
+  std::size_t first_feature(std::size_t term) const;
   const TargetEncoding& target() const { return target_; }
   // The mean of exp(offset), if the link is a logarithm.
   double mean_exposure() const { return mean_exposure_; }
@@ -155,9 +172,9 @@ class Encoding {
   // The columns that are read as text, which TableOptions::categorical must contain when new data is opened.
   std::vector<std::string> categorical() const;
 
-  // Calls visit(cells, facts, origin) for every row that is kept, in order; the target is the index of the class, or
-  // the number. With an ordered target, calls it for each row of the store that is made of the row.
-  using Visit = std::function<void(std::span<const double>, const RowFacts&, const RowOrigin&)>;
+  // Calls `visit` for every row that is kept, in order; the target is the index of the class, or the number. With an
+  // ordered target, calls it for each row of the store that is made of the row.
+  using Visit = std::function<void(const EncodedRow&)>;
   void encode(const Table& table, const Visit& visit) const;
   // The same on threads, for this rank's share of the pieces.
   void encode(const Table& table, const Execution& execution, const Visit& visit) const;
@@ -165,7 +182,7 @@ class Encoding {
   RowId own_rows() const { return own_rows_; }
 
   // The same for every row of a table that needs no target and no weights; these are given as 0 and 1. Columns that the
-  // encoding does not know are ignored. With Missing::drop, `cells` is empty for a row with a missing value, so that
+  // encoding does not know are ignored. With Missing::drop, a row with a missing value has no cells, so that
   // output per row stays aligned with the table. Throws InputError if a level was not seen when the encoding was
   // learnt.
   void encode_new(const Table& table, Missing missing, const Visit& visit) const;
@@ -181,8 +198,8 @@ class Encoding {
   Vector from_original(const Vector& original, Index predictors = 1) const;
 
   // The version of the JSON that the encoding was read from, or else the present one. In version 1 priors were those of
-  // features; version 3 has terms of a formula, and version 2 is still written without a formula.
-  static constexpr int present_version = 3, version_of_columns = 2;
+  // features; version 3 has terms of a formula, and version 4 has groups. The earliest that suffices is written, from 2 on.
+  static constexpr int present_version = 4, version_of_terms = 3, version_of_columns = 2;
   int version() const { return version_; }
   // The encoding as JSON, and back; every number is exact.
   std::string to_json() const;
@@ -201,6 +218,8 @@ class Encoding {
 
   std::vector<EncodedColumn> columns_;
   std::vector<EncodedTerm> terms_;
+  std::vector<EncodedFactor> factors_;
+  std::vector<EncodedEffects> effects_;
   bool by_formula_ = false;
   bool intercept_ = true;
   Missing missing_ = Missing::error;

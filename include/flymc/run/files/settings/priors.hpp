@@ -30,7 +30,9 @@ Model make_model(const Settings& settings, int classes);
 
 // The given prior as records store it: equal for equal priors on the same rows.
 std::string described_prior(const Settings& settings);
-// The prior in words, for the summary.
+// The scale of default priors, per standard deviation of a column.
+double usual_width_of(const Settings& settings, const Encoding& encoding);
+// The prior of the coefficients in words, for the summary.
 std::string explain_prior(const Settings& settings, const Encoding& encoding);
 
 }  // namespace flymc

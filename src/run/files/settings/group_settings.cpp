@@ -1,0 +1,201 @@
+// Names and priors of the scales of effects.
+#include "flymc/run/files/settings/group_settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
+#include "flymc/core/names.hpp"
+#include "flymc/run/files/settings/families.hpp"
+#include "flymc/run/files/settings/priors.hpp"
+
+namespace flymc {
+namespace {
+
+std::string trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
+  return first == text.npos ? "" : std::string(text.substr(first, last - first + 1));
+}
+
+bool is_or_begins(const std::string& name, const std::string& word) {
+  return name == word || name.starts_with(word + "(");
+}
+
+// sd(carrier,hour) and sd(carrier, hour) are the same.
+std::string spaced(const std::string& name) {
+  std::string out;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == ' ' && (out.ends_with(", ") || out.ends_with('(') || (i + 1 < name.size() && name[i + 1] == ')')))
+      continue;
+    out += name[i];
+    if (name[i] == ',' && i + 1 < name.size() && name[i + 1] != ' ') out += ' ';
+  }
+  return out;
+}
+
+double lkj_of(const std::string& text) {
+  double shape = 0.0;
+  const bool begins = text.starts_with("lkj(") && text.ends_with(")");
+  const std::string number = begins ? trimmed(std::string_view(text).substr(4, text.size() - 5)) : "";
+  const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), shape);
+  if (!begins || error != std::errc() || stop != number.data() + number.size() || !(shape > 0.0) || shape > 1e6)
+    throw InputError(fmt::format("{}: '{}' is no prior of correlations; write lkj(1) or lkj(2), with a positive number",
+                                 mention("prior"), on_one_line(text)));
+  return shape;
+}
+
+ScalePrior scale_prior_of(const std::string& text) {
+  try {
+    return ScalePrior::parse(text);
+  } catch (const InputError& error) {
+    throw error.saying(fmt::format("{}: {}", mention("prior"), error.what()));
+  }
+}
+
+template <class Value>
+void add(std::vector<std::pair<std::string, Value>>& to, const std::string& name, Value value) {
+  if (std::ranges::any_of(to, [&](const auto& other) { return other.first == name; }))
+    throw InputError(fmt::format("{}: the term '{}' is there twice; name it once", mention("prior"), name));
+  to.emplace_back(name, std::move(value));
+}
+
+}  // namespace
+
+GivenPrior GivenPrior::parse(const std::string& text) {
+  std::string coefficients;
+  std::vector<std::pair<std::string, ScalePrior>> scales;
+  std::vector<std::pair<std::string, double>> correlations;
+  bool first = true;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t next = std::min(text.find(';', at), text.size());
+    const std::string part = text.substr(at, next - at);
+    at = next + 1;
+    const std::size_t colon = part.rfind(':');
+    const std::string name = spaced(trimmed(part.substr(0, colon == part.npos ? 0 : colon)));
+    const std::string value = colon == part.npos ? "" : trimmed(part.substr(colon + 1));
+    const bool of_sd = is_or_begins(name, "sd"), of_cor = is_or_begins(name, "cor");
+    if (of_sd) add(scales, name, scale_prior_of(value));
+    if (of_cor) add(correlations, name, lkj_of(value));
+    if (of_sd || of_cor) {
+      if (first) coefficients = "default";
+    } else {
+      coefficients += first ? part : ";" + part;
+    }
+    first = false;
+  }
+  return {PriorTerms::parse(coefficients), std::move(scales), std::move(correlations)};
+}
+
+std::string GivenPrior::describe() const {
+  std::string out = coefficients.describe();
+  for (const auto& [name, prior] : scales) out += fmt::format("; {}: {}", name, prior.describe());
+  for (const auto& [name, shape] : correlations) out += fmt::format("; {}: lkj({:g})", name, shape);
+  return out;
+}
+
+bool has_groups(const Settings& settings) {
+  if (settings.formula.empty() || parse_formula(settings.formula).groups.empty()) return false;
+  const auto refuse = [](const std::string& what) {
+    throw InputError(fmt::format("{}: {}; leave the groups out of the formula", mention("formula"), what));
+  };
+  const FamilyCard& card = family_card(settings.family);
+  if (card.target == TargetKind::ordered || card.target == TargetKind::classes || card.shape)
+    refuse(fmt::format(
+        "groups are not fitted by the {} family yet, but by logistic, poisson, gaussian and others with one "
+        "linear predictor",
+        card.name));
+  for (const auto& [given, name] : {std::pair(settings.fit.regular, "regular"),
+                                    {settings.fit.bound.has_value(), "bound"},
+                                    {settings.fit.sweep.has_value(), "sweep"},
+                                    {settings.fit.move.has_value(), "move"},
+                                    {!settings.fit.lit.automatic, "lit"}})
+    if (given)
+      throw InputError(
+          fmt::format("{}: a model with groups chooses its bound, its moves and its lit rows by itself; leave it out",
+                      mention(name)));
+  return true;
+}
+
+std::vector<GroupEffects> effects_in(const Encoding& encoding) {
+  std::vector<GroupEffects> out;
+  for (const EncodedEffects& own : encoding.effects()) {
+    GroupEffects& effects = out.emplace_back();
+    effects.factor = own.factor;
+    effects.prior.correlated = own.correlated && own.intercept + own.slopes.size() > 1;
+    effects.multiplies.clear();
+    if (own.intercept) effects.multiplies.push_back({});
+    for (const std::size_t term : own.slopes)
+      for (std::size_t i = 0; i < encoding.terms()[term].shift.size(); ++i) {
+        const auto feature = static_cast<Index>(encoding.first_feature(term) + i);
+        effects.multiplies.push_back({feature, encoding.scale()[feature], encoding.shift()[feature]});
+      }
+    if (effects.width() < 2) effects.prior.correlated = false;
+  }
+  return out;
+}
+
+std::vector<std::string> scale_names(const Encoding& encoding) {
+  std::vector<std::string> factors;
+  for (const EncodedFactor& factor : encoding.factors()) factors.push_back(factor.name);
+  return scale_names(effects_in(encoding), factors, encoding.feature_names());
+}
+
+GroupModel make_group_model(const Settings& settings, const Encoding& encoding, Model model) {
+  GroupModel out{std::move(model), effects_in(encoding), encoding.intercept() ? 0 : -1};
+  const GivenPrior given = GivenPrior::parse(settings.prior);
+  const double width = usual_width_of(settings, encoding);
+  std::set<std::string> known;
+  for (GroupEffects& own : out.effects) {
+    const std::string& factor = encoding.factors()[own.factor].name;
+    own.prior.sd.clear();
+    for (Index j = 0; j < own.width(); ++j) {
+      const Multiplied& by = own.multiplies[static_cast<std::size_t>(j)];
+      const std::string effect = by.feature == Multiplied::constant
+                                     ? "intercept"
+                                     : encoding.feature_names()[static_cast<std::size_t>(by.feature)];
+      own.prior.sd.push_back(ScalePrior::half_student_t(3.0, width / by.scale));
+      for (const std::string& name :
+           {std::string("sd"), fmt::format("sd({})", factor), fmt::format("sd({}, {})", factor, effect)}) {
+        known.insert(name);
+        for (const auto& [its, prior] : given.scales)
+          if (its == name) own.prior.sd.back() = prior;
+      }
+    }
+    if (!own.prior.correlated) continue;
+    for (const std::string& name : {std::string("cor"), fmt::format("cor({})", factor)}) {
+      known.insert(name);
+      for (const auto& [its, shape] : given.correlations)
+        if (its == name) own.prior.lkj = shape;
+    }
+  }
+  const auto check = [&](const std::string& name) {
+    if (!known.contains(name))
+      throw InputError(fmt::format("{}: '{}' is the name of no scale of effects{}", mention("prior"), name,
+                                   did_you_mean(name, std::vector<std::string>(known.begin(), known.end()))));
+  };
+  for (const auto& [name, prior] : given.scales) check(name);
+  for (const auto& [name, shape] : given.correlations) check(name);
+  return out;
+}
+
+std::string explain_groups(const GroupModel& model, const Encoding& encoding) {
+  std::vector<std::string> factors, priors;
+  for (const GroupFactor& factor : encoding.group_factors())
+    factors.push_back(fmt::format("{} ({} groups)", factor.name, factor.groups));
+  const std::vector<std::string> names = scale_names(encoding);
+  std::size_t at = 0;
+  for (const GroupEffects& own : model.effects) {
+    for (const ScalePrior& prior : own.prior.sd) priors.push_back(fmt::format("{} {}", names[at++], prior.describe()));
+    if (own.prior.correlated)
+      priors.push_back(fmt::format("cor({}) lkj({:g})", encoding.factors()[own.factor].name, own.prior.lkj));
+    at += static_cast<std::size_t>(number_of_scales(own.width(), own.prior.correlated) - own.width());
+  }
+  return fmt::format("groups: {}\nprior of their effects: normal around 0, {}", joined(factors, ", "),
+                     joined(priors, ", "));
+}
+
+}  // namespace flymc
