@@ -1,0 +1,166 @@
+"""Models with groups: posteriors beside quadrature in the table's units, resumed runs, and what is refused."""
+import itertools
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+from command import COMMAND, flymc, refusal, write
+
+
+def visits(rows=400, towns=9, seed=5):
+    """Numbers far from 0 with an intercept and a slope of each town, and a 0/1 target."""
+    random = np.random.default_rng(seed)
+    town = random.choice(towns, rows, p=(w := 1 / np.arange(1, towns + 1)) / w.sum())
+    age = random.normal(50, 8, rows)
+    doctor = random.integers(0, 4, rows)
+    intercept, slope, of_doctor = random.normal(0, 15, towns), random.normal(0, 0.6, towns), random.normal(0, 8, 4)
+    eta = 200 + 0.9 * age + intercept[town] + slope[town] * age + of_doctor[doctor]
+    stay = eta + random.normal(0, 10, rows)
+    ill = (random.random(rows) < 1 / (1 + np.exp(-(eta - eta.mean()) / 20))).astype(np.int64)
+    return pyarrow.table({"town": [f"t{t}" for t in town], "doctor": doctor, "age": age, "stay": stay, "ill": ill})
+
+
+def fit(table, name, formula, *words, folder):
+    return json.loads(flymc("fit", table, "--formula", formula, "--out", name, "--quiet", "--json", *words, folder=folder))
+
+
+def draws_of(folder, name):
+    return pyarrow.parquet.read_table(folder / name / "draws.parquet")
+
+
+def half_t(x, scale):
+    return -2.0 * np.log1p((x / scale) ** 2 / 3.0)
+
+
+def truth_of(table):
+    """Means and standard deviations of a gaussian model with independent intercepts and slopes of the towns.
+
+    Given the three scales all else is normal. These are summed over a grid of their logarithms.
+    """
+    y, age = table["stay"].to_numpy(), table["age"].to_numpy()
+    town = np.unique(table["town"].to_numpy(zero_copy_only=False), return_inverse=True)[1]
+    unit, width = y.std(ddof=1), age.std(ddof=1)
+    x, w = np.column_stack([np.ones(len(y)), (age - age.mean()) / width]), np.column_stack([np.ones(len(y)), age])
+    groups = range(town.max() + 1)
+    ww = np.array([w[town == g].T @ w[town == g] for g in groups])
+    wx = np.array([w[town == g].T @ x[town == g] for g in groups])
+    wy = np.array([w[town == g].T @ y[town == g] for g in groups])
+    grid = [np.linspace(np.log(9.4), np.log(13.4), 24), np.linspace(np.log(0.5), np.log(150), 44), np.linspace(np.log(0.08), np.log(3), 44)]
+    points = np.array(list(itertools.product(*grid)))
+    sigma, sd, sd_slope = np.exp(points).T
+    d = np.zeros((len(points), 1, 2, 2))
+    d[:, 0, 0, 0], d[:, 0, 1, 1] = (sigma / sd) ** 2, (sigma / sd_slope) ** 2
+    inner = np.linalg.inv(d + ww)
+    prior = np.diag([1.0, 1.0]) / (2.5 * unit) ** 2
+    mean_of_prior = np.array([y.mean(), 0.0])
+    s2 = (sigma**2)[:, None, None]
+    precision = (x.T @ x - np.einsum("gij,pgik,gkl->pjl", wx, inner, wx)) / s2 + prior
+    right = (x.T @ y - np.einsum("gij,pgik,gk->pj", wx, inner, wy)) / s2[:, 0] + prior @ mean_of_prior
+    yy = (y @ y - np.einsum("gi,pgik,gk->p", wy, inner, wy)) / sigma**2
+    mean = np.linalg.solve(precision, right[..., None])[..., 0]
+    log = -len(y) * np.log(sigma) - 0.5 * (np.linalg.slogdet(d + ww)[1] - np.linalg.slogdet(d)[1]).sum(1)
+    log += -0.5 * np.linalg.slogdet(precision)[1] - 0.5 * yy + 0.5 * np.einsum("pi,pi->p", mean, right)
+    log += half_t(sigma, 2.5 * unit) + half_t(sd, 2.5 * unit) + half_t(sd_slope, 2.5 * unit / width) + points.sum(1)
+    p = np.exp(log - log.max())
+    p /= p.sum()
+    # The coefficients on the scale of the table: the intercept where age is 0, and the slope per year.
+    back = np.array([[1.0, -age.mean() / width], [0.0, 1.0 / width]])
+    of_table, covariance = mean @ back.T, back @ np.linalg.inv(precision) @ back.T
+    out = {}
+    for name, value, variance in (("intercept", of_table[:, 0], covariance[:, 0, 0]), ("age", of_table[:, 1], covariance[:, 1, 1]),
+                                  ("sigma", sigma, 0.0), ("sd(town, intercept)", sd, 0.0), ("sd(town, age)", sd_slope, 0.0)):
+        first = p @ value
+        out[name] = first, np.sqrt(p @ (variance + (value - first) ** 2))
+    return out
+
+
+def test_the_posterior_is_that_of_the_table_in_its_own_units(tmp_path):
+    table = visits()
+    write(table, tmp_path / "t.parquet")
+    summary = fit("t.parquet", "run", "stay ~ age + (age || town)", "--family", "gaussian", "--draws", 10000, folder=tmp_path)
+    truth = truth_of(table)
+    assert [p["name"] for p in summary["parameters"]] == list(truth)
+    for p in summary["parameters"]:
+        mean, sd = truth[p["name"]]
+        assert abs(p["mean"] - mean) < 4.5 * p["mcse_mean"] + 0.002 * sd, (p["name"], p["mean"], mean, p["mcse_mean"])
+        assert abs(p["sd"] - sd) < 4.5 * p["mcse_sd"] + 0.002 * sd, (p["name"], p["sd"], sd, p["mcse_sd"])
+
+
+def test_draws_do_not_depend_on_format_order_of_names_or_threads(tmp_path):
+    table = visits(3000, towns=30)
+    formula = "ill ~ age + (1 + age | town) + (1 | town:doctor)"
+    for name in ("t.parquet", "t.csv"):
+        write(table, tmp_path / name)
+    words = ("--draws", 200, "--chains", 2)
+    fit("t.parquet", "one", formula, *words, "--threads", 1, folder=tmp_path)
+    fit("t.csv", "two", formula, *words, "--threads", 2, folder=tmp_path)
+    # Groups by number or by text, whatever the table makes of them.
+    text = table.set_column(table.column_names.index("doctor"), "doctor", table["doctor"].cast(pyarrow.string()).dictionary_encode())
+    write(text, tmp_path / "text.parquet")
+    fit("text.parquet", "three", formula, *words, folder=tmp_path)
+    one = draws_of(tmp_path, "one")
+    assert one.column_names[2:8] == ["intercept", "age", "sd(town, intercept)", "sd(town, age)", "cor(town, intercept, age)", "sd(town:doctor)"]
+    assert one.equals(draws_of(tmp_path, "two")) and one.equals(draws_of(tmp_path, "three"))
+
+
+def test_a_run_that_was_killed_goes_on(tmp_path):
+    write(visits(20000, towns=300), tmp_path / "t.parquet")
+    words = ("t.parquet", "--formula", "ill ~ age + (1 | town)", "--draws", 800, "--checkpoint-seconds", 0.2, "--quiet")
+    flymc("fit", *words, "--out", "whole", folder=tmp_path)
+    begun = subprocess.Popen([COMMAND, "fit", *map(str, words), "--out", "run"], cwd=tmp_path, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+    chains = tmp_path / "run" / "chains"
+    while begun.poll() is None and not (chains.exists() and len(os.listdir(chains)) >= 2):
+        time.sleep(0.02)
+    begun.send_signal(signal.SIGKILL)
+    begun.wait()
+    assert not (tmp_path / "run" / "report.json").exists()
+    flymc("resume", "run", "--quiet", folder=tmp_path)
+    assert draws_of(tmp_path, "run").equals(draws_of(tmp_path, "whole"))
+
+
+def test_another_prior_of_scales(tmp_path):
+    write(visits(3000, towns=8), tmp_path / "t.parquet")
+    flymc("fit", "t.parquet", "--formula", "ill ~ age + (1 | town) + (1 | doctor)", "--out", "run", "--quiet", folder=tmp_path)
+    narrow = "default; sd(town): half_normal(0.3); cor: lkj(2)"
+    assert "'cor' is the name of no scale" in refusal("sample", "run", "--prior", narrow, "--out", "no", folder=tmp_path)
+    said = flymc("sample", "run", "--prior", "sd(town): half_normal(0.3)", "--out", "narrow", folder=tmp_path, both=True)
+    assert "sd(town) half_normal(0.3)" in said and "sd(doctor) half_student_t(3, 2.5)" in said
+    sd = draws_of(tmp_path, "narrow")["sd(town)"].to_numpy()
+    assert sd.mean() < 1.5 < draws_of(tmp_path, "run")["sd(town)"].to_numpy().mean()
+
+
+@pytest.mark.parametrize("words, said", [
+    (("--formula", "ill ~ age + (1 | town)", "--family", "softmax"), "groups are not fitted by the softmax family"),
+    (("--formula", "doctor ~ age + (1 | town)", "--family", "ordinal"), "groups are not fitted by the ordinal family"),
+    (("--formula", "ill ~ age + (1 | town)", "--regular"), "chooses its bound"),
+    (("--formula", "ill ~ (age | town)"), "add 'age' to the formula"),
+    (("--formula", "ill ~ age + (1 | county)"), "there is no column 'county'"),
+    (("--formula", "ill ~ age + (1 | town)", "--prior", "default; sd(twon): half_normal(1)"), "did you mean 'sd(town)'"),
+    (("--formula", "ill ~ age + (1 | town)", "--prior", "default; sd(town): normal(1, 2)"), "no prior of a standard deviation"),
+    (("--formula", "ill ~ age + (1 | town)", "--prior", "default; sd: half_normal(-1)"), "positive finite numbers"),
+    (("--formula", "ill ~ age", "--prior", "default; sd(town): half_normal(1)"), "the formula has none"),
+])
+def test_what_is_refused(tmp_path, words, said):
+    write(visits(200), tmp_path / "t.parquet")
+    done = subprocess.run([COMMAND, "fit", "t.parquet", *words, "--out", "run"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode in (1, 2) and said in done.stderr, (done.returncode, done.stderr)
+
+
+def test_commands_that_do_not_know_groups_say_so(tmp_path):
+    write(visits(300), tmp_path / "t.parquet")
+    formula = "ill ~ age + (1 | town)"
+    fit("t.parquet", "run", formula, "--draws", 100, folder=tmp_path)
+    for words in (("predict", "run", "t.parquet", "--out", "p.csv"), ("check", "run"), ("loo", "run"), ("audit", "run")):
+        assert "its model has groups" in refusal(*words, folder=tmp_path), words
+    assert "is not estimated yet" in refusal("plan", "t.parquet", "--formula", formula, folder=tmp_path)
+    flymc("export", "run", "--out", "draws.parquet", folder=tmp_path)
+    assert "sd(town)" in pyarrow.parquet.read_table(tmp_path / "draws.parquet").column_names
+    flymc("export", "run", "--out", "draws.nc", folder=tmp_path)
+    flymc("summary", "run", folder=tmp_path)
