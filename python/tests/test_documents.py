@@ -1,4 +1,4 @@
-"""Runs the commands and programs of the README and of four pages, and compares their output with the pages.
+"""Runs the commands and programs of the README and of five pages, and compares their output with the pages.
 
 Blocks marked `sh`, `python` and `r` are run in the order of the page, in a folder that has only examples/data. A block
 marked `text` is what the block before it prints; `...` stands for omitted output. Words have to be the same. Numbers
@@ -142,7 +142,7 @@ def r(tmp_path_factory):
         session.close()
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/priors.md", "docs/howto.md", "docs/r.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/priors.md", "docs/howto.md", "docs/groups.md", "docs/r.md"])
 def test_page(page, tmp_path, monkeypatch, request):
     if not pytest.importorskip("arviz").__version__.startswith("0."):
         pytest.skip("the tutorial has what ArviZ 0.22 prints")
