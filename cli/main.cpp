@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   add_fit_commands(app, asked);
   add_run_again_commands(app, asked);
   add_summary_command(app, asked);
+  add_groups_command(app, asked);
   add_predict_command(app, asked);
   add_export_command(app, asked);
   add_check_command(app, asked);

@@ -25,6 +25,7 @@ void add_check_command(CLI::App& app, Asked& asked);
 void add_description_commands(CLI::App& app, Asked& asked);
 void add_export_command(CLI::App& app, Asked& asked);
 void add_families_command(CLI::App& app, Asked& asked);
+void add_groups_command(CLI::App& app, Asked& asked);
 void add_fit_commands(CLI::App& app, Asked& asked);
 void add_leave_one_out_commands(CLI::App& app, Asked& asked);
 void add_plan_command(CLI::App& app, Asked& asked);

@@ -68,6 +68,11 @@ GroupLayout::GroupLayout(const GroupModel& model, const Store& store) : border_(
   size_ = at;
 }
 
+Vector effects_at(const GroupModel& model, const GroupLayout& layout, const Vector& theta) {
+  const double unit = unit_of_effects(model.model, layout.coefficients(theta));
+  return (model.model.scales_coefficients() ? -unit : unit) * theta.tail(layout.size() - layout.head());
+}
+
 Vector scales_at(const GroupModel& model, const GroupLayout& layout, const Vector& theta) {
   Vector out = theta.segment(layout.border(), layout.head() - layout.border());
   const double unit = unit_of_effects(model.model, layout.coefficients(theta));

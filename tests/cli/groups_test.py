@@ -77,19 +77,25 @@ def truth_of(table):
                                   ("sigma", sigma, 0.0), ("sd(town, intercept)", sd, 0.0), ("sd(town, age)", sd_slope, 0.0)):
         first = p @ value
         out[name] = first, np.sqrt(p @ (variance + (value - first) ** 2))
-    return out
+    # The effects of each town: an intercept and a slope.
+    effects = np.einsum("pgij,pgj->pgi", inner, wy - np.einsum("gij,pj->pgi", wx, mean))
+    return out, np.einsum("p,pgi->gi", p, effects).ravel()
 
 
 def test_the_posterior_is_that_of_the_table_in_its_own_units(tmp_path):
     table = visits()
     write(table, tmp_path / "t.parquet")
     summary = fit("t.parquet", "run", "stay ~ age + (age || town)", "--family", "gaussian", "--draws", 10000, folder=tmp_path)
-    truth = truth_of(table)
+    truth, effects = truth_of(table)
     assert [p["name"] for p in summary["parameters"]] == list(truth)
     for p in summary["parameters"]:
         mean, sd = truth[p["name"]]
         assert abs(p["mean"] - mean) < 4.5 * p["mcse_mean"] + 0.002 * sd, (p["name"], p["mean"], mean, p["mcse_mean"])
         assert abs(p["sd"] - sd) < 4.5 * p["mcse_sd"] + 0.002 * sd, (p["name"], p["sd"], sd, p["mcse_sd"])
+    drawn = json.loads(flymc("groups", "run", "--json", folder=tmp_path))["effects"]
+    assert [e["name"] for e in drawn[:3]] == ["town[t0, intercept]", "town[t0, age]", "town[t1, intercept]"]
+    for e, mean in zip(drawn, effects, strict=True):
+        assert abs(e["mean"] - mean) < 4.5 * e["mcse_mean"] + 0.002 * e["sd"], (e, mean)
 
 
 def test_draws_do_not_depend_on_format_order_of_names_or_threads(tmp_path):
@@ -123,6 +129,37 @@ def test_a_run_that_was_killed_goes_on(tmp_path):
     assert not (tmp_path / "run" / "report.json").exists()
     flymc("resume", "run", "--quiet", folder=tmp_path)
     assert draws_of(tmp_path, "run").equals(draws_of(tmp_path, "whole"))
+    assert (tmp_path / "run" / "effects.arrow").read_bytes() == (tmp_path / "whole" / "effects.arrow").read_bytes()
+    assert not (tmp_path / "run" / "parts").exists()
+
+
+def test_effects_of_single_groups(tmp_path):
+    write(visits(2000), tmp_path / "t.parquet")
+    fit("t.parquet", "run", "ill ~ age + (1 | town) + (1 | town:doctor)", "--draws", 200, "--chains", 2, folder=tmp_path)
+    text = flymc("groups", "run", folder=tmp_path)
+    assert "town[t0] " in text and "5 of 45 lines are left out" in text and "the smallest ESS of all 45 effects" in text
+    assert "town:doctor[t8:3] " in flymc("groups", "run", "--all", folder=tmp_path)
+    one = flymc("groups", "run", "--factor", "town", "--interval", 0.5, folder=tmp_path)
+    assert "town:doctor" not in one and "25%" in one
+    flymc("groups", "run", "--out", "effects.csv", folder=tmp_path)
+    flymc("groups", "run", "--out", "effects.parquet", folder=tmp_path)
+    effects = pyarrow.parquet.read_table(tmp_path / "effects.parquet")
+    assert effects.num_rows == 45 and effects["factor"][44].as_py() == "town:doctor" and effects["group"][44].as_py() == "t8:3"
+    assert len((tmp_path / "effects.csv").read_text().splitlines()) == 46
+    # The effects are those of the draws: a row per draw, in single precision.
+    with pyarrow.ipc.open_file(tmp_path / "run" / "effects.arrow") as file:
+        drawn = file.read_all()
+    assert drawn.num_rows == 400 and drawn.column_names == ["chain", "draw", "1 | town", "1 | town:doctor"]
+    of_first = np.array([row[0] for row in drawn["1 | town"].to_pylist()])
+    assert abs(of_first.mean() - effects["mean"][0].as_py()) < 1e-6
+    # The run's own effects alone will do.
+    assert "did you mean 'town'" in refusal("groups", "run", "--factor", "twon", folder=tmp_path)
+    fit("t.parquet", "other", "ill ~ age + (1 | town) + (1 | town:doctor)", "--draws", 200, "--chains", 2, "--seed", 2, folder=tmp_path)
+    (tmp_path / "other" / "effects.arrow").rename(tmp_path / "run" / "effects.arrow")
+    assert "not the effects that the run ended with" in refusal("groups", "run", folder=tmp_path)
+    assert "are not there" in refusal("groups", "other", folder=tmp_path)
+    fit("t.parquet", "plain", "ill ~ age", "--draws", 100, folder=tmp_path)
+    assert "has no groups" in refusal("groups", "plain", folder=tmp_path)
 
 
 def test_another_prior_of_scales(tmp_path):

@@ -82,6 +82,7 @@ MemorySink draws_of(const Store& store, const GroupModel& model) {
       out.head(sampler.layout().border()) = model.model.parameters(sampler.layout().coefficients(theta));
       out.segment(sampler.layout().border(), sampler.layout().head() - sampler.layout().border()) =
           scales_at(model, sampler.layout(), theta);
+      out.tail(theta.size() - sampler.layout().head()) = effects_at(model, sampler.layout(), theta);
       sink.write(chain, out, stats);
     }
     const GroupModel& model;
@@ -210,7 +211,7 @@ TEST(GroupGaussian, DrawsItsResidualScale) {
   const std::vector<Prior> priors = {Prior::normal(0.0, 3.0), Prior::normal(0.0, 3.0), Prior::student_t(3.0, 0.0, 2.0)};
   GroupModel model{Model(Residual(Gaussian(1.0)), Prior::each(priors), target), {{0}}};
   model.effects[0].prior.sd = {ScalePrior::half_student_t(3.0, 1.5)};
-  Weighted truth(2 + 2);
+  Weighted truth(2 + 2 + 7);
   constexpr int points = 150;
   for (int i = 0; i < points; ++i)
     for (int j = 0; j < points; ++j) {
@@ -221,10 +222,13 @@ TEST(GroupGaussian, DrawsItsResidualScale) {
           integrate_effects(a, y, prior, Matrix::Zero(a.cols(), a.cols()), sigma, mean, variance) -
           2.0 * std::log1p(sigma * sigma / 12.0) + model.effects[0].prior.of(0).log_density(sd) +
           std::log((j + 0.5) / points);
-      truth.add(log_weight, {mean[0], mean[1], sigma, sd}, {variance[0], variance[1], 0.0, 0.0});
+      std::vector<double> means = {mean[0], mean[1], sigma, sd}, variances = {variance[0], variance[1], 0.0, 0.0};
+      means.insert(means.end(), mean.begin() + 2, mean.end());
+      variances.insert(variances.end(), variance.begin() + 2, variance.end());
+      truth.add(log_weight, means, variances);
     }
   const MemorySink sink = draws_of(store, model);
-  for (std::size_t k = 0; k < 4; ++k)
+  for (std::size_t k = 0; k < 11; ++k)
     expect_moments(sink.coefficient(static_cast<Index>(k)), truth.mean(k), truth.sd(k), std::to_string(k));
 }
 

@@ -88,6 +88,9 @@ class GroupLayout {
   std::vector<Part> scales_;
 };
 
+// The effects of all factors at theta, in the target's unit: group by group, as in theta. With a drawn residual scale
+// theta has them with the opposite sign, as it has coefficients (model/sampled_scale.hpp).
+Vector effects_at(const GroupModel& model, const GroupLayout& layout, const Vector& theta);
 // The standard deviations and correlations of all factors at theta, in the target's unit.
 Vector scales_at(const GroupModel& model, const GroupLayout& layout, const Vector& theta);
 // Their names, given those of the factors and of the features: sd(carrier) for an intercept by itself, else

@@ -82,8 +82,8 @@ void remove_run(const fs::path& path) {
     const std::string& name = target.empty() ? own : target;
     const auto is = [&](std::string_view file) { return name == file; };
     if (is("manifest.json") || is("preparation.flymc") || is("gaps.flymc") || is("starts.flymc") ||
-        is("draws.parquet") || is("report.json") || is("report.html") || is("formula.json") || is("formula.rds") ||
-        name == "chains" || name == "parts" || target == "settings.toml" ||
+        is("draws.parquet") || is("effects.arrow") || is("report.json") || is("report.html") || is("formula.json") ||
+        is("formula.rds") || name == "chains" || name == "parts" || target == "settings.toml" ||
         (name.starts_with("rows") && name.ends_with(".arrow")))
       fs::remove_all(entry.path());
   }

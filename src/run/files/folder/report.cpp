@@ -44,6 +44,7 @@ std::string to_json(const RunReport& report) {
                         {"laplace_sd", report.laplace_sd},
                         {"laplace_sd_of_others", report.laplace_sd_of_others},
                         {"chains", ordered_json::array()}};
+  if (!report.effects_checksum.empty()) value["effects_checksum"] = report.effects_checksum;
   for (const ChainReport& chain : report.chains)
     value["chains"].push_back(ordered_json::parse(nlohmann::json(chain).dump()));
   return value.dump(2) + "\n";
@@ -88,6 +89,7 @@ std::vector<double> numbers_from(const nlohmann::json& list) {
 
 void write_report(const RunDirectory& directory, RunReport report) {
   report.draws_checksum = draws_checksum(directory.draws());
+  if (std::filesystem::exists(directory.effects())) report.effects_checksum = draws_checksum(directory.effects());
   write_whole(directory.report(), seal_json(to_json(report)));
   directory.record([](Manifest& manifest) {
     manifest.report = time_now();
@@ -107,6 +109,7 @@ RunReport read_report(const RunDirectory& directory) {
     report.table_rows = value.value("table_rows", report.rows);  // earlier versions did not distinguish the two
     report.fingerprint = value.value("fingerprint", "");
     report.draws_checksum = value.value("draws_checksum", "");
+    report.effects_checksum = value.value("effects_checksum", "");
     value.at("dropped").get_to(report.dropped);
     value.at("classes").get_to(report.classes);
     value.at("anchor_queries").get_to(report.anchor_queries);

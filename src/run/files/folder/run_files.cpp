@@ -72,22 +72,31 @@ std::string RunDirectory::advice(std::uint64_t chain) const {
                      checkpoint(chain).string(), mention_action("resume", path_.string()));
 }
 
-fs::path RunDirectory::part(std::uint64_t chain, std::int64_t first_draw) const {
+namespace {
+
+std::string beginning_of(std::uint64_t chain, RunDirectory::PartOf of) {
+  return fmt::format("{}chain-{:03}-from-", of == RunDirectory::PartOf::effects ? "effects-of-" : "", chain);
+}
+std::string ending_of(RunDirectory::PartOf of) { return of == RunDirectory::PartOf::effects ? ".arrow" : ".parquet"; }
+
+}  // namespace
+
+fs::path RunDirectory::part(std::uint64_t chain, std::int64_t first_draw, PartOf of) const {
   make_inner_folder(path_ / "parts");
-  return path_ / "parts" / fmt::format("chain-{:03}-from-{:012}.parquet", chain, first_draw);
+  return path_ / "parts" / fmt::format("{}{:012}{}", beginning_of(chain, of), first_draw, ending_of(of));
 }
 
-std::vector<fs::path> RunDirectory::keep_parts(std::uint64_t chain, std::int64_t draws) const {
+std::vector<fs::path> RunDirectory::keep_parts(std::uint64_t chain, std::int64_t draws, PartOf of) const {
   std::vector<fs::path> parts;
   if (!fs::exists(path_ / "parts")) return parts;
   make_inner_folder(path_ / "parts");
-  const std::string prefix = fmt::format("chain-{:03}-from-", chain);
+  const std::string prefix = beginning_of(chain, of);
   for (const auto& entry : fs::directory_iterator(path_ / "parts")) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(prefix)) continue;
     std::int64_t first = 0;
     const auto [stop, error] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), first);
-    if (error != std::errc() || std::string_view(stop) != ".parquet" || first >= draws)
+    if (error != std::errc() || std::string_view(stop) != ending_of(of) || first >= draws)
       fs::remove(entry.path());
     else
       parts.push_back(entry.path());

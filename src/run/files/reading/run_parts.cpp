@@ -35,6 +35,10 @@ Vector RunParts::shown(const Vector& theta) const {
   return out;
 }
 
+Vector RunParts::effects(const Vector& theta) const {
+  return effects_at(*groups, GroupLayout(*groups, rows.store), theta);
+}
+
 void refuse_groups(const RunDirectory& run) {
   if (has_groups(run.settings()))
     throw InputError(fmt::format("{}: its model has groups, which this does not know yet; {} and {} do",

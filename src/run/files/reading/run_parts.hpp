@@ -21,6 +21,8 @@ struct RunParts {
   // Converts theta to parameters on the scale of the table's columns, as the draws have them, and back. The effects of
   // groups are left out.
   Vector shown(const Vector& theta) const;
+  // The effects of groups at theta, in the target's unit, in the order of effects_columns().
+  Vector effects(const Vector& theta) const;
   Vector theta(const Vector& shown) const {
     return model.theta(encoding.from_original(shown, model.arrangement().blocks()));
   }

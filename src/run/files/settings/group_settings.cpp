@@ -144,6 +144,28 @@ std::vector<std::string> scale_names(const Encoding& encoding) {
   return scale_names(effects_in(encoding), factors, encoding.feature_names());
 }
 
+std::vector<std::string> effect_names(const Encoding& encoding, std::size_t of) {
+  const GroupEffects own = effects_in(encoding)[of];
+  std::vector<std::string> out;
+  for (const Multiplied& by : own.multiplies)
+    out.push_back(by.feature == Multiplied::constant ? "intercept"
+                                                     : encoding.feature_names()[static_cast<std::size_t>(by.feature)]);
+  return out;
+}
+
+EffectsColumns effects_columns(const Encoding& encoding) {
+  EffectsColumns out;
+  for (std::size_t of = 0; of < encoding.effects().size(); ++of) {
+    const EncodedEffects& own = encoding.effects()[of];
+    const EncodedFactor& factor = encoding.factors()[own.factor];
+    std::vector<std::string> names = effect_names(encoding, of);
+    if (own.intercept) names.front() = "1";
+    out.emplace_back(fmt::format("{} {} {}", joined(names, " + "), own.correlated ? "|" : "||", factor.name),
+                     static_cast<Index>(names.size()) * static_cast<Index>(factor.groups(encoding.columns())));
+  }
+  return out;
+}
+
 GroupModel make_group_model(const Settings& settings, const Encoding& encoding, Model model) {
   GroupModel out{std::move(model), effects_in(encoding), encoding.intercept() ? 0 : -1};
   const GivenPrior given = GivenPrior::parse(settings.prior);

@@ -35,7 +35,7 @@ using Words = SettingWords;
 Setting formula_setting() {
   Setting out = text_setting(
       "formula", "'Y ~ A + B'", Setting::Group::rows,
-      "target and terms: log(x), I(x^2), a:b, a*b, C(x), (1 + x | group); in place of target and columns",
+      "target and terms: log(x), I(x^2), a:b, a*b, C(x), (1 + x | group)",
       [](auto& s) -> auto& { return s.formula; });
   out.set = [](Settings& s, const Words& words) {
     const std::string& text = only_word("formula", words);
@@ -199,9 +199,8 @@ const Setting* find_setting(const std::string& name) {
 
 bool is_argument(const std::string& name) {
   static const std::vector<std::string> names = {
-      "out",  "overwrite", "interval",          "kind",  "rows", "times",  "ratios",       "reference-class",
-      "q",    "s",         "resample-fraction", "steps", "all",  "config", "expect-ranks", "json",
-      "quiet"};
+      "out", "overwrite",         "interval", "kind", "rows",   "times",        "ratios", "reference-class", "q",
+      "s",   "resample-fraction", "steps",    "all",  "config", "expect-ranks", "json",   "quiet",           "factor"};
   return std::ranges::find(names, name) != names.end();
 }
 

@@ -112,7 +112,7 @@ bool draw_and_report(const Job& job, const RunParts& parts, const ChainPlan& pla
   if (!merged && !draw_in_rounds(job, parts, sink, chains, goal)) return false;
   if (!job.first()) return true;
   if (!merged) {
-    sink.merge(directory.draws());
+    sink.merge();
     directory.record([](Manifest& manifest) { manifest.draws = time_now(); });
   }
   RunReport report = make_report(parts, report_before_chains(), job.settings(), chains.reports(), goal);

@@ -28,8 +28,9 @@ SavedChains::SavedChains(const Job& job, const ChainPlan& plan, PartSink& sink) 
     const auto checkpoint = load_checkpoint(directory, chain);
     runs_.push_back(checkpoint ? go_on(chain, plan, options, *checkpoint) : ChainRun(chain, plan, options));
     if (!job_.first()) continue;
-    sink_.go_on(runs_.size() - 1, directory.keep_parts(chain, checkpoint ? checkpoint->draws : 0),
-                checkpoint ? checkpoint->draws : 0);
+    const std::int64_t draws = checkpoint ? checkpoint->draws : 0;
+    sink_.go_on(runs_.size() - 1, directory.keep_parts(chain, draws),
+                directory.keep_parts(chain, draws, RunDirectory::PartOf::effects), draws);
   }
 }
 

@@ -9,6 +9,7 @@
 //   chains/             a checkpoint of each chain, to resume from
 //   parts/              draws of a run that is not finished
 //   draws.parquet       all draws (stage 3)
+//   effects.arrow       draws of the effects of groups, of a model that has them
 //   report.json         the cost and diagnostics; the last of these to appear
 //
 // A stage is done if the manifest says so and its files exist. Files appear whole or not at all, and the manifest is
@@ -86,6 +87,7 @@ class RunDirectory {
   std::filesystem::path starts() const { return path_ / "starts.flymc"; }
   std::filesystem::path checkpoint(std::uint64_t chain) const;
   std::filesystem::path draws() const { return path_ / "draws.parquet"; }
+  std::filesystem::path effects() const { return path_ / "effects.arrow"; }
   std::filesystem::path report() const { return path_ / "report.json"; }
   // Whether the run began where the chains of another ended.
   bool has_starts() const;
@@ -97,10 +99,13 @@ class RunDirectory {
   // Tells the user how to recreate the draws of a chain if one of its files is damaged or lost.
   std::string advice(std::uint64_t chain) const;
 
-  // A part holds consecutive draws of a chain, from `first_draw` until the part was closed.
-  std::filesystem::path part(std::uint64_t chain, std::int64_t first_draw) const;
+  // A part holds consecutive draws of a chain, from `first_draw` until the part was closed: parameters, or the effects
+  // of groups.
+  enum class PartOf { parameters, effects };
+  std::filesystem::path part(std::uint64_t chain, std::int64_t first_draw, PartOf of = PartOf::parameters) const;
   // Returns the parts of a chain before draw `draws`, in order. Removes later parts, which are not in the checkpoint.
-  std::vector<std::filesystem::path> keep_parts(std::uint64_t chain, std::int64_t draws) const;
+  std::vector<std::filesystem::path> keep_parts(std::uint64_t chain, std::int64_t draws,
+                                                PartOf of = PartOf::parameters) const;
   void remove_parts() const;
 
  private:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "flymc/data/files/encoding/encoding.hpp"
+#include "flymc/draws/files/effects_file.hpp"
 #include "flymc/groups/group_model.hpp"
 #include "flymc/model/prior_terms.hpp"
 #include "flymc/run/files/settings/settings.hpp"
@@ -37,6 +38,10 @@ std::vector<GroupEffects> effects_in(const Encoding& encoding);
 GroupModel make_group_model(const Settings& settings, const Encoding& encoding, Model model);
 // The names of the scales: sd(carrier), or sd(carrier, intercept), sd(carrier, hour) and cor(carrier, intercept, hour).
 std::vector<std::string> scale_names(const Encoding& encoding);
+// The columns of a file of effects: one for each term of groups, named as in the formula, "1 + hour | carrier".
+EffectsColumns effects_columns(const Encoding& encoding);
+// The names of the effects of each group: intercept, hour.
+std::vector<std::string> effect_names(const Encoding& encoding, std::size_t of);
 // Factors, effects and priors in words, for the summary.
 std::string explain_groups(const GroupModel& model, const Encoding& encoding);
 
