@@ -28,20 +28,24 @@ from .fitting import fit, plan
 from .hurdles import HurdleFit
 from .leave_one_out import Loo
 from .opening import load, resume
-from .priors import Flat, Laplace, Normal, StudentT
+from .priors import LKJ, Exponential, Flat, HalfNormal, HalfStudentT, Laplace, Normal, StudentT
 
 __all__ = [
     "BoundViolation",
     "Audit",
     "Check",
     "Comparison",
+    "Exponential",
     "FileError",
     "Fit",
     "Flat",
     "FlyMCClassifier",
     "FlyMCRegressor",
+    "HalfNormal",
+    "HalfStudentT",
     "HurdleFit",
     "InputError",
+    "LKJ",
     "Laplace",
     "Loo",
     "Normal",

@@ -34,7 +34,7 @@ def means(family: str, eta: Annotated[NDArray[numpy.float64], dict(shape=(None,)
 
 def formula(text: str, others: Sequence[str]) -> dict[str, list[str]]:
     """
-    The target of a formula, its intercept (1 or 0), its columns and the names of its terms; `.` stands for the others. An InputError if it is not one that is read while the table streams.
+    The target of a formula, its intercept (1 or 0), its columns, the names of its terms, and the columns of its groups; `.` stands for the others. An InputError if it is not one that is read while the table streams.
     """
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from . import _core, arrays, folders, tables
 from .columns import did_you_mean
 from .fits import Fit
-from .formulas import Design, streamed
+from .formulas import Design, has_groups, read_groups, streamed
 from .hurdles import HurdleFit
 from .launchers import warn_of_lone_fits
 from .opening import complete
@@ -71,7 +71,8 @@ def fit(
     Args:
         formula: A formula such as `"clicked ~ age + C(region) + age:income"` (`.` is all other columns), or the name of
             the target, which all other columns (or `columns`) then explain, as with the command. `None` for `(X, y)`:
-            the target is then `y`.
+            the target is then `y`. `(1 + age | region)` gives each region effects of its own, an intercept and a slope,
+            as in lme4 and brms.
         data: A path, a pattern or a list of them (Parquet, CSV, Arrow); a pandas, Polars (lazy too) or PyArrow table; a
             PyArrow dataset; a DuckDB relation; anything with `__arrow_c_stream__`; a dictionary of columns; `(X, y)`,
             where X may be sparse.
@@ -85,8 +86,10 @@ def fit(
             count is more than 0 and of how large it is if so: the result is a HurdleFit. An `offset` or `exposure` is
             used only by the second.
         prior: One for all coefficients, or a dictionary from terms to priors, in which `None` stands for all others.
-            A prior is per unit of a column, and the intercept's at the means of the columns. Coefficients without a
-            prior of their own have a default that is scaled by the table: see the reference.
+            A prior is per unit of a column, and the intercept's at the means of the columns. Scales of effects of groups
+            are named `sd(region)`, `sd(region, age)` and `cor(region)`, with priors `HalfNormal`, `HalfStudentT`,
+            `Exponential` and `LKJ`. Whatever has no prior of its own has a default that is scaled by the table: see the
+            reference.
         columns: The columns that explain the target. If X is an array, the names of its columns.
         reference: The level of a column that the others are compared with: `{"region": "west"}`. By default it is the
             first level. In a formula that has splines or functions of NumPy write
@@ -249,12 +252,26 @@ def _stream(
     formula: str, data: Any, settings: dict[str, Any], facts: Sequence[str], spool: Callable[[], pathlib.Path]
 ) -> list[str] | None:
     """Returns the files of the table and extends `settings` if the program can read the formula itself, else None."""
+    paths = tables.paths_of(data)
+    groups = has_groups(formula)
+    if groups and paths is not None:
+        said = read_groups(formula, [])
+        settings |= {"formula": formula, "target": said["target"][0], "no_intercept": said["intercept"] == ["0"]}
+        return paths
     types = tables.types_of(data, settings.get("delimiter"))
     if types is None:
         return None
-    said = streamed(formula, [name for name in types if name not in facts])
-    if said is None or any(types[name] is None for name in said["columns"]) or not {*facts} <= {*types}:
-        return None
+    names = [name for name in types if name not in facts]
+    if groups:
+        said = read_groups(formula, names)
+        for name in [*said["target"], *said["columns"], *said["groups"], *facts]:
+            if name not in types:
+                raise _core.InputError(f"data: there is no column '{name}'{did_you_mean(name, types)}")
+    else:
+        found = streamed(formula, names)
+        if found is None or any(types[name] is None for name in found["columns"]) or not {*facts} <= {*types}:
+            return None
+        said = found
     if said["intercept"] == ["0"] and _core.takes_order(settings["family"]):
         raise ValueError(NO_CUTS)
     target = said["target"][0]
@@ -267,12 +284,12 @@ def _stream(
     ]
     _set_order(settings, data, target)
     settings |= {"formula": formula, "target": target, "no_intercept": said["intercept"] == ["0"]}
-    if (paths := tables.paths_of(data)) is not None:
+    if paths is not None:
         return paths
     if said["terms"] != _core.formula(formula, [])["terms"]:  # `.` is expanded here
         settings["formula"] = said["text"][0]
     file = spool()
-    only = [target, *said["columns"], *facts]
+    only = [target, *said["columns"], *said["groups"], *facts]
     tables.write(tables.part_of(data, only), file, only)
     return [str(file)]
 

@@ -40,7 +40,39 @@ def streamed(text: str, names: Iterable[str]) -> dict[str, list[str]] | None:
     except InputError:
         return None
     # A name that is no column may be an expression of Python (when.dt.month) or misspelt, which is reported elsewhere.
-    return said if {*said["target"], *said["columns"]} <= set(known) else None
+    return said if {*said["target"], *said["columns"], *said["groups"]} <= set(known) else None
+
+
+def has_groups(text: str) -> bool:
+    """Returns whether a formula has effects of groups: a | that is no "or" among the arguments of a function.
+
+    >>> has_groups("y ~ x + (1 + x | g)"), has_groups("y ~ (x || `my g`)"), has_groups("y ~ x | g")
+    (True, True, True)
+    >>> has_groups("y ~ I(a | b) + `c|d`"), has_groups("y ~ {a | b} + C(g, contr.treatment('x|y'))")
+    (False, False)
+    """
+    plain = re.sub(r"""`[^`]*`|'[^']*'|"[^"]*\"""", "x", text)
+    calls = 0  # open parentheses of calls, and all that are inside of these
+    opened = []
+    for found in re.finditer(r"([\w.])?\s*([(\[{])|[)\]}]|\|", plain):
+        if found[2]:
+            opened.append(found[2] != "(" or found[1] is not None)
+            calls += opened[-1]
+        elif found[0] != "|":
+            calls -= opened.pop() if opened else 0
+        elif calls == 0:
+            return True
+    return False
+
+
+def read_groups(text: str, names: Iterable[str]) -> dict[str, list[str]]:
+    """Returns the parts of a formula with groups, for a table with these columns. Raises InputError if the program cannot
+    read it, because Python evaluates no part of such a formula."""
+    try:
+        return _core.formula(text, [str(name) for name in names])
+    except InputError as error:
+        reason = str(error).replace("curves are fitted from Python and R, or as columns", "beside groups curves are fitted as columns")
+        raise InputError(reason) from None
 
 
 class Design:
@@ -299,8 +331,6 @@ def _parse(text: str, available: Sequence[str]) -> Any:
         formula = formulaic.Formula(_with_powers(text), _context={"__formulaic_variables_available__": available})
     except formulaic.errors.FormulaicError as error:
         reason = str(error).splitlines()[0]
-        if "`|`" in reason:
-            raise _grouped(text) from None
         spaced = next((name for name in available if " " in name and name in text and f"`{name}`" not in text), None)
         advice = f"; put a name that has spaces in backquotes: `{spaced}`" if spaced else ""
         raise InputError(f"formula '{text}': {reason.removesuffix('.')}{advice}") from None
@@ -310,19 +340,7 @@ def _parse(text: str, available: Sequence[str]) -> Any:
         raise InputError(f"formula '{text[:80]}...': it is nested too deeply; make a column of it in the table") from None
     if not hasattr(formula, "lhs") or len(formula.lhs) != 1:
         raise InputError(f"'{text}' needs one target on its left side, as in 'y ~ a + b'")
-    if isinstance(formula.rhs, tuple):  # parts between |
-        raise _grouped(text)
     return formula
-
-
-def _grouped(text: str) -> InputError:
-    named = re.search(r"\|\s*`?([\w.]+)", text)
-    group = f"C({named[1]})" if named else "C(group)"
-    return InputError(
-        f"formula '{text}': '|' asks for groups with partial pooling (random effects), which are not fitted here; "
-        f"write {group} for a coefficient of each level, with a prior such as "
-        f'prior={{"{group}": flymc.Normal(0, 1)}}, or fit groups with Bambi or brms'
-    )
 
 
 def _numbered(frame: pandas.DataFrame) -> pandas.DataFrame:

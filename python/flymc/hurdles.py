@@ -179,7 +179,7 @@ class HurdleFit(Study):
         """Where rows of the table (from 0, as `zero` has them) came from: `Fit.origins` of `zero`."""
         return self.zero.origins(rows)
 
-    def to_arviz(self, log_likelihood_rows: int = 1000, seed: int = 0) -> Any:
+    def to_arviz(self, log_likelihood_rows: int | None = None, seed: int = 0) -> Any:
         """For ArviZ: an InferenceData before ArviZ 1, a DataTree of the same groups since.
 
         The posterior is `zero(chain, draw, coefficient)` and `count(chain, draw, coefficient)`. `log_likelihood` has the
@@ -195,6 +195,7 @@ class HurdleFit(Study):
         }
         statistics["lp"] = statistics.pop("zero_lp") + statistics.pop("count_lp")
         likelihood = None
+        log_likelihood_rows = self.zero._rows_of_likelihood(log_likelihood_rows)
         if log_likelihood_rows > 0:
             all_rows, rows = self.zero._run.sample_rows(log_likelihood_rows, seed)
             target = self.settings["target"][0]

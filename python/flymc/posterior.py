@@ -22,7 +22,7 @@ from .for_arviz import LogLikelihood, inference_data
 from .settings import words
 from .study import Study
 
-_NO_LAPLACE = "there is no Laplace approximation of this run: its set-up did not reach the mode"
+_NO_LAPLACE = "there is no Laplace approximation of this run: its set-up did not reach the mode, or its model has groups"
 # Statistics of the sampler: ArviZ's names, and the columns of the draws.
 STATISTICS = {
     "lp": "log_density__",
@@ -115,7 +115,8 @@ class Posterior(Study):
         The ends of the interval, which has the probability `interval`, are quantiles of the draws: `q5` and `q95`, or
         for 0.95 `q2.5` and `q97.5`. With `ratios` there are three more columns: exp of the median, whose name depends on
         the family (`odds_ratio`, `rate_ratio`, `ratio_of_means`, `time_ratio`), and exp of both ends. Raises InputError
-        for families in which exp of a coefficient has no such meaning. A residual scale or a shape has no ratio (NaN).
+        for families in which exp of a coefficient has no such meaning. A residual scale, a shape or a scale of effects of
+        groups has no ratio (NaN).
 
         For a softmax, where the data determine only differences between classes, the rows are differences from
         `reference_class`, which is the first class unless you name another: `x[b - a]`.
@@ -161,13 +162,13 @@ class Posterior(Study):
             raise _core.InputError(_NO_LAPLACE)
         return _frame(report, [{"mean": mean, "sd": sd} for mean, sd in zip(means, sds, strict=True)])
 
-    def to_arviz(self, log_likelihood_rows: int = 1000, seed: int = 0, *, reference_class: Any = None) -> Any:
+    def to_arviz(self, log_likelihood_rows: int | None = None, seed: int = 0, *, reference_class: Any = None) -> Any:
         """For ArviZ: an InferenceData before ArviZ 1, a DataTree of the same groups since.
 
         The posterior is `theta(chain, draw, coefficient)`, as in the command's export: for a softmax the differences
         from `reference_class`, which is the first class unless you name another. Three groups are about a random sample
         of at most `log_likelihood_rows` rows of the table, without replacement, that depends on `seed`; 0 leaves them
-        out. `log_likelihood` is what `arviz.loo` needs, `observed_data` has the targets
+        out, and the default is 1000, or 0 if the model has groups. `log_likelihood` is what `arviz.loo` needs, `observed_data` has the targets
         (classes by their number, successes as shares of the trials), and `posterior_predictive` a target of each row under
         each draw, so that `arviz.plot_ppc` and `arviz.plot_loo_pit` work. A censored row has no observed time, so a fit
         with `event` lacks these two groups.
@@ -182,6 +183,7 @@ class Posterior(Study):
         """
         names, theta = self._named_array(reference_class)
         likelihood = None
+        log_likelihood_rows = self._rows_of_likelihood(log_likelihood_rows)
         if log_likelihood_rows > 0:
             all_rows, rows = self._run.sample_rows(log_likelihood_rows, seed)
             shape = (*theta.shape[:2], len(rows))
@@ -192,6 +194,12 @@ class Posterior(Study):
                 observed, drawn = self._run.replicate(rows, seed)
                 likelihood.observed, likelihood.replicated = np.asarray(observed), drawn.reshape(shape)
         return inference_data({"theta": theta}, names, {name: self._statistic(name) for name in STATISTICS}, likelihood, _core.version)
+
+    def _rows_of_likelihood(self, asked: int | None) -> int:
+        """How many rows `to_arviz` gives log likelihoods of. Those of models with groups are not computed."""
+        if asked is not None:
+            return asked
+        return 0 if any(parameter["kind"] == "sd" for parameter in self._report["parameters"]) else 1000
 
     def _statistic(self, name: str) -> np.ndarray:
         """A statistic of the sampler as (chain, draw)."""

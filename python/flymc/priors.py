@@ -65,8 +65,66 @@ class Flat:
         return "flat"
 
 
-Prior = Normal | Laplace | StudentT | Flat
-# The priors that `fit` takes: one for all coefficients, one per term (None for all others), or the command's text.
+@dataclass(frozen=True)
+class HalfNormal:
+    """A normal prior around 0 of a number above 0: a standard deviation of effects of groups, `sd(g)`.
+
+    >>> str(HalfNormal(1))
+    'half_normal(1)'
+    """
+
+    scale: float = 2.5
+
+    def __str__(self) -> str:
+        return f"half_normal({self.scale})"
+
+
+@dataclass(frozen=True)
+class HalfStudentT:
+    """A Student-t prior around 0 of a standard deviation of effects of groups.
+
+    >>> str(HalfStudentT(3, 2.5))
+    'half_student_t(3, 2.5)'
+    """
+
+    nu: float = 3.0
+    scale: float = 2.5
+
+    def __str__(self) -> str:
+        return f"half_student_t({self.nu}, {self.scale})"
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """An exponential prior of a standard deviation of effects of groups, with the mean 1 / rate.
+
+    >>> str(Exponential(2))
+    'exponential(2)'
+    """
+
+    rate: float = 1.0
+
+    def __str__(self) -> str:
+        return f"exponential({self.rate})"
+
+
+@dataclass(frozen=True)
+class LKJ:
+    """The prior of the correlations of effects of groups, `cor(g)`: their determinant to the power shape - 1.
+
+    >>> str(LKJ(2))
+    'lkj(2)'
+    """
+
+    shape: float = 1.0
+
+    def __str__(self) -> str:
+        return f"lkj({self.shape})"
+
+
+Prior = Normal | Laplace | StudentT | Flat | HalfNormal | HalfStudentT | Exponential | LKJ
+# The priors that `fit` takes: one for all coefficients, one per term (None for all others) or scale of effects of groups
+# ("sd(g)", "sd(g, x)", "cor(g)"), or the command's text.
 Priors = Prior | Mapping[str | None, Prior] | str
 
 

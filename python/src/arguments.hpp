@@ -21,6 +21,7 @@ inline std::string quoted_for_python(const std::string& word) {
 inline std::string argument(const Mention& mention) {
   if (mention.action) {
     const std::string run = mention.value ? quoted_for_python(*mention.value) : std::string();
+    if (mention.name == "summary" || mention.name == "export") return "`Fit." + mention.name + "`";
     if (mention.name == "loo") return "`Fit.loo().sample`";
     if (mention.name == "sample") return run.empty() ? "`Fit.resample`" : "`flymc.load(" + run + ").resample()`";
     return "`flymc." + mention.name + (run.empty() ? "`" : "(" + run + ")`");

@@ -82,28 +82,42 @@ void bind_settings(nb::module_& m) {
         std::map<std::string, std::vector<std::string>> said = {{"target", {formula.target}},
                                                                 {"intercept", {formula.intercept ? "1" : "0"}},
                                                                 {"columns", formula.columns()},
-                                                                {"terms", {}}};
-        const auto quoted = [&](const FormulaFactor& factor) {
-          const bool levels = std::ranges::find(formula.categorical, factor.column) != formula.categorical.end();
-          const std::string name = "`" + factor.column + "`";
-          return levels ? "C(" + name + ")" : FormulaFactor{name, factor.function, factor.power}.text();
+                                                                {"terms", {}},
+                                                                {"groups", {}}};
+        const auto quoted = [&](const FormulaTerm& term) {
+          std::string out;
+          for (const FormulaFactor& factor : term) {
+            const bool levels = std::ranges::find(formula.categorical, factor.column) != formula.categorical.end();
+            const std::string name = "`" + factor.column + "`";
+            out += (out.empty() ? "" : ":") +
+                   (levels ? "C(" + name + ")" : FormulaFactor{name, factor.function, factor.power}.text());
+          }
+          return out;
         };
         std::string written = "`" + formula.target + "` ~ " + (formula.intercept ? "1" : "0");
         for (const FormulaTerm& term : formula.terms) {
-          std::string name, with_quotes;
-          for (const FormulaFactor& factor : term) {
-            name += (name.empty() ? "" : ":") + factor.text();
-            with_quotes += (with_quotes.empty() ? "" : ":") + quoted(factor);
-          }
+          std::string name;
+          for (const FormulaFactor& factor : term) name += (name.empty() ? "" : ":") + factor.text();
           said["terms"].push_back(name);
-          written += " + " + with_quotes;
+          written += " + " + quoted(term);
+        }
+        for (const FormulaGroups& groups : formula.groups) {
+          written += groups.intercept ? " + (1" : " + (0";
+          for (const FormulaTerm& slope : groups.slopes) written += " + " + quoted(slope);
+          written += groups.correlated ? " | " : " || ";
+          std::string names;
+          for (const std::string& column : groups.columns) {
+            names += (names.empty() ? "`" : ":`") + column + "`";
+            if (std::ranges::find(said["groups"], column) == said["groups"].end()) said["groups"].push_back(column);
+          }
+          written += names + ")";
         }
         said["text"] = {written};
         return said;
       },
       "text"_a, "others"_a,
-      "The target of a formula, its intercept (1 or 0), its columns and the names of its terms; `.` stands for the "
-      "others. "
+      "The target of a formula, its intercept (1 or 0), its columns, the names of its terms, and the columns of its "
+      "groups; `.` stands for the others. "
       "An InputError if it is not one that is read while the table streams.");
   m.def(
       "did_you_mean",

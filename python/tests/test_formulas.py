@@ -283,12 +283,6 @@ def test_names_of_any_kind_come_back(frame, quick, tmp_path):
     assert again["mean"].between(0, 1).all()
 
 
-@pytest.mark.parametrize("group", ["1|region", "(1|region)", "(x||region)", "(1 + x | region)"])
-def test_groups_with_partial_pooling_are_refused(group, frame, quick):
-    with pytest.raises(flymc.InputError, match=r"'\|' asks for groups .* write C\(region\) .* Bambi or brms"):
-        flymc.fit(f"clicked ~ x + {group}", frame, **quick)
-
-
 def test_a_bar_in_an_expression_is_no_group(frame, quick):
     table = frame.assign(a=frame["x"] > 0, b=frame["w"] > 10)
     assert flymc.fit("clicked ~ I(a|b)", table, **quick).names == ["intercept", "I(a | b)"]

@@ -209,16 +209,21 @@ term_columns <- function(design, frame, matrix) {
 
 design_columns <- function(design, frame) term_columns(design, frame, design_matrix(design, frame))$columns
 
-# The terms as a formula of the command; NULL if each is a column.
-formula_text <- function(design, target) {
-  if (!any(are_products(design))) return()
-  factors <- attr(design$terms, "factors")
-  quoted <- function(names) sprintf("`%s`", names)
-  terms <- lapply(seq_along(design$names), function(j) {
-    if (!are_products(design)[j]) return(quoted(design$names[[j]]))
-    paste(quoted(design$columns[factors[, j] > 0]), collapse = ":")
-  })
-  paste(quoted(target), "~", paste(unlist(terms), collapse = " + "))
+# The terms and groups as a formula of the command; NULL if each term is a column and there are no groups.
+formula_text <- function(design, target, groups = list()) {
+  if (!any(are_products(design)) && !length(groups)) return()
+  terms <- lapply(seq_along(design$names), term_texts, design = design)
+  intercept <- if (!design$intercept) "0" else if (!length(terms)) "1"
+  paste(back_quoted(target), "~", paste(c(intercept, unlist(terms), group_texts(groups, design)), collapse = " + "))
+}
+
+back_quoted <- function(names) sprintf("`%s`", names)
+
+# The columns that are sent for a term, as the command writes them. Columns of groups are levels.
+term_texts <- function(design, j) {
+  written <- function(names) ifelse(names %in% design$grouping, sprintf("C(%s)", back_quoted(names)), back_quoted(names))
+  if (!are_products(design)[j]) return(written(design$names[[j]]))
+  paste(written(design$columns[attr(design$terms, "factors")[, j] > 0]), collapse = ":")
 }
 
 # The model frame of new rows, with missing values where there are any.
@@ -289,10 +294,11 @@ names_in_order <- function(design) {
   Filter(length, heads)
 }
 
-# Evaluates the argument `prior` with normal(), laplace(), student_t() and flat() as functions.
+# Evaluates the argument `prior` with normal(), half_normal(), lkj(), flat() and the others as functions.
 value_of_prior <- function(expression, env) {
   written <- function(name) function(...) sprintf("%s(%s)", name, paste(vapply(list(...), as_word, ""), collapse = ", "))
-  known <- lapply(c(normal = "normal", laplace = "laplace", student_t = "student_t"), written)
+  priors <- c("normal", "laplace", "student_t", "half_normal", "half_student_t", "exponential", "lkj")
+  known <- lapply(stats::setNames(nm = priors), written)
   eval(expression, c(known, flat = function() "flat"), env)
 }
 

@@ -28,17 +28,26 @@
 #' @section Missing values:
 #' Rows with a missing value are left out, and a message says how many. With `missing = "error"` they are an error.
 #'
-#' @param formula A formula, such as `y ~ age + region`. It may have `offset()`, interactions, and functions such as
+#' @section Groups:
+#' `(1 + age | region)` gives each region effects of its own, an intercept and a slope, as in lme4 and brms; with `||` they
+#' are independent of each other. A slope must be a term of the formula, too. Groups are the values of a factor, a text or a
+#' number; `a:b` are combinations, and `a/b` stands for `a` and `a:b`. The parameters are the standard deviations of the
+#' effects, `sd(region, age)`, and their correlations, `cor(region, intercept, age)`. `predict()`, [flymc_loo()] and
+#' [flymc_audit()] refuse such a fit for now.
+#'
+#' @param formula A formula, such as `y ~ age + region`. It may have `offset()`, interactions, groups, and functions such as
 #'   `log()`, `poly()` and `splines::ns()`. Functions that are not in a fixed list are refused, since `predict()` could not
-#'   evaluate them from the run's folder: compute them as columns of `data`. If `data` is a file, the formula may have
-#'   main effects and an offset only.
+#'   evaluate them from the run's folder: compute them as columns of `data`. If `data` is a file, the
+#'   command reads the formula, with the functions that it has.
 #' @param data A data frame, or the path of a file (or several files, a pattern or a folder) that the command reads by
 #'   itself: Parquet, CSV, Arrow or Feather. Without it, variables are those of the formula's environment.
 #' @param family The family: see below.
 #' @param prior `normal(location, scale)`, `laplace(location, scale)`, `student_t(nu, location, scale)` or `flat()`, for all
 #'   coefficients; or several by term, such as `c(normal(0, 1), region = laplace(0, 0.5), intercept = flat())`, where
 #'   the one without a name is for all others. The command's text, `"normal(0, 1); region: laplace(0, 0.5)"`, works,
-#'   too. Priors are per unit of a column. Without one, coefficients have a default that is scaled by the table.
+#'   too. Priors are per unit of a column. Without one, coefficients have a default that is scaled by the table. For groups,
+#'   ``c(`sd(region)` = half_normal(1), `cor(region)` = lkj(2))``, with `half_student_t(nu, scale)` and `exponential(rate)`
+#'   for standard deviations.
 #' @param weights How many times each row counts: a column of `data`, or a number per row.
 #' @param offset,exposure `offset` is a column of numbers that are added to the linear predictor. `exposure`, for counts
 #'   and gamma, is a column of positive numbers to which the mean is proportional. `offset(log(years))` in the formula
@@ -218,8 +227,12 @@ with_surv <- function(formula) {
 
 # Prepares a data frame: the columns to write, the settings for them, and the data that are kept with the run.
 prepare_frame <- function(formula, data, family, others, missing, given = list()) {
+  whole <- formula
+  parts <- without_groups(whole)
+  formula <- parts$formula
+  groups <- parts$groups
   check_formula(formula, data)
-  found <- complete_frame(formula, data, others, missing)
+  found <- complete_frame(formula, data, others, missing, grouping_columns(groups))
   others <- others[names(found$others)]  # those that are not NULL
   found$frame <- with_references(found$frame, given$reference)
   name <- gsub("`", "", deparse1(formula[[2]]), fixed = TRUE)
@@ -231,7 +244,9 @@ prepare_frame <- function(formula, data, family, others, missing, given = list()
   columns <- design_columns(design, frame)
   twice <- intersect(names(columns), names(response$columns))
   if (length(twice)) fail("formula: '", twice[1], "' is the response and cannot explain it too")
-  text <- formula_text(design, name)
+  design$grouping <- names(found$grouped)
+  text <- formula_text(design, name, groups)
+  design$grouping <- NULL
   settings <- c(if (is.null(text)) list(target = name) else list(formula = text), list(family = response$family), response$settings)
   if (!design$intercept) settings$no_intercept <- TRUE
   if (length(first <- references(columns, given$merge_levels))) settings$reference <- first
@@ -239,7 +254,8 @@ prepare_frame <- function(formula, data, family, others, missing, given = list()
   # may hold numbers with a few damaged values.
   factors <- intersect(design$columns[vapply(frame, is.factor, NA)], names(columns))
   if (length(factors)) settings$categorical <- I(factors)
-  columns <- c(columns, response$columns)
+  if (name %in% names(found$grouped)) fail("formula: '", name, "' is the response and cannot be the groups too")
+  columns <- c(with_group_columns(columns, found$grouped), response$columns)
   facts <- found$others
   if (!is.null(offset <- model.offset(found$frame))) {
     facts$offset <- offset + if (is.null(facts$offset)) 0 else facts$offset
@@ -265,7 +281,7 @@ prepare_frame <- function(formula, data, family, others, missing, given = list()
   }
   design <- as_kept(design, others[intersect(c("offset", "exposure"), names(others))], environment(formula), names(data), found$all_rows)
   # The design is read back from its own text, so that predictions are the same after the fit was loaded.
-  kept <- list(formula = formula, design = design, reference_class = response$reference_class)
+  kept <- list(formula = whole, design = design, reference_class = response$reference_class)
   kept$design <- read_kept(kept_text(kept))$design
   list(columns = columns, settings = settings, design = design, kept = kept)
 }

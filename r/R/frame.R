@@ -1,9 +1,9 @@
 # From a formula and a data frame to complete rows.
 
-# Returns the model frame, and the values of the other arguments (weights, offset, ...), whose expressions are evaluated
-# like those of the formula. Rows with a missing value are dropped or cause an error.
-complete_frame <- function(formula, data, others, missing) {
-  refuse_groups(formula)
+# Returns the model frame, the values of the other arguments (weights, offset, ...), whose expressions are evaluated
+# like those of the formula, and the columns of groups, whose names are given. Rows with a missing value are dropped or
+# cause an error.
+complete_frame <- function(formula, data, others, missing, grouping = character()) {
   if (!is.null(data)) data <- integers_as_numbers(as.data.frame(data))
   terms <- terms(formula, data = data)
   absent <- setdiff(all.vars(terms), names(data))
@@ -15,6 +15,7 @@ complete_frame <- function(formula, data, others, missing) {
   values <- lapply(names(others), function(name) value_of(name, others[[name]], data))
   names(values) <- names(others)
   values <- Filter(Negate(is.null), values)
+  grouped <- lapply(stats::setNames(nm = grouping), group_column, data = data, env = environment(formula))
 
   # First keep rows whose columns are complete: functions such as poly() accept no missing values.
   rows <- if (is.null(data)) NULL else nrow(data)
@@ -25,6 +26,11 @@ complete_frame <- function(formula, data, others, missing) {
       fail(name, ": ", length(values[[name]]), " values for ", rows, " rows; give one per row")
     }
     raw[[sprintf("(%s)", name)]] <- values[[name]]
+  }
+  for (name in grouping) {
+    if (is.null(rows)) rows <- length(grouped[[name]])
+    if (length(grouped[[name]]) != rows) fail("formula: '", name, "' has ", length(grouped[[name]]), " values for ", rows, " rows; give one per row")
+    raw[[name]] <- grouped[[name]]
   }
   whole <- if (length(raw)) whole_rows(raw, missing) else if (!is.null(rows)) rep(TRUE, rows)
   if (length(whole) && !any(whole)) fail("data: no row is complete; values are missing in each")
@@ -50,7 +56,10 @@ complete_frame <- function(formula, data, others, missing) {
   }
   all_rows <- if (is.null(rows)) length(numbers) else rows
   tell_dropped(raw, seq_len(all_rows) %in% numbers[made])
-  list(frame = frame, others = lapply(values, `[`, numbers[made]), rows = numbers[made], all_rows = all_rows)
+  list(
+    frame = frame, others = lapply(values, `[`, numbers[made]), grouped = lapply(grouped, `[`, numbers[made]),
+    rows = numbers[made], all_rows = all_rows
+  )
 }
 
 # droplevels() loses contrasts, which stay valid if all levels occur.
@@ -140,24 +149,6 @@ refuse_dates <- function(frame) {
       )
     }
   }
-}
-
-refuse_groups <- function(formula) {
-  if (has_groups(formula[[length(formula)]])) {
-    fail(
-      "formula: '|' asks for groups with partial pooling (random effects), which are not fitted here; write ",
-      "the group as a factor, for a coefficient of each level, with a prior such as ",
-      "c(group = normal(0, 1)), or fit groups with brms or lme4"
-    )
-  }
-}
-
-# Whether a term is one of a mixed model; inside of functions, such as I(a | b), the sign means "or".
-has_groups <- function(expression) {
-  if (!is.call(expression)) return(FALSE)
-  called <- deparse1(expression[[1]])
-  if (called %in% c("|", "||")) return(TRUE)
-  called %in% c("+", "-", "*", ":", "/", "^", "(", "%in%") && any(vapply(as.list(expression)[-1], has_groups, NA))
 }
 
 # Refuses infinite values, and names the row by the user's row number.

@@ -4,7 +4,6 @@ design_file <- "formula.json"
 
 # Fails unless the right side of a formula has only expressions that can be kept (expressions.R).
 check_formula <- function(formula, data) {
-  refuse_groups(formula)
   check_size(formula[[length(formula)]], ncol(data))
   variables <- attr(stats::terms(formula, data = data), "variables")
   response <- attr(stats::terms(formula, data = data), "response")
@@ -74,11 +73,12 @@ formula_tree <- function(formula) {
 from_formula_tree <- function(tree) {
   need(identical(names(tree), "of") && length(tree$of) %in% 1:2)
   sides <- lapply(tree$of, from_tree)
-  for (side in sides) {
+  parts <- split_groups(sides[[length(sides)]])  # which are only shown
+  for (side in c(sides[-length(sides)], parts$fixed, lapply(parts$groups, `[[`, 2), lapply(parts$groups, `[[`, 3))) {
     if (is.call(side) && identical(side[[1]], quote(Surv))) side[[1]] <- quote(cbind)
     check_expression(side)
   }
-  check_size(sides[[length(sides)]])
+  if (!is.null(parts$fixed)) check_size(parts$fixed)
   stats::as.formula(as.call(c(quote(`~`), sides)), globalenv())
 }
 

@@ -122,8 +122,8 @@ as.data.frame.flymc_summary <- function(x, ...) {
 
 #' Means and covariances of the coefficients
 #'
-#' Posterior means and covariances of the coefficients of a fit, without residual scales, shapes and cut points. For a
-#' softmax they are differences from the reference class.
+#' Posterior means and covariances of the coefficients of a fit, without residual scales, shapes, cut points and the scales
+#' of effects of groups. For a softmax they are differences from the reference class.
 #'
 #' @param object A fit by [flymc()].
 #' @param ... Not used.
@@ -160,7 +160,7 @@ confint.flymc_fit <- function(object, parm, level = 0.95, ...) {
   table[parm, , drop = FALSE]
 }
 
-# Other parameters are a residual scale, a shape, and the cut points of ordered answers.
+# Other parameters are a residual scale, a shape, the cut points of ordered answers, and the scales of effects of groups.
 is_coefficient <- function(fit) vapply(fit$report$parameters, `[[`, "", "kind") == "coefficient"
 
 #' @export

@@ -15,7 +15,7 @@ spell <- function(inside) {
   if (startsWith(inside, "flymc ")) {
     words <- regmatches(inside, regexec("^flymc ([a-z]+) ?(.*)$", inside))[[1]]
     return(switch(words[2],
-      sample = "`update(fit)`",
+      sample = "`update(fit)`", summary = "`summary(fit)`", export = "`as_draws(fit)`",
       resume = if (nzchar(words[3])) paste0("`", call_text("flymc_resume", words[3]), "`") else "`flymc_resume()`",
       "`flymc()`"
     ))

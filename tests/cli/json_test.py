@@ -14,7 +14,8 @@ import pytest
 
 from bad_inputs import BAD_INPUT, BAD_USAGE, DONE, FILE_TROUBLE, INGESTED, QUICK, REFUSED
 from bad_inputs_test import JARGON, runs, write  # noqa: F401  (`runs` is a fixture)
-from command import COMMAND, flymc
+from command import COMMAND, flymc, people
+from command import write as write_table
 from tables import csv
 
 CODES = {  # by exit code
@@ -105,6 +106,27 @@ def test_families_are_listed(folder):
         trials = ["--trials", "age"] if name == "binomial" else []
         words = ["fit", "t.csv", "--target", "nope", "--family", name, *trials, "--out", "new", "--quiet"]
         assert failure(words, folder)["column"] == "nope"
+
+
+def kinds(folder, *flags):
+    """The kind of each parameter by name, and the names of those that have a ratio."""
+    flymc("fit", "people.parquet", *flags, "--out", "kinds", "--overwrite", "--chains", 2, "--warmup", 50, "--draws", 20, folder=folder)
+    ratios = [] if "gaussian" in flags else ["--ratios"]
+    found = json.loads(flymc("summary", "kinds", "--json", *ratios, folder=folder))["parameters"]
+    return {p["name"]: p["kind"] for p in found}, [p["name"] for p in found if "ratio" in p]
+
+
+def test_scales_of_groups_have_kinds_of_their_own_and_no_ratios(tmp_path):
+    write_table(people(500), tmp_path / "people.parquet")
+    coefficients = {"intercept": "coefficient", "age": "coefficient"}
+    scales = {"sd(region, intercept)": "sd", "sd(region, age)": "sd", "cor(region, intercept, age)": "cor"}
+    effects = "~ age + (age | region)"
+    assert kinds(tmp_path, "--formula", f"y {effects}") == ({**coefficients, **scales}, list(coefficients))
+    assert kinds(tmp_path, "--formula", f"income {effects}", "--family", "gaussian")[0] == {**coefficients, "sigma": "scale", **scales}
+    # A column's name does not make it a scale.
+    write_table(people(500).rename_columns(["sd(age)", "income", "smoker", "region", "y"]), tmp_path / "people.parquet")
+    assert kinds(tmp_path, "--formula", "y ~ `sd(age)` + (1 | region)")[0] == {
+        "intercept": "coefficient", "sd(age)": "coefficient", "sd(region)": "sd"}
 
 
 def test_places_and_settings_are_fields(folder):

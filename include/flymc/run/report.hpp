@@ -71,10 +71,10 @@ void check(const SummaryOptions& options);
 struct FitSummary {
   std::vector<ParameterSummary> parameters;
   SummaryOptions options = {};
-  std::vector<std::string> kinds =
-      {};                      // of each parameter: coefficient, cut_point, scale or shape; needs a run on disk
+  // For each parameter: coefficient, cut_point, scale, shape, or for scales of effects sd or cor; needs a run on disk.
+  std::vector<std::string> kinds = {};
   Ratio ratio = {};            // the name of exp(coefficient), which is then shown too; unnamed: not shown
-  std::size_t with_ratio = 0;  // how many parameters have a ratio: the first ones, without a residual scale or a shape
+  std::size_t with_ratio = 0;  // how many parameters have a ratio: the first ones, which are no scales and no shape
   double enough_ess = 0.0;     // an ESS below it is too small
   std::vector<LaplaceCheck> laplace;  // for each parameter; empty if there was no anchor
   std::string remark;                 // what the parameters are, if they are not the coefficients

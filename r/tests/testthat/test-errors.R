@@ -20,7 +20,6 @@ test_that("columns, families and settings that are not there", {
   expect_error(flymc(ill ~ age, d, prior = 3), "prior: give one such as normal(0, 1)", fixed = TRUE)
   expect_error(flymc(d, ill ~ age), "the formula comes first")
   expect_error(flymc(~age, d), "needs a response")
-  expect_error(flymc(ill ~ age + (1 | region), d), "groups with partial pooling")
   expect_error(flymc(ill ~ age, as.matrix(d)), "data: give a data frame")
 })
 

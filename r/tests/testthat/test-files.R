@@ -58,7 +58,6 @@ test_that("interactions and functions of columns of a file are the command's", {
 
 test_that("what the command's formulas lack is refused", {
   expect_error(flymc(ill ~ poly(age, 2), path), "there is no function 'poly'.*; or read the file into a data frame")
-  expect_error(flymc(ill ~ age + (1 | region), path), "groups with partial pooling")
   expect_error(flymc(log(score) ~ age, path), "and not log(score)", fixed = TRUE)
   expect_error(flymc(ill ~ 0 + age, path), "keeps its intercept")
   expect_error(flymc(ill ~ agee, path), "there is no column 'agee' \\(a feature\\); did you mean 'age'")

@@ -52,7 +52,7 @@ Terms terms_of(const Shown& of) {
     if (is_new) out.levels.push_back({column, {}});
     out.levels[place->second].second.push_back(std::move(term));
   };
-  for (std::size_t p = 0; p < of.summary.parameters.size(); ++p) {
+  for (std::size_t p = 0; p < of.summary.parameters.size() - of.report.scales; ++p) {
     const std::size_t f = p % names.size();
     const std::string &feature = names[f], &name = of.summary.parameters[p].name;
     const std::string classes = name.substr(std::min(name.size(), feature.size()));  // of a softmax: [b - a]

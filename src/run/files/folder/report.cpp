@@ -40,6 +40,7 @@ std::string to_json(const RunReport& report) {
                         {"radius", std::isfinite(report.radius) ? ordered_json(report.radius) : ordered_json(nullptr)},
                         {"coefficients", report.coefficients},
                         {"differences", report.differences},
+                        {"scales", report.scales},
                         {"laplace_mean", report.laplace_mean},
                         {"laplace_sd", report.laplace_sd},
                         {"laplace_sd_of_others", report.laplace_sd_of_others},
@@ -63,6 +64,8 @@ void check_sizes(const RunReport& report) {
       (classes < 2 || all % classes != 0 ||
        std::ranges::any_of(report.coefficients, [](const std::string& name) { return name.empty(); })))
     throw RecordError(fmt::format("{} coefficients are not those of {} classes", all, classes));
+  if (report.scales >= all || (report.scales > 0 && report.differences))
+    throw RecordError(fmt::format("{} scales of {} parameters", report.scales, all));
   const std::size_t reported = report.differences ? all - all / classes : all;
   const auto fits = [&](const std::vector<double>& list) { return list.empty() || list.size() == reported; };
   if (!fits(report.laplace_mean) || report.laplace_sd.size() != report.laplace_mean.size() ||
@@ -124,6 +127,7 @@ RunReport read_report(const RunDirectory& directory) {
     if (!value.at("radius").is_null()) value.at("radius").get_to(report.radius);
     value.at("coefficients").get_to(report.coefficients);
     report.differences = value.value("differences", false);
+    report.scales = value.value("scales", report.scales);
     report.laplace_mean = numbers_from(value.at("laplace_mean"));
     report.laplace_sd = numbers_from(value.at("laplace_sd"));
     if (value.contains("laplace_sd_of_others"))
@@ -149,14 +153,17 @@ FitSummary summarise(const RunDirectory& directory, const RunReport& report, con
   SummaryOptions asked = options;
   asked.asked_ess = Enough(directory.settings()).ess();
   FitSummary summary = summarise(report, draws_of(directory, report), asked, of_how_many);
-  // Cut points are the first parameters; a residual scale or a shape is the last one.
+  // Cut points are the first parameters. A residual scale or a shape is the last one, before the scales of effects.
   const bool scale = draws_scale(directory.settings());
+  const std::size_t before = summary.parameters.size() - report.scales;
   summary.kinds.assign(summary.parameters.size(), "coefficient");
   if (card.target == TargetKind::ordered) std::fill_n(summary.kinds.begin(), report.classes.size() - 1, "cut_point");
-  if (card.shape || scale) summary.kinds.back() = scale ? "scale" : "shape";
+  if (card.shape || scale) summary.kinds[before - 1] = scale ? "scale" : "shape";
+  for (std::size_t p = before; p < summary.parameters.size(); ++p)
+    summary.kinds[p] = summary.parameters[p].name.starts_with("cor(") ? "cor" : "sd";
   if (options.ratios) {
     summary.ratio = card.ratio;
-    summary.with_ratio = summary.parameters.size() - (card.shape || scale ? 1 : 0);
+    summary.with_ratio = before - (card.shape || scale ? 1 : 0);
   }
   return summary;
 }

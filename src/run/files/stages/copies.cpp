@@ -65,6 +65,13 @@ std::int64_t best_length(const std::vector<StoppedChain>& chains) {
   return best;
 }
 
+// The report before the chains have run. The preparation of a model with groups is not stored, and is made again.
+Report prepared_report(const RunDirectory& run, const RunParts& parts, const Settings& settings) {
+  if (!parts.groups) return report_before(parts, load_preparation(run, parts.model, parts.rows), settings);
+  const Threads threads(settings.fit.threads);
+  return report_before(parts, GroupSampler(parts.rows.store, *parts.groups, {threads}));
+}
+
 }  // namespace
 
 RunDirectory copy_run(const RunDirectory& run, const fs::path& path) {
@@ -102,7 +109,8 @@ std::optional<RunDirectory> conclude(const RunDirectory& stopped, const fs::path
 
   RunDirectory to = copy_without_draws(stopped, path, settings);
   const RunLock until_all_is_there(to);
-  const RunParts parts = open_parts(to);
+  check_rows(to);
+  const RunParts parts = parts_of(open_unverified(to), settings);
   DrawsWriter writer(to.draws(), parts.names, {{"flymc_settings", to_toml(settings)}});
   std::vector<ChainReport> reports;
   for (const StoppedChain& chain : chains) {
@@ -120,9 +128,7 @@ std::optional<RunDirectory> conclude(const RunDirectory& stopped, const fs::path
     reports.push_back(chain.checkpoint.report);
   }
   writer.finish();
-  const Preparation preparation = load_preparation(to, parts.model, parts.rows);
-  write_report(to,
-               make_report(parts, report_before(parts, preparation, settings), settings, std::move(reports), length));
+  write_report(to, make_report(parts, prepared_report(to, parts, settings), settings, std::move(reports), length));
   return to;
 }
 

@@ -77,7 +77,10 @@ RunReport make_report(const RunParts& parts, Report before, const Settings& sett
       encoding.target().kind == TargetKind::two_classes && classes != std::vector<std::string>{"0", "1"})
     report.choices += fmt::format("\n'{}' counts as 1 and '{}' as 0", classes.at(1), classes.at(0));
   report.choices += "\n" + explain_prior(settings, encoding);
-  if (parts.groups) report.choices += "\n" + explain_groups(*parts.groups, encoding);
+  if (parts.groups) {
+    report.scales = scale_names(encoding).size();
+    report.choices += "\n" + explain_groups(*parts.groups, encoding);
+  }
   say_facts(encoding, report);
   report.chains = std::move(chains);
   report.draws_per_chain = draws;

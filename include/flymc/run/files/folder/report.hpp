@@ -14,6 +14,7 @@ struct RunReport : Report {
   std::string fingerprint;         // of the rows (run_rows.hpp); empty in reports of earlier versions
   std::string draws_checksum{};    // of draws.parquet (run_draws.hpp); empty in reports of earlier versions
   std::string effects_checksum{};  // of effects.arrow; empty without groups
+  std::size_t scales = 0;          // how many of the last parameters are scales of effects of groups: sd(...), cor(...)
   // The times of set-up, if the process that finished the run also made it. 0 if an earlier process or version did.
   double ingest_seconds = 0.0, prepare_seconds = 0.0;
 };

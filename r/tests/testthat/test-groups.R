@@ -1,0 +1,111 @@
+# Formulas with effects of groups: the same draws as the command's, and refusals of what is not there yet.
+skip_without_command()
+
+set.seed(3)
+rows <- 1500
+d <- data.frame(x = rnorm(rows), z = rnorm(rows), origin = sample(0:11, rows, TRUE), carrier = sample(c("b", "a", "c", "d"), rows, TRUE))
+effects <- matrix(rnorm(24), 12)
+eta <- 0.5 * d$x + 0.3 * d$z + effects[d$origin + 1, 1] + 0.5 * effects[d$origin + 1, 2] * d$z
+d$y <- as.integer(runif(rows) < plogis(eta))
+d$time <- eta + rnorm(rows)
+d$visits <- rpois(rows, exp(0.3 * eta))
+path <- tempfile(fileext = ".parquet")
+flymc:::write_parquet(as.list(d), path)
+
+quick <- function(formula, data = d, ...) {
+  suppressWarnings(suppressMessages(flymc(formula, data, ..., chains = 2, warmup = 100, draws = 60, seed = 7)))
+}
+names_of <- function(...) posterior::variables(as_draws(quick(...)))
+whole <- y ~ x + z + (1 + z | origin) + (1 | carrier)
+fit <- quick(whole)
+
+test_that("draws are those of the command", {
+  out <- tempfile()
+  command_json(
+    "fit", path, "--formula", "y ~ x + z + (1 + z | origin) + (1 | carrier)", "--chains=2", "--warmup=100", "--draws=60",
+    "--seed=7", "--quiet", "--out", out
+  )
+  draws <- as_draws(flymc_load(out))
+  expect_identical(
+    posterior::variables(draws),
+    c("intercept", "x", "z", "sd(origin, intercept)", "sd(origin, z)", "cor(origin, intercept, z)", "sd(carrier)")
+  )
+  texts <- transform(d, origin = as.character(origin), carrier = factor(carrier, c("d", "c", "b", "a"), ordered = TRUE))
+  expect_identical(as_draws(fit), draws)
+  for (data in list(path, texts)) expect_identical(as_draws(quick(whole, data)), draws)
+  expect_identical(as_draws(with(d, quick(y ~ x + z + (1 + z | origin) + (1 | carrier), NULL))), draws)
+})
+
+test_that("the grammar is that of the command", {
+  for (data in list(d, path)) {
+    expect_identical(names_of(y ~ (1 | origin), data), c("intercept", "sd(origin)"))
+    expect_identical(names_of(y ~ x + (x || origin), data), c("intercept", "x", "sd(origin, intercept)", "sd(origin, x)"))
+    expect_identical(names_of(y ~ x + (0 + x | origin), data), c("intercept", "x", "sd(origin, x)"))
+    expect_identical(names_of(y ~ x + (1 | origin/carrier), data), c("intercept", "x", "sd(origin)", "sd(origin:carrier)"))
+    expect_identical(names_of(y ~ (1 | origin:carrier) + x, data), c("intercept", "x", "sd(origin:carrier)"))
+    expect_identical(
+      names_of(y ~ x * z + (0 + x:z | origin), data), c("intercept", "x", "z", "x:z", "sd(origin, x:z)")
+    )
+  }
+  expect_identical(names_of(y ~ 0 + x + (1 | origin)), c("x", "sd(origin)"))
+  levels <- sprintf("carrier[%s]", c("b", "c", "d"))
+  expect_identical(names_of(y ~ carrier + (1 | carrier)), c("intercept", levels, "sd(carrier)"))
+  expect_identical(
+    names_of(y ~ poly(z, 2) + (0 + poly(z, 2) || origin)),
+    c("intercept", "poly(z, 2)1", "poly(z, 2)2", "sd(origin, poly(z, 2)1)", "sd(origin, poly(z, 2)2)")
+  )
+  expect_identical(names_of(visits ~ (1 | origin), d, family = "hurdle_poisson"),
+                   c("zero_intercept", "zero_sd(origin)", "count_intercept", "count_sd(origin)"))
+})
+
+test_that("methods are of coefficients, and the summary has the scales", {
+  expect_named(coef(fit), c("intercept", "x", "z"))
+  expect_identical(rownames(confint(fit)), names(coef(fit)))
+  expect_identical(dim(vcov(fit)), c(3L, 3L))
+  expect_identical(is.na(summary(fit, ratios = TRUE)$odds_ratio), rep(c(FALSE, TRUE), 3:4))
+  times <- quick(time ~ x + (1 | origin), family = gaussian())
+  expect_identical(vapply(times$report$parameters, `[[`, "", "kind"), c("coefficient", "coefficient", "scale", "sd"))
+  expect_output(print(fit), "sd(carrier)", fixed = TRUE)
+  expect_identical(formula(fit), whole)
+})
+
+test_that("priors of scales, and runs that are opened again", {
+  out <- tempfile()
+  kept <- quick(y ~ z + (z || origin), prior = c(normal(0, 2), sd = exponential(2), `sd(origin, z)` = half_normal(1)), out = out)
+  expect_output(print(kept), "sd(origin, intercept) exponential(2), sd(origin, z) half_normal(1)", fixed = TRUE)
+  opened <- flymc_load(out)
+  expect_equal(formula(opened), y ~ z + (z || origin), ignore_attr = TRUE)
+  expect_identical(coef(opened), coef(kept))
+  again <- suppressWarnings(update(quick(y ~ z + (z | origin)), prior = c(`cor(origin)` = lkj(2), `sd(origin)` = half_student_t(3, 1))))
+  expect_output(print(again), "half_student_t(3, 1), cor(origin) lkj(2)", fixed = TRUE)
+})
+
+test_that("what is not there yet is refused", {
+  refused <- "its model has groups, .*; `summary\\(fit\\)` and `as_draws\\(fit\\)` do$"
+  expect_error(predict(fit, d), refused)
+  expect_error(flymc_loo(fit), refused)
+  expect_error(flymc_audit(fit), refused)
+})
+
+test_that("mistakes are named", {
+  alone <- "effects of groups stand in parentheses by themselves"
+  expect_error(quick(y ~ x | origin), alone)
+  expect_error(quick(y ~ x:(1 | origin)), alone)
+  expect_error(quick(y ~ x - (1 | origin)), "cannot be left out by -")
+  expect_error(quick(y ~ (1 | origin + carrier)), "(1 | a) + (1 | b)", fixed = TRUE)
+  expect_error(quick(y ~ (1 | factor(origin))), "the name of a column follows the |", fixed = TRUE)
+  expect_error(quick(y ~ (1 | id | origin)), "there are two |", fixed = TRUE)
+  expect_error(quick(y ~ x + (1 | orign)), "data has no column 'orign'; did you mean 'origin'?", fixed = TRUE)
+  expect_error(quick(y ~ x + (z | origin)), "slopes of 'z', which has no coefficient of its own")
+  expect_error(quick(y ~ x + (z | origin), path), "slopes of 'z', which has no coefficient of its own")
+  expect_error(quick(y ~ origin + (1 | origin)), "write factor(origin) there", fixed = TRUE)
+  expect_error(quick(y ~ (1 | y)), "'y' is the response")
+  expect_error(quick(answer ~ (1 | origin), transform(d, answer = factor(origin %% 3, ordered = TRUE))), "not fitted by the ordinal family")
+  expect_error(quick(y ~ (1 | day), transform(d, day = as.Date("2020-01-01") + origin)), "holds dates or times")
+})
+
+test_that("rows without a group are left out", {
+  holes <- replace(d, 4, replace(d$carrier, 1:5, NA))
+  expect_error(quick(y ~ (1 | carrier), holes, missing = "error"), "data, column 'carrier', row 1: the value is missing")
+  expect_identical(quick(y ~ (1 | carrier), holes)$report$dropped, 5L)
+})
