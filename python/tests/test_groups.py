@@ -2,13 +2,17 @@
 
 import re
 import subprocess
+import threading
 
 import flymc
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from flymc import _core
 from flymc._command import PROGRAM
+from flymc.fits import conclude_or_raise
+from flymc.settings import words
 
 FORMULA = "y ~ x + z + (1 + z | origin) + (1 | carrier)"
 QUICK = {"chains": 2, "warmup": 100, "draws": 60, "seed": 7, "progress": False}
@@ -149,3 +153,27 @@ def test_rows_without_a_group(table):
     with pytest.raises(flymc.InputError, match="column 'carrier', row 1: the value is missing"):
         flymc.fit("y ~ x + (1 | carrier)", holes, **QUICK)
     assert flymc.fit("y ~ x + (1 | carrier)", holes, missing="drop", **QUICK).report["dropped"] == 5
+
+
+def test_a_stopped_fit_has_what_was_drawn_and_goes_on(path, tmp_path):
+    settings = {"formula": FORMULA, "chains": 2, "warmup": 100, "draws": 3000, "seed": 7, "threads": 1}
+    (run,) = _core.create_study(str(tmp_path / "run"), words({**settings, "table": [str(path)]}))
+
+    def stop_when_it_samples():
+        while not any(not warming and done > 100 for _, warming, done, *_ in run.progress()):
+            pass
+        run.stop()
+
+    thread = threading.Thread(target=stop_when_it_samples)
+    thread.start()
+    assert not run.complete()
+    thread.join()
+    with pytest.warns(UserWarning, match="of 3000 draws of 1 of 2 chains"):
+        stopped = conclude_or_raise(run, [])
+    whole = flymc.fit(data=path, progress=False, **settings)
+    assert stopped.names == whole.names == NAMES
+    np.testing.assert_array_equal(stopped.array()[0], whole.array()[0, : stopped.array().shape[1]])
+    assert [p["kind"] for p in stopped.report["parameters"]] == [p["kind"] for p in whole.report["parameters"]]
+    for spent in ("anchor_queries", "bound_queries"):
+        assert stopped.report[spent] == whole.report[spent] > 0
+    assert stopped.resume(progress=False).draws.equals(whole.draws)
