@@ -205,6 +205,19 @@ class Posterior(Study):
         """A statistic of the sampler as (chain, draw)."""
         return self.draws[STATISTICS[name]].to_numpy().reshape(len(self._report["chains"]), -1)
 
+    def group_effects(self, factor: str | None = None, interval: float = 0.9) -> pa.Table:
+        """The effects of single groups, such as those of `(1 + age | hospital)`: a row for each effect of each group.
+
+        The columns are `factor`, `group`, `effect`, `mean`, `sd`, `median`, `lower`, `upper`, `mcse_mean`, `ess_bulk`,
+        `ess_tail` and `r_hat`. With `factor` they are those of its groups alone. See docs/groups.md.
+        """
+        from pyarrow import parquet
+
+        with tempfile.TemporaryDirectory(prefix="flymc-") as folder:
+            out = pathlib.Path(folder) / "effects.parquet"
+            self._run.write_group_effects(str(out), factor or "", float(interval))
+            return parquet.read_table(out)
+
     def check(self, rows: int = 10_000, draws: int = 500, seed: int = 0) -> Check:
         """Predictive checks: whether the rows look like those that the model draws. See docs/reference.md, "The check".
 

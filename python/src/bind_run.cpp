@@ -35,6 +35,8 @@ void bind_run(nb::module_& m) {
       .def("check_draws", &Run::check_draws, Free(), "Raises InputError if draws.parquet does not belong to this run.")
       .def("write_draws", &Run::write_draws, "out"_a, "reference_class"_a = "", Free(),
            "The draws of what the summary has, as a Parquet file.")
+      .def("write_group_effects", &Run::write_group_effects, "out"_a, "factor"_a, "interval"_a, Free(),
+           "The effects of the groups, as a Parquet or CSV file.")
       .def(
           "log_likelihood",
           [](const Run& run, const std::vector<RowId>& rows) {

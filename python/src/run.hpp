@@ -21,6 +21,7 @@
 #include "flymc/run/files/compare/loo.hpp"
 #include "flymc/run/files/folder/report.hpp"
 #include "flymc/run/files/folder/run_draws.hpp"
+#include "flymc/run/files/reading/group_effects.hpp"
 #include "flymc/run/files/reading/reported_draws.hpp"
 #include "flymc/run/files/stages/copies.hpp"
 #include "flymc/run/files/stages/run.hpp"
@@ -124,6 +125,9 @@ class Run {
     return json ? to_json(summary, report) : shown(summary.text("`Fit.summary()` has all"));
   }
   void check_draws() const { draws_of(directory_, read_report(directory_)); }
+  void write_group_effects(const std::string& out, const std::string& factor, double interval) const {
+    flymc::write_group_effects(group_effects(directory_, {.factor = factor, .interval = interval}), out);
+  }
   void write_draws(const std::string& out, const std::string& reference_class) const {
     const RunReport report = read_report(directory_);
     flymc::write_draws(draws_of(directory_, report), report.reported(reference_class), out);

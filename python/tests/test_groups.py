@@ -177,3 +177,16 @@ def test_a_stopped_fit_has_what_was_drawn_and_goes_on(path, tmp_path):
     for spent in ("anchor_queries", "bound_queries"):
         assert stopped.report[spent] == whole.report[spent] > 0
     assert stopped.resume(progress=False).draws.equals(whole.draws)
+
+
+def test_effects_of_single_groups(fit, of_command):
+    effects = fit.group_effects()
+    assert effects.equals(of_command.group_effects())
+    assert effects.num_rows == 2 * 12 + 4
+    assert effects.column_names[:6] == ["factor", "group", "effect", "mean", "sd", "median"]
+    carriers = fit.group_effects("carrier", interval=0.5)
+    assert carriers["group"].to_pylist() == ["a", "b", "c", "d"]
+    wide = effects.filter([False] * 24 + [True] * 4)
+    assert all(a > b for a, b in zip(carriers["lower"].to_pylist(), wide["lower"].to_pylist(), strict=True))
+    with pytest.raises(flymc.InputError, match="did you mean 'origin'"):
+        fit.group_effects("orign")

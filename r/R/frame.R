@@ -5,7 +5,8 @@
 # cause an error.
 complete_frame <- function(formula, data, others, missing, grouping = character()) {
   if (!is.null(data)) data <- integers_as_numbers(as.data.frame(data))
-  terms <- terms(formula, data = data)
+  # `.` does not stand for columns of groups.
+  terms <- terms(formula, data = data[setdiff(names(data), grouping)])
   absent <- setdiff(all.vars(terms), names(data))
   absent <- Filter(function(name) !exists(name, environment(formula)), absent)
   if (length(absent) && is.null(data)) {

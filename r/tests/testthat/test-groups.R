@@ -48,6 +48,8 @@ test_that("the grammar is that of the command", {
     )
   }
   expect_identical(names_of(y ~ 0 + x + (1 | origin)), c("x", "sd(origin)"))
+  few <- d[c("y", "x", "z", "origin", "carrier")]
+  expect_identical(names_of(y ~ . + (1 | origin:carrier), few), c("intercept", "x", "z", "sd(origin:carrier)"))
   levels <- sprintf("carrier[%s]", c("b", "c", "d"))
   expect_identical(names_of(y ~ carrier + (1 | carrier)), c("intercept", levels, "sd(carrier)"))
   expect_identical(
@@ -108,4 +110,14 @@ test_that("rows without a group are left out", {
   holes <- replace(d, 4, replace(d$carrier, 1:5, NA))
   expect_error(quick(y ~ (1 | carrier), holes, missing = "error"), "data, column 'carrier', row 1: the value is missing")
   expect_identical(quick(y ~ (1 | carrier), holes)$report$dropped, 5L)
+})
+
+test_that("effects of single groups are a data frame", {
+  effects <- flymc_groups(fit)
+  expect_identical(nrow(effects), 2L * 12L + 4L)
+  expect_identical(effects$effect[1:2], c("intercept", "z"))
+  carriers <- flymc_groups(fit, "carrier", interval = 0.5)
+  expect_identical(carriers$group, c("a", "b", "c", "d"))
+  expect_true(all(carriers$lower > effects$lower[effects$factor == "carrier"]))
+  expect_error(flymc_groups(fit, "orign"), "did you mean 'origin'")
 })

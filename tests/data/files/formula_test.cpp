@@ -171,6 +171,9 @@ TEST(Formula, HasGroups) {
            {"y ~ C(g) + (1 | g)", {"1 | g"}},
        })
     EXPECT_EQ(groups_of(text), groups) << text;
+  EXPECT_EQ(read("y ~ . + (1 | b)"), "y = 1 + a + c");
+  EXPECT_EQ(read("y ~ . - b + (1 | b)"), "y = 1 + a + c");
+  EXPECT_EQ(read("y ~ . + C(b) + (1 | b)"), "y = 1 + a + c + b");
   // The groups are no terms, and their columns hold levels.
   const Formula formula = parse_formula("y ~ a + (a | g/h)");
   EXPECT_EQ(formula.terms.size(), 1u);

@@ -47,8 +47,10 @@ bool in_name(char c) { return begins_name(c) || std::isdigit(static_cast<unsigne
 
 class Parser {
  public:
-  Parser(const std::string& text, const std::function<std::vector<std::string>(const std::string&)>& others)
-      : text_(text), others_(others) {}
+  // `not_others` are columns that `.` does not stand for, although they are there.
+  Parser(const std::string& text, const std::function<std::vector<std::string>(const std::string&)>& others,
+         std::set<std::string> not_others = {})
+      : text_(text), others_(others), not_others_(std::move(not_others)) {}
 
   Formula parse() {
     if (text_.find('~') == std::string::npos)
@@ -155,11 +157,13 @@ class Parser {
       }
       for (FormulaTerm& term : crossing()) {
         const auto found = std::ranges::find_if(all, [&](const FormulaTerm& other) { return same_term(term, other); });
-        if (!minus && found == all.end()) all.push_back(std::move(term));
-        if (!minus) continue;
+        if (!minus) {
+          if (found == all.end()) all.push_back(std::move(term));
+          continue;
+        }
         if (found != all.end())
           all.erase(found);
-        else if (others_)
+        else if (others_ && !(term.size() == 1 && not_others_.contains(term.front().column)))
           fail(begin, "this is to be left out, and is not there; name what is, or leave it out of the formula");
       }
       check_count(begin, all);
@@ -315,7 +319,8 @@ class Parser {
       if (in_groups_) fail(begin, "slopes of groups are named one by one");
       Terms all;
       if (others_)
-        for (const std::string& column : others_(formula_.target)) all.push_back({{column}});
+        for (const std::string& column : others_(formula_.target))
+          if (!not_others_.contains(column)) all.push_back({{column}});
       return all;
     }
     if (quoted || !next_is("(")) {
@@ -404,6 +409,7 @@ class Parser {
 
   const std::string& text_;
   const std::function<std::vector<std::string>(const std::string&)>& others_;
+  const std::set<std::string> not_others_;
   std::size_t at_ = 0;
   int depth_ = 0;  // of open parentheses
   Formula formula_;
@@ -440,7 +446,12 @@ std::vector<std::string> Formula::columns() const {
 
 Formula parse_formula(const std::string& text,
                       const std::function<std::vector<std::string>(const std::string& target)>& others) {
-  return Parser(text, others).parse();
+  Formula formula = Parser(text, others).parse();
+  if (!others || formula.groups.empty()) return formula;
+  // `.` does not stand for columns of groups, which are known when all has been read.
+  std::set<std::string> grouped;
+  for (const FormulaGroups& groups : formula.groups) grouped.insert(groups.columns.begin(), groups.columns.end());
+  return Parser(text, others, std::move(grouped)).parse();
 }
 
 double value_of(NumberFunction function, int power, double x) {

@@ -78,7 +78,8 @@ RunDirectory copy_run(const RunDirectory& run, const fs::path& path) {
   const RunLock lock(run);
   RunDirectory to = copy_without_draws(run, path, run.settings());
   const RunLock until_all_is_there(to);
-  for (const char* name : {"parts", "draws.parquet", "report.json"}) copy_over(run.path() / name, path / name);
+  for (const char* name : {"parts", "draws.parquet", "effects.arrow", "report.json"})
+    copy_over(run.path() / name, path / name);
   to.record([&](Manifest& manifest) {
     const Manifest own = run.manifest();
     manifest.draws = own.draws;

@@ -8,7 +8,7 @@
 //
 // (1 + hour | carrier) gives each carrier effects of its own, as in lme4 and brms: an intercept and a slope of hour, which
 // are correlated; with || they are independent. 0 leaves the intercept out. Groups are levels of a column, or the
-// combinations of several, a:b; a/b stands for a and a:b.
+// combinations of several, a:b; a/b stands for a and a:b. Columns of groups are none of those that `.` stands for.
 #pragma once
 
 #include <functional>
