@@ -136,6 +136,7 @@ def test_a_run_that_was_killed_goes_on(tmp_path):
 def test_effects_of_single_groups(tmp_path):
     write(visits(2000), tmp_path / "t.parquet")
     fit("t.parquet", "run", "ill ~ age + (1 | town) + (1 | town:doctor)", "--draws", 200, "--chains", 2, folder=tmp_path)
+    assert "effects: the smallest ESS of all 45 effects is" in flymc("summary", "run", folder=tmp_path)
     text = flymc("groups", "run", folder=tmp_path)
     assert "town[t0] " in text and "5 of 45 lines are left out" in text and "the smallest ESS of all 45 effects" in text
     assert "town:doctor[t8:3] " in flymc("groups", "run", "--all", folder=tmp_path)
@@ -182,6 +183,7 @@ def test_another_prior_of_scales(tmp_path):
     (("--formula", "ill ~ age + (1 | town)", "--prior", "default; sd(twon): half_normal(1)"), "did you mean 'sd(town)'"),
     (("--formula", "ill ~ age + (1 | town)", "--prior", "default; sd(town): normal(1, 2)"), "no prior of a standard deviation"),
     (("--formula", "ill ~ age + (1 | town)", "--prior", "default; sd: half_normal(-1)"), "positive finite numbers"),
+    (("--formula", "ill ~ age + (1 | town)", "--prior", "default; age: student_t(3, 0, 0.01)"), "a second mode"),
     (("--formula", "ill ~ age", "--prior", "default; sd(town): half_normal(1)"), "the formula has none"),
 ])
 def test_what_is_refused(tmp_path, words, said):

@@ -15,6 +15,7 @@
 #include "flymc/core/names.hpp"
 #include "flymc/core/parallel.hpp"
 #include "flymc/data/files/table/output.hpp"
+#include "flymc/diagnose/convergence.hpp"
 #include "flymc/draws/files/draws_file.hpp"
 #include "flymc/draws/files/effects_file.hpp"
 #include "flymc/run/files/folder/report.hpp"
@@ -90,6 +91,25 @@ std::vector<GroupEffect> group_effects(const RunDirectory& run, const GroupsOpti
       });
     }
   }
+  return out;
+}
+
+EffectsWorth worth_of_effects(const RunDirectory& run, const Encoding& encoding, std::size_t most) {
+  const EffectsColumns columns = effects_columns(encoding);
+  const EffectsFile file({run.effects()}, columns);
+  EffectsWorth out{0, 0, HUGE_VAL, 0.0};
+  for (const auto& [name, size] : columns) out.all += static_cast<std::size_t>(size);
+  const std::size_t step = (out.all + most - 1) / most;
+  for (std::size_t of = 0, at = 0; of < columns.size(); ++of)
+    for (Index i = 0; i < columns[of].second; ++i, ++at) {
+      if (at % step != 0) continue;
+      const auto chains = std::move(file.read(of, i, 1).front());
+      for (const double ess : {ess_bulk(chains), ess_tail(chains)})
+        out.ess = std::isnan(ess) ? 0.0 : std::min(out.ess, ess);
+      const double r = flymc::r_hat(chains);
+      out.r_hat = std::isnan(r) ? HUGE_VAL : std::max(out.r_hat, r);
+      ++out.looked_at;
+    }
   return out;
 }
 

@@ -35,8 +35,7 @@ using Words = SettingWords;
 Setting formula_setting() {
   Setting out = text_setting(
       "formula", "'Y ~ A + B'", Setting::Group::rows,
-      "target and terms: log(x), I(x^2), a:b, a*b, C(x), (1 + x | group)",
-      [](auto& s) -> auto& { return s.formula; });
+      "target and terms: log(x), I(x^2), a:b, a*b, C(x), (1 + x | group)", [](auto& s) -> auto& { return s.formula; });
   out.set = [](Settings& s, const Words& words) {
     const std::string& text = only_word("formula", words);
     const Formula formula = parse_formula(text);

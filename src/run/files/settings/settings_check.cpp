@@ -116,6 +116,12 @@ void check(const Settings& settings) {
     throw InputError(
         fmt::format("{}: '{}' is a prior of the effects of groups, and the formula has none, such as (1 | carrier)",
                     mention("prior"), given.scales.empty() ? given.correlations[0].first : given.scales[0].first));
+  if (has_groups(settings) && prior.describe().find("student_t(") != std::string::npos)
+    throw InputError(
+        fmt::format("{}: a narrow student_t prior may give the posterior a second mode, which is not looked for in a "
+                    "model with groups "
+                    "yet; write normal or laplace",
+                    mention("prior")));
   const Model model = make_model(settings, 2);
   const bool only_differences = model.family().only_differences();
   if (settings.fit.bound && *settings.fit.bound != BoundKind::sharp && !settings.fit.regular &&

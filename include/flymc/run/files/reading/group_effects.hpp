@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "flymc/data/files/encoding/encoding.hpp"
 #include "flymc/diagnose/summary.hpp"
 #include "flymc/run/files/folder/run_directory.hpp"
 
@@ -26,6 +27,13 @@ struct GroupEffect {
 // has no groups, its effects or rows are missing, or there is no such factor; DamagedDraws if the effects are not those
 // that the run ended with.
 std::vector<GroupEffect> group_effects(const RunDirectory& run, const GroupsOptions& options);
+
+// How well chains agree on the effects: the worst of at most `most` effects, which are spread evenly over all groups.
+struct EffectsWorth {
+  std::size_t looked_at = 0, all = 0;
+  double ess = 0.0, r_hat = 0.0;  // the smallest in bulk or tails, and the largest
+};
+EffectsWorth worth_of_effects(const RunDirectory& run, const Encoding& encoding, std::size_t most);
 
 // Writes a table with a row per effect, as .csv or .parquet.
 void write_group_effects(const std::vector<GroupEffect>& effects, const std::string& out);
