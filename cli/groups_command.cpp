@@ -26,8 +26,9 @@ std::string effects_text(const std::vector<GroupEffect>& effects, double interva
                     effects.size() - lines.size(), effects.size());
   double ess = HUGE_VAL, r_hat = 0.0;
   for (const GroupEffect& own : effects) {
-    ess = std::min({ess, own.summary.ess_bulk, own.summary.ess_tail});
-    r_hat = std::max(r_hat, own.summary.r_hat);
+    for (const double one : {own.summary.ess_bulk, own.summary.ess_tail})
+      ess = std::isnan(one) ? 0.0 : std::min(ess, one);
+    r_hat = std::isnan(own.summary.r_hat) ? HUGE_VAL : std::max(r_hat, own.summary.r_hat);
   }
   return out + fmt::format(
                    "\nthe smallest ESS of all {} effects, in bulk or tails, is {:.0f}, and the largest R-hat {:.3f}\n",

@@ -14,6 +14,15 @@
 namespace flymc {
 namespace {
 
+// The largest change of a covariance, in units of its standard deviations.
+double change_of(const Matrix& before, const Matrix& now) {
+  const Vector sd = now.diagonal().cwiseSqrt();
+  return (sd.cwiseInverse().asDiagonal() * (now - before) * sd.cwiseInverse().asDiagonal())
+      .eval()
+      .cwiseAbs()
+      .maxCoeff();
+}
+
 class Search {
  public:
   Search(const GroupedRows& rows, const Execution& execution);
@@ -53,7 +62,14 @@ Search::Search(const GroupedRows& rows, const Execution& execution)
   at_.border = model_.model.term().centre(layout.border());
   for (std::size_t f = 0; f < layout.factors(); ++f) {
     at_.groups.push_back(RowMatrix::Zero(layout.groups(f), layout.width(f)));
-    covariances_.push_back(0.25 * Matrix::Identity(layout.width(f), layout.width(f)));
+    // A standard deviation of a half, in units of the family and of the numbers that the effects multiply.
+    const Index k = layout.width(f);
+    covariances_.push_back(Matrix::Zero(k, k));
+    for (Index j = 0; j < k; ++j) {
+      const double sd = 0.5 * model_.model.family().unit() /
+                        std::abs(model_.effects[f].multiplies[static_cast<std::size_t>(j)].scale);
+      covariances_.back()(j, j) = sd * sd;
+    }
   }
 }
 
@@ -218,8 +234,7 @@ GroupAnchor Search::run() {
     if (rows_.factors() > 0) update_covariance(rows_.leading(), sums);
     move_means();
     double change = 0.0;
-    for (std::size_t f = 0; f < before.size(); ++f)
-      change = std::max(change, (covariances_[f] - before[f]).norm() / covariances_[f].norm());
+    for (std::size_t f = 0; f < before.size(); ++f) change = std::max(change, change_of(before[f], covariances_[f]));
     if (round > 2 && longest < 0.1 && change < 0.05) break;
   }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "flymc/core/error.hpp"
@@ -93,7 +94,8 @@ std::vector<std::string> scale_names(const std::vector<GroupEffects>& effects, c
       const Index feature = own.multiplies[static_cast<std::size_t>(j)].feature;
       return feature == Multiplied::constant ? std::string("intercept") : features[static_cast<std::size_t>(feature)];
     };
-    const bool alone = own.width() == 1 && own.multiplies[0].feature == Multiplied::constant;
+    const bool alone = own.width() == 1 && own.multiplies[0].feature == Multiplied::constant &&
+                       std::ranges::count(effects, own.factor, &GroupEffects::factor) == 1;
     for (Index j = 0; j < own.width(); ++j)
       out.push_back(alone ? fmt::format("sd({})", factor) : fmt::format("sd({}, {})", factor, effect(j)));
     for (Index i = 1; own.prior.correlated && i < own.width(); ++i)

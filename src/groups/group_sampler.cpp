@@ -31,10 +31,10 @@ State GroupSampler::start(ChainId id) const {
     const std::vector<double> scales = scales_of(anchor.covariances[f], density_->prior(f).correlated);
     auto own = layout.scales(theta, f);
     for (std::size_t i = 0; i < own.size(); ++i, ++at)
-      own[i] =
-          static_cast<Index>(i) < layout.width(f)
-              ? std::max(scales[i], 1e-3) * std::exp(noise[at] / std::sqrt(2.0 * static_cast<double>(layout.groups(f))))
-              : 0.5 * scales[i];
+      own[i] = static_cast<Index>(i) < layout.width(f)
+                   ? std::max(scales[i], 1e-3 / std::abs(rows_->model().effects[f].multiplies[i].scale)) *
+                         std::exp(noise[at] / std::sqrt(2.0 * static_cast<double>(layout.groups(f))))
+                   : 0.5 * scales[i];
   }
   for (std::size_t f = 0; f < layout.factors(); ++f) {
     const Index k = layout.width(f);

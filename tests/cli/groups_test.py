@@ -158,7 +158,7 @@ def test_effects_of_single_groups(tmp_path):
     fit("t.parquet", "other", "ill ~ age + (1 | town) + (1 | town:doctor)", "--draws", 200, "--chains", 2, "--seed", 2, folder=tmp_path)
     (tmp_path / "other" / "effects.arrow").rename(tmp_path / "run" / "effects.arrow")
     assert "not the effects that the run ended with" in refusal("groups", "run", folder=tmp_path)
-    assert "are not there" in refusal("groups", "other", folder=tmp_path)
+    assert "is missing" in refusal("groups", "other", folder=tmp_path)
     fit("t.parquet", "plain", "ill ~ age", "--draws", 100, folder=tmp_path)
     assert "has no groups" in refusal("groups", "plain", folder=tmp_path)
 
@@ -167,7 +167,7 @@ def test_another_prior_of_scales(tmp_path):
     write(visits(3000, towns=8), tmp_path / "t.parquet")
     flymc("fit", "t.parquet", "--formula", "ill ~ age + (1 | town) + (1 | doctor)", "--out", "run", "--quiet", folder=tmp_path)
     narrow = "default; sd(town): half_normal(0.3); cor: lkj(2)"
-    assert "'cor' is the name of no scale" in refusal("sample", "run", "--prior", narrow, "--out", "no", folder=tmp_path)
+    assert "have no 'cor', because none of them are correlated" in refusal("sample", "run", "--prior", narrow, "--out", "no", folder=tmp_path)
     said = flymc("sample", "run", "--prior", "sd(town): half_normal(0.3)", "--out", "narrow", folder=tmp_path, both=True)
     assert "sd(town) half_normal(0.3)" in said and "sd(doctor) half_student_t(3, 2.5)" in said
     sd = draws_of(tmp_path, "narrow")["sd(town)"].to_numpy()
@@ -184,12 +184,62 @@ def test_another_prior_of_scales(tmp_path):
     (("--formula", "ill ~ age + (1 | town)", "--prior", "default; sd(town): normal(1, 2)"), "no prior of a standard deviation"),
     (("--formula", "ill ~ age + (1 | town)", "--prior", "default; sd: half_normal(-1)"), "positive finite numbers"),
     (("--formula", "ill ~ age + (1 | town)", "--prior", "default; age: student_t(3, 0, 0.01)"), "a second mode"),
-    (("--formula", "ill ~ age", "--prior", "default; sd(town): half_normal(1)"), "the formula has none"),
+    (("--formula", "ill ~ 0 + (1 | town)"), "there is no coefficient in it"),
+    (("--formula", "ill ~ age + (1 | town)", "--prior", "default; age: half_normal(1)"), "sd: half_normal(1)"),
+    (("--formula", "ill ~ age + (1 | town)", "--prior", "half_normal(1)"), "is a prior of the effects of groups"),
+    (("--formula", "ill ~ age + (1 + age | town)", "--prior", "default; cor(town, intercept, age): lkj(2)"), "there are 'cor', 'cor(town)'"),
+    (("--formula", "ill ~ age + (1 | town)", "--reference", "town=t1"), "none of which is a reference"),
+    (("--formula", "ill ~ age + C(town) + (1 | town)", "--merge-levels", "20"), "its levels are groups too"),
+    (("--formula", "ill ~ age", "--prior", "default; sd(town): half_normal(1)"), "is a prior of the effects of groups"),
 ])
 def test_what_is_refused(tmp_path, words, said):
     write(visits(200), tmp_path / "t.parquet")
     done = subprocess.run([COMMAND, "fit", "t.parquet", *words, "--out", "run"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode in (1, 2) and said in done.stderr, (done.returncode, done.stderr)
+
+
+def test_some_cases_that_differ_little(tmp_path):
+    table = visits(300)
+    one = table.append_column("one", pyarrow.array(["a"] * 300))
+    write(one, tmp_path / "t.parquet")
+    words = ("--draws", 100, "--chains", 2)
+    assert "has one group only" in refusal("fit", "t.parquet", "--formula", "ill ~ age + (1 | one)", "--out", "no", folder=tmp_path)
+    # Two groups of one name; a column with a name that scales have.
+    joined = table.append_column("a", pyarrow.array(["p", "p:q"] * 150)).append_column("b", pyarrow.array(["q:r", "r"] * 150))
+    write(joined.append_column("sd", joined["age"]), tmp_path / "u.parquet")
+    assert "would both be called 'p:q:r'" in refusal("fit", "u.parquet", "--formula", "ill ~ age + (1 | a:b)", "--out", "no", folder=tmp_path)
+    prior = ("--prior", "default; sd: normal(0, 0.001)")
+    assert "'sd' is a coefficient" in refusal("fit", "u.parquet", "--formula", "ill ~ sd + (1 | town)", *prior, "--out", "no", folder=tmp_path)
+    of = fit("u.parquet", "b", "ill ~ sd", *prior, *words, folder=tmp_path)
+    assert abs(of["parameters"][1]["mean"]) < 0.002
+    # A Student-t prior of sigma is one of a scale. The names tell an intercept's scale from a slope's.
+    of = fit("t.parquet", "a", "stay ~ age + (1 | town) + (0 + age | town)", "--family", "gaussian", "--prior",
+             "default; sigma: student_t(3, 0, 9); sd(town, intercept): normal(0, 9)", *words, folder=tmp_path)
+    assert [p["name"] for p in of["parameters"]][3:] == ["sd(town, intercept)", "sd(town, age)"]
+    assert "sd(town, intercept) half_normal(9)" in of["choices"]
+
+
+def test_the_cost_does_not_depend_on_the_unit_of_a_slope(tmp_path):
+    table = visits(1500, towns=30)
+    age = table["age"].to_numpy()
+    cost = {}
+    for unit in (1.0, 1e-3, 1e-9):
+        write(table.set_column(2, "age", pyarrow.array(unit * age)), tmp_path / "t.parquet")
+        name = f"run{unit}"
+        summary = fit("t.parquet", name, "ill ~ age + (1 + age | town)", "--draws", 300, "--chains", 2, folder=tmp_path)
+        cost[unit] = sum(chain["sampling_queries"] for chain in summary["chains"]) / summary["draws"]
+        sd = next(p for p in summary["parameters"] if p["name"] == "sd(town, age)")
+        cost[unit, "sd"] = unit * sd["median"]
+    for unit in (1e-3, 1e-9):
+        assert cost[unit] < 1.5 * cost[1.0] and 0.7 < cost[unit, "sd"] / cost[1.0, "sd"] < 1.4, cost
+
+
+def test_the_worst_effects_are_found(tmp_path):
+    write(visits(4000, towns=300), tmp_path / "t.parquet")
+    summary = fit("t.parquet", "run", "ill ~ age + (1 + age | town)", "--draws", 60, "--warmup", 60, "--chains", 2, folder=tmp_path)
+    looked_at = [e for i, e in enumerate(json.loads(flymc("groups", "run", "--json", folder=tmp_path))["effects"]) if i // 2 % 2 == 0]
+    least = min(min(e["ess_bulk"], e["ess_tail"]) for e in looked_at)
+    assert f"the smallest ESS of {len(looked_at)} of " in summary["choices"] and f" effects is {least:.0f}, the largest" in summary["choices"]
 
 
 def test_commands_that_do_not_know_groups_say_so(tmp_path):

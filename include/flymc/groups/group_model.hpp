@@ -93,7 +93,7 @@ class GroupLayout {
 Vector effects_at(const GroupModel& model, const GroupLayout& layout, const Vector& theta);
 // The standard deviations and correlations of all factors at theta, in the target's unit.
 Vector scales_at(const GroupModel& model, const GroupLayout& layout, const Vector& theta);
-// Their names, given those of the factors and of the features: sd(carrier) for an intercept by itself, else
+// Their names, given those of the factors and of the features: sd(carrier) if a factor has intercepts alone, else
 // sd(carrier, intercept), sd(carrier, hour) and cor(carrier, intercept, hour).
 std::vector<std::string> scale_names(const std::vector<GroupEffects>& effects, const std::vector<std::string>& factors,
                                      const std::vector<std::string>& features);

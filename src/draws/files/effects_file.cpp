@@ -166,6 +166,14 @@ EffectsFile::EffectsFile(const std::vector<fs::path>& parts, const EffectsColumn
 
 std::int64_t EffectsFile::draws() const { return state_->draws; }
 
+void EffectsFile::check_draws(std::int32_t chain, std::int64_t m) const {
+  std::int64_t next = 0;
+  for (const State::Batch& batch : state_->batches)
+    for (std::int64_t i = 0; i < batch.rows->num_rows(); ++i, next += m)
+      if (state_->chains_of(batch)[i] != chain || state_->draws_of(batch)[i] != next)
+        refuse_effects(batch.path, fmt::format("draw {} of chain {} should be here", next, chain));
+}
+
 std::vector<std::vector<std::vector<double>>> EffectsFile::read(std::size_t column, Index first, Index count) const {
   std::vector<std::vector<std::vector<double>>> out(static_cast<std::size_t>(count));
   for (auto& chains : out) chains.resize(state_->chains.size());

@@ -45,6 +45,8 @@ class EffectsFile {
   EffectsFile(const std::vector<std::filesystem::path>& parts, const EffectsColumns& columns);
 
   std::int64_t draws() const;
+  // Throws DamagedDraws unless these are the draws 0, m, 2 m, ... of one chain.
+  void check_draws(std::int32_t chain, std::int64_t m) const;
   // The draws of numbers first, first + 1, ... of a column: for each number its chains, in the order of the file. Throws
   // DamagedDraws if one is not finite.
   std::vector<std::vector<std::vector<double>>> read(std::size_t column, Index first, Index count) const;

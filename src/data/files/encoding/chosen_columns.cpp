@@ -97,6 +97,9 @@ std::map<std::string, std::string> references(const EncodingOptions& options,
                                    found->kind == ColumnKind::boolean
                                        ? "false is what true is compared with"
                                        : fmt::format("say {} if they are names", mention("categorical", found->name))));
+    if (found->only_groups)
+      throw InputError(fmt::format("{}: the values of '{}' are groups, none of which is a reference; leave it out",
+                                   mention("reference"), found->name));
     if (!out.emplace(found->name, text.substr(found->name.size() + 1)).second)
       throw InputError(
           fmt::format("{}: column '{}' has one reference, and two are named", mention("reference"), found->name));
@@ -111,6 +114,9 @@ void check_options(const Table& table, const EncodingOptions& options, const Cho
           fmt::format("'{}' is to be categorical, but the table was opened to read it as numbers; list it "
                       "in TableOptions::categorical as well",
                       name));
+  if (!options.formula.empty() && chosen.terms.empty() && !options.intercept)
+    throw InputError(
+        fmt::format("{}: there is no coefficient in it; keep the intercept, 1, or name a column", mention("formula")));
   if (chosen.features.empty() && !options.intercept)
     throw InputError("there is no column of features and no intercept; name a column or keep the intercept");
   if (!options.target.positive.empty() && options.target.kind != TargetKind::two_classes)

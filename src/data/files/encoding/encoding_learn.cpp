@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <unordered_set>
 
 #include "cells.hpp"
 #include "chosen_columns.hpp"
@@ -257,10 +258,27 @@ void EncodingLearner::describe_factors() {
   for (std::size_t f = 0; f < combinations.size(); ++f) {
     EncodedFactor& factor = encoding_.factors_[f];
     check_keys(factor, encoding_.columns_);
+    for (const std::size_t column : factor.columns)
+      if (!encoding_.columns_[column].merged.empty())
+        throw InputError(
+            fmt::format("{}: rare levels of '{}' would be merged, and its levels are groups too, of which each "
+                        "is kept; leave one of both out",
+                        mention("merge-levels"), encoding_.columns_[column].name));
     if (factor.columns.size() == 1) continue;
     describe_term(options_, encoding_.columns_, all_.terms[encoding_.terms_.size() + f], combinations[f]);
     factor.levels = std::move(combinations[f].levels);
+    std::unordered_set<std::string> names;
+    for (Group g = 0; g < factor.levels.size(); ++g)
+      if (std::string name = factor.group_name(encoding_.columns_, g); !names.insert(name).second)
+        throw InputError(fmt::format("two groups of '{}' would both be called '{}'; rename levels that have a colon",
+                                     factor.name, on_one_line(name)));
   }
+  for (const EncodedFactor& factor : encoding_.factors_)
+    if (!options_.of_a_part && factor.groups(encoding_.columns_) < 2)
+      throw InputError(
+          fmt::format("'{}' has one group only, so that its rows say nothing of how groups differ; leave it out "
+                      "of the formula",
+                      factor.name));
 }
 
 TermFacts EncodingLearner::facts_of_column(const EncodedTerm& term) const {

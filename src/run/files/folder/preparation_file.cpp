@@ -185,7 +185,7 @@ bool copy_preparation(const RunDirectory& base, const fs::path& folder, const Se
     return read;
   });
   if (value.is_null()) return false;
-  const PriorTerms prior = GivenPrior::parse(settings.prior).coefficients;
+  const PriorTerms prior = GivenPrior::of(settings).coefficients;
   if (!prior.proper() && value.value("prior", "") != prior.describe()) return false;
   value["bound_queries"] = 0;  // this run took none
   if (value.contains("anchor")) value["anchor"]["queries"] = 0;

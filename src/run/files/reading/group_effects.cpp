@@ -34,14 +34,13 @@ EffectsFile effects_of(const RunDirectory& run, const Encoding& encoding) {
   const RunReport report = read_report(run);
   const fs::path path = run.effects();
   if (!fs::exists(path))
-    throw InputError(fmt::format("{}: the effects of the groups are not there; draw again ({})", path.string(),
+    throw InputError(fmt::format("{}: the file of the groups' effects is missing; draw again ({})", path.string(),
                                  mention_action("sample", run.path().string())));
   if (draws_checksum(path) != report.effects_checksum)
-    throw DamagedDraws(
-        fmt::format("{}: these are not the effects that the run ended with: their checksum is not the one that "
-                    "report.json has; put "
-                    "those back",
-                    path.string()));
+    throw DamagedDraws(fmt::format(
+        "{}: these are not the effects that the run ended with, by their checksum in report.json; put those "
+        "back, or draw again ({})",
+        path.string(), mention_action("sample", run.path().string())));
   return EffectsFile({path}, effects_columns(encoding));
 }
 
@@ -97,19 +96,21 @@ std::vector<GroupEffect> group_effects(const RunDirectory& run, const GroupsOpti
 EffectsWorth worth_of_effects(const RunDirectory& run, const Encoding& encoding, std::size_t most) {
   const EffectsColumns columns = effects_columns(encoding);
   const EffectsFile file({run.effects()}, columns);
-  EffectsWorth out{0, 0, HUGE_VAL, 0.0};
+  EffectsWorth out{0, 0, file.draws(), HUGE_VAL, 0.0};
   for (const auto& [name, size] : columns) out.all += static_cast<std::size_t>(size);
-  const std::size_t step = (out.all + most - 1) / most;
-  for (std::size_t of = 0, at = 0; of < columns.size(); ++of)
-    for (Index i = 0; i < columns[of].second; ++i, ++at) {
-      if (at % step != 0) continue;
-      const auto chains = std::move(file.read(of, i, 1).front());
-      for (const double ess : {ess_bulk(chains), ess_tail(chains)})
-        out.ess = std::isnan(ess) ? 0.0 : std::min(out.ess, ess);
-      const double r = flymc::r_hat(chains);
-      out.r_hat = std::isnan(r) ? HUGE_VAL : std::max(out.r_hat, r);
-      ++out.looked_at;
-    }
+  // All effects of a group, and of every so many groups.
+  const auto step = static_cast<Index>((out.all + most - 1) / most);
+  for (std::size_t of = 0; of < columns.size(); ++of) {
+    const auto width = static_cast<Index>(effect_names(encoding, of).size());
+    for (Index first = 0; first < columns[of].second; first += step * width)
+      for (const auto& chains : file.read(of, first, width)) {
+        for (const double ess : {ess_bulk(chains), ess_tail(chains)})
+          out.ess = std::isnan(ess) ? 0.0 : std::min(out.ess, ess);
+        const double r = flymc::r_hat(chains);
+        out.r_hat = std::isnan(r) ? HUGE_VAL : std::max(out.r_hat, r);
+        ++out.looked_at;
+      }
+  }
   return out;
 }
 

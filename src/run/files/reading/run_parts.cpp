@@ -41,8 +41,9 @@ Vector RunParts::effects(const Vector& theta) const {
 
 void refuse_groups(const RunDirectory& run) {
   if (has_groups(run.settings()))
-    throw InputError(fmt::format("{}: its model has groups, which this does not know yet; {} and {} do",
-                                 run.path().string(), mention_action("summary"), mention_action("export")));
+    throw InputError(fmt::format(
+        "{}: its model has groups, which predictions, checks and leave-one-out do not support yet; {} and {} do",
+        run.path().string(), mention_action("summary"), mention_action("export")));
 }
 
 RunParts open_parts(const RunDirectory& run) {

@@ -8,6 +8,7 @@
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/run/files/folder/report.hpp"
+#include "flymc/run/files/settings/group_settings.hpp"
 
 namespace flymc {
 
@@ -61,7 +62,7 @@ std::string fingerprint_of(const StoreFile& rows) {
 Encoding encoding_in(const StoreFile& rows, const Settings& settings) {
   Encoding encoding = Encoding::from_json(text_of_encoding(rows));
   if (rows.store.columns() != encoding.feature_names() || rows.store.fact_kinds() != encoding.fact_kinds() ||
-      rows.store.factors() != encoding.group_factors())
+      rows.store.factors() != encoding.group_factors() || has_groups(settings) == encoding.factors().empty())
     throw InputError(
         fmt::format("the files of rows hold other columns than their encoding names; delete them, and {} makes them "
                     "again",

@@ -43,7 +43,7 @@ double lkj_of(const std::string& text) {
   const std::string number = begins ? trimmed(std::string_view(text).substr(4, text.size() - 5)) : "";
   const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), shape);
   if (!begins || error != std::errc() || stop != number.data() + number.size() || !(shape > 0.0) || shape > 1e6)
-    throw InputError(fmt::format("{}: '{}' is no prior of correlations; write lkj(1) or lkj(2), with a positive number",
+    throw InputError(fmt::format("{}: '{}' is no prior of correlations; write lkj(S) with S above 0, such as lkj(2)",
                                  mention("prior"), on_one_line(text)));
   return shape;
 }
@@ -56,6 +56,20 @@ ScalePrior scale_prior_of(const std::string& text) {
   }
 }
 
+// A column may be called sd or cor.
+void check_not_columns(const GivenPrior& given, const Encoding& encoding) {
+  const auto check = [&](const std::string& name) {
+    for (const auto* names : {&encoding.feature_names(), &encoding.terms_of_features()})
+      if (std::ranges::find(*names, name) != names->end())
+        throw InputError(fmt::format(
+            "{}: '{}' is a coefficient, and stands for scales of effects too; write {}(carrier) for those of a "
+            "factor, or rename the column",
+            mention("prior"), name, name.substr(0, name.find('('))));
+  };
+  for (const auto& [name, prior] : given.scales) check(name);
+  for (const auto& [name, shape] : given.correlations) check(name);
+}
+
 template <class Value>
 void add(std::vector<std::pair<std::string, Value>>& to, const std::string& name, Value value) {
   if (std::ranges::any_of(to, [&](const auto& other) { return other.first == name; }))
@@ -65,7 +79,9 @@ void add(std::vector<std::pair<std::string, Value>>& to, const std::string& name
 
 }  // namespace
 
-GivenPrior GivenPrior::parse(const std::string& text) {
+GivenPrior GivenPrior::of(const Settings& settings) {
+  const std::string& text = settings.prior;
+  const bool groups = has_groups(settings);
   std::string coefficients;
   std::vector<std::pair<std::string, ScalePrior>> scales;
   std::vector<std::pair<std::string, double>> correlations;
@@ -77,9 +93,17 @@ GivenPrior GivenPrior::parse(const std::string& text) {
     const std::size_t colon = part.rfind(':');
     const std::string name = spaced(trimmed(part.substr(0, colon == part.npos ? 0 : colon)));
     const std::string value = colon == part.npos ? "" : trimmed(part.substr(colon + 1));
-    const bool of_sd = is_or_begins(name, "sd"), of_cor = is_or_begins(name, "cor");
+    const bool of_sd = groups && is_or_begins(name, "sd"), of_cor = groups && is_or_begins(name, "cor");
     if (of_sd) add(scales, name, scale_prior_of(value));
     if (of_cor) add(correlations, name, lkj_of(value));
+    if (!of_sd && !of_cor)
+      for (const std::string_view word : {"half_student_t(", "half_normal(", "exponential(", "lkj("})
+        if ((colon == part.npos ? trimmed(part) : value).starts_with(word))
+          throw InputError(
+              fmt::format("{}: '{}' is a prior of the effects of groups, of their standard deviations or correlations: "
+                          "write 'default; "
+                          "sd: half_normal(1); cor: lkj(2)', or sd(carrier) for those of one factor",
+                          mention("prior"), on_one_line(trimmed(part))));
     if (of_sd || of_cor) {
       if (first) coefficients = "default";
     } else {
@@ -95,6 +119,17 @@ std::string GivenPrior::describe() const {
   for (const auto& [name, prior] : scales) out += fmt::format("; {}: {}", name, prior.describe());
   for (const auto& [name, shape] : correlations) out += fmt::format("; {}: lkj({:g})", name, shape);
   return out;
+}
+
+bool GivenPrior::has_student_t() const {
+  const std::string text = coefficients.describe();
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t next = std::min(text.find(';', at), text.size());
+    const std::string part = trimmed(std::string_view(text).substr(at, next - at));
+    if (part.find("student_t(") != part.npos && !part.starts_with(std::string(scale_name) + ":")) return true;
+    at = next + 1;
+  }
+  return false;
 }
 
 bool has_groups(const Settings& settings) {
@@ -160,6 +195,8 @@ EffectsColumns effects_columns(const Encoding& encoding) {
     const EncodedFactor& factor = encoding.factors()[own.factor];
     std::vector<std::string> names = effect_names(encoding, of);
     if (own.intercept) names.front() = "1";
+    if (static_cast<double>(names.size()) * factor.groups(encoding.columns()) > 2147483647.0)
+      throw InputError(fmt::format("the groups of '{}' have too many effects; name fewer slopes", factor.name));
     out.emplace_back(fmt::format("{} {} {}", joined(names, " + "), own.correlated ? "|" : "||", factor.name),
                      static_cast<Index>(names.size()) * static_cast<Index>(factor.groups(encoding.columns())));
   }
@@ -168,7 +205,8 @@ EffectsColumns effects_columns(const Encoding& encoding) {
 
 GroupModel make_group_model(const Settings& settings, const Encoding& encoding, Model model) {
   GroupModel out{std::move(model), effects_in(encoding), encoding.intercept() ? 0 : -1};
-  const GivenPrior given = GivenPrior::parse(settings.prior);
+  const GivenPrior given = GivenPrior::of(settings);
+  check_not_columns(given, encoding);
   const double width = usual_width_of(settings, encoding);
   std::set<std::string> known;
   for (GroupEffects& own : out.effects) {
@@ -195,9 +233,12 @@ GroupModel make_group_model(const Settings& settings, const Encoding& encoding, 
     }
   }
   const auto check = [&](const std::string& name) {
-    if (!known.contains(name))
-      throw InputError(fmt::format("{}: '{}' is the name of no scale of effects{}", mention("prior"), name,
-                                   did_you_mean(name, std::vector<std::string>(known.begin(), known.end()))));
+    if (known.contains(name)) return;
+    std::vector<std::string> alike;
+    for (const std::string& one : known)
+      if (is_or_begins(one, name.substr(0, std::min(name.find('('), name.size())))) alike.push_back(one);
+    throw InputError(fmt::format("{}: the effects of groups have no '{}'{}", mention("prior"), name,
+                                 alike.empty() ? ", because none of them are correlated" : did_you_mean(name, alike)));
   };
   for (const auto& [name, prior] : given.scales) check(name);
   for (const auto& [name, shape] : given.correlations) check(name);

@@ -105,8 +105,8 @@ Model make_model(const Settings& settings, const Encoding& encoding, std::option
   }
   return family_card(settings.family)
       .make(settings, static_cast<int>(encoding.target().classes.size()),
-            GivenPrior::parse(settings.prior)
-                .coefficients.of(coefficients, Prior::each(usual), scale, encoding.target().ends_rows() ? 1 : 0),
+            GivenPrior::of(settings).coefficients.of(coefficients, Prior::each(usual), scale,
+                                                     encoding.target().ends_rows() ? 1 : 0),
             about);
 }
 
@@ -117,12 +117,12 @@ Model make_model(const Settings& settings, int classes) {
   return family_card(settings.family).make(settings, classes, Prior::normal(0.0, usual_width), any);
 }
 
-std::string described_prior(const Settings& settings) { return GivenPrior::parse(settings.prior).describe(); }
+std::string described_prior(const Settings& settings) { return GivenPrior::of(settings).describe(); }
 
 double usual_width_of(const Settings& settings, const Encoding& encoding) { return units_of(settings, encoding).width; }
 
 std::string explain_prior(const Settings& settings, const Encoding& encoding) {
-  const PriorTerms terms = GivenPrior::parse(settings.prior).coefficients;
+  const PriorTerms terms = GivenPrior::of(settings).coefficients;
   const Units units = units_of(settings, encoding);
   std::string by_default =
       fmt::format("normal(0, {:.4g}) per standard deviation of a column or per level", units.width);

@@ -110,18 +110,13 @@ void check(const Settings& settings) {
   check_parameters(settings, card);
   if (!(settings.target_ess >= 0.0)) throw InputError(mention("target-ess") + " must be 0 or more");
   if (!(settings.checkpoint_seconds >= 0.0)) throw InputError(mention("checkpoint-seconds") + " must be 0 or more");
-  const GivenPrior given = GivenPrior::parse(settings.prior);
+  const GivenPrior given = GivenPrior::of(settings);
   const PriorTerms& prior = given.coefficients;
-  if (!has_groups(settings) && (!given.scales.empty() || !given.correlations.empty()))
-    throw InputError(
-        fmt::format("{}: '{}' is a prior of the effects of groups, and the formula has none, such as (1 | carrier)",
-                    mention("prior"), given.scales.empty() ? given.correlations[0].first : given.scales[0].first));
-  if (has_groups(settings) && prior.describe().find("student_t(") != std::string::npos)
-    throw InputError(
-        fmt::format("{}: a narrow student_t prior may give the posterior a second mode, which is not looked for in a "
-                    "model with groups "
-                    "yet; write normal or laplace",
-                    mention("prior")));
+  if (has_groups(settings) && given.has_student_t())
+    throw InputError(fmt::format(
+        "{}: student_t priors of coefficients are refused in models with groups, where a second mode that a "
+        "narrow one may give is not looked for yet; write normal or laplace",
+        mention("prior")));
   const Model model = make_model(settings, 2);
   const bool only_differences = model.family().only_differences();
   if (settings.fit.bound && *settings.fit.bound != BoundKind::sharp && !settings.fit.regular &&

@@ -52,7 +52,9 @@ class PartSink final : public Sink {
                                      (directory_.path() / "parts").string(), at.draws, chain + 1, found));
       if (!parts_.groups) return;
       const std::int64_t kept = (at.draws + every_ - 1) / every_;
-      const std::int64_t effects = EffectsFile(at.parts_of_effects, columns_).draws();
+      const EffectsFile file(at.parts_of_effects, columns_);
+      file.check_draws(static_cast<std::int32_t>(chain), every_);
+      const std::int64_t effects = file.draws();
       if (effects != kept)
         throw InputError(fmt::format("{}: of {} draws of the effects in chain {}, {} are there",
                                      (directory_.path() / "parts").string(), kept, chain + 1, effects));

@@ -95,20 +95,22 @@ void tell_of_regular(const Job& job, const RunParts& parts, const Recipe& recipe
         different, mention("weights", "COLUMN")));
 }
 
-// How well chains agree on the effects of groups, of which the summary has no lines. The limits are wider than those of
-// parameters, because the worst of some hundred is beyond them by chance.
-void say_effects(const EffectsWorth& worth, Report& report) {
+// The convergence of the effects of groups, of which the summary has no lines. The limits are wider than those of
+// parameters, because the worst of some hundred is beyond them by chance. If only some draws are kept, their number limits
+// the ESS, and more draws would not help.
+void say_effects(const EffectsWorth& worth, std::int64_t draws, Report& report) {
   constexpr double few = 100.0, far = 1.05;
-  const std::string which = worth.looked_at < worth.all ? fmt::format("{} of {} effects", worth.looked_at, worth.all)
-                                                        : fmt::format("all {} effects", worth.all);
-  report.choices += fmt::format("\neffects: the smallest ESS of {} is {:.0f}, the largest R-hat {:.3f}", which,
+  const bool all_draws = worth.draws == draws;
+  std::string what = worth.looked_at < worth.all ? fmt::format("{} of {} effects", worth.looked_at, worth.all)
+                                                 : fmt::format("all {} effects", worth.all);
+  if (!all_draws) what += fmt::format(" in {} of {} draws, which are kept", worth.draws, draws);
+  report.choices += fmt::format("\neffects: the smallest ESS of {} is {:.0f}, the largest R-hat {:.3f}", what,
                                 worth.ess, worth.r_hat);
-  if (worth.ess < few || worth.r_hat > far)
+  if (all_draws && (worth.ess < few || worth.r_hat > far))
     report.warnings.push_back(
-        fmt::format("chains do not agree on the effects of single groups: the smallest ESS of {} is {:.0f}, the "
-                    "largest R-hat {:.3f}; "
-                    "draw more ({})",
-                    which, worth.ess, worth.r_hat, mention("draws")));
+        fmt::format("the effects of single groups need more draws: the smallest ESS of {} is {:.0f}, the largest R-hat "
+                    "{:.3f}; draw more ({})",
+                    what, worth.ess, worth.r_hat, mention("draws")));
 }
 
 // Draws by this plan until there are enough, and writes draws and report. Returns false if the monitor stopped it.
@@ -133,7 +135,8 @@ bool draw_and_report(const Job& job, const RunParts& parts, const ChainPlan& pla
     directory.record([](Manifest& manifest) { manifest.draws = time_now(); });
   }
   RunReport report = make_report(parts, report_before_chains(), job.settings(), chains.reports(), goal);
-  if (parts.groups) say_effects(worth_of_effects(directory, parts.encoding, 500), report);
+  if (parts.groups)
+    say_effects(worth_of_effects(directory, parts.encoding, 500), goal * job.settings().fit.chains, report);
   report.ingest_seconds = set_up.ingest;
   report.prepare_seconds = set_up.prepare;
   write_report(directory, report);

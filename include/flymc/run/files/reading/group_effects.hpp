@@ -28,9 +28,10 @@ struct GroupEffect {
 // that the run ended with.
 std::vector<GroupEffect> group_effects(const RunDirectory& run, const GroupsOptions& options);
 
-// How well chains agree on the effects: the worst of at most `most` effects, which are spread evenly over all groups.
+// The worst convergence of about `most` effects: all those of some groups, which are spread evenly.
 struct EffectsWorth {
   std::size_t looked_at = 0, all = 0;
+  std::int64_t draws = 0;         // that are kept
   double ess = 0.0, r_hat = 0.0;  // the smallest in bulk or tails, and the largest
 };
 EffectsWorth worth_of_effects(const RunDirectory& run, const Encoding& encoding, std::size_t most);

@@ -17,11 +17,13 @@ namespace flymc {
 //
 //   default; age: normal(0, 1); sd: half_normal(1); sd(carrier, hour): exponential(2); cor(carrier): lkj(2)
 //
-// The most specific name applies.
+// The most specific name applies. Without groups all names are of coefficients.
 struct GivenPrior {
   // Throws InputError if the text cannot be parsed.
-  static GivenPrior parse(const std::string& text);
+  static GivenPrior of(const Settings& settings);
   std::string describe() const;
+  // Whether a coefficient has a Student-t prior. That of a residual scale is no matter.
+  bool has_student_t() const;
 
   PriorTerms coefficients;
   std::vector<std::pair<std::string, ScalePrior>> scales;    // by name: sd, sd(carrier), sd(carrier, hour)
