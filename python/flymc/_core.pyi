@@ -104,11 +104,11 @@ class Run:
     def check_draws(self) -> None:
         """Raises InputError if draws.parquet does not belong to this run."""
 
-    def write_group_effects(self, out: str, factor: str, interval: float) -> None:
-        """The effects of the groups, as a Parquet or CSV file."""
-
     def write_draws(self, out: str, reference_class: str = '') -> None:
         """The draws of what the summary has, as a Parquet file."""
+
+    def write_group_effects(self, out: str, factor: str, interval: float) -> None:
+        """The effects of the groups, as a Parquet or CSV file."""
 
     def log_likelihood(self, rows: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """A row per draw, a column per row of the table."""
