@@ -101,8 +101,7 @@ GivenPrior GivenPrior::of(const Settings& settings) {
         if ((colon == part.npos ? trimmed(part) : value).starts_with(word))
           throw InputError(
               fmt::format("{}: '{}' is a prior of the effects of groups, of their standard deviations or correlations: "
-                          "write 'default; "
-                          "sd: half_normal(1); cor: lkj(2)', or sd(carrier) for those of one factor",
+                          "write 'default; sd: half_normal(1); cor: lkj(2)', or sd(carrier) for those of one factor",
                           mention("prior"), on_one_line(trimmed(part))));
     if (of_sd || of_cor) {
       if (first) coefficients = "default";
@@ -160,7 +159,6 @@ std::vector<GroupEffects> effects_in(const Encoding& encoding) {
   for (const EncodedEffects& own : encoding.effects()) {
     GroupEffects& effects = out.emplace_back();
     effects.factor = own.factor;
-    effects.prior.correlated = own.correlated && own.intercept + own.slopes.size() > 1;
     effects.multiplies.clear();
     if (own.intercept) effects.multiplies.push_back({});
     for (const std::size_t term : own.slopes)
@@ -168,7 +166,7 @@ std::vector<GroupEffects> effects_in(const Encoding& encoding) {
         const auto feature = static_cast<Index>(encoding.first_feature(term) + i);
         effects.multiplies.push_back({feature, encoding.scale()[feature], encoding.shift()[feature]});
       }
-    if (effects.width() < 2) effects.prior.correlated = false;
+    effects.prior.correlated = own.correlated && effects.width() > 1;
   }
   return out;
 }
@@ -209,17 +207,15 @@ GroupModel make_group_model(const Settings& settings, const Encoding& encoding, 
   check_not_columns(given, encoding);
   const double width = usual_width_of(settings, encoding);
   std::set<std::string> known;
-  for (GroupEffects& own : out.effects) {
+  for (std::size_t of = 0; of < out.effects.size(); ++of) {
+    GroupEffects& own = out.effects[of];
     const std::string& factor = encoding.factors()[own.factor].name;
+    const std::vector<std::string> effects = effect_names(encoding, of);
     own.prior.sd.clear();
-    for (Index j = 0; j < own.width(); ++j) {
-      const Multiplied& by = own.multiplies[static_cast<std::size_t>(j)];
-      const std::string effect = by.feature == Multiplied::constant
-                                     ? "intercept"
-                                     : encoding.feature_names()[static_cast<std::size_t>(by.feature)];
-      own.prior.sd.push_back(ScalePrior::half_student_t(3.0, width / by.scale));
+    for (std::size_t j = 0; j < effects.size(); ++j) {
+      own.prior.sd.push_back(ScalePrior::half_student_t(3.0, width / own.multiplies[j].scale));
       for (const std::string& name :
-           {std::string("sd"), fmt::format("sd({})", factor), fmt::format("sd({}, {})", factor, effect)}) {
+           {std::string("sd"), fmt::format("sd({})", factor), fmt::format("sd({}, {})", factor, effects[j])}) {
         known.insert(name);
         for (const auto& [its, prior] : given.scales)
           if (its == name) own.prior.sd.back() = prior;
