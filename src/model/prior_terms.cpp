@@ -72,6 +72,14 @@ bool PriorTerms::has_default() const {
   return !others_ || std::ranges::any_of(terms_, [](const NamedPrior& term) { return !term.second; });
 }
 
+std::vector<std::pair<std::string, Prior>> PriorTerms::given() const {
+  std::vector<std::pair<std::string, Prior>> out;
+  if (others_) out.emplace_back("", *others_);
+  for (const auto& [name, prior] : terms_)
+    if (prior) out.emplace_back(name, *prior);
+  return out;
+}
+
 const PriorTerms::NamedPrior* PriorTerms::term_about(const NamedCoefficient& coefficient) const {
   const NamedPrior* best = nullptr;
   int closest = 0;

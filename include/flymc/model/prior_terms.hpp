@@ -37,6 +37,8 @@ class PriorTerms {
   bool only_default() const { return !others_ && terms_.empty(); }
   // Whether `default` is given for anything.
   bool has_default() const;
+  // The priors that are given and the terms that they are of; the name is empty for that of all others.
+  std::vector<std::pair<std::string, Prior>> given() const;
   // The prior of these coefficients. Priors that are given are multiplied by `scale` (Prior::scaled); `usual` has the
   // default of each coefficient, which is not scaled. The last `apart` entries are not coefficients, and have their
   // default unless a term names them. Throws InputError if a term names none of the entries.

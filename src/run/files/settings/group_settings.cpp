@@ -121,14 +121,9 @@ std::string GivenPrior::describe() const {
 }
 
 bool GivenPrior::has_student_t() const {
-  const std::string text = coefficients.describe();
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t next = std::min(text.find(';', at), text.size());
-    const std::string part = trimmed(std::string_view(text).substr(at, next - at));
-    if (part.find("student_t(") != part.npos && !part.starts_with(std::string(scale_name) + ":")) return true;
-    at = next + 1;
-  }
-  return false;
+  return std::ranges::any_of(coefficients.given(), [](const auto& term) {
+    return term.first != scale_name && term.second.student_t_of(0).has_value();
+  });
 }
 
 bool has_groups(const Settings& settings) {
