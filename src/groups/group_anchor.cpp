@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "carried_effects.hpp"
 #include "flymc/core/bordered_matrix.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/precision.hpp"
@@ -21,6 +22,28 @@ double change_of(const Matrix& before, const Matrix& now) {
       .eval()
       .cwiseAbs()
       .maxCoeff();
+}
+
+// The amounts of a factor's exchanges that its effects suggest: their regression on the shares, with these weights of each
+// effect in every group.
+RowMatrix fitted_exchanges(const Exchanges& exchanges, const RowMatrix& weights) {
+  const Index m = exchanges.size(), groups = weights.cols();
+  RowMatrix out = RowMatrix::Zero(m, groups);
+  for (Index j = 0; j < weights.rows(); ++j) {
+    std::vector<Index> own;
+    for (Index e = 0; e < m; ++e)
+      if (exchanges.effect(e) == j) own.push_back(e);
+    if (own.empty()) continue;
+    RowMatrix weighted(static_cast<Index>(own.size()), groups), shares = weighted;
+    for (std::size_t e = 0; e < own.size(); ++e)
+      for (Index g = 0; g < groups; ++g) {
+        shares(static_cast<Index>(e), g) = exchanges.share(own[e], g);
+        weighted(static_cast<Index>(e), g) = weights(j, g) * exchanges.share(own[e], g);
+      }
+    const Matrix fitted = Matrix(weighted * shares.transpose()).ldlt().solve(Matrix(weighted));
+    out(own, Eigen::all) = fitted;
+  }
+  return out;
 }
 
 class Search {
@@ -42,9 +65,12 @@ class Search {
   double step_alone(std::size_t f, const GroupSums& sums);
   // Takes a share of a step that does not lower the log posterior. Returns the sums at the end.
   GroupSums climb(const Effects& step, const std::vector<bool>& factors, double from);
-  void move_means();
-  void update_covariance(std::size_t f, const GroupSums& sums);
-  GroupMetric metric(const GroupSums& sums) const;
+  void exchange(std::size_t f);
+  void shift_outer(const Nesting& nesting);
+  void update_covariances(std::size_t f, const EffectSums& sums);
+  // The metric of the whole posterior, or of coefficients and effects given the effects that others carry.
+  enum class Carried { free, fixed };
+  GroupMetric metric(const GroupSums& sums, Carried carried = Carried::free) const;
   std::vector<bool> only(std::size_t f) const;
 
   const GroupedRows& rows_;
@@ -193,29 +219,49 @@ double Search::step_alone(std::size_t f, const GroupSums& sums) {
   return std::sqrt(length / static_cast<double>(by.size()));
 }
 
-// A constant that all effects share belongs to the coefficient, whose prior is wider.
-void Search::move_means() {
-  for (std::size_t f = 0; f < rows_.factors(); ++f)
-    for (Index j = 0; j < rows_.layout().width(f); ++j) {
-      if (!model_.has_coefficients(f, j)) continue;
-      const double mean = at_.groups[f].col(j).mean();
-      at_.groups[f].col(j).array() -= mean;
-      model_.add_constant(f, j, mean, at_.border);
-    }
+// To the mode along the directions that no row can tell apart: by the priors alone.
+void Search::exchange(std::size_t f) {
+  const Exchanges& exchanges = rows_.exchanges(f);
+  if (exchanges.size() == 0) return;
+  const Matrix inverse = inverse_of(covariances_[f]);
+  const Matrix border = border_precision(at_.border);
+  Matrix precision = exchanges.coefficients().transpose() * border * exchanges.coefficients();
+  for (Index a = 0; a < exchanges.size(); ++a)
+    for (Index b = 0; b < exchanges.size(); ++b)
+      precision(a, b) += exchanges.products()(a, b) * inverse(exchanges.effect(a), exchanges.effect(b));
+  const Vector slope =
+      exchanges.sums(at_.groups[f] * inverse) + exchanges.coefficients().transpose() * border_slope(at_.border);
+  const Vector amounts = precision.ldlt().solve(slope);
+  exchanges.give(amounts, at_.groups[f]);
+  at_.border += exchanges.coefficients() * amounts;
 }
 
-void Search::update_covariance(std::size_t f, const GroupSums& sums) {
-  const Index k = rows_.layout().width(f), groups = rows_.layout().groups(f);
-  const Matrix inverse = inverse_of(covariances_[f]);
-  Matrix sum = at_.groups[f].transpose() * at_.groups[f];
-  for (Index g = 0; g < groups; ++g) {
-    Matrix block = sums.effects[f].blocks.middleRows(g * k, k);
-    block.triangularView<Eigen::StrictlyUpper>() = block.transpose();
-    sum += inverse_of(block + inverse);
+void Search::shift_outer(const Nesting& nesting) {
+  RowMatrix& outer = at_.groups[nesting.outer];
+  RowMatrix& inner = at_.groups[nesting.inner];
+  const OuterShift shift(nesting, covariances_[nesting.outer], covariances_[nesting.inner]);
+  RowMatrix by(outer.rows(), outer.cols());
+  for (Index g = 0; g < by.rows(); ++g) by.row(g) = shift.mean(g, outer, inner).transpose();
+  nesting.shift(by, outer, inner);
+}
+
+// Those of a factor and of the factors that it carries.
+void Search::update_covariances(std::size_t f, const EffectSums& sums) {
+  const CarriedEffects certain(rows_, f, sums, covariances_);
+  std::vector<Matrix> now = covariances_;
+  const auto update = [&](std::size_t of, auto&& variance) {
+    const Index groups = rows_.layout().groups(of);
+    Matrix sum = at_.groups[of].transpose() * at_.groups[of];
+    for (Index g = 0; g < groups; ++g) sum += variance(g);
+    now[of] = sum / static_cast<double>(groups);
+    if (!model_.effects[of].prior.correlated) now[of] = Matrix(now[of].diagonal().asDiagonal());
+  };
+  update(f, [&](Index g) { return certain.own(g); });
+  for (const std::size_t outer : rows_.carried_by(f)) {
+    const Index k = rows_.layout().width(outer);
+    update(outer, [&](Index g) { return inverse_of(certain.precisions(outer).middleRows(g * k, k)); });
   }
-  Matrix out = sum / static_cast<double>(groups);
-  if (!model_.effects[f].prior.correlated) out = Matrix(out.diagonal().asDiagonal());
-  covariances_[f] = out;
+  covariances_ = std::move(now);
 }
 
 GroupAnchor Search::run() {
@@ -228,11 +274,12 @@ GroupAnchor Search::run() {
       if (f == rows_.leading()) continue;
       const GroupSums own = pass(only(f), at_);
       longest = std::max(longest, step_alone(f, own));
-      update_covariance(f, own);
+      if (!rows_.is_carried(f)) update_covariances(f, own.effects[f]);
     }
     if (rows_.factors() > 1) sums = pass(only(rows_.leading()), at_);
-    if (rows_.factors() > 0) update_covariance(rows_.leading(), sums);
-    move_means();
+    if (rows_.factors() > 0) update_covariances(rows_.leading(), sums.effects[rows_.leading()]);
+    for (const Nesting& nesting : rows_.nestings()) shift_outer(nesting);
+    for (std::size_t f = 0; f < rows_.factors(); ++f) exchange(f);
     double change = 0.0;
     for (std::size_t f = 0; f < before.size(); ++f) change = std::max(change, change_of(before[f], covariances_[f]));
     if (round > 2 && longest < 0.1 && change < 0.05) break;
@@ -242,9 +289,11 @@ GroupAnchor Search::run() {
   for (std::size_t f = 0; f < rows_.factors(); ++f)
     covariances_[f] *= 1.0 + 2.0 / std::sqrt(static_cast<double>(rows_.layout().groups(f)));
   const std::vector<bool> all(rows_.factors(), true);
-  GroupMetric there = metric(pass(all, at_));
+  GroupSums sums_there = pass(all, at_);
+  GroupMetric there = metric(sums_there);
   if (rows_.factors() > 0) {
-    move_to_mean(rows_, there, execution_, at_);
+    move_to_mean(rows_, there, metric(sums_there, Carried::fixed), execution_, at_);
+    for (const Nesting& nesting : rows_.nestings()) shift_outer(nesting);
     ++passes_;
     queries_ += 2 * rows_.store().rows();
     there = metric(pass(all, at_));
@@ -252,31 +301,49 @@ GroupAnchor Search::run() {
   return {at_, covariances_, std::move(there), queries_, passes_};
 }
 
-GroupMetric Search::metric(const GroupSums& sums) const {
-  const double wider = rows_.factors() > 1 ? 1.3 : 1.0;
+GroupMetric Search::metric(const GroupSums& sums, Carried carried) const {
+  const bool free = carried == Carried::free;
+  const std::size_t factors = rows_.factors(), lead = rows_.leading();
+  std::size_t seen = 0;
+  for (std::size_t f = 0; f < factors; ++f) seen += rows_.is_carried(f) ? 0 : 1;
+  GroupMetric out;
+  out.wider = seen > 1 ? 1.3 : 1.0;
+  out.groups.resize(factors);
+  out.exchanged.resize(factors);
   const auto precision = Precision::of(precision_of(sums, at_.border));
   if (!precision) throw InputError("the coefficients are not determined by the rows and their priors");
-  GroupMetric out{
-      wider, precision->lower(), std::vector<RowMatrix>(rows_.factors()), {}, std::vector<RowMatrix>(rows_.factors())};
-  for (std::size_t f = 0; f < rows_.factors(); ++f) {
+  out.border = precision->lower();
+  for (std::size_t f = 0; f < factors; ++f) {
+    if (rows_.is_carried(f)) continue;
     const Index k = rows_.layout().width(f), groups = rows_.layout().groups(f);
-    if (f == rows_.leading()) {
-      out.groups[f] = precision->group_lower() / wider;
-      out.couplings = precision->group_couplings() / wider;
+    const CarriedEffects certain(rows_, f, sums.effects[f], covariances_);
+    out.groups[f].resize(groups * k, k);
+    RowMatrix weights(k, groups);  // for the exchanges
+    for (Index g = 0; g < groups; ++g) {
+      const Matrix lower = inverse_of(free ? certain.seen(g) : certain.given_outer(g)).llt().matrixL();
+      out.groups[f].middleRows(g * k, k) = lower / out.wider;
+      weights.col(g) = (lower * lower.transpose()).diagonal();
+    }
+    for (const std::size_t outer : rows_.carried_by(f)) {
+      const Index width = rows_.layout().width(outer);
+      const RowMatrix& precisions = certain.precisions(outer);
+      out.groups[outer].resizeLike(precisions);
+      for (Index at = 0; at < precisions.rows(); at += width)
+        out.groups[outer].middleRows(at, width) = Matrix(precisions.middleRows(at, width)).llt().matrixL();
+    }
+    if (f != lead) {
+      out.exchanged[f] = fitted_exchanges(rows_.exchanges(f), weights);
       continue;
     }
-    const Matrix inverse = inverse_of(covariances_[f]);
-    out.groups[f].resize(groups * k, k);
-    out.mean_weights[f].resize(k, groups);
+    if (free)
+      out.border = certain.border(out.border.triangularView<Eigen::Lower>() * out.border.transpose()).llt().matrixL();
+    out.couplings = sums.effects[f].couplings;
     for (Index g = 0; g < groups; ++g) {
-      Matrix block = sums.effects[f].blocks.middleRows(g * k, k);
-      block.triangularView<Eigen::StrictlyUpper>() = block.transpose();
-      block += inverse;
-      const Matrix lower = block.llt().matrixL();
-      out.groups[f].middleRows(g * k, k) = lower / wider;
-      out.mean_weights[f].col(g) = block.diagonal();
+      auto own = out.couplings.middleRows(g * k, k);
+      Matrix solved = own;
+      Matrix(out.groups[f].middleRows(g * k, k)).triangularView<Eigen::Lower>().solveInPlace(solved);
+      own = solved / (out.wider * out.wider);
     }
-    for (Index j = 0; j < k; ++j) out.mean_weights[f].row(j) /= out.mean_weights[f].row(j).sum();
   }
   return out;
 }

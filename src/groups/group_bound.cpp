@@ -26,7 +26,7 @@ double dot_of_row(const RowCopies& x, std::size_t i, const double* v) {
 
 GroupBound::~GroupBound() = default;
 
-GroupBound::GroupBound(const GroupedRows& rows, GroupAnchor anchor, const Execution& execution)
+GroupBound::GroupBound(const GroupedRows& rows, GroupAnchor anchor, const Execution& execution, RowId few)
     : rows_(&rows),
       anchor_(std::move(anchor)),
       family_(rows.model().model.shared_family()),
@@ -35,7 +35,7 @@ GroupBound::GroupBound(const GroupedRows& rows, GroupAnchor anchor, const Execut
   border_radius_ = std::sqrt(static_cast<double>(rows.layout().border())) + 4.0;
   for (std::size_t f = 0; f < rows.factors(); ++f)
     radii_.push_back(std::sqrt(static_cast<double>(rows.layout().width(f))) + 3.7);
-  statistics(execution);
+  statistics(execution, few);
 }
 
 // delta = (x - W_g'a)'b + a'(whitened group) + ..., with a = L_g^-1 w and b the border with means. Each product is at
@@ -59,6 +59,7 @@ void GroupBound::complete(BoundRows& rows) const {
     const double* const slopes = rows.slopes.data() + i * rows_->slopes().size();
     double reach = 0.0, variance = rows.spread[i], of_groups = 0.0;
     for (std::size_t f = 0; f < factors; ++f) {
+      if (rows_->is_carried(f)) continue;
       const Index k = rows_->layout().width(f), g = static_cast<Index>(rows.group[i * factors + f]);
       a.resize(k);
       for (Index j = 0; j < k; ++j) a[j] = rows_->multiplied(f, j, slopes);
@@ -112,7 +113,7 @@ void GroupBound::fetch(std::span<const RowId> rows, BoundRows& out) const {
 
 bool GroupBound::is_lit(RowId row) const { return std::ranges::binary_search(lit_rows_, row); }
 
-void GroupBound::statistics(const Execution& execution) {
+void GroupBound::statistics(const Execution& execution, RowId few) {
   const Store& store = rows_->store();
   const std::size_t factors = rows_->factors();
   std::vector<double> curvature;
@@ -147,7 +148,7 @@ void GroupBound::statistics(const Execution& execution) {
     expected_bright_ = sums_.further;
   };
   pass();
-  light();
+  light(few);
   if (!lit_rows_.empty()) pass();
   pairs_.resize(factors * factors);
   for (std::size_t f = 0; f < factors; ++f)
@@ -158,9 +159,10 @@ void GroupBound::statistics(const Execution& execution) {
 }
 
 // A group whose bound is this many times as curved as its posterior moves in steps that are too short.
-void GroupBound::light() {
+void GroupBound::light(RowId few) {
   constexpr double most = 8.0;
   for (std::size_t f = 0; f < rows_->factors(); ++f) {
+    if (rows_->is_carried(f)) continue;
     const Index k = rows_->layout().width(f);
     const double wider = anchor_.metric.wider * anchor_.metric.wider;
     for (Index g = 0; g < rows_->layout().groups(f); ++g) {
@@ -173,41 +175,52 @@ void GroupBound::light() {
     }
   }
   for (RowId row = 0; row < rows_->store().rows(); ++row)
-    if (gaps_.level(row) == 0) lit_rows_.push_back(row);
+    if (rows_->store().rows() <= few || gaps_.level(row) == 0) lit_rows_.push_back(row);
   std::ranges::sort(lit_rows_);
   lit_rows_.erase(std::unique(lit_rows_.begin(), lit_rows_.end()), lit_rows_.end());
   fetch(lit_rows_, lit_);
 }
 
-Vector GroupBound::border_with_means(const Effects& change, std::vector<Vector>& means) const {
-  Vector out = change.border;
-  means.assign(rows_->factors(), {});
+GroupBound::Border GroupBound::border_of(const Effects& change) const {
+  std::vector<Vector> amounts(rows_->factors());
   for (std::size_t f = 0; f < rows_->factors(); ++f) {
-    means[f] = Vector::Zero(rows_->layout().width(f));
-    if (f == rows_->leading()) continue;
-    for (Index j = 0; j < means[f].size(); ++j) {
-      if (!rows_->model().has_coefficients(f, j)) continue;
-      means[f][j] = anchor_.metric.mean_weights[f].row(j).dot(change.groups[f].col(j));
-      rows_->model().add_constant(f, j, means[f][j], out);
+    const RowMatrix& exchanged = anchor_.metric.exchanged[f];
+    if (exchanged.size() == 0) continue;
+    amounts[f] = Vector::Zero(exchanged.rows());
+    Vector seen(rows_->layout().width(f));
+    for (Index g = 0; g < exchanged.cols(); ++g) {
+      rows_->seen(change, f, g, seen.data());
+      for (Index e = 0; e < exchanged.rows(); ++e)
+        amounts[f][e] += exchanged(e, g) * seen[rows_->exchanges(f).effect(e)];
     }
   }
+  return border_with(change.border, std::move(amounts));
+}
+
+GroupBound::Border GroupBound::border_with(const Vector& change, std::vector<Vector> amounts) const {
+  Border out{change, std::move(amounts)};
+  for (std::size_t f = 0; f < rows_->factors(); ++f)
+    if (out.amounts[f].size() > 0) out.change.noalias() += rows_->exchanges(f).coefficients() * out.amounts[f];
   return out;
 }
 
-double GroupBound::border_length(const Vector& with_means) const {
-  return (anchor_.metric.border.triangularView<Eigen::Lower>().transpose() * with_means).squaredNorm();
+double GroupBound::border_length(const Border& border) const {
+  return (anchor_.metric.border.triangularView<Eigen::Lower>().transpose() * border.change).squaredNorm();
 }
 
-double GroupBound::group_length(std::size_t f, Index group, const double* change, const Vector& with_means,
-                                const Vector& mean) const {
-  const Index k = rows_->layout().width(f), d = with_means.size();
+double GroupBound::group_length(std::size_t f, Index group, const double* seen, const Border& border) const {
+  const Index k = rows_->layout().width(f), d = border.change.size();
   const bool leads = f == rows_->leading();
+  const Exchanges& exchanges = rows_->exchanges(f);
+  const Vector& amounts = border.amounts[f];
   double sum = 0.0;
   for (Index i = 0; i < k; ++i) {
     double own = 0.0;
-    for (Index j = i; j < k; ++j)
-      own += anchor_.metric.groups[f](group * k + j, i) * (change[j] - (leads ? 0.0 : mean[j]));
-    if (leads) own += dot(anchor_.metric.couplings.data() + (group * k + i) * d, with_means.data(), d);
+    for (Index j = i; j < k; ++j) own += anchor_.metric.groups[f](group * k + j, i) * seen[j];
+    for (Index e = 0; e < amounts.size(); ++e)
+      if (exchanges.effect(e) >= i)
+        own -= anchor_.metric.groups[f](group * k + exchanges.effect(e), i) * amounts[e] * exchanges.share(e, group);
+    if (leads) own += dot(anchor_.metric.couplings.data() + (group * k + i) * d, border.change.data(), d);
     sum += own * own;
   }
   return sum;

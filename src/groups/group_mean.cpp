@@ -10,7 +10,8 @@ namespace flymc {
 // To first order the mean differs from the mode by P^-1 sum_n t_n v_n (x, w)_n / 2. t_n is the third derivative of the
 // row's log likelihood, v_n the variance of its linear predictor, and P the precision. The likelihoods of groups with few
 // rows are skewed; with many groups the intercept differs by several of its standard deviations.
-void move_to_mean(const GroupedRows& rows, const GroupMetric& metric, const Execution& execution, Effects& at) {
+void move_to_mean(const GroupedRows& rows, const GroupMetric& metric, const GroupMetric& given_carried,
+                  const Execution& execution, Effects& at) {
   const BatchedFamily& family = rows.model().model.family();
   const double apart = 0.02 * family.unit();
   const auto skew = [&](const Block& part, const Vector& eta, RowTerms& out) {
@@ -26,6 +27,7 @@ void move_to_mean(const GroupedRows& rows, const GroupMetric& metric, const Exec
     family.likelihood(part.facts(), below, {}, {}, curvature_below);
     Vector w;
     for (std::size_t f = 0; f < rows.factors(); ++f) {
+      if (rows.is_carried(f)) continue;
       const auto group = part.groups(rows.model().effects[f].factor);
       const Index k = rows.layout().width(f);
       w.resize(k);
@@ -47,24 +49,25 @@ void move_to_mean(const GroupedRows& rows, const GroupMetric& metric, const Exec
   const auto white = [&](std::size_t f, Index g) {
     const Index k = rows.layout().width(f);
     Vector out = sums.effects[f].slope.row(g).transpose();
-    metric.groups[f].middleRows(g * k, k).triangularView<Eigen::Lower>().solveInPlace(out);
+    given_carried.groups[f].middleRows(g * k, k).triangularView<Eigen::Lower>().solveInPlace(out);
     return out;
   };
   // The groups of the leading factor are eliminated first.
-  const auto lower = metric.border.triangularView<Eigen::Lower>();
+  const auto lower = given_carried.border.triangularView<Eigen::Lower>();
   Vector border = sums.slope;
   for (Index g = 0; g < rows.layout().groups(lead); ++g) {
     const Index k = rows.layout().width(lead);
-    border.noalias() -= metric.couplings.middleRows(g * k, k).transpose() * white(lead, g);
+    border.noalias() -= given_carried.couplings.middleRows(g * k, k).transpose() * white(lead, g);
   }
   border = lower.transpose().solve(Vector(lower.solve(border)));
   for (std::size_t f = 0; f < rows.factors(); ++f) {
+    if (rows.is_carried(f)) continue;
     const Index k = rows.layout().width(f);
     for (Index g = 0; g < rows.layout().groups(f); ++g) {
       Vector own = white(f, g);
       if (own.norm() > most) own *= most / own.norm();
-      if (f == lead) own.noalias() -= metric.couplings.middleRows(g * k, k) * border;
-      metric.groups[f].middleRows(g * k, k).triangularView<Eigen::Lower>().transpose().solveInPlace(own);
+      if (f == lead) own.noalias() -= given_carried.couplings.middleRows(g * k, k) * border;
+      given_carried.groups[f].middleRows(g * k, k).triangularView<Eigen::Lower>().transpose().solveInPlace(own);
       at.groups[f].row(g) += own.transpose();
     }
   }

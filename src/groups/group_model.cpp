@@ -10,21 +10,6 @@
 
 namespace flymc {
 
-bool GroupModel::has_coefficients(std::size_t f, Index j) const {
-  const Multiplied& by = effects[f].multiplies[static_cast<std::size_t>(j)];
-  return by.feature != Multiplied::constant || intercept >= 0;
-}
-
-void GroupModel::add_constant(std::size_t f, Index j, double constant, Vector& coefficients) const {
-  const Multiplied& by = effects[f].multiplies[static_cast<std::size_t>(j)];
-  if (by.feature == Multiplied::constant) {
-    coefficients[intercept] += constant;
-    return;
-  }
-  coefficients[by.feature] += constant * by.scale;
-  if (by.shift != 0.0) coefficients[intercept] += constant * by.shift;
-}
-
 void GroupModel::check(const Store& store, const Execution& execution) const {
   if (execution.communicator.size() > 1)
     throw InputError("models with groups run on the threads of one machine, not on several ranks");

@@ -6,22 +6,11 @@
 #include <cmath>
 #include <numbers>
 
-#include "flymc/groups/slice_number.hpp"
 #include "small_matrices.hpp"
+#include "updates.hpp"
 
 namespace flymc {
 namespace {
-
-// Updates of one iteration, in the random addresses. Those of factors are followed by the factor's number.
-enum class Update : std::uint64_t {
-  border = 0,
-  constants = 16,
-  between = 32,
-  scales = 64,
-  with_effects = 128,
-  group = 192
-};
-constexpr std::uint64_t update(Update of, std::size_t number = 0) { return static_cast<std::uint64_t>(of) + number; }
 
 // Draws a group's effects by an elliptical slice: points on the ellipse through the present effects and a draw from the
 // normal part, both about its mean.
@@ -98,62 +87,10 @@ void move_effects(const GroupDensity& density, GroupPlace& place, std::size_t f,
   }
 }
 
-void move_constants(const GroupDensity& density, GroupPlace& place, const Random& random) {
-  const GroupLayout& layout = place.layout();
-  std::uint64_t number = 0;
-  for (std::size_t f = 0; f < layout.factors(); ++f) {
-    const Matrix precision = inverse_of(covariance_of(layout.scales(place.theta(), f), layout.width(f)));
-    for (Index j = 0; j < layout.width(f); ++j, ++number) {
-      if (!density.model().has_coefficients(f, j)) continue;
-      // The effects' prior is normal in the constant; the coefficient's prior decides whether a draw is accepted.
-      const double p = static_cast<double>(layout.groups(f)) * precision(j, j);
-      const double mean = (layout.effects(place.theta(), f) * precision.col(j)).sum() / p;
-      double z = 0.0;
-      random.normals(Purpose::move, address(update(Update::constants), number), {&z, 1});
-      const double by = mean + z / std::sqrt(p);
-      Vector there = layout.coefficients(place.theta());
-      const double before = density.log_prior(there, place.theta(), nullptr);
-      density.model().add_constant(f, j, by, there);
-      const double gain = density.log_prior(there, place.theta(), nullptr) - before;
-      if (std::log(random.uniform(Purpose::accept, address(update(Update::constants), number))) < gain)
-        place.shift(f, j, by);
-    }
-  }
-  number = 0;
-  for (std::size_t f = 0; f < layout.factors(); ++f)
-    for (std::size_t h = f + 1; h < layout.factors(); ++h)
-      for (Index j = 0; j < layout.width(f); ++j)
-        for (Index l = 0; l < layout.width(h); ++l) {
-          if (density.model().effects[f].multiplies[static_cast<std::size_t>(j)] !=
-              density.model().effects[h].multiplies[static_cast<std::size_t>(l)])
-            continue;
-          const Matrix a = inverse_of(covariance_of(layout.scales(place.theta(), f), layout.width(f)));
-          const Matrix b = inverse_of(covariance_of(layout.scales(place.theta(), h), layout.width(h)));
-          const double p =
-              static_cast<double>(layout.groups(f)) * a(j, j) + static_cast<double>(layout.groups(h)) * b(l, l);
-          const double slope =
-              (layout.effects(place.theta(), f) * a.col(j)).sum() - (layout.effects(place.theta(), h) * b.col(l)).sum();
-          double z = 0.0;
-          random.normals(Purpose::move, address(update(Update::between), number++), {&z, 1});
-          place.shift_between(f, j, h, l, slope / p + z / std::sqrt(p));
-        }
-}
-
-void move_scales(const GroupDensity& density, GroupPlace& place, const Random& random) {
-  const GroupLayout& layout = place.layout();
-  const double unit = unit_of_effects(density.model().model, layout.coefficients(place.theta()));
-  std::uint64_t number = 0;
-  for (std::size_t f = 0; f < layout.factors(); ++f) {
-    const auto scales = layout.scales(place.theta(), f);
-    draw_scales(scales, layout.width(f), density.squares(place.theta(), f), static_cast<double>(layout.groups(f)),
-                density.prior(f), unit, random, update(Update::scales) + number);
-    number += scales.size();
-  }
-}
-
 // With effects times t and standard deviations times t the prior of the effects given their scales changes by the
-// Jacobian alone, and the collapsed sum is a parabola in t. So t has the density of that normal distribution, times the
-// evaluated rows, the prior of the scales, and t^(k - 1).
+// Jacobian alone, and the collapsed sum is a parabola in t. So t has the density exp(parabola) times the evaluated rows,
+// the prior of the scales, and t^(k - 1). A slice of log t: a draw from the parabola would seldom be accepted, because
+// the bright rows pull away from it together.
 void move_scales_with_effects(const GroupDensity& density, GroupPlace& place, std::size_t f, const Random& random) {
   const GroupLayout& layout = place.layout();
   const Index k = layout.width(f), groups = layout.groups(f);
@@ -169,23 +106,22 @@ void move_scales_with_effects(const GroupDensity& density, GroupPlace& place, st
     linear += u.row(g).dot(slope) + anchor.row(g).dot(bent);
     bend += u.row(g).dot(bent);
   }
-  // A draw from the parabola, accepted with the rest. It has no mode where rows know nothing of these effects.
-  if (!(bend > 0.0)) return;
-  double z = 0.0;
-  random.normals(Purpose::move, address(update(Update::with_effects, f), 0), {&z, 1});
-  const double t = linear / bend + z / std::sqrt(bend);
-  if (!(t > 0.0)) return;
   const double unit = unit_of_effects(density.model().model, layout.coefficients(place.theta()));
   auto scales = layout.scales(place.theta(), f);
   Effects there = place.change();
-  there.groups[f] = t * u - anchor;
-  double gain = static_cast<double>(k - 1) * std::log(t) + place.rest_at(there) - place.rest();
-  for (Index j = 0; j < k; ++j) {
-    const double sd = scales[static_cast<std::size_t>(j)] * unit;
-    gain += density.prior(f).of(j).log_density(t * sd) - density.prior(f).of(j).log_density(sd);
-  }
-  if (!(std::log(random.uniform(Purpose::accept, address(update(Update::with_effects, f), 0))) < gain)) return;
+  const auto log_density = [&](double log_t) {
+    const double t = std::exp(log_t);
+    if (!(t > 0.0) || !std::isfinite(t)) return -HUGE_VAL;
+    double sum = linear * t - 0.5 * bend * t * t + static_cast<double>(k) * log_t;
+    for (Index j = 0; j < k; ++j)
+      sum += density.prior(f).of(j).log_density(t * scales[static_cast<std::size_t>(j)] * unit);
+    there.groups[f] = t * u - anchor;
+    return sum + place.rest_at(there);
+  };
+  const double width = std::min(1.0, 3.0 / std::sqrt(bend));
+  const double t = std::exp(slice_number(0.0, width, log_density, random, update(Update::with_effects, f)));
   for (Index j = 0; j < k; ++j) scales[static_cast<std::size_t>(j)] *= t;
+  there.groups[f] = t * u - anchor;
   place.move_to(std::move(there));
 }
 
@@ -255,7 +191,7 @@ Info GroupMove::step(State& state, const Random& random) const {
     move_effects(*density_, place, f, random);
     if (density_->moves_with_effects(f)) move_scales_with_effects(*density_, place, f, random);
   }
-  move_constants(*density_, place, random);
+  move_what_rows_cannot_tell(*density_, place, random);
   move_scales(*density_, place, random);
   info.acceptance = move_border(*density_, place, steps_, random);
   state.at.log_density = density_->log_density(place);

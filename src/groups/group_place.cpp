@@ -8,7 +8,7 @@ namespace flymc {
 
 GroupPlace::GroupPlace(const GroupBound& bound, State& state)
     : bound_(bound), state_(state), change_(bound.change_of(state.theta)) {
-  with_means_ = bound_.border_with_means(change_, means_);
+  border_ = bound_.border_of(change_);
   for (const std::size_t kind : {bright, lit}) {
     delta_[kind].resize(rows_of(kind).size());
     rows().project(rows_of(kind), change_, delta_[kind]);
@@ -44,17 +44,40 @@ bool GroupPlace::is_evaluated(RowId row) const {
   return state_.z.set.is_bright(row) || far_ids_.contains(row) || bound_.is_lit(row);
 }
 
-GroupPlace::Far GroupPlace::far_at(const Effects& there, const Vector& with_means, bool& border_far) const {
+GroupPlace::Far GroupPlace::far_at(const Effects& there, const GroupBound::Border& border, bool& border_far) const {
   const double most = bound_.border_radius();
-  border_far = bound_.border_length(with_means) > most * most;
+  border_far = bound_.border_length(border) > most * most;
   Far out;
   for (std::size_t f = 0; f < rows().factors(); ++f) {
+    if (rows().is_carried(f)) continue;
     const double own = bound_.radius(f) * bound_.radius(f);
-    const Index k = layout().width(f);
-    for (Index g = 0; g < layout().groups(f); ++g)
-      if (bound_.group_length(f, g, there.groups[f].data() + g * k, with_means, means_[f]) > own)
-        out.emplace_back(f, g);
+    Vector seen(layout().width(f));
+    for (Index g = 0; g < layout().groups(f); ++g) {
+      rows().seen(there, f, g, seen.data());
+      if (bound_.group_length(f, g, seen.data(), border) > own) out.emplace_back(f, g);
+    }
   }
+  return out;
+}
+
+GroupPlace::Far GroupPlace::far_with(std::size_t f, Index group, const double* change) const {
+  const std::size_t inner = rows().is_carried(f) ? rows().carrier(f).inner : f;
+  const double most = bound_.radius(inner) * bound_.radius(inner);
+  const RowMatrix& own = change_.groups[f];
+  Vector seen(layout().width(inner));
+  Far out;
+  const auto look_at = [&](Index g, auto&& effect_of) {
+    rows().seen(change_, inner, g, seen.data());
+    for (Index j = 0; j < own.cols(); ++j) seen[effect_of(j)] += change[j] - own(group, j);
+    if (bound_.group_length(inner, g, seen.data(), border_) > most) out.emplace_back(inner, g);
+  };
+  if (!rows().is_carried(f)) {
+    look_at(group, [](Index j) { return j; });
+    return out;
+  }
+  const Nesting& nesting = rows().carrier(f);
+  for (const Group g : nesting.of(group))
+    look_at(static_cast<Index>(g), [&](Index j) { return nesting.effect[static_cast<std::size_t>(j)]; });
   return out;
 }
 
@@ -85,7 +108,7 @@ void GroupPlace::add_far(std::span<const RowId> ids) {
 }
 
 // Rows that are no longer in far groups stay evaluated for the rest of the step; they add 0.
-void GroupPlace::find_far() { add_far(rows_of_far(far_at(change_, with_means_, border_far_))); }
+void GroupPlace::find_far() { add_far(rows_of_far(far_at(change_, border_, border_far_))); }
 
 void GroupPlace::link_all() {
   const std::size_t factors = rows().factors();
@@ -135,12 +158,9 @@ double GroupPlace::rest() {
 }
 
 double GroupPlace::rest_at(const Effects& there) {
-  Vector with_means = there.border;
-  for (std::size_t f = 0; f < rows().factors(); ++f)
-    for (Index j = 0; j < means_[f].size(); ++j)
-      if (means_[f][j] != 0.0) rows().model().add_constant(f, j, means_[f][j], with_means);
   bool border_far = false;
-  const std::vector<RowId> found = rows_of_far(far_at(there, with_means, border_far));
+  const std::vector<RowId> found =
+      rows_of_far(far_at(there, bound_.border_with(there.border, border_.amounts), border_far));
   double sum = 0.0;
   if (border_far) {
     sum += others(there);
@@ -167,7 +187,7 @@ void GroupPlace::move_to(Effects there) {
   state_.theta.head(layout().border()) = anchor.border + change_.border;
   for (std::size_t f = 0; f < rows().factors(); ++f)
     layout().effects(state_.theta, f) = anchor.groups[f] + change_.groups[f];
-  with_means_ = bound_.border_with_means(change_, means_);
+  border_ = bound_.border_of(change_);
   for (const std::size_t kind : {bright, lit, far}) rows().project(rows_of(kind), change_, delta_[kind]);
   find_far();
 }
@@ -187,12 +207,14 @@ double GroupPlace::rest_on_the_way(const Vector& border, Vector& gradient) {
   return sum;
 }
 
-void GroupPlace::shift(std::size_t f, Index j, double by) {
-  change_.groups[f].col(j).array() -= by;
-  layout().effects(state_.theta, f).col(j).array() -= by;
-  rows().model().add_constant(f, j, by, change_.border);
-  rows().model().add_constant(f, j, by, state_.theta);
-  with_means_ = bound_.border_with_means(change_, means_);
+void GroupPlace::exchange(std::size_t f, const Vector& amounts) {
+  const Exchanges& exchanges = rows().exchanges(f);
+  exchanges.give(amounts, change_.groups[f]);
+  exchanges.give(amounts, layout().effects(state_.theta, f));
+  const Vector taken = exchanges.coefficients() * amounts;
+  change_.border += taken;
+  state_.theta.head(layout().border()) += taken;
+  border_ = bound_.border_of(change_);
   find_far();
 }
 
@@ -201,13 +223,15 @@ void GroupPlace::shift_between(std::size_t f, Index j, std::size_t h, Index l, d
   layout().effects(state_.theta, f).col(j).array() -= by;
   change_.groups[h].col(l).array() += by;
   layout().effects(state_.theta, h).col(l).array() += by;
-  with_means_ = bound_.border_with_means(change_, means_);
+  border_ = bound_.border_of(change_);
   find_far();
 }
 
-bool GroupPlace::is_far(std::size_t f, Index group, const double* change) const {
-  const double most = bound_.radius(f);
-  return bound_.group_length(f, group, change, with_means_, means_[f]) > most * most;
+void GroupPlace::shift_outer(const Nesting& nesting, const RowMatrix& by) {
+  nesting.shift(by, change_.groups[nesting.outer], change_.groups[nesting.inner]);
+  nesting.shift(by, layout().effects(state_.theta, nesting.outer), layout().effects(state_.theta, nesting.inner));
+  border_ = bound_.border_of(change_);
+  find_far();
 }
 
 bool GroupPlace::is_held(std::size_t f, Index group) const {
@@ -219,7 +243,7 @@ bool GroupPlace::is_held(std::size_t f, Index group) const {
 }
 
 bool GroupPlace::is_dark(std::size_t f, Index group, const double* change) const {
-  return head_[f][static_cast<std::size_t>(group)] < 0 && !border_far_ && !is_far(f, group, change);
+  return head_[f][static_cast<std::size_t>(group)] < 0 && !border_far_ && far_with(f, group, change).empty();
 }
 
 void GroupPlace::move_dark(std::size_t f, Index group, const double* change) {
@@ -238,16 +262,18 @@ GroupPlace::OneGroup::OneGroup(GroupPlace& place, std::size_t f, Index group)
     numbers_.push_back(static_cast<std::size_t>(number));
 }
 
-void GroupPlace::OneGroup::read_rows() {
-  if (read_) return;
-  read_ = true;
-  const GroupRows members = place_.rows().rows_of(f_, group_);
-  std::vector<RowId> ids;
-  for (std::size_t i = 0; i < members.size(); ++i)
-    if (!place_.is_evaluated(members[i])) ids.push_back(members[i]);
-  place_.bound_.fetch(ids, others_);
-  delta_.resize(ids.size());
-  place_.rows().project(others_, place_.change_, delta_);
+void GroupPlace::OneGroup::read_rows(const Far& groups) {
+  Far added;
+  std::ranges::copy_if(groups, std::back_inserter(added),
+                       [&](const auto& group) { return std::ranges::find(read_, group) == read_.end(); });
+  if (added.empty()) return;
+  read_.insert(read_.end(), added.begin(), added.end());
+  BoundRows found;
+  place_.bound_.fetch(place_.rows_of_far(added), found);
+  const std::size_t before = others_.size();
+  for (std::size_t i = 0; i < found.size(); ++i) others_.append(found, i);
+  delta_.resize(others_.size());
+  place_.rows().project(found, place_.change_, std::span(delta_).subspan(before));
 }
 
 double GroupPlace::OneGroup::rest_at(const double* change) {
@@ -264,9 +290,10 @@ double GroupPlace::OneGroup::rest_at(const double* change) {
     const auto [kind, i] = place_.slot(number);
     sum += place_.term(kind, i, changed(place_.rows_of(kind), i, place_.delta_[kind][i]));
   }
-  far_now_ = place_.is_far(f_, group_, change);
-  if (!far_now_ && !place_.border_far_) return sum;
-  read_rows();
+  const Far far_groups = place_.border_far_ ? Far{{f_, group_}} : place_.far_with(f_, group_, change);
+  far_now_ = !far_groups.empty();
+  if (!far_now_) return sum;
+  read_rows(far_groups);
   place_.queries_ += static_cast<RowId>(others_.size());
   for (std::size_t i = 0; i < others_.size(); ++i)
     sum += place_.bound_.dark(others_, i, changed(others_, i, delta_[i])).value;

@@ -9,10 +9,11 @@
 
 namespace flymc {
 
-GroupSampler::GroupSampler(const Store& store, const GroupModel& model, const Execution& execution, double s) {
+GroupSampler::GroupSampler(const Store& store, const GroupModel& model, const Execution& execution, RowId few) {
+  constexpr double s = 3.0;  // the ratio of a row's probability to be proposed to its expected gap
   model.check(store, execution);
   rows_ = std::make_unique<const GroupedRows>(store, model, execution);
-  bound_ = std::make_unique<const GroupBound>(*rows_, find_group_anchor(*rows_, execution), execution);
+  bound_ = std::make_unique<const GroupBound>(*rows_, find_group_anchor(*rows_, execution), execution, few);
   density_ = std::make_unique<const GroupDensity>(*bound_);
   sweep_ = std::make_shared<const GroupSweep>(*bound_, s);
 }
@@ -42,8 +43,14 @@ State GroupSampler::start(ChainId id) const {
       Vector step = noise.segment(at, k);
       if (f == rows_->leading()) step -= anchor.metric.couplings.middleRows(g * k, k) * from_anchor;
       anchor.metric.groups[f].middleRows(g * k, k).triangularView<Eigen::Lower>().transpose().solveInPlace(step);
-      layout.effects(theta, f).row(g) = anchor.at.groups[f].row(g) + step.transpose();
+      layout.effects(theta, f).row(g) += anchor.at.groups[f].row(g) + step.transpose();
     }
+    // Rows still see the same sums in the groups within them.
+    if (!rows_->is_carried(f)) continue;
+    const Nesting& nesting = rows_->carrier(f);
+    const RowMatrix change = layout.effects(theta, f) - anchor.at.groups[f];
+    layout.effects(theta, f) = anchor.at.groups[f];
+    nesting.shift(change, layout.effects(theta, f), layout.effects(theta, nesting.inner));
   }
   State state(std::move(theta), rows_->store().rows());
   GroupPlace place(*bound_, state);

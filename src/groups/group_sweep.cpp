@@ -36,16 +36,19 @@ GroupSweep::Growth GroupSweep::growth_at(const Effects& change) const {
   const auto growth = [most](double squared_length, double usual) {
     return std::clamp(std::pow(squared_length / usual, 1.5), 1.0, most);
   };
-  std::vector<Vector> means;
-  const Vector border = bound_->border_with_means(change, means);
+  const GroupBound::Border border = bound_->border_of(change);
   Growth out;
-  out.border = growth(bound_->border_length(border), static_cast<double>(border.size()));
+  out.border = growth(bound_->border_length(border), static_cast<double>(border.change.size()));
   for (std::size_t f = 0; f < bound_->rows().factors(); ++f) {
     const Index k = bound_->rows().layout().width(f), groups = bound_->rows().layout().groups(f);
-    std::vector<double>& own = out.groups.emplace_back(static_cast<std::size_t>(groups));
-    for (Index g = 0; g < groups; ++g)
+    std::vector<double>& own = out.groups.emplace_back(static_cast<std::size_t>(groups), 1.0);
+    if (bound_->rows().is_carried(f)) continue;
+    Vector seen(k);
+    for (Index g = 0; g < groups; ++g) {
+      bound_->rows().seen(change, f, g, seen.data());
       own[static_cast<std::size_t>(g)] =
-          growth(bound_->group_length(f, g, change.groups[f].data() + g * k, border, means[f]), static_cast<double>(k));
+          growth(bound_->group_length(f, g, seen.data(), border), static_cast<double>(k));
+    }
   }
   return out;
 }

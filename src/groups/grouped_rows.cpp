@@ -17,7 +17,7 @@ GroupedRows::GroupedRows(const Store& store, const GroupModel& model, const Exec
     for (std::size_t other = 0; other < f; ++other)
       if (model.effects[other].factor == model.effects[f].factor) index_[f] = index_[other];
     if (!index_[f]) index_[f] = std::make_shared<const GroupIndex>(store, model.effects[f].factor, execution);
-    if (layout_.groups(f) > layout_.groups(leading_)) leading_ = f;
+    if (layout_.groups(f) >= layout_.groups(leading_)) leading_ = f;
     std::vector<Index>& places = slope_of_.emplace_back();
     for (const Multiplied& by : model.effects[f].multiplies) {
       if (by.feature == Multiplied::constant) {
@@ -28,6 +28,27 @@ GroupedRows::GroupedRows(const Store& store, const GroupModel& model, const Exec
       if (found == slopes_.end()) found = slopes_.insert(slopes_.end(), by);
       places.push_back(found - slopes_.begin());
     }
+    exchanges_.emplace_back(model, f, layout_, store, *index_[f]);
+  }
+  nestings_ = find_nestings(model, layout_, store);
+  carrier_.resize(factors());
+  carried_.resize(factors());
+  for (std::size_t n = 0; n < nestings_.size(); ++n) {
+    std::optional<std::size_t>& carrier = carrier_[nestings_[n].outer];
+    if (!carrier || layout_.groups(nestings_[n].inner) >= layout_.groups(nestings_[*carrier].inner)) carrier = n;
+  }
+  for (std::size_t f = 0; f < factors(); ++f)
+    if (is_carried(f)) carried_[carrier(f).inner].push_back(f);
+}
+
+void GroupedRows::seen(const Effects& at, std::size_t f, Index group, double* out) const {
+  const RowMatrix& own = at.groups[f];
+  for (Index j = 0; j < own.cols(); ++j) out[j] = own(group, j);
+  for (const std::size_t outer : carried_[f]) {
+    const Nesting& nesting = carrier(outer);
+    const Group parent = nesting.parent[static_cast<std::size_t>(group)];
+    for (std::size_t l = 0; l < nesting.effect.size(); ++l)
+      out[nesting.effect[l]] += at.groups[outer](static_cast<Index>(parent), static_cast<Index>(l));
   }
 }
 

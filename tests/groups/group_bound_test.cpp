@@ -19,6 +19,7 @@ struct Made {
   Made(Model model, const grouped::Shape& shape, std::vector<Multiplied> multiplies = {{}})
       : store(grouped::table(model, shape)), groups{model, {{0, std::move(multiplies)}}} {
     if (shape.others > 0) groups.effects.push_back({1});
+    if (shape.regions > 0) groups.effects.push_back({shape.others > 0 ? std::size_t{2} : std::size_t{1}});
     rows = std::make_unique<GroupedRows>(store, groups, execution);
     bound = std::make_unique<GroupBound>(*rows, find_group_anchor(*rows, execution), execution);
   }
@@ -61,36 +62,45 @@ Effects change_of_lengths(const GroupBound& bound, double border, double groups,
 
 TEST(GroupBound, ReachesAsFarAsItsZone) {
   for (const Group others : {0u, 5u})
-    for (const bool slopes : {false, true})
-      for (const bool ordered : {true, false}) {
-        grouped::Shape shape;
-        shape.others = others;
-        shape.ordered = ordered;
-        const Made made(logistic, shape,
-                        slopes ? std::vector<Multiplied>{{}, {1, 2.0, 0.3}} : std::vector<Multiplied>{{}});
-        BoundRows rows;
-        made.bound->fetch(made.ids(), rows);
-        std::vector<double> delta(rows.size());
-        double nearest = 0.0;
-        for (std::uint64_t seed = 1; seed < 200; ++seed) {
-          // With one factor the change has these lengths exactly. With several, the means are counted with the border.
-          Effects change = change_of_lengths(*made.bound, made.bound->border_radius(), made.bound->radius(0), seed);
-          std::vector<Vector> means;
-          const Vector border = made.bound->border_with_means(change, means);
-          double most = made.bound->border_length(border) / std::pow(made.bound->border_radius(), 2.0);
-          for (std::size_t f = 0; f < made.rows->factors(); ++f)
-            for (Index g = 0; g < change.groups[f].rows(); ++g)
-              most = std::max(most, made.bound->group_length(f, g, change.groups[f].row(g).data(), border, means[f]) /
-                                        std::pow(made.bound->radius(f), 2.0));
-          EXPECT_NEAR(most, others == 0 ? 1.0 : most, 1e-9);
-          made.rows->project(rows, change, delta);
-          for (std::size_t i = 0; i < rows.size(); ++i) {
-            EXPECT_LE(std::abs(delta[i]), std::sqrt(most) * rows.reach[i]);
-            nearest = std::max(nearest, std::abs(delta[i]) / (std::sqrt(most) * rows.reach[i]));
+    for (const Group regions : {0u, 3u})
+      for (const bool slopes : {false, true})
+        for (const bool ordered : {true, false})
+          for (const bool sizes : {false, true}) {
+            grouped::Shape shape;
+            shape.others = others;
+            shape.ordered = ordered;
+            shape.regions = regions;
+            shape.sizes = sizes;
+            const Made made(logistic, shape,
+                            slopes ? std::vector<Multiplied>{{}, {1, 2.0, 0.3}} : std::vector<Multiplied>{{}});
+            EXPECT_EQ(made.rows->nestings().size(), regions > 0 ? 1u : 0u);
+            BoundRows rows;
+            made.bound->fetch(made.ids(), rows);
+            std::vector<double> delta(rows.size());
+            double nearest = 0.0;
+            for (std::uint64_t seed = 1; seed < 100; ++seed) {
+              // With one factor the change has these lengths exactly. With several, exchanges are counted with the
+              // border, or effects with those of others.
+              const Effects change =
+                  change_of_lengths(*made.bound, made.bound->border_radius(), made.bound->radius(0), seed);
+              const GroupBound::Border border = made.bound->border_of(change);
+              double most = made.bound->border_length(border) / std::pow(made.bound->border_radius(), 2.0);
+              for (std::size_t f = 0; f < made.rows->factors(); ++f)
+                for (Index g = 0; g < change.groups[f].rows() && !made.rows->is_carried(f); ++g) {
+                  Vector seen(made.rows->layout().width(f));
+                  made.rows->seen(change, f, g, seen.data());
+                  most = std::max(
+                      most, made.bound->group_length(f, g, seen.data(), border) / std::pow(made.bound->radius(f), 2.0));
+                }
+              EXPECT_NEAR(most, others + regions == 0 ? 1.0 : most, 1e-9);
+              made.rows->project(rows, change, delta);
+              for (std::size_t i = 0; i < rows.size(); ++i) {
+                EXPECT_LE(std::abs(delta[i]), std::sqrt(most) * rows.reach[i]);
+                nearest = std::max(nearest, std::abs(delta[i]) / (std::sqrt(most) * rows.reach[i]));
+              }
+            }
+            EXPECT_GT(nearest, 0.5) << others << regions << slopes << sizes;  // reaches are not much too wide
           }
-        }
-        EXPECT_GT(nearest, 0.5);  // reaches are not much too wide
-      }
 }
 
 TEST(GroupBound, IsBelowTheLikelihoodWithinItsReach) {
@@ -127,43 +137,49 @@ TEST(GroupBound, GivesTheSlopesOfItsTerms) {
 
 // The joint density of theta and z, summed over all z, must be the posterior, wherever theta is.
 TEST(GroupDensity, SumsToThePosteriorOverZ) {
-  for (const Group others : {0u, 2u})
-    for (const bool slopes : {false, true}) {
-      grouped::Shape shape;
-      shape.rows = 9;
-      shape.groups = 3;
-      shape.others = others;
-      const Made made(logistic, shape,
-                      slopes ? std::vector<Multiplied>{{}, {1, 2.0, 0.3}} : std::vector<Multiplied>{{}});
-      const GroupDensity density(*made.bound);
-      const GroupLayout& layout = made.rows->layout();
-      for (const double length : {0.0, 0.5, 2.0, 4.0, 8.0, 20.0})
-        for (std::uint64_t seed = 1; seed < 4; ++seed) {
-          const Effects change = change_of_lengths(*made.bound, length, 0.8 * length, seed);
-          Vector theta = Vector::Zero(layout.size());
-          theta.head(layout.border()) = made.bound->anchor().at.border + change.border;
-          for (std::size_t f = 0; f < layout.factors(); ++f) {
-            const std::vector<double> scales = scales_of(0.3 * made.bound->anchor().covariances[f], true);
-            std::copy(scales.begin(), scales.end(), layout.scales(theta, f).begin());
-            layout.effects(theta, f) = made.bound->anchor().at.groups[f] + change.groups[f];
-          }
-          double sum = 0.0;
-          const double posterior = grouped::log_posterior(*made.rows, theta);
-          for (unsigned z = 0; z < 512u; ++z) {
-            State state(theta, shape.rows);
-            std::vector<RowId> bright;
-            for (RowId row = 0; row < shape.rows; ++row)
-              if ((z >> row & 1u) != 0) {
-                bright.push_back(row);
-                state.z.set.brighten(row);
-              }
-            made.bound->fetch(bright, state.z.fixed);
-            GroupPlace place(*made.bound, state);
-            sum += std::exp(density.log_density(place) - posterior);
-          }
-          EXPECT_NEAR(std::log(sum), 0.0, 1e-9) << length << " " << others << slopes;
+  struct Case {
+    Group others, regions;
+    bool slopes, sizes;
+  };
+  for (const auto& [others, regions, slopes, sizes] :
+       {Case{0, 0, false, false}, Case{0, 0, true, false}, Case{2, 0, false, false}, Case{2, 0, true, false},
+        Case{0, 2, false, false}, Case{0, 2, true, true}, Case{2, 2, false, true}}) {
+    grouped::Shape shape;
+    shape.rows = 9;
+    shape.groups = 3;
+    shape.others = others;
+    shape.regions = regions;
+    shape.sizes = sizes;
+    const Made made(logistic, shape, slopes ? std::vector<Multiplied>{{}, {1, 2.0, 0.3}} : std::vector<Multiplied>{{}});
+    const GroupDensity density(*made.bound);
+    const GroupLayout& layout = made.rows->layout();
+    for (const double length : {0.0, 0.5, 2.0, 4.0, 8.0, 20.0})
+      for (std::uint64_t seed = 1; seed < 4; ++seed) {
+        const Effects change = change_of_lengths(*made.bound, length, 0.8 * length, seed);
+        Vector theta = Vector::Zero(layout.size());
+        theta.head(layout.border()) = made.bound->anchor().at.border + change.border;
+        for (std::size_t f = 0; f < layout.factors(); ++f) {
+          const std::vector<double> scales = scales_of(0.3 * made.bound->anchor().covariances[f], true);
+          std::copy(scales.begin(), scales.end(), layout.scales(theta, f).begin());
+          layout.effects(theta, f) = made.bound->anchor().at.groups[f] + change.groups[f];
         }
-    }
+        double sum = 0.0;
+        const double posterior = grouped::log_posterior(*made.rows, theta);
+        for (unsigned z = 0; z < 512u; ++z) {
+          State state(theta, shape.rows);
+          std::vector<RowId> bright;
+          for (RowId row = 0; row < shape.rows; ++row)
+            if ((z >> row & 1u) != 0) {
+              bright.push_back(row);
+              state.z.set.brighten(row);
+            }
+          made.bound->fetch(bright, state.z.fixed);
+          GroupPlace place(*made.bound, state);
+          sum += std::exp(density.log_density(place) - posterior);
+        }
+        EXPECT_NEAR(std::log(sum), 0.0, 1e-9) << length << " " << others << regions << slopes << sizes;
+      }
+  }
 }
 
 }  // namespace

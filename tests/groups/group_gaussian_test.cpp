@@ -74,7 +74,7 @@ void expect_moments(const std::vector<std::vector<double>>& draws, double mean, 
 
 MemorySink draws_of(const Store& store, const GroupModel& model) {
   const Threads threads(2);
-  const GroupSampler sampler(store, model, {threads});
+  const GroupSampler sampler(store, model, {threads}, 0);
   struct Head final : Sink {
     Head(const GroupModel& m, const GroupSampler& s, MemorySink& to) : model(m), sampler(s), sink(to) {}
     void write(std::size_t chain, const Vector& theta, const DrawStats& stats) override {
@@ -229,6 +229,112 @@ TEST(GroupGaussian, DrawsItsResidualScale) {
     }
   const MemorySink sink = draws_of(store, model);
   for (std::size_t k = 0; k < 11; ++k)
+    expect_moments(sink.coefficient(static_cast<Index>(k)), truth.mean(k), truth.sd(k), std::to_string(k));
+}
+
+// Intercepts of groups within regions, and a column that is constant within groups. Both of them compete with the effects
+// of the groups for the same differences.
+TEST(GroupGaussian, HasNestedFactors) {
+  struct Case {
+    const char* name;
+    RowId rows;
+    double noise;
+    bool sizes;
+  };
+  // Few rows with much noise say less of a group than its region does, and many rows with little noise say more.
+  for (const Case& own : {Case{"weak", 48, 2.0, true}, Case{"strong", 480, 0.3, true}, Case{"plain", 96, 1.0, false}}) {
+    SCOPED_TRACE(own.name);
+    grouped::Shape shape{own.rows, 24, 0, false, 0.5, 0.8, 4};
+    shape.sizes = own.sizes;
+    const Model gaussian(Gaussian(own.noise), Prior::normal(0.0, 2.0));
+    const Store store = grouped::table(gaussian, shape);
+    GroupModel model{gaussian, {{1}, {0}}};  // the regions first
+    model.effects[0].prior.sd = {ScalePrior::half_normal(1.0)};
+    model.effects[1].prior.sd = {ScalePrior::half_student_t(3.0, 1.0)};
+    const Threads threads(1);
+    const GroupedRows rows(store, model, {threads});
+    ASSERT_EQ(rows.nestings().size(), 1u);
+    EXPECT_TRUE(rows.is_carried(0));
+    EXPECT_EQ(rows.exchanges(1).size(), own.sizes ? 2 : 1);
+    const Matrix a = design(rows);
+    Vector y(own.rows);
+    for (RowId row = 0; row < own.rows; ++row) y[row] = store.target(row);
+    const Index d = store.features();
+    Weighted truth(static_cast<std::size_t>(d) + 2 + 28);
+    constexpr int points = 60;
+    for (int i = 0; i < points; ++i)
+      for (int j = 0; j < points; ++j) {
+        const double region = 5.0 * (i + 0.5) / points, group = 6.0 * std::pow((j + 0.5) / points, 2.0);
+        Vector prior = Vector::Constant(a.cols(), 0.25), mean, variance;
+        prior.segment(d, 4).setConstant(1.0 / (region * region));
+        prior.segment(d + 4, 24).setConstant(1.0 / (group * group));
+        const double log_weight =
+            integrate_effects(a, y, prior, Matrix::Zero(a.cols(), a.cols()), own.noise, mean, variance) +
+            model.effects[0].prior.of(0).log_density(region) + model.effects[1].prior.of(0).log_density(group) +
+            std::log((j + 0.5) / points);
+        std::vector<double> means(mean.data(), mean.data() + d), variances(variance.data(), variance.data() + d);
+        means.insert(means.end(), {region, group});
+        variances.insert(variances.end(), {0.0, 0.0});
+        means.insert(means.end(), mean.data() + d, mean.data() + mean.size());
+        variances.insert(variances.end(), variance.data() + d, variance.data() + variance.size());
+        truth.add(log_weight, means, variances);
+      }
+    const MemorySink sink = draws_of(store, model);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(d) + 2 + 28; ++k)
+      expect_moments(sink.coefficient(static_cast<Index>(k)), truth.mean(k), truth.sd(k), std::to_string(k));
+  }
+}
+
+// Two factors and their pairs: the pairs lie within groups of both.
+TEST(GroupGaussian, HasPairsWithinTwoFactors) {
+  StoreBuilder builder(Layout({"intercept"}), {}, {{"pair", 12}, {"from", 4}, {"to", 3}});
+  const PhiloxRandom random(5, 0, 0);
+  std::vector<double> z(200);
+  random.normals(Purpose::simulate, 0, z);
+  constexpr RowId count = 60;
+  for (RowId row = 0; row < count; ++row) {
+    const auto pair = static_cast<Group>(row * 7 % 12);
+    const std::array groups = {pair, pair % 4, pair % 3};
+    builder.append(
+        std::array{1.0},
+        0.5 + 0.6 * z[pair] + z[20 + groups[1]] + z[30 + groups[2]] + 0.7 * z[40 + static_cast<std::size_t>(row)],
+        groups);
+  }
+  const Store store = builder.finish();
+  const Model gaussian(Gaussian(0.7), Prior::normal(0.0, 2.0));
+  GroupModel model{gaussian, {{1}, {2}, {0}}};
+  for (GroupEffects& own : model.effects) own.prior.sd = {ScalePrior::half_normal(1.0)};
+  const Threads threads(1);
+  const GroupedRows rows(store, model, {threads});
+  EXPECT_EQ(rows.nestings().size(), 2u);
+  EXPECT_TRUE(rows.is_carried(0) && rows.is_carried(1) && !rows.is_carried(2));
+  const Matrix a = design(rows);
+  Vector y(count);
+  for (RowId row = 0; row < count; ++row) y[row] = store.target(row);
+  const Index groups[] = {4, 3, 12};
+  Weighted truth(1 + 3 + 19);
+  constexpr int points = 28;
+  for (int i = 0; i < points * points * points; ++i) {
+    const double places[] = {(i % points + 0.5) / points, (i / points % points + 0.5) / points,
+                             (i / points / points + 0.5) / points};
+    Vector prior = Vector::Constant(a.cols(), 0.25), mean, variance;
+    double log_weight = 0.0;
+    std::vector<double> sd;
+    Index at = 1;
+    for (std::size_t f = 0; f < 3; ++f) {
+      sd.push_back(4.0 * places[f] * places[f]);
+      prior.segment(at, groups[f]).setConstant(1.0 / (sd[f] * sd[f]));
+      at += groups[f];
+      log_weight += model.effects[f].prior.of(0).log_density(sd[f]) + std::log(places[f]);
+    }
+    log_weight += integrate_effects(a, y, prior, Matrix::Zero(a.cols(), a.cols()), 0.7, mean, variance);
+    std::vector<double> means = {mean[0], sd[0], sd[1], sd[2]}, variances = {variance[0], 0.0, 0.0, 0.0};
+    means.insert(means.end(), mean.data() + 1, mean.data() + mean.size());
+    variances.insert(variances.end(), variance.data() + 1, variance.data() + variance.size());
+    truth.add(log_weight, means, variances);
+  }
+  const MemorySink sink = draws_of(store, model);
+  for (std::size_t k = 0; k < 23; ++k)
     expect_moments(sink.coefficient(static_cast<Index>(k)), truth.mean(k), truth.sd(k), std::to_string(k));
 }
 

@@ -118,12 +118,14 @@ struct Case {
   grouped::Shape shape;
   ScalePrior prior;
   double most_sd;
+  RowId few = 0;  // all rows are lit in a table of no more rows
 };
 
 TEST(GroupPosterior, HasTheMomentsOfIntegration) {
   const Case cases[] = {
       {"logistic", logistic, {200, 10, 0, true, 0.0, 0.7}, ScalePrior::half_normal(1.0), 3.5},
       {"few ones", logistic, {240, 8, 0, false, -3.0, 0.7}, ScalePrior::half_normal(1.0), 4.0},
+      {"few ones, all lit", logistic, {240, 8, 0, false, -3.0, 0.7}, ScalePrior::half_normal(1.0), 4.0, 2000},
       {"small sd", logistic, {300, 12, 0, true, 0.3, 0.02}, ScalePrior::half_student_t(3.0, 1.0), 3.0},
       {"one row each", logistic, {40, 40, 0, true, 0.0, 1.0}, ScalePrior::half_normal(0.7), 3.5},
       {"counts", poisson, {120, 6, 0, true, 0.2, 0.5}, ScalePrior::exponential(1.0), 6.0},
@@ -135,7 +137,7 @@ TEST(GroupPosterior, HasTheMomentsOfIntegration) {
     const Integrated truth = integrate(store, own.model, own.prior, own.most_sd);
     GroupModel model{own.model, {{0}}};
     model.effects[0].prior.sd = {own.prior};
-    const GroupSampler sampler(store, model, {threads});
+    const GroupSampler sampler(store, model, {threads}, own.few);
     MemorySink sink(4, sampler.layout().size());
     const std::vector<std::uint64_t> chains = {0, 1, 2, 3};
     run_chains(chains, sampler.plan(), {500, 5000, 1, 7}, {threads}, sink);
@@ -143,6 +145,109 @@ TEST(GroupPosterior, HasTheMomentsOfIntegration) {
     expect_moments(sink.coefficient(1), truth.sd, "sd");
     expect_moments(sink.coefficient(2), truth.first_effect, "effect of the first group");
   }
+}
+
+// A function on a grid from -12 to 12.
+class OnGrid {
+ public:
+  static constexpr double first = -12.0, step = 0.04;
+  static constexpr std::size_t cells = 601;
+  static double at(std::size_t c) { return first + step * static_cast<double>(c); }
+  double& operator[](std::size_t c) { return values_[c]; }
+  double operator()(double x) const {
+    const double place = std::clamp((x - first) / step, 0.0, static_cast<double>(cells) - 1.001);
+    const auto c = static_cast<std::size_t>(place);
+    const double share = place - static_cast<double>(c);
+    return values_[c] * (1.0 - share) + values_[c + 1] * share;
+  }
+
+ private:
+  std::vector<double> values_ = std::vector<double>(cells);
+};
+
+// log of the mean of exp(f(x + sd z)) over a standard normal z.
+double log_mean(const OnGrid& f, double x, double sd) {
+  constexpr int points = 40;
+  double values[points], most = -HUGE_VAL, sum = 0.0;
+  for (int p = 0; p < points; ++p) {
+    const double z = -6.0 + 12.0 * (p + 0.5) / points;
+    values[p] = f(x + sd * z) - 0.5 * z * z;
+    most = std::max(most, values[p]);
+  }
+  for (const double value : values) sum += std::exp(value - most);
+  return std::log(sum) + most;
+}
+
+// Groups within regions: the effects of groups are integrated at each predictor of their region, and then those of
+// regions.
+void expect_nested(const grouped::Shape& shape, std::uint64_t seed, int draws) {
+  const Store wide = grouped::table(logistic, shape, seed);
+  StoreBuilder builder(Layout({"intercept"}), {}, wide.factors());
+  for (RowId row = 0; row < wide.rows(); ++row)
+    builder.append(std::array{1.0}, wide.facts(row), std::array{wide.group(row, 0), wide.group(row, 1)});
+  const Store store = builder.finish();
+  GroupModel model{logistic, {{0}, {1}}};
+  for (GroupEffects& own : model.effects) own.prior.sd = {ScalePrior::half_normal(1.0)};
+
+  std::vector<OnGrid> likelihood(shape.groups);
+  for (RowId row = 0; row < store.rows(); ++row)
+    for (std::size_t c = 0; c < OnGrid::cells; ++c) {
+      const double at = OnGrid::at(c), target = store.target(row);
+      double value = 0.0;
+      logistic.family().likelihood({{&target, 1}, {}}, {&at, 1}, {&value, 1}, {}, {});
+      likelihood[store.group(row, 0)][c] += value;
+    }
+  constexpr int points = 36;
+  constexpr double most_sd = 4.0;
+  const auto sd_of = [](int j) { return most_sd * (j + 0.5) / points; };
+  std::vector<double> logs, values[3];
+  for (int inner = 0; inner < points; ++inner) {
+    std::vector<OnGrid> region(shape.regions);
+    for (Group g = 0; g < shape.groups; ++g)
+      for (std::size_t c = 0; c < OnGrid::cells; ++c)
+        region[g % shape.regions][c] += log_mean(likelihood[g], OnGrid::at(c), sd_of(inner));
+    for (int outer = 0; outer < points; ++outer)
+      for (int i = 0; i < 50; ++i) {
+        const double b = -7.0 + 10.0 * (i + 0.5) / 50;
+        double log_sum = logistic.term().log_density(Vector::Constant(1, b));
+        log_sum += model.effects[0].prior.of(0).log_density(sd_of(inner));
+        log_sum += model.effects[1].prior.of(0).log_density(sd_of(outer));
+        for (const OnGrid& own : region) log_sum += log_mean(own, b, sd_of(outer));
+        logs.push_back(log_sum);
+        values[0].push_back(b);
+        values[1].push_back(sd_of(inner));
+        values[2].push_back(sd_of(outer));
+      }
+  }
+  const double largest = *std::max_element(logs.begin(), logs.end());
+  Moments truth[3];
+  for (int k = 0; k < 3; ++k) {
+    double total = 0.0, sum = 0.0, squares = 0.0;
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+      const double weight = std::exp(logs[i] - largest), x = values[k][i];
+      total += weight;
+      sum += weight * x;
+      squares += weight * x * x;
+    }
+    truth[k] = {sum / total, std::sqrt(squares / total - sum * sum / (total * total))};
+  }
+
+  const Threads threads(2);
+  const GroupSampler sampler(store, model, {threads}, 0);
+  EXPECT_EQ(sampler.bound().rows().nestings().size(), 1u);
+  MemorySink sink(4, sampler.layout().size());
+  const std::vector<std::uint64_t> chains = {0, 1, 2, 3};
+  run_chains(chains, sampler.plan(), {500, draws, 1, 7}, {threads}, sink);
+  expect_moments(sink.coefficient(0), truth[0], "intercept");
+  expect_moments(sink.coefficient(1), truth[1], "sd of groups");
+  expect_moments(sink.coefficient(2), truth[2], "sd of regions");
+}
+
+TEST(GroupPosterior, HasGroupsWithinRegions) {
+  // Some rows for each group, a standard deviation near 0, and few ones.
+  expect_nested({240, 12, 0, true, 0.0, 0.8, 3}, 1, 5000);
+  expect_nested({240, 12, 0, false, 0.2, 0.05, 4}, 4, 5000);
+  expect_nested({300, 20, 0, false, -2.5, 0.8, 4}, 2, 10000);
 }
 
 }  // namespace

@@ -19,9 +19,12 @@ struct Shape {
   Group groups = 12, others = 0;  // others: the groups of a second, crossed factor; 0: there is none
   bool ordered = true;            // whether rows are in the order of the first factor
   double intercept = 0.0, sd = 0.7;
+  Group regions = 0;   // the groups of a last factor, within which those of the first one lie
+  bool sizes = false;  // whether rows have the size of a group
 };
 
-// A row has the features 1, x and t, where t is between -1 and 1. Targets are from the family, at predictors of effects
+// A row has the features 1, x and t, where t is between -1 and 1, and perhaps the size of its group of the second factor,
+// or of the first one, if there is no second. Targets are from the family, at predictors of effects
 // with standard deviation sd.
 inline Store table(const Model& model, const Shape& shape, std::uint64_t seed = 1) {
   const PhiloxRandom random(seed, 0, 0);
@@ -36,7 +39,13 @@ inline Store table(const Model& model, const Shape& shape, std::uint64_t seed = 
   std::vector<double> first(shape.groups), second(shape.others);
   for (double& u : first) u = shape.sd * normal();
   for (double& u : second) u = shape.sd * normal();
-  StoreBuilder builder(Layout({"intercept", "x", "t"}), {}, factors);
+  std::vector<double> region(shape.regions), size(shape.sizes ? std::max(shape.groups, shape.others) : 0);
+  for (double& u : region) u = shape.sd * normal();
+  for (double& own : size) own = normal();
+  if (shape.regions > 0) factors.push_back({"region", shape.regions});
+  std::vector<std::string> features = {"intercept", "x", "t"};
+  if (shape.sizes) features.emplace_back("size");
+  StoreBuilder builder(Layout(features), {}, factors);
   for (RowId row = 0; row < shape.rows; ++row) {
     const double x = normal(), t = std::sin(static_cast<double>(row));
     std::vector<Group> groups = {shape.ordered ? static_cast<Group>(row * shape.groups / shape.rows)
@@ -46,8 +55,17 @@ inline Store table(const Model& model, const Shape& shape, std::uint64_t seed = 
       groups.push_back(static_cast<Group>(row * row % shape.others));
       eta += second[groups[1]];
     }
-    builder.append(std::array{1.0, x, t},
-                   model.family().simulate({&eta, 1}, random, 1000000 + static_cast<std::uint64_t>(row)), groups);
+    std::vector<double> cells = {1.0, x, t};
+    if (shape.sizes) {
+      cells.push_back(size[groups.back()]);
+      eta += 0.3 * cells.back();
+    }
+    if (shape.regions > 0) {
+      groups.push_back(groups[0] % shape.regions);
+      eta += region[groups.back()];
+    }
+    builder.append(cells, model.family().simulate({&eta, 1}, random, 1000000 + static_cast<std::uint64_t>(row)),
+                   groups);
   }
   return builder.finish();
 }

@@ -8,19 +8,22 @@
 namespace flymc {
 
 // The posterior near the anchor is about normal in
-//   border + sum over the other factors of the means of their effects, where coefficients multiply the same number,
+//   border + what it takes of the other factors' effects by their exchanges: of their means, for example,
 //   L_g'u_g + W_g border for a group of the leading factor: its effects given the border, whitened,
-//   L_g'(u_g - mean) for a group of another factor.
-// These do not change when a constant moves from the intercept to the effects of a factor or back. In them a row's
-// change is a sum of one number for the border and one for each group, each of which is bounded on its own.
+//   L_g'(u_g less what it gave) for a group of another factor,
+// where u_g is what rows see of the group (GroupedRows::seen). These hardly change when a constant moves from the
+// intercept to the effects of a factor or back. In them a row's change is a sum of one number for the border and one for
+// each group, each of which is bounded on its own.
 struct GroupMetric {
   // With several factors the effects of one are this much less certain than given all others; the L_g have that in them.
   double wider = 1.0;
-  Matrix border;                  // L, lower triangular
-  std::vector<RowMatrix> groups;  // the L_g of each factor, k lines for each group
-  RowMatrix couplings;            // the W_g of the leading factor
-  // For each factor but the leading one, the weights of its groups in the means of its effects: a line for each effect.
-  std::vector<RowMatrix> mean_weights;
+  Matrix border;  // L, lower triangular
+  // The L_g of each factor, k lines for each group. Those of a carried factor only say how far its own effects vary.
+  std::vector<RowMatrix> groups;
+  RowMatrix couplings;  // the W_g of the leading factor
+  // For each factor that is neither leading nor carried, what is exchanged: the sums over the groups of these numbers
+  // times their effects. A line for each exchange.
+  std::vector<RowMatrix> exchanged;
 };
 
 struct GroupAnchor {
@@ -36,7 +39,8 @@ struct GroupAnchor {
 GroupAnchor find_group_anchor(const GroupedRows& rows, const Execution& execution);
 
 // Moves from the mode to about the mean, which differs where the skewed likelihoods of many groups add up. One pass, of
-// two queries for each row.
-void move_to_mean(const GroupedRows& rows, const GroupMetric& metric, const Execution& execution, Effects& at);
+// two queries for each row. `given_carried` is the metric with the effects that others carry held fixed, as they are here.
+void move_to_mean(const GroupedRows& rows, const GroupMetric& metric, const GroupMetric& given_carried,
+                  const Execution& execution, Effects& at);
 
 }  // namespace flymc

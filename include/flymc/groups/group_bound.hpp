@@ -19,7 +19,7 @@ class Spread;
 //   log B = l + l' delta - c delta^2 / 2,   which is below the log likelihood for |delta| <= reach.
 //
 // The reach of a row is enough for all theta in the zone: the border's part of the metric is no longer than
-// border_radius(), and each group's no longer than its factor's radius(). Beyond its reach, z has the distribution at
+// border_radius(), and that of each group, unless its factor is carried, no longer than its factor's radius(). Beyond its reach, z has the distribution at
 // the nearest change within it, and the row itself is evaluated. So with g(delta) = log L - log B and d the nearest
 // change within the reach, a row adds to the collapsed sum of log B
 //
@@ -29,8 +29,8 @@ class Spread;
 // A lit row has reach 0 and the likelihood's own curvature, and so no z.
 class GroupBound {
  public:
-  // The statistics pass: three queries for each row.
-  GroupBound(const GroupedRows& rows, GroupAnchor anchor, const Execution& execution);
+  // The statistics pass: three queries for each row. If there are no more rows than `few`, all are lit.
+  GroupBound(const GroupedRows& rows, GroupAnchor anchor, const Execution& execution, RowId few = 0);
   ~GroupBound();
 
   const GroupedRows& rows() const { return *rows_; }
@@ -49,12 +49,17 @@ class GroupBound {
 
   double border_radius() const { return border_radius_; }
   double radius(std::size_t f) const { return radii_[f]; }
-  // A change as the metric sees it: the border with the means of the other factors' effects,
-  Vector border_with_means(const Effects& change, std::vector<Vector>& means) const;
-  // its squared length, and that of a group, given these.
-  double border_length(const Vector& with_means) const;
-  double group_length(std::size_t f, Index group, const double* change, const Vector& with_means,
-                      const Vector& mean) const;
+  // The border of a change as the metric sees it: `amounts` of each factor's exchanges are counted with it.
+  struct Border {
+    Vector change;
+    std::vector<Vector> amounts = {};
+  };
+  Border border_of(const Effects& change) const;
+  // The same amounts with another change of the border.
+  Border border_with(const Vector& change, std::vector<Vector> amounts) const;
+  // Its squared length, and that of a group whose effects rows see as `seen`, beside that border.
+  double border_length(const Border& border) const;
+  double group_length(std::size_t f, Index group, const double* seen, const Border& border) const;
 
   // Copies rows with their constants. No query.
   void fetch(std::span<const RowId> rows, BoundRows& out) const;
@@ -74,9 +79,9 @@ class GroupBound {
   double gap_within(const BoundRows& rows, std::size_t i, double delta) const;
 
  private:
-  void statistics(const Execution& execution);
+  void statistics(const Execution& execution, RowId few);
   // Lights rows without a bound, and groups that would hardly move because their bound is far below their likelihood.
-  void light();
+  void light(RowId few);
   double checked(const BoundRows& rows, std::size_t i, double delta, double gap) const;
 
   const GroupedRows* rows_;

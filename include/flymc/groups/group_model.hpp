@@ -39,11 +39,6 @@ struct GroupModel {
   // The feature that is 1 in every row, or -1 if there is none.
   Index intercept = 0;
 
-  // A constant in effect j of every group of a factor is the same as one in the coefficients of what it multiplies.
-  // Whether there are such coefficients, and that constant added to them.
-  bool has_coefficients(std::size_t f, Index j) const;
-  void add_constant(std::size_t f, Index j, double constant, Vector& coefficients) const;
-
   // Throws InputError if the model does not fit the store, or the family has several predictors.
   void check(const Store& store, const Execution& execution) const;
 };

@@ -13,8 +13,9 @@ namespace flymc {
 // Every group of a factor, given all else. Given z its collapsed part is normal: a group without evaluated rows gets a
 // draw from that, and any other one an elliptical slice (Murray, Adams and MacKay 2010).
 void move_effects(const GroupDensity& density, GroupPlace& place, std::size_t f, const Random& random);
-// Constants between effects and coefficients, and between effects of two factors: no row is read.
-void move_constants(const GroupDensity& density, GroupPlace& place, const Random& random);
+// Changes that rows cannot tell apart (groups/exchanges.hpp): numbers between effects and coefficients, between the
+// effects of groups and of those that they lie within, and constants between effects of two factors. No row is read.
+void move_what_rows_cannot_tell(const GroupDensity& density, GroupPlace& place, const Random& random);
 // The scales of every factor given the effects: no row is read.
 void move_scales(const GroupDensity& density, GroupPlace& place, const Random& random);
 // The scales of a factor together with its effects, both times one number.

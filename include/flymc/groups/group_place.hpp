@@ -17,8 +17,8 @@ namespace flymc {
 // reach. All other rows are in the collapsed sum alone. If the border itself is far, every row has to be evaluated; such
 // rows are read when they are needed, and not kept.
 //
-// A row is within its reach if its groups and the border are near, for any means of the effects. So the means are chosen
-// once for a place, and need not be those of a later change.
+// A row is within its reach if its groups and the border are near, for any amounts that are exchanged between them. So
+// the amounts are chosen once for a place, and need not be those of a later change.
 class GroupPlace {
  public:
   GroupPlace(const GroupBound& bound, State& state);
@@ -38,10 +38,12 @@ class GroupPlace {
   // The same for rows that are evaluated wherever the border is, and the gradient in the border: for forces.
   double rest_on_the_way(const Vector& border, Vector& gradient);
 
-  // Moves a constant from effect j of a factor to the coefficients of what it multiplies. No predictor changes.
-  void shift(std::size_t f, Index j, double by);
+  // Exchanges these amounts between the effects of a factor and the coefficients. No predictor changes.
+  void exchange(std::size_t f, const Vector& amounts);
   // Moves a constant from effect j of one factor to effect l of another.
   void shift_between(std::size_t f, Index j, std::size_t h, Index l, double by);
+  // Adds a line of `by` to the effects of each outer group, and takes it from those of the groups in it.
+  void shift_outer(const Nesting& nesting, const RowMatrix& by);
 
   // Whether the group has a bright or a lit row.
   bool is_held(std::size_t f, Index group) const;
@@ -59,13 +61,15 @@ class GroupPlace {
   std::pair<std::size_t, std::size_t> slot(std::size_t number) const;
   double term(std::size_t kind, std::size_t i, double delta, double* slope = nullptr);
   bool is_evaluated(RowId row) const;
-  bool is_far(std::size_t f, Index group, const double* change) const;
   void find_far();
   void add_far(std::span<const RowId> rows);
   void link_all();
   void link(std::size_t number);
   using Far = std::vector<std::pair<std::size_t, Index>>;
-  Far far_at(const Effects& there, const Vector& with_means, bool& border_far) const;
+  Far far_at(const Effects& there, const GroupBound::Border& border, bool& border_far) const;
+  // The groups that would be far if the effects of this group had this change: itself, or some within it.
+  Far far_with(std::size_t f, Index group, const double* change) const;
+  // Their rows that are not evaluated yet.
   std::vector<RowId> rows_of_far(const Far& groups) const;
   // The sum over the dark rows that are not evaluated otherwise, block by block.
   double others(const Effects& there);
@@ -73,8 +77,7 @@ class GroupPlace {
   const GroupBound& bound_;
   State& state_;
   Effects change_;
-  std::vector<Vector> means_;
-  Vector with_means_;  // of the present border
+  GroupBound::Border border_;  // the present one
   bool border_far_ = false;
   BoundRows far_;
   std::unordered_set<RowId> far_ids_;
@@ -93,15 +96,17 @@ class GroupPlace::OneGroup {
   void move();
 
  private:
-  void read_rows();
+  // Adds the rows of these groups to `others_`.
+  void read_rows(const Far& groups);
 
   GroupPlace& place_;
   std::size_t f_;
   Index group_, width_;
   std::vector<std::size_t> numbers_;
-  BoundRows others_;  // the group's dark rows, once they are needed
+  BoundRows others_;  // dark rows of the group, once they are needed
   std::vector<double> delta_;
-  bool read_ = false, far_now_ = false;
+  Far read_;  // the groups whose rows they are
+  bool far_now_ = false;
   Vector tried_;
 };
 

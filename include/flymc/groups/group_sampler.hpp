@@ -10,9 +10,12 @@ namespace flymc {
 // Keeps references to the store and the model.
 class GroupSampler {
  public:
-  // Finds the anchor and makes the bound: all passes over the rows. `s` is the ratio of a row's probability to be
-  // proposed to its expected gap.
-  GroupSampler(const Store& store, const GroupModel& model, const Execution& execution, double s = 3.0);
+  // No row has a z in a table as small as this: to evaluate all rows takes no longer than all else of an iteration, and
+  // chains mix better where rows say little, as with a few ones in each group.
+  static constexpr RowId few_rows = 2000;
+
+  // Finds the anchor and makes the bound: all passes over the rows.
+  GroupSampler(const Store& store, const GroupModel& model, const Execution& execution, RowId few = few_rows);
 
   const GroupBound& bound() const { return *bound_; }
   const GroupLayout& layout() const { return rows_->layout(); }

@@ -3,11 +3,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "flymc/bound/bound_rows.hpp"
 #include "flymc/data/group_index.hpp"
+#include "flymc/groups/exchanges.hpp"
 #include "flymc/groups/group_model.hpp"
 
 namespace flymc {
@@ -32,6 +34,18 @@ class GroupedRows {
   bool ordered(std::size_t f) const { return index_[f]->ordered(); }
   // The factor with most groups.
   std::size_t leading() const { return leading_; }
+
+  const Exchanges& exchanges(std::size_t f) const { return exchanges_[f]; }
+  const std::vector<Nesting>& nestings() const { return nestings_; }
+  // Rows only know the sum of the effects of a group and of those that it lies within. So a factor whose groups have
+  // others within them is carried by the innermost factor, and rows see it in that factor's effects alone.
+  bool is_carried(std::size_t f) const { return carrier_[f].has_value(); }
+  // How a carried factor lies around its carrier.
+  const Nesting& carrier(std::size_t f) const { return nestings_[*carrier_[f]]; }
+  // The factors that this one carries.
+  const std::vector<std::size_t>& carried_by(std::size_t f) const { return carried_[f]; }
+  // The effects of a group as rows see them: with those of the groups that it lies within, if they are carried.
+  void seen(const Effects& at, std::size_t f, Index group, double* out) const;
 
   // The numbers of a row that slopes multiply, each once.
   const std::vector<Multiplied>& slopes() const { return slopes_; }
@@ -59,6 +73,10 @@ class GroupedRows {
   GroupLayout layout_;
   std::vector<std::shared_ptr<const GroupIndex>> index_;  // shared by effects of the same factor
   std::size_t leading_ = 0;
+  std::vector<Exchanges> exchanges_;
+  std::vector<Nesting> nestings_;
+  std::vector<std::optional<std::size_t>> carrier_;  // among the nestings
+  std::vector<std::vector<std::size_t>> carried_;
   std::vector<Multiplied> slopes_;
   std::vector<std::vector<Index>> slope_of_;
 };
