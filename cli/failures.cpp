@@ -59,10 +59,10 @@ bool has_rows(const std::filesystem::path& run) {
   return false;
 }
 
-Failure of_input(const InputError& error, const std::filesystem::path& run, bool makes) {
+Failure of_input(const InputError& error, const std::filesystem::path& run, bool in_stages) {
   Failure out{Exit::bad_input, code_of(error.kind()), error.what(), {}, error.place()};
   // It failed where the prior matters, or was asked for anew. Reading the table again can be spared.
-  if (makes && has_rows(run) && !has(run, "preparation.flymc"))
+  if (in_stages && has_rows(run) && !has(run, "preparation.flymc"))
     out.advice.push_back(
         fmt::format("its rows are kept; `flymc sample {} --prior PRIOR --out OTHER` tries another prior on them",
                     for_a_shell(run.string())));
@@ -92,13 +92,13 @@ Failure of_system(const std::system_error& error) {
           fmt::format("standard output cannot be written ({})", error.code().message())};
 }
 
-// Describes the exception that is being handled. `run` is the folder that the command reads or writes, and `makes`
-// whether it goes through the stages of the run.
-Failure failure(const std::filesystem::path& run, bool makes) {
+// Describes the exception that is being handled. `run` is the folder that the command reads or writes, and
+// `in_stages` whether it goes through the stages of the run.
+Failure failure(const std::filesystem::path& run, bool in_stages) {
   try {
     throw;
   } catch (const InputError& error) {
-    return of_input(error, run, makes);
+    return of_input(error, run, in_stages);
   } catch (const FileError& error) {
     return of_file(error, run);
   } catch (const std::filesystem::filesystem_error& error) {
@@ -124,13 +124,13 @@ Failure failure(const std::filesystem::path& run, bool makes) {
 }
 
 // Says why a rank failed, by the exception that is being handled. Returns the exit code.
-int explain(const std::filesystem::path& run, bool makes, bool json) {
+int explain(const std::filesystem::path& run, bool in_stages, bool json) {
   try {
     throw;
   } catch (const FirstRankFailed&) {
     return Exit::bad_input;
   } catch (...) {
-    return say(failure(run, makes), json);
+    return say(failure(run, in_stages), json);
   }
 }
 
@@ -164,8 +164,8 @@ int say_interrupted(const std::filesystem::path& run, bool json) {
   return Exit::interrupted;
 }
 
-int guarded(const std::function<int()>& command, const std::filesystem::path& run, bool makes, const Ranks& ranks,
-            bool json) {
+int guarded(const std::function<int()>& command, const std::filesystem::path& run, const bool& in_stages,
+            const Ranks& ranks, bool json) {
   try {
     const int code = command();
     if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category());
@@ -177,11 +177,11 @@ int guarded(const std::function<int()>& command, const std::filesystem::path& ru
     // return. Ranks that have not failed would wait for this one for ever, so it ends them; and if the first rank is one
     // of them, this one says what is wrong. After a lack of memory nothing is asked of MPI but the end.
     const bool first = ranks.all().rank() == 0, out_of_memory = short_of_memory();
-    int code = first ? explain(run, makes, json) : static_cast<int>(Exit::success);
+    int code = first ? explain(run, in_stages, json) : static_cast<int>(Exit::success);
     if (!out_of_memory && ranks.all_failed()) return code;
     if (!first) {
       if (out_of_memory) std::this_thread::sleep_for(std::chrono::seconds(2));  // the first may be ending all
-      code = explain(run, makes, json);
+      code = explain(run, in_stages, json);
     }
     ranks.abort(code);
     // The destructors of a library whose threads could not start may crash.

@@ -33,9 +33,9 @@ int say(const Failure& failure, bool json);
 int say_interrupted(const std::filesystem::path& run, bool json);
 
 // Calls the command and returns its exit code, or explains its exception and returns the code for that. `run` is the
-// folder that the command reads or writes, and `makes` whether it goes through the stages of the run. Exceptions about
-// the command line pass.
-int guarded(const std::function<int()>& command, const std::filesystem::path& run, bool makes, const Ranks& ranks,
-            bool json);
+// folder that the command reads or writes, and `in_stages` becomes true when it goes through the stages of the run.
+// Exceptions about the command line pass.
+int guarded(const std::function<int()>& command, const std::filesystem::path& run, const bool& in_stages,
+            const Ranks& ranks, bool json);
 
 }  // namespace flymc

@@ -74,7 +74,9 @@ void add_fit(CLI::App& app, Asked& asked) {
     asked.command = [&asked, flags] {
       const Settings settings = flags->asked();
       const auto make = [&] { return flags->new_study(settings); };
-      return complete_study(made_by_first(asked.ranks, flags->out, make), flags->output, asked.ranks);
+      const Study made = made_by_first(asked.ranks, flags->out, make);
+      asked.in_stages = true;
+      return complete_study(made, flags->output, asked.ranks);
     };
   });
 }
@@ -93,6 +95,7 @@ void add_ingest(CLI::App& app, Asked& asked) {
     asked.command = [&asked, flags] {
       const Settings settings = flags->asked();
       const Study made = made_by_first(asked.ranks, flags->out, [&] { return flags->new_study(settings); });
+      asked.in_stages = true;
       const bool speaks = asked.ranks.rank() == 0;
       for (const Study::Part& part : made.parts()) {
         Progress progress(Progress::style_of(flags->output.quiet || !speaks), stop_requested);

@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
       if (asked.on_all_ranks) job.check(asked.expected_ranks);
       return asked.command();
     };
-    return guarded(command, asked.makes.empty() ? asked.run : asked.makes, asked.on_all_ranks, job, json);
+    return guarded(command, asked.makes.empty() ? asked.run : asked.makes, asked.in_stages, job, json);
   } catch (const CLI::ParseError& error) {
     if (!first) return Exit::success;
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version

@@ -39,7 +39,9 @@ void add_sample(CLI::App& app, Asked& asked) {
       };
       const Existing existing = given->overwrite ? Existing::replace : Existing::keep;
       const auto make = [&] { return Study::create_on(base, given->out, change, existing); };
-      return complete_study(made_by_first(asked.ranks, given->out, make), given->output, asked.ranks);
+      const Study made = made_by_first(asked.ranks, given->out, make);
+      asked.in_stages = true;
+      return complete_study(made, given->output, asked.ranks);
     };
   });
 }
@@ -53,7 +55,11 @@ void add_resume(CLI::App& app, Asked& asked) {
   resume.footer("Example:\n  flymc resume run");
   resume.callback([&asked, output] {
     asked.on_all_ranks = true;
-    asked.command = [&asked, output] { return complete_study(Study(asked.run), *output, asked.ranks); };
+    asked.command = [&asked, output] {
+      const Study study(asked.run);
+      asked.in_stages = true;
+      return complete_study(study, *output, asked.ranks);
+    };
   });
 }
 

@@ -17,6 +17,7 @@ struct Asked {
   std::string makes = {};             // the folder of the run that it makes; empty if it makes none
   std::function<int()> command = {};  // does it, and returns the exit code
   bool on_all_ranks = false;          // else the first rank does it alone
+  bool in_stages = false;             // whether the stages of the run have begun, so that its folder is this command's
   int expected_ranks = 0;             // 0: any number
 };
 
