@@ -45,6 +45,13 @@ std::string fixed(double x, int decimals) {
   return text;
 }
 
+// A number above a limit with three decimals, or with as many as show that it is.
+std::string beyond(double x, double limit) {
+  int decimals = 3;
+  while (decimals < 12 && std::stod(fixed(x, decimals)) <= limit) ++decimals;
+  return fixed(x, decimals);
+}
+
 using Cells = std::array<std::string, 10>;
 
 // Formats a probability: "5%" for 0.05.
@@ -219,8 +226,8 @@ std::vector<std::string> convergence_warnings(std::span<const ParameterSummary> 
   rule([](const auto& p) { return p.r_hat; }, enough_r_hat,
        [](const auto& p) {
          return std::isnan(p.r_hat) ? fmt::format("too few draws to tell whether '{}' has converged", p.name)
-                                    : fmt::format("chains have not met: R-hat of '{}' is {:.3f}, above {}", p.name,
-                                                  p.r_hat, enough_r_hat);
+                                    : fmt::format("chains disagree: R-hat of '{}' is {}, should be below {}", p.name,
+                                                  beyond(p.r_hat, enough_r_hat), enough_r_hat);
        });
   rule([](const auto& p) { return -std::min(p.ess_bulk, p.ess_tail); }, -ess,
        [&](const auto& p) {

@@ -112,6 +112,22 @@ TEST(Summary, LongNamesKeepBothEnds) {
   EXPECT_EQ(format_table({}), "parameter  mean  sd  median  5%  95%  mcse_mean  ess_bulk  ess_tail  r_hat\n");
 }
 
+// A number above the limit is never printed as the limit.
+TEST(Summary, WarningsShowByHowMuchALimitIsExceeded) {
+  ParameterSummary p{};
+  p.name = "x";
+  p.ess_bulk = p.ess_tail = 4000.0;
+  const auto said = [&](double r_hat) {
+    p.r_hat = r_hat;
+    return convergence_warnings({&p, 1}, 400.0);
+  };
+  EXPECT_EQ(said(1.01).size(), 0u);
+  const std::string wide = said(1.0534).at(0), close = said(1.010004).at(0);
+  EXPECT_EQ(wide, "chains disagree: R-hat of 'x' is 1.053, should be below 1.01 (1 of 1 coefficients)");
+  EXPECT_EQ(close, "chains disagree: R-hat of 'x' is 1.010004, should be below 1.01 (1 of 1 coefficients)");
+  EXPECT_NE(said(1.0103).at(0).find(" is 1.0103, "), std::string::npos);
+}
+
 // Effective sizes are proportional to the number of draws, and R-hat - 1 to its inverse.
 TEST(Summary, SaysHowManyDrawsShouldDo) {
   ParameterSummary good{};
