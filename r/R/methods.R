@@ -123,13 +123,19 @@ as.data.frame.flymc_summary <- function(x, ...) {
 #' Means and covariances of the coefficients
 #'
 #' Posterior means and covariances of the coefficients of a fit, without residual scales, shapes, cut points and the scales
-#' of effects of groups. For a softmax they are differences from the reference class.
+#' of effects of groups. For a softmax they are differences from the reference class. If the formula has groups, `coef()`
+#' has each group's own coefficients, as in lme4 and brms, and [fixef()][fixef.flymc_fit()] those of the average group.
 #'
 #' @param object A fit by [flymc()].
+#' @param interval The probability inside the interval of a group's coefficient.
 #' @param ... Not used.
-#' @return A vector of means, and a matrix of covariances.
+#' @return A vector of means, and a matrix of covariances. With groups `coef()` returns a list with an array for each factor,
+#'   by group, number and coefficient: `coef(fit)$hospital[, "Estimate", "intercept"]`.
 #' @export
-coef.flymc_fit <- function(object, ...) {
+coef.flymc_fit <- function(object, interval = 0.95, ...) {
+  if (has_effects(object)) {
+    return(by_part(groups_json(object, interval = interval, coefficients = TRUE), effects_arrays))
+  }
   means <- vapply(object$report$parameters, `[[`, 0, "mean")
   names(means) <- vapply(object$report$parameters, `[[`, "", "name")
   means[is_coefficient(object)]

@@ -61,8 +61,8 @@ test_that("the grammar is that of the command", {
 })
 
 test_that("methods are of coefficients, and the summary has the scales", {
-  expect_named(coef(fit), c("intercept", "x", "z"))
-  expect_identical(rownames(confint(fit)), names(coef(fit)))
+  expect_identical(rownames(fixef(fit)), c("intercept", "x", "z"))
+  expect_identical(rownames(confint(fit)), rownames(fixef(fit)))
   expect_identical(dim(vcov(fit)), c(3L, 3L))
   expect_identical(is.na(summary(fit, ratios = TRUE)$odds_ratio), rep(c(FALSE, TRUE), 3:4))
   times <- quick(time ~ x + (1 | origin), family = gaussian())
@@ -120,4 +120,64 @@ test_that("effects of single groups are a data frame", {
   expect_identical(carriers$group, c("a", "b", "c", "d"))
   expect_true(all(carriers$lower > effects$lower[effects$factor == "carrier"]))
   expect_error(flymc_groups(fit, "orign"), "did you mean 'origin'")
+})
+
+test_that("ranef, coef and fixef have the shapes of brms", {
+  effects <- flymc_groups(fit, interval = 0.95)
+  random <- ranef(fit)
+  expect_named(random, c("origin", "carrier"))
+  expect_identical(dim(random$origin), c(12L, 4L, 2L))
+  expect_identical(dimnames(random$carrier), list(c("a", "b", "c", "d"), c("Estimate", "Est.Error", "Q2.5", "Q97.5"), "intercept"))
+  slopes <- effects[effects$effect == "z", ]
+  expect_identical(unname(random$origin[slopes$group, "Q97.5", "z"]), slopes$upper)
+  # lme4's and nlme's generics are the same functions.
+  expect_identical(nlme::ranef(fit), random)
+  skip_if_not_installed("lme4")
+  expect_identical(lme4::ranef(fit), random)
+  expect_identical(lme4::fixef(fit), fixef(fit))
+})
+
+test_that("a group's own coefficients are sums by draw", {
+  own <- flymc_groups(fit, coefficients = TRUE, interval = 0.5)
+  expect_identical(unname(coef(fit, interval = 0.5)$carrier[, "Q25", "intercept"]), own$lower[own$factor == "carrier"])
+  expect_equal(unname(coef(fit)$origin[, "Estimate", "z"] - ranef(fit)$origin[, "Estimate", "z"]),
+               rep(fixef(fit)["z", "Estimate"], 12), tolerance = 1e-6)
+  expect_equal(fixef(fit)[, "Estimate"], colMeans(as_draws_matrix(fit))[c("intercept", "x", "z")], tolerance = 1e-8)
+})
+
+test_that("VarCorr has covariances, and shares of the variance", {
+  draws <- as_draws_matrix(fit)
+  sd <- draws[, "sd(origin, intercept)"]
+  slope <- draws[, "sd(origin, z)"]
+  cor <- draws[, "cor(origin, intercept, z)"]
+  parts <- VarCorr(fit)
+  expect_named(parts, c("origin", "carrier"))
+  expect_equal(parts$origin$sd[["intercept", "Estimate"]], mean(sd), tolerance = 1e-8)
+  expect_equal(parts$origin$cov[["z", "Estimate", "intercept"]], mean(sd * slope * cor), tolerance = 1e-8)
+  expect_equal(parts$origin$cov[["z", "Estimate", "z"]], mean(slope^2), tolerance = 1e-8)
+  expect_equal(unname(parts$origin$cor["z", , "z"]), c(1, 0, 1, 1))
+  expect_equal(parts$origin$cor[["intercept", "Q97.5", "z"]], unname(quantile(cor, 0.975)), tolerance = 1e-8)
+  share <- sd^2 / (sd^2 + draws[, "sd(carrier)"]^2 + pi^2 / 3)
+  expect_equal(parts$origin$icc[, "Estimate"], mean(share), tolerance = 1e-8)
+  expect_output(print(parts), "icc\\(origin\\).*the residual variance is pi\\^2 / 3")
+  table <- as.data.frame(parts)
+  expect_named(table, c("grp", "var1", "var2", "vcov", "sdcor"))
+  expect_identical(table$var2, c(NA, NA, "z", NA))
+  expect_equal(table$vcov[3], mean(sd * slope * cor), tolerance = 1e-8)
+  times <- quick(time ~ x + (1 | origin), family = gaussian())
+  expect_equal(VarCorr(times)$residual__$sd[, "Estimate"], mean(as_draws_matrix(times)[, "sigma"]), tolerance = 1e-8)
+  expect_identical(as.data.frame(VarCorr(times))$grp, c("origin", "Residual"))
+})
+
+test_that("fits without groups and of several parts have these methods", {
+  plain <- quick(y ~ x)
+  expect_error(ranef(plain), "has no groups")
+  expect_error(VarCorr(plain), "has no groups")
+  expect_identical(fixef(plain)[, "Estimate"], coef(plain))
+  hurdle <- quick(visits ~ (1 | origin), d, family = "hurdle_poisson")
+  expect_named(ranef(hurdle), c("zero", "count"))
+  expect_identical(dim(coef(hurdle)$count$origin), c(12L, 4L, 1L))
+  expect_null(VarCorr(hurdle)$count$origin$icc)
+  expect_output(print(VarCorr(hurdle)$count), "depends on its mean")
+  expect_identical(nrow(fixef(hurdle)$zero), 1L)
 })
