@@ -107,8 +107,19 @@ class Run:
     def write_draws(self, out: str, reference_class: str = '') -> None:
         """The draws of what the summary has, as a Parquet file."""
 
-    def write_group_effects(self, out: str, factor: str, interval: float) -> None:
-        """The effects of the groups, as a Parquet or CSV file."""
+    def write_group_effects(self, out: str, factor: str, interval: float, coefficients: bool) -> None:
+        """The effects of the groups, or their own coefficients, as a Parquet or CSV file."""
+
+    def variance_components(self, interval: float) -> str:
+        """Variances, correlations and shares of the variance, as JSON."""
+
+    def group_pictures(self, factor: str, interval: float, lines: int) -> str:
+        """What plots of the effects show, as JSON."""
+
+    def group_names(self) -> list[tuple[str, str, list[str], list[str]]]:
+        """
+        For each column of effects.arrow: its name, the factor, the effects of each group, and the groups.
+        """
 
     def log_likelihood(self, rows: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """A row per draw, a column per row of the table."""

@@ -27,15 +27,28 @@ class LogLikelihood:
     replicated: np.ndarray | None = None
 
 
+@dataclass
+class Effects:
+    """Draws of the effects of a factor's groups, (chain, draw, group, effect)."""
+
+    term: str  # as in the formula: 1 + age | hospital
+    factor: str
+    groups: Sequence[str]
+    effects: Sequence[str]
+    draws: np.ndarray  # the numbers of the draws that are kept
+    values: np.ndarray
+
+
 def inference_data(
     posterior: Mapping[str, np.ndarray],
     names: Sequence[str],
     statistics: Mapping[str, np.ndarray],
     log_likelihood: LogLikelihood | None,
     version: str,
+    effects: Sequence[Effects] = (),
 ) -> Any:
-    """Returns variables of the posterior, (chain, draw, coefficient) each, statistics of the sampler, and the input of
-    `loo`."""
+    """Returns variables of the posterior, (chain, draw, coefficient) each, statistics of the sampler, the input of
+    `loo`, and the effects of groups."""
     try:
         import arviz  # noqa: F401
         import xarray
@@ -46,7 +59,7 @@ def inference_data(
     coordinates = {"chain": np.arange(chains), "draw": np.arange(draws)}
     attributes = {"inference_library": "flymc", "inference_library_version": version}
 
-    def dataset(variables: dict[str, Any], **extra: Any) -> Any:
+    def dataset(variables: dict[str, Any], /, **extra: Any) -> Any:
         return xarray.Dataset(variables, coords={**coordinates, **extra}, attrs=attributes)
 
     groups = {
@@ -56,6 +69,13 @@ def inference_data(
         ),
         "sample_stats": dataset({name: (("chain", "draw"), values) for name, values in statistics.items()}),
     }
+    if effects:
+        variables, of_effects = _effect_variables(effects)
+        if len(effects[0].draws) == draws:
+            groups["posterior"] = groups["posterior"].assign_coords(of_effects).assign(variables)
+        else:
+            # One group has one coordinate of draws. ArviZ's functions take the group's name, and xarray aligns the two.
+            groups["effects"] = dataset(variables, **of_effects, draw=effects[0].draws)
     if (of := log_likelihood) is not None:
 
         def of_rows(values: np.ndarray) -> Any:
@@ -74,6 +94,27 @@ def inference_data(
             observed = xarray.Dataset({of.target: (("row",), of.observed)}, coords={"row": of.rows})
             groups["observed_data"] = observed.assign_attrs(groups["posterior_predictive"].attrs)
     return _in_groups(groups)
+
+
+def _effect_variables(effects: Sequence[Effects]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Returns a variable for each term, and the coordinates of its dimensions: the groups, and a group's effects."""
+    variables: dict[str, Any] = {}
+    coordinates: dict[str, Any] = {}
+
+    def dimension(name: str, labels: Sequence[str]) -> str:
+        while name in ("chain", "draw", "coefficient", "row", "theta") or coordinates.get(name, labels) != labels:
+            name += "_"
+        coordinates[name] = labels
+        return name
+
+    for own in effects:
+        of_group = dimension(own.factor, list(own.groups))
+        if len(own.effects) == 1:
+            variables[own.term] = (("chain", "draw", of_group), own.values[..., 0])
+        else:
+            dimensions = ("chain", "draw", of_group, dimension(f"{own.factor}_effect", list(own.effects)))
+            variables[own.term] = (dimensions, own.values)
+    return variables, coordinates
 
 
 def plot(kind: str, theta: np.ndarray, names: Sequence[str], settings: Mapping[str, Any]) -> Any:

@@ -51,6 +51,9 @@ def summary_html(report: dict[str, Any]) -> str:
         lines.append(f"<tr>{name}{numbers}</tr>")
     rows = report.get("table_rows", report["rows"])
     said = [f"{len(report['chains'])} chains of {report['draws']} draws from {rows} rows"]
+    if "groups" in report:
+        factors = {term["factor"]: term["groups"] for term in report["groups"]["terms"]}
+        said.append("groups: " + ", ".join(f"{html.escape(name)} ({count} groups)" for name, count in factors.items()))
     said += [f"<strong>warning:</strong> {html.escape(warning)}" for warning in report["warnings"]]
     head = "".join(f"<th>{name}</th>" for name in ["", *heads])
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"

@@ -19,6 +19,7 @@ from . import _core, tables
 from .auditing import Audit, audit_of
 from .checking import Check, check_of
 from .for_arviz import LogLikelihood, inference_data
+from .groups import Groups
 from .settings import words
 from .study import Study
 
@@ -32,7 +33,7 @@ STATISTICS = {
 }
 
 
-class Posterior(Study):
+class Posterior(Groups, Study):
     """The draws of a run. The base class of `Fit`, which has the folder of the run and what becomes of it."""
 
     _report: dict[str, Any]
@@ -162,7 +163,14 @@ class Posterior(Study):
             raise _core.InputError(_NO_LAPLACE)
         return _frame(report, [{"mean": mean, "sd": sd} for mean, sd in zip(means, sds, strict=True)])
 
-    def to_arviz(self, log_likelihood_rows: int | None = None, seed: int = 0, *, reference_class: Any = None) -> Any:
+    def to_arviz(
+        self,
+        log_likelihood_rows: int | None = None,
+        seed: int = 0,
+        *,
+        reference_class: Any = None,
+        effects: bool | None = None,
+    ) -> Any:
         """For ArviZ: an InferenceData before ArviZ 1, a DataTree of the same groups since.
 
         The posterior is `theta(chain, draw, coefficient)`, as in the command's export: for a softmax the differences
@@ -172,6 +180,12 @@ class Posterior(Study):
         (classes by their number, successes as shares of the trials), and `posterior_predictive` a target of each row under
         each draw, so that `arviz.plot_ppc` and `arviz.plot_loo_pit` work. A censored row has no observed time, so a fit
         with `event` lacks these two groups.
+
+        The effects of groups are variables named by their terms, `1 + age | hospital`, with a dimension for the groups
+        (`hospital`, whose coordinates are their names) and, if a group has several effects, one for these
+        (`hospital_effect`). They are in `posterior`; if the run keeps only every m-th draw of them, they are in a group
+        `effects` with these draws. `effects=False` leaves them out; so does the default, with a warning, if there are more
+        than 2^26 numbers, and True includes them.
 
         Rows are chosen as by `Fit.loo`, so fits of one table have the same sample. The result of `arviz.loo` is for this
         sample: multiplied by rows / sample it estimates that of the table, but `Fit.loo` is a better estimate. The
@@ -193,30 +207,17 @@ class Posterior(Study):
             if not any(self.settings["event"]):
                 observed, drawn = self._run.replicate(rows, seed)
                 likelihood.observed, likelihood.replicated = np.asarray(observed), drawn.reshape(shape)
-        return inference_data({"theta": theta}, names, {name: self._statistic(name) for name in STATISTICS}, likelihood, _core.version)
+        return inference_data({"theta": theta}, names, {name: self._statistic(name) for name in STATISTICS}, likelihood, _core.version, self._effects(effects))
 
     def _rows_of_likelihood(self, asked: int | None) -> int:
         """How many rows `to_arviz` gives log likelihoods of. Those of models with groups are not computed."""
         if asked is not None:
             return asked
-        return 0 if any(parameter["kind"] == "sd" for parameter in self._report["parameters"]) else 1000
+        return 0 if self._has_groups else 1000
 
     def _statistic(self, name: str) -> np.ndarray:
         """A statistic of the sampler as (chain, draw)."""
         return self.draws[STATISTICS[name]].to_numpy().reshape(len(self._report["chains"]), -1)
-
-    def group_effects(self, factor: str | None = None, interval: float = 0.9) -> pa.Table:
-        """The effects of single groups, such as those of `(1 + age | hospital)`: a row for each effect of each group.
-
-        The columns are `factor`, `group`, `effect`, `mean`, `sd`, `median`, `lower`, `upper`, `mcse_mean`, `ess_bulk`,
-        `ess_tail` and `r_hat`. With `factor` they are those of its groups alone. See docs/groups.md.
-        """
-        from pyarrow import parquet
-
-        with tempfile.TemporaryDirectory(prefix="flymc-") as folder:
-            out = pathlib.Path(folder) / "effects.parquet"
-            self._run.write_group_effects(str(out), factor or "", float(interval))
-            return parquet.read_table(out)
 
     def check(self, rows: int = 10_000, draws: int = 500, seed: int = 0) -> Check:
         """Predictive checks: whether the rows look like those that the model draws. See docs/reference.md, "The check".

@@ -35,8 +35,14 @@ void bind_run(nb::module_& m) {
       .def("check_draws", &Run::check_draws, Free(), "Raises InputError if draws.parquet does not belong to this run.")
       .def("write_draws", &Run::write_draws, "out"_a, "reference_class"_a = "", Free(),
            "The draws of what the summary has, as a Parquet file.")
-      .def("write_group_effects", &Run::write_group_effects, "out"_a, "factor"_a, "interval"_a, Free(),
-           "The effects of the groups, as a Parquet or CSV file.")
+      .def("write_group_effects", &Run::write_group_effects, "out"_a, "factor"_a, "interval"_a, "coefficients"_a,
+           Free(), "The effects of the groups, or their own coefficients, as a Parquet or CSV file.")
+      .def("variance_components", &Run::variance_components, "interval"_a, Free(),
+           "Variances, correlations and shares of the variance, as JSON.")
+      .def("group_pictures", &Run::group_pictures, "factor"_a, "interval"_a, "lines"_a, Free(),
+           "What plots of the effects show, as JSON.")
+      .def("group_names", &Run::group_names, Free(),
+           "For each column of effects.arrow: its name, the factor, the effects of each group, and the groups.")
       .def(
           "log_likelihood",
           [](const Run& run, const std::vector<RowId>& rows) {

@@ -22,7 +22,9 @@
 #include "flymc/run/files/folder/report.hpp"
 #include "flymc/run/files/folder/run_draws.hpp"
 #include "flymc/run/files/reading/group_effects.hpp"
+#include "flymc/run/files/reading/group_pictures.hpp"
 #include "flymc/run/files/reading/reported_draws.hpp"
+#include "flymc/run/files/reading/variance_components.hpp"
 #include "flymc/run/files/stages/copies.hpp"
 #include "flymc/run/files/stages/run.hpp"
 #include "flymc/run/files/study/study.hpp"
@@ -125,8 +127,23 @@ class Run {
     return json ? to_json(summary, report) : shown(summary.text("`Fit.summary()` has all"));
   }
   void check_draws() const { draws_of(directory_, read_report(directory_)); }
-  void write_group_effects(const std::string& out, const std::string& factor, double interval) const {
-    flymc::write_group_effects(group_effects(directory_, {.factor = factor, .interval = interval}), out);
+  void write_group_effects(const std::string& out, const std::string& factor, double interval,
+                           bool coefficients) const {
+    flymc::write_group_effects(
+        group_effects(directory_, {.factor = factor, .interval = interval, .coefficients = coefficients}), out);
+  }
+  std::string variance_components(double interval) const {
+    return to_json(flymc::variance_components(directory_, interval));
+  }
+  std::string group_pictures(const std::string& factor, double interval, std::size_t lines) const {
+    return to_json(flymc::group_pictures(directory_, {.factor = factor, .interval = interval, .most_lines = lines}));
+  }
+  using GroupNames = std::tuple<std::string, std::string, std::vector<std::string>, std::vector<std::string>>;
+  std::vector<GroupNames> group_names() const {
+    std::vector<GroupNames> out;
+    for (const NamedEffects& own : named_effects(directory_))
+      out.emplace_back(own.column, own.factor, own.effects, own.groups);
+    return out;
   }
   void write_draws(const std::string& out, const std::string& reference_class) const {
     const RunReport report = read_report(directory_);

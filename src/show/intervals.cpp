@@ -20,6 +20,8 @@ std::string picture(const IntervalLine& line, const Scale& x, const std::vector<
   if (zero) svg.line(x(0.0), 0.0, x(0.0), high, "reference");
   if (std::isfinite(line.lower) && std::isfinite(line.upper))
     svg.line(x(line.lower), 10.0, x(line.upper), 10.0, line.marked ? "interval noticed" : "interval");
+  if (std::isfinite(line.inner_lower) && std::isfinite(line.inner_upper))
+    svg.line(x(line.inner_lower), 10.0, x(line.inner_upper), 10.0, "inner");
   if (std::isfinite(line.other)) svg.line(x(line.other), 4.0, x(line.other), 16.0, "mark");
   // A line of zero length with round ends is drawn as a dot, which stays round when the picture is stretched.
   if (std::isfinite(line.point))

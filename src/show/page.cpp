@@ -64,6 +64,7 @@ svg .grid { stroke: var(--rule); stroke-width: 1; } svg .axis { stroke: var(--so
 svg .tick { fill: var(--soft); font-size: 11px; }
 svg .reference { stroke: var(--soft); stroke-width: 1; stroke-dasharray: 4 3; }
 svg .interval { stroke: var(--main); stroke-width: 2; } svg .interval.noticed { stroke: var(--alarm); }
+svg .inner { stroke: var(--main); stroke-width: 5; }
 svg .point { stroke: var(--main); stroke-width: 8; stroke-linecap: round; } svg .point.noticed { stroke: var(--alarm); }
 svg .dot { fill: var(--main); } svg .dot.noticed { fill: var(--alarm); }
 svg .bar { fill: var(--fill); } svg .bar.noticed { fill: var(--alarm-fill); }

@@ -1,6 +1,7 @@
 // Intervals below each other, with their names and numbers: a forest plot as lines of a page, which fits any width.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ struct IntervalLine {
   bool marked = false;  // drawn in the highlight colour
   // Another number to compare with, drawn as a thin mark; NaN: none.
   double other;
+  // The ends of an inner interval, drawn thicker; NaN: none.
+  double inner_lower = std::numeric_limits<double>::quiet_NaN(), inner_upper = inner_lower;
 };
 
 // The axis runs from the smallest to the largest end, and includes 0 if it is near; `zero` draws a line at 0.

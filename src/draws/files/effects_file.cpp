@@ -166,6 +166,15 @@ EffectsFile::EffectsFile(const std::vector<fs::path>& parts, const EffectsColumn
 
 std::int64_t EffectsFile::draws() const { return state_->draws; }
 
+std::vector<KeptDraws> EffectsFile::kept() const {
+  std::vector<KeptDraws> out(state_->chains.size());
+  for (const auto& [number, place] : state_->chains) out[place].chain = number;
+  for (const State::Batch& batch : state_->batches)
+    for (std::int64_t i = 0; i < batch.rows->num_rows(); ++i)
+      out[state_->chains.at(state_->chains_of(batch)[i])].draws.push_back(state_->draws_of(batch)[i]);
+  return out;
+}
+
 void EffectsFile::check_draws(std::int32_t chain, std::int64_t m) const {
   std::int64_t next = 0;
   for (const State::Batch& batch : state_->batches)

@@ -75,13 +75,14 @@ std::string report_page(const RunDirectory& run, const ReportPageOptions& option
                     draws, card,   run.rows_files().empty() ? std::nullopt : std::optional(encoding_of(run))};
   Checked check = checked(run);
   std::string body = model_section(shown) + warnings_box(summary, check);
-  const std::string laplace = laplace_section(shown);
+  const std::string groups = groups_section(shown), laplace = laplace_section(shown);
   body += fmt::format(
-      "<nav><a href=\"#coefficients\">Coefficients</a>{}<a href=\"#check\">Predictive check</a><a "
+      "<nav><a href=\"#coefficients\">Coefficients</a>{}{}<a href=\"#check\">Predictive check</a><a "
       "href=\"#chains\">Chains</a><a "
       "href=\"#cost\">What it took</a><a href=\"#settings\">To repeat it</a></nav>\n",
+      groups.empty() ? "" : "<a href=\"#groups\">Groups</a>",
       laplace.empty() ? "" : "<a href=\"#laplace\">Laplace</a>");
-  body += coefficients_section(shown) + laplace;
+  body += coefficients_section(shown) + groups + laplace;
   body += "<h2 id=\"check\">Predictive check</h2>\n";
   body += check.found ? check_section(*check.found)
                       : fmt::format("<p>There is none: {}</p>\n", escaped(options.spell(check.why_not) + "."));

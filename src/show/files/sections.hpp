@@ -30,6 +30,8 @@ std::string with_commas(std::int64_t number);
 
 std::string model_section(const Shown& of);
 std::string coefficients_section(const Shown& of);
+// Empty without groups.
+std::string groups_section(const Shown& of);
 std::string laplace_section(const Shown& of);
 std::string chains_section(const Shown& of);
 std::string cost_section(const Shown& of);

@@ -52,6 +52,12 @@ TEST_F(EffectsFileTest, HasWhatWasWritten) {
     EXPECT_EQ(towns[1][0][4999], number(0, 4999, 299));
     EXPECT_EQ(towns[0][1][45], number(3, 45, 298));
     EXPECT_EQ(file.read(1, 6, 1)[0][1][0], number(3, 0, 306));
+    const auto kept = file.kept();
+    ASSERT_EQ(kept.size(), 2u);
+    EXPECT_EQ(kept[0].chain, 0);
+    EXPECT_EQ(kept[0].draws.size(), 5000u);
+    EXPECT_EQ(kept[1].chain, 3);
+    EXPECT_EQ(kept[1].draws.back(), 49);
   }
 }
 

@@ -38,6 +38,12 @@ class EffectsWriter {
   std::unique_ptr<State> state_;
 };
 
+// Which draws of a chain have effects in a file.
+struct KeptDraws {
+  std::int32_t chain = 0;
+  std::vector<std::int64_t> draws = {};
+};
+
 // A file of effects, or several of them that follow each other. It is mapped, and not read as a whole.
 class EffectsFile {
  public:
@@ -45,6 +51,8 @@ class EffectsFile {
   EffectsFile(const std::vector<std::filesystem::path>& parts, const EffectsColumns& columns);
 
   std::int64_t draws() const;
+  // For each chain, in the order of read().
+  std::vector<KeptDraws> kept() const;
   // Throws DamagedDraws unless these are the draws 0, m, 2 m, ... of one chain.
   void check_draws(std::int32_t chain, std::int64_t m) const;
   // The draws of numbers first, first + 1, ... of a column: for each number its chains, in the order of the file. Throws

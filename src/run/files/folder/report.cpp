@@ -16,6 +16,7 @@
 #include "flymc/run/files/folder/run_directory.hpp"
 #include "flymc/run/files/folder/run_draws.hpp"
 #include "flymc/run/files/settings/families.hpp"
+#include "groups_json.hpp"
 
 namespace flymc {
 
@@ -46,6 +47,7 @@ std::string to_json(const RunReport& report) {
                         {"laplace_sd_of_others", report.laplace_sd_of_others},
                         {"chains", ordered_json::array()}};
   if (!report.effects_checksum.empty()) value["effects_checksum"] = report.effects_checksum;
+  if (!report.groups.empty()) value["groups"] = groups_json(report);
   for (const ChainReport& chain : report.chains)
     value["chains"].push_back(ordered_json::parse(nlohmann::json(chain).dump()));
   return value.dump(2) + "\n";
@@ -113,6 +115,7 @@ RunReport read_report(const RunDirectory& directory) {
     report.fingerprint = value.value("fingerprint", "");
     report.draws_checksum = value.value("draws_checksum", "");
     report.effects_checksum = value.value("effects_checksum", "");
+    if (value.contains("groups")) read_groups(value["groups"], report);
     value.at("dropped").get_to(report.dropped);
     value.at("classes").get_to(report.classes);
     value.at("anchor_queries").get_to(report.anchor_queries);

@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "effect_draws.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
@@ -20,49 +23,27 @@
 #include "flymc/draws/files/effects_file.hpp"
 #include "flymc/run/files/folder/report.hpp"
 #include "flymc/run/files/folder/run_draws.hpp"
-#include "flymc/run/files/reading/run_rows.hpp"
 #include "flymc/run/files/settings/group_settings.hpp"
+#include "summary_columns.hpp"
 
 namespace flymc {
 
-namespace fs = std::filesystem;
-
-namespace {
-
-// The file of effects, which must be the one that the report names.
-EffectsFile effects_of(const RunDirectory& run, const Encoding& encoding) {
-  const RunReport report = read_report(run);
-  const fs::path path = run.effects();
-  if (!fs::exists(path))
-    throw InputError(fmt::format("{}: the file of the groups' effects is missing; draw again ({})", path.string(),
-                                 mention_action("sample", run.path().string())));
-  if (draws_checksum(path) != report.effects_checksum)
-    throw DamagedDraws(fmt::format(
-        "{}: these are not the effects that the run ended with, by their checksum in report.json; put those "
-        "back, or draw again ({})",
-        path.string(), mention_action("sample", run.path().string())));
-  return EffectsFile({path}, effects_columns(encoding));
-}
-
-void check_factor(const Encoding& encoding, const std::string& factor) {
-  std::vector<std::string> known;
-  for (const EncodedFactor& own : encoding.factors()) known.push_back(own.name);
-  if (!factor.empty() && std::ranges::find(known, factor) == known.end())
-    throw InputError(fmt::format("{}: there are no groups of '{}'{}", mention("factor"), on_one_line(factor),
-                                 did_you_mean(factor, known)));
-}
-
-}  // namespace
-
-std::vector<GroupEffect> group_effects(const RunDirectory& run, const GroupsOptions& options) {
+void check(const GroupsOptions& options, const Encoding& encoding) {
   if (!(options.interval > 0.0 && options.interval < 1.0))
     throw InputError(fmt::format("{} must lie between 0 and 1, not {}", mention("interval"), options.interval));
-  if (!has_groups(run.settings()))
-    throw InputError(
-        fmt::format("{}: the formula of this run has no groups, such as (1 | carrier)", run.path().string()));
-  const Encoding encoding = encoding_of(run);
-  check_factor(encoding, options.factor);
+  std::vector<std::string> known;
+  for (const EncodedFactor& own : encoding.factors()) known.push_back(own.name);
+  if (!options.factor.empty() && std::ranges::find(known, options.factor) == known.end())
+    throw InputError(fmt::format("{}: there are no groups of '{}'{}", mention("factor"), on_one_line(options.factor),
+                                 did_you_mean(options.factor, known)));
+}
+
+std::vector<GroupEffect> group_effects(const RunDirectory& run, const GroupsOptions& options) {
+  const Encoding encoding = encoding_of_groups(run);
+  check(options, encoding);
   const EffectsFile file = effects_of(run, encoding);
+  std::optional<DrawsFile> parameters;
+  if (options.coefficients) parameters.emplace(draws_of(run, read_report(run)));
   const Threads threads(options.threads);
   constexpr Index most_numbers = Index{1} << 22;
   const Index together = std::max<Index>(1, most_numbers / std::max<std::int64_t>(1, file.draws()));
@@ -74,21 +55,42 @@ std::vector<GroupEffect> group_effects(const RunDirectory& run, const GroupsOpti
     const bool alone = names == std::vector<std::string>{"intercept"};
     const auto width = static_cast<Index>(names.size());
     const Index numbers = width * static_cast<Index>(factor.groups(encoding.columns()));
+    std::vector<std::vector<std::vector<double>>> shared;  // the coefficients of all groups
+    for (std::size_t j = 0; options.coefficients && j < names.size(); ++j)
+      shared.push_back(parameter_at(*parameters, names[j], file.kept()));
     const std::size_t begin = out.size();
     out.resize(begin + static_cast<std::size_t>(numbers));
     for (Index first = 0; first < numbers; first += together) {
-      const auto draws = file.read(of, first, std::min(together, numbers - first));
+      auto draws = file.read(of, first, std::min(together, numbers - first));
       threads.run(draws.size(), [&](std::size_t i) {
         const Index at = first + static_cast<Index>(i);
         GroupEffect& own = out[begin + static_cast<std::size_t>(at)];
         own.factor = factor.name;
         own.group = factor.group_name(encoding.columns(), static_cast<Group>(at / width));
         own.effect = names[static_cast<std::size_t>(at % width)];
+        if (options.coefficients)
+          for (std::size_t c = 0; c < draws[i].size(); ++c)
+            std::ranges::transform(draws[i][c], shared[static_cast<std::size_t>(at % width)][c], draws[i][c].begin(),
+                                   std::plus<>());
         own.summary = summarise(alone ? fmt::format("{}[{}]", own.factor, own.group)
                                       : fmt::format("{}[{}, {}]", own.factor, own.group, own.effect),
                                 draws[i], options.interval);
       });
     }
+  }
+  return out;
+}
+
+std::vector<NamedEffects> named_effects(const RunDirectory& run) {
+  const Encoding encoding = encoding_of_groups(run);
+  effects_of(run, encoding);  // refuses effects of another run
+  const EffectsColumns columns = effects_columns(encoding);
+  std::vector<NamedEffects> out;
+  for (std::size_t of = 0; of < columns.size(); ++of) {
+    const EncodedFactor& factor = encoding.factors()[encoding.effects()[of].factor];
+    NamedEffects& own = out.emplace_back(NamedEffects{columns[of].first, factor.name, effect_names(encoding, of), {}});
+    for (Group g = 0; g < factor.groups(encoding.columns()); ++g)
+      own.groups.push_back(factor.group_name(encoding.columns(), g));
   }
   return out;
 }
@@ -114,20 +116,6 @@ EffectsWorth worth_of_effects(const RunDirectory& run, const Encoding& encoding,
   return out;
 }
 
-namespace {
-
-struct Column {
-  const char* name;
-  double ParameterSummary::*value;
-};
-constexpr Column columns[] = {{"mean", &ParameterSummary::mean},         {"sd", &ParameterSummary::sd},
-                              {"median", &ParameterSummary::median},     {"lower", &ParameterSummary::lower},
-                              {"upper", &ParameterSummary::upper},       {"mcse_mean", &ParameterSummary::mcse_mean},
-                              {"ess_bulk", &ParameterSummary::ess_bulk}, {"ess_tail", &ParameterSummary::ess_tail},
-                              {"r_hat", &ParameterSummary::r_hat}};
-
-}  // namespace
-
 void write_group_effects(const std::vector<GroupEffect>& effects, const std::string& out) {
   const std::string extension = extension_of(out);
   if (extension != ".csv" && extension != ".parquet")
@@ -147,7 +135,7 @@ void write_group_effects(const std::vector<GroupEffect>& effects, const std::str
   add("factor", arrow::utf8(), arrow::StringBuilder(), [](const GroupEffect& own) { return own.factor; });
   add("group", arrow::utf8(), arrow::StringBuilder(), [](const GroupEffect& own) { return own.group; });
   add("effect", arrow::utf8(), arrow::StringBuilder(), [](const GroupEffect& own) { return own.effect; });
-  for (const Column& column : columns)
+  for (const SummaryColumn& column : summary_columns)
     add(column.name, arrow::float64(), arrow::DoubleBuilder(),
         [&](const GroupEffect& own) { return own.summary.*column.value; });
   const auto table = arrow::Table::Make(arrow::schema(fields), arrays);
@@ -164,10 +152,7 @@ std::string to_json(const std::vector<GroupEffect>& effects, double interval) {
   for (const GroupEffect& own : effects) {
     ordered_json& entry = out["effects"].emplace_back(
         ordered_json{{"name", own.summary.name}, {"factor", own.factor}, {"group", own.group}, {"effect", own.effect}});
-    for (const Column& column : columns) {
-      const double value = own.summary.*column.value;
-      entry[column.name] = std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
-    }
+    add_numbers(own.summary, entry);
   }
   return out.dump(2) + "\n";
 }

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
@@ -32,13 +34,23 @@ Ratio ratio(const std::string& name, const std::string& of) {
 const Ratio odds_ratio = ratio("odds ratio", "the odds"), rate_ratio = ratio("rate ratio", "the rate"),
             time_ratio = ratio("time ratio", "the typical time"), ratio_of_means = ratio("ratio of means", "the mean");
 
-FamilyCard survival(const char* name, decltype(FamilyCard::make) make) {
+constexpr double pi = std::numbers::pi;
+const ResidualVariance of_logistic = {[](const Settings&) { return pi * pi / 3.0; },
+                                      "pi^2 / 3, that of the standard logistic distribution"},
+                       of_normal = {[](const Settings&) { return 1.0; }, "1, that of the standard normal distribution"},
+                       of_gumbel = {[](const Settings&) { return pi * pi / 6.0; },
+                                    "pi^2 / 6, that of the Gumbel distribution"};
+// The same, for a drawn or given scale.
+ResidualVariance scaled(const ResidualVariance& of, const char* words) { return {of.value, words}; }
+
+FamilyCard survival(const char* name, const ResidualVariance& residual_variance, decltype(FamilyCard::make) make) {
   return {.name = name,
           .target = TargetKind::number,
           .ratio = time_ratio,
           .in_units_of_target = true,
           .scale = true,
           .times = true,
+          .residual_variance = residual_variance,
           .make = make};
 }
 
@@ -50,6 +62,7 @@ const std::vector<FamilyCard>& all_families() {
       {.name = "logistic",
        .target = TargetKind::two_classes,
        .ratio = odds_ratio,
+       .residual_variance = of_logistic,
        .make = [](const Settings&, int, Prior prior,
                   const AboutTarget&) { return Model(Logistic{}, std::move(prior)); }},
       {.name = "softmax",
@@ -70,6 +83,7 @@ const std::vector<FamilyCard>& all_families() {
        .parameters = {{"sigma", &Settings::sigma}},
        .in_units_of_target = true,
        .scale = true,
+       .residual_variance = scaled(of_normal, "sigma^2"),
        .make =
            [](const Settings& s, int, Prior prior, const AboutTarget& about) {
              return about.scaled ? Model(Residual(Gaussian(1.0)), prior, *about.scaled)
@@ -80,29 +94,40 @@ const std::vector<FamilyCard>& all_families() {
        .parameters = {{"nu", &Settings::nu}, {"sigma", &Settings::sigma}},
        .in_units_of_target = true,
        .scale = true,
+       .residual_variance = {[](const Settings& s) { return s.nu > 2.0 ? s.nu / (s.nu - 2.0) : HUGE_VAL; },
+                             "sigma^2 nu / (nu - 2)"},
        .make =
            [](const Settings& s, int, Prior prior, const AboutTarget& about) {
              return about.scaled ? Model(Residual(StudentT(s.nu, 1.0)), prior, *about.scaled)
                                  : Model(StudentT(s.nu, s.sigma), std::move(prior));
            }},
-      survival("weibull", [](const Settings&, int, Prior prior,
-                             const AboutTarget& about) { return Model(weibull(), prior, *about.scaled); }),
-      survival("lognormal", [](const Settings&, int, Prior prior,
-                               const AboutTarget& about) { return Model(lognormal(), prior, *about.scaled); }),
-      survival("loglogistic", [](const Settings&, int, Prior prior,
-                                 const AboutTarget& about) { return Model(loglogistic(), prior, *about.scaled); }),
+      survival("weibull", scaled(of_gumbel, "sigma^2 pi^2 / 6, of the logarithm of the time"),
+               [](const Settings&, int, Prior prior, const AboutTarget& about) {
+                 return Model(weibull(), prior, *about.scaled);
+               }),
+      survival("lognormal", scaled(of_normal, "sigma^2, of the logarithm of the time"),
+               [](const Settings&, int, Prior prior, const AboutTarget& about) {
+                 return Model(lognormal(), prior, *about.scaled);
+               }),
+      survival("loglogistic", scaled(of_logistic, "sigma^2 pi^2 / 3, of the logarithm of the time"),
+               [](const Settings&, int, Prior prior, const AboutTarget& about) {
+                 return Model(loglogistic(), prior, *about.scaled);
+               }),
       {.name = "probit",
        .target = TargetKind::two_classes,
+       .residual_variance = of_normal,
        .make = [](const Settings&, int, Prior prior, const AboutTarget&) { return Model(Probit{}, std::move(prior)); }},
       {.name = "cloglog",
        .target = TargetKind::two_classes,
        .ratio = rate_ratio,
+       .residual_variance = of_gumbel,
        .make = [](const Settings&, int, Prior prior,
                   const AboutTarget&) { return Model(Cloglog{}, std::move(prior)); }},
       {.name = "binomial",
        .target = TargetKind::number,
        .ratio = odds_ratio,
        .trials = true,
+       .residual_variance = of_logistic,
        .make = [](const Settings&, int, Prior prior,
                   const AboutTarget&) { return Model(Binomial{}, std::move(prior)); }},
       {.name = "poisson",

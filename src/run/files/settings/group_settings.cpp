@@ -77,6 +77,11 @@ void add(std::vector<std::pair<std::string, Value>>& to, const std::string& name
   to.emplace_back(name, std::move(value));
 }
 
+// Families with one linear predictor, and no shape.
+bool takes_groups(const FamilyCard& card) {
+  return card.target != TargetKind::ordered && card.target != TargetKind::classes && !card.shape;
+}
+
 }  // namespace
 
 GivenPrior GivenPrior::of(const Settings& settings) {
@@ -132,11 +137,16 @@ bool has_groups(const Settings& settings) {
     throw InputError(fmt::format("{}: {}; leave the groups out of the formula", mention("formula"), what));
   };
   const FamilyCard& card = family_card(settings.family);
-  if (card.target == TargetKind::ordered || card.target == TargetKind::classes || card.shape)
-    refuse(fmt::format(
-        "groups are not fitted by the {} family yet, but by logistic, poisson, gaussian and others with one "
-        "linear predictor",
-        card.name));
+  if (!takes_groups(card)) {
+    std::vector<std::string> others;
+    for (const FamilyCard& other : all_families())
+      if (takes_groups(other)) others.push_back(other.name);
+    for (const CompositeCard& other : all_composites())
+      if (std::ranges::all_of(other.parts, [](const PartCard& part) { return takes_groups(family_card(part.family)); }))
+        others.push_back(other.name);
+    refuse(fmt::format("groups are not fitted by the {} family yet; those that fit them are {}", card.name,
+                       joined(others, ", ")));
+  }
   for (const auto& [given, name] : {std::pair(settings.fit.regular, "regular"),
                                     {settings.fit.bound.has_value(), "bound"},
                                     {settings.fit.sweep.has_value(), "sweep"},
@@ -234,22 +244,6 @@ GroupModel make_group_model(const Settings& settings, const Encoding& encoding, 
   for (const auto& [name, prior] : given.scales) check(name);
   for (const auto& [name, shape] : given.correlations) check(name);
   return out;
-}
-
-std::string explain_groups(const GroupModel& model, const Encoding& encoding) {
-  std::vector<std::string> factors, priors;
-  for (const GroupFactor& factor : encoding.group_factors())
-    factors.push_back(fmt::format("{} ({} groups)", factor.name, factor.groups));
-  const std::vector<std::string> names = scale_names(encoding);
-  std::size_t at = 0;
-  for (const GroupEffects& own : model.effects) {
-    for (const ScalePrior& prior : own.prior.sd) priors.push_back(fmt::format("{} {}", names[at++], prior.describe()));
-    if (own.prior.correlated)
-      priors.push_back(fmt::format("cor({}) lkj({:g})", encoding.factors()[own.factor].name, own.prior.lkj));
-    at += static_cast<std::size_t>(number_of_scales(own.width(), own.prior.correlated) - own.width());
-  }
-  return fmt::format("groups: {}\nprior of their effects: normal around 0, {}", joined(factors, ", "),
-                     joined(priors, ", "));
 }
 
 }  // namespace flymc

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "flymc/run/files/settings/group_settings.hpp"
+#include "flymc/run/files/settings/group_terms.hpp"
 #include "flymc/run/files/settings/priors.hpp"
 #include "flymc/version.hpp"
 
@@ -79,7 +80,10 @@ RunReport make_report(const RunParts& parts, Report before, const Settings& sett
   report.choices += "\n" + explain_prior(settings, encoding);
   if (parts.groups) {
     report.scales = scale_names(encoding).size();
-    report.choices += "\n" + explain_groups(*parts.groups, encoding);
+    report.groups = group_terms(*parts.groups, encoding);
+    report.choices += "\n" + describe(report.groups);
+    for (std::string& warning : group_warnings(report.groups, parts.rows.store))
+      report.warnings.push_back(std::move(warning));
   }
   say_facts(encoding, report);
   report.chains = std::move(chains);

@@ -98,8 +98,9 @@ void tell_of_regular(const Job& job, const RunParts& parts, const Recipe& recipe
 // The convergence of the effects of groups, of which the summary has no lines. The limits are wider than those of
 // parameters, because the worst of some hundred is beyond them by chance. If only some draws are kept, their number limits
 // the ESS, and more draws would not help.
-void say_effects(const EffectsWorth& worth, std::int64_t draws, Report& report) {
+void say_effects(const EffectsWorth& worth, std::int64_t draws, RunReport& report) {
   constexpr double few = 100.0, far = 1.05;
+  report.effects = worth;
   const bool all_draws = worth.draws == draws;
   std::string what = worth.looked_at < worth.all ? fmt::format("{} of {} effects", worth.looked_at, worth.all)
                                                  : fmt::format("all {} effects", worth.all);

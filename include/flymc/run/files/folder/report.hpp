@@ -1,13 +1,23 @@
 // The report of a finished run, as stored in report.json, and its summary.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "flymc/run/files/settings/group_terms.hpp"
 #include "flymc/run/report.hpp"
 
 namespace flymc {
 
 class RunDirectory;
+
+// The worst convergence of some effects of groups: all those of some groups, which are spread evenly.
+struct EffectsWorth {
+  std::size_t looked_at = 0, all = 0;
+  std::int64_t draws = 0;         // that are kept
+  double ess = 0.0, r_hat = 0.0;  // the smallest in bulk or tails, and the largest
+};
 
 struct RunReport : Report {
   std::string version;             // the version of flymc
@@ -15,6 +25,8 @@ struct RunReport : Report {
   std::string draws_checksum{};    // of draws.parquet (run_draws.hpp); empty in reports of earlier versions
   std::string effects_checksum{};  // of effects.arrow; empty without groups
   std::size_t scales = 0;          // how many of the last parameters are scales of effects of groups: sd(...), cor(...)
+  std::vector<GroupTerm> groups{};  // empty without groups, and in reports of earlier versions
+  std::optional<EffectsWorth> effects{};
   // The times of set-up, if the process that finished the run also made it. 0 if an earlier process or version did.
   double ingest_seconds = 0.0, prepare_seconds = 0.0;
 };

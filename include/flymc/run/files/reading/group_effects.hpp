@@ -7,6 +7,7 @@
 
 #include "flymc/data/files/encoding/encoding.hpp"
 #include "flymc/diagnose/summary.hpp"
+#include "flymc/run/files/folder/report.hpp"
 #include "flymc/run/files/folder/run_directory.hpp"
 
 namespace flymc {
@@ -14,26 +15,31 @@ namespace flymc {
 struct GroupsOptions {
   std::string factor = {};  // only the groups of this factor; empty: all
   double interval = usual_interval;
-  int threads = 0;  // 0: all cores
+  bool coefficients = false;  // each group's own coefficients, instead of effects
+  int threads = 0;            // 0: all cores
 };
 
-// One effect of one group. The summary's name is hospital[17], or hospital[17, severity].
+// One effect of one group, or its own coefficient: the one of all groups plus the effect, draw by draw. The summary's
+// name is hospital[17], or hospital[17, severity].
 struct GroupEffect {
   std::string factor, group, effect;
   ParameterSummary summary;
 };
 
-// All effects, in the order of the formula's terms and of their groups. Throws InputError if the run is not finished or
+// All effects or coefficients, in the order of the formula's terms and of their groups. Throws InputError if the run is not finished or
 // has no groups, its effects or rows are missing, or there is no such factor; DamagedDraws if the effects are not those
 // that the run ended with.
 std::vector<GroupEffect> group_effects(const RunDirectory& run, const GroupsOptions& options);
 
-// The worst convergence of about `most` effects: all those of some groups, which are spread evenly.
-struct EffectsWorth {
-  std::size_t looked_at = 0, all = 0;
-  std::int64_t draws = 0;         // that are kept
-  double ess = 0.0, r_hat = 0.0;  // the smallest in bulk or tails, and the largest
+// The names of the numbers in a column of the file of effects: for each group, in this order, each of its effects.
+struct NamedEffects {
+  std::string column, factor;  // "1 + severity | hospital"
+  std::vector<std::string> effects, groups;
 };
+// All columns. Throws as group_effects.
+std::vector<NamedEffects> named_effects(const RunDirectory& run);
+
+// The worst convergence of about `most` effects.
 EffectsWorth worth_of_effects(const RunDirectory& run, const Encoding& encoding, std::size_t most);
 
 // Writes a table with a row per effect, as .csv or .parquet.

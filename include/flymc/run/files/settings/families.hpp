@@ -26,6 +26,14 @@ struct AboutTarget {
   ShapedTarget shaped = {};                 // for a drawn shape
 };
 
+// How a target, or the latent number behind it, varies around its linear predictor.
+struct ResidualVariance {
+  // Per square of the residual scale, if the family has one; infinite if there is none. Null: the target's variance
+  // depends on its mean, and nothing latent is behind it.
+  double (*value)(const Settings& settings) = nullptr;
+  const char* words = "";  // "pi^2 / 3, that of the standard logistic distribution"
+};
+
 struct FamilyCard {
   std::string name;  // the family's own name
   // The kind of target. It decides how the target becomes numbers, and what is predicted (predict.hpp).
@@ -44,6 +52,7 @@ struct FamilyCard {
   // Whether the target is a time until an event, or an amount. The logarithm of the target then has a location and a
   // scale.
   bool times = false;
+  ResidualVariance residual_variance = {};
   Model (*make)(const Settings& settings, int classes, Prior prior, const AboutTarget& about) = nullptr;
 };
 

@@ -44,7 +44,5 @@ std::vector<std::string> scale_names(const Encoding& encoding);
 EffectsColumns effects_columns(const Encoding& encoding);
 // The names of the effects of each group: intercept, hour.
 std::vector<std::string> effect_names(const Encoding& encoding, std::size_t of);
-// Factors, effects and priors in words, for the summary.
-std::string explain_groups(const GroupModel& model, const Encoding& encoding);
 
 }  // namespace flymc
