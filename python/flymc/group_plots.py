@@ -26,7 +26,7 @@ def draw_intervals(picture: dict[str, Any], interval: float) -> Any:
     places = range(len(lines))
     for ends, width in ((("lower", "upper"), 1.2), (("inner_lower", "inner_upper"), 3.5)):
         axes.hlines(places, *([line[end] for line in lines] for end in ends), color="C0", linewidth=width)
-    axes.plot([line["median"] for line in lines], places, "o", color="C0", markersize=4)
+    axes.plot([line["median"] for line in lines], places, "o", color="white", markeredgecolor="C0", markersize=5)
     axes.axvline(0.0, color="0.5", linewidth=0.8, linestyle="--")
     axes.set_yticks(places, [_shortened(line["group"]) for line in lines], fontsize=8)
     axes.set_ylim(-1, len(lines))

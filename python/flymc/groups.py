@@ -109,7 +109,13 @@ class Groups:
                 stacklevel=3,
             )
             return []
-        terms = self._run.group_names()
+        try:
+            terms = self._run.group_names()
+        except _core.InputError as error:  # its rows, which name the groups, or its effects were removed
+            if asked:
+                raise
+            warnings.warn(f"the effects of groups are left out: {error}", stacklevel=3)
+            return []
         with pa.memory_map(str(path)) as file:
             table = pa.ipc.open_file(file).read_all()
             chains = len(self._report["chains"])

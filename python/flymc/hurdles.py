@@ -182,10 +182,11 @@ class HurdleFit(Study):
     def to_arviz(self, log_likelihood_rows: int | None = None, seed: int = 0) -> Any:
         """For ArviZ: an InferenceData before ArviZ 1, a DataTree of the same groups since.
 
-        The posterior is `zero(chain, draw, coefficient)` and `count(chain, draw, coefficient)`. `log_likelihood` has the
-        sums over both parts for a random sample of at most `log_likelihood_rows` rows, which `Fit.to_arviz` describes; 0
-        leaves it out. Statistics of the sampler have the part in front, except `lp`, which is the sum. There are no
-        predictive groups: a row with a count of 0 has no exposure in the run, so no count can be drawn for it.
+        The posterior is `zero(chain, draw, coefficient)` and `count(chain, draw, coefficient)`. `log_likelihood` has
+        the sums over both parts for a random sample of at most `log_likelihood_rows` rows, which `Fit.to_arviz`
+        describes; 0 leaves it out. Effects of groups are in those of the parts, as `zero.to_arviz()`. Statistics of
+        the sampler have the part in front, except `lp`, which is the sum. There are no predictive groups: a row with
+        a count of 0 has no exposure in the run, so no count can be drawn for it.
         """
         posterior = self._side_by_side(Fit.array)
         statistics = {

@@ -43,6 +43,16 @@ PROGRAM = """
         assert for_arviz.plot(kind, kept["theta"][..., :3], names[:3], {}) is not None
         texts = {t.get_text() for t in matplotlib.pyplot.gcf().findobj(matplotlib.text.Text)}
         assert set(names[:3]) <= texts, (kind, texts)
+    # Effects of groups, of every draw and of every fifth.
+    for every in (1, 5):
+        draws = np.arange(0, kept["theta"].shape[1], every)
+        values = np.random.default_rng(1).normal(size=(kept["theta"].shape[0], len(draws), 3, 2)).astype(np.float32)
+        own = for_arviz.Effects("1 + x | town", "town", ["a", "b", "c"], ["intercept", "x"], draws, values)
+        with_effects = for_arviz.inference_data({"theta": kept["theta"]}, names, {"lp": kept["lp"]}, None, "0", [own])
+        group = "posterior" if every == 1 else "effects"
+        lines = arviz.summary(with_effects, var_names=["1 + x | town"], group=group)
+        assert list(lines.index)[:3] == [f"1 + x | town[{at}]" for at in ("a, intercept", "a, x", "b, intercept")], lines.index
+        assert arviz.plot_forest(with_effects, var_names=["1 + x | town"], coords={"town": ["a"]}, group=group) is not None
     summary = arviz.summary(data, round_to="none")
     loo = arviz.loo(data)
     by_row = arviz.loo(data, pointwise=True)

@@ -112,6 +112,15 @@ def test_many_effects_are_left_out_unless_they_are_asked_for(fit, monkeypatch):
     assert "1 | carrier" in fit.to_arviz(effects=True).posterior
 
 
+def test_effects_that_were_removed_are_left_out(table, tmp_path):
+    fit = flymc.fit("y ~ z + (1 | carrier)", table, out=tmp_path / "run", **QUICK)
+    (tmp_path / "run" / "effects.arrow").unlink()
+    with pytest.warns(UserWarning, match="left out: .*effects.arrow: the file of the groups' effects is missing"):
+        assert set(fit.to_arviz().posterior) == {"theta"}
+    with pytest.raises(flymc.InputError, match="is missing"):
+        fit.to_arviz(effects=True)
+
+
 def test_thinned_effects_are_a_group_with_draws_of_its_own():
     theta = np.random.default_rng(1).normal(size=(2, 12, 1))
     kept = np.arange(0, 12, 3)

@@ -98,6 +98,55 @@ TEST(Families, MeansAreThoseOfTheirTargets) {
   }
 }
 
+// The variance of the residuals: simulated at a scale of 1, or, for classes, that of the latent number whose distribution
+// function is the probability of the second class. There are five families that simulate, so a limit of 5.5 standard
+// errors has a false-alarm rate below 1e-6.
+TEST(Families, ResidualVariancesAreThoseOfTheirDistributions) {
+  std::size_t simulated = 0, integrated = 0;
+  for (const FamilyCard& card : all_families()) {
+    SCOPED_TRACE(card.name);
+    EXPECT_EQ(card.residual_variance.value != nullptr,
+              card.target == TargetKind::two_classes || card.trials || card.scale);
+    if (card.residual_variance.value == nullptr) continue;
+    Settings settings = settings_of(card);
+    settings.nu = 30.0;
+    const double variance = card.residual_variance.value(settings);
+    const Model model = make_model(settings, 2);
+    if (card.scale) {
+      constexpr int draws = 200000;
+      double sum = 0.0, squares = 0.0, fourths = 0.0;
+      std::vector<double> of(draws);
+      for (int i = 0; i < draws; ++i)
+        sum += of[static_cast<std::size_t>(i)] =
+            model.family().simulate(std::vector{0.0}, PhiloxRandom(3, 0, 0), static_cast<std::uint64_t>(i));
+      for (const double y : of) {
+        squares += std::pow(y - sum / draws, 2) / draws;
+        fourths += std::pow(y - sum / draws, 4) / draws;
+      }
+      EXPECT_LT(std::abs(squares - variance), 5.5 * std::sqrt((fourths - squares * squares) / draws)) << squares;
+      ++simulated;
+    } else {
+      constexpr double step = 1e-3;
+      double first = 0.0, second = 0.0;
+      for (double x = 0.5 * step; x < 40.0; x += step) {
+        double above = 0.0, below = 0.0;
+        model.family().mean(std::vector{x}, {&above, 1});
+        model.family().mean(std::vector{-x}, {&below, 1});
+        first += step * (1.0 - above - below);
+        second += step * 2.0 * x * (1.0 - above + below);
+      }
+      EXPECT_NEAR(second - first * first, variance, 1e-5);
+      ++integrated;
+    }
+  }
+  EXPECT_EQ(simulated, 5u);
+  EXPECT_EQ(integrated, 4u);
+  Settings heavy;
+  heavy.family = "student_t";
+  heavy.nu = 2.0;
+  EXPECT_TRUE(std::isinf(family_card(heavy.family).residual_variance.value(heavy)));
+}
+
 TEST(Families, UnknownOnesAreRefusedWithTheNamesOfAll) {
   Settings settings;
   settings.family = "logit";

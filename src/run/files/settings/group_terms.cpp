@@ -67,7 +67,7 @@ std::string describe(std::span<const GroupTerm> terms) {
                      joined(priors, ", "));
 }
 
-std::vector<std::string> group_warnings(std::span<const GroupTerm> terms, const Store& store) {
+std::vector<std::string> group_warnings(std::span<const GroupTerm> terms, const GroupModel& model, const Store& store) {
   constexpr std::uint64_t few = 5;
   std::vector<std::string> out;
   const std::vector<GroupFactor>& factors = store.factors();
@@ -75,10 +75,12 @@ std::vector<std::string> group_warnings(std::span<const GroupTerm> terms, const 
     if (factor.groups >= few) continue;
     const auto term = std::ranges::find(terms, factor.name, &GroupTerm::factor);
     const std::string& scale = term->priors.front().first;
-    out.push_back(fmt::format(
-        "'{0}' has {1} groups, and with fewer than {2} the prior decides much of {3}: see how far "
-        "another prior moves it ({4}), or give each group a coefficient, C({0})",
-        factor.name, factor.groups, few, scale, mention("prior", fmt::format("{}: half_normal(1)", scale))));
+    const double other = 0.4 * model.effects[static_cast<std::size_t>(term - terms.begin())].prior.of(0).scale();
+    out.push_back(
+        fmt::format("'{0}' has {1} groups, and with fewer than {2} the prior decides much of {3}: see how far "
+                    "another prior moves it ({4}), or give each group a coefficient, C({0})",
+                    factor.name, factor.groups, few, scale,
+                    mention("prior", fmt::format("{}: half_normal({:.2g})", scale, other))));
   }
   for (std::size_t f = 0; f < factors.size(); ++f)
     for (std::size_t g = 0; g < f; ++g)

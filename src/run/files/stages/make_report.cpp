@@ -82,7 +82,7 @@ RunReport make_report(const RunParts& parts, Report before, const Settings& sett
     report.scales = scale_names(encoding).size();
     report.groups = group_terms(*parts.groups, encoding);
     report.choices += "\n" + describe(report.groups);
-    for (std::string& warning : group_warnings(report.groups, parts.rows.store))
+    for (std::string& warning : group_warnings(report.groups, *parts.groups, parts.rows.store))
       report.warnings.push_back(std::move(warning));
   }
   say_facts(encoding, report);

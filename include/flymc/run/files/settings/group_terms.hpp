@@ -31,6 +31,6 @@ std::string describe(std::span<const GroupTerm> terms);
 
 // Warns about factors whose scale is mostly the prior's, and about two factors that divide the rows in the same way.
 // Such factors are found in one pass over the groups of the rows, which ends at the first rows that differ.
-std::vector<std::string> group_warnings(std::span<const GroupTerm> terms, const Store& store);
+std::vector<std::string> group_warnings(std::span<const GroupTerm> terms, const GroupModel& model, const Store& store);
 
 }  // namespace flymc
