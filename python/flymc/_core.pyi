@@ -108,7 +108,9 @@ class Run:
         """The draws of what the summary has, as a Parquet file."""
 
     def write_group_effects(self, out: str, factor: str, interval: float, coefficients: bool) -> None:
-        """The effects of the groups, or their own coefficients, as a Parquet or CSV file."""
+        """
+        The effects of the groups, or their own coefficients, as a Parquet or CSV file.
+        """
 
     def variance_components(self, interval: float) -> str:
         """Variances, correlations and shares of the variance, as JSON."""
