@@ -43,6 +43,9 @@ void add_predict_command(CLI::App& app, Asked& asked) {
       ->capture_default_str();
   command.add_option("--missing", given->options.missing, "rows with a missing value: refuse, or leave empty")
       ->type_name("error|drop");
+  command.add_option("--new-levels", given->options.new_levels, "effects of groups that are not in the fit [an error]")
+      ->type_name("uncertainty|gaussian|population");
+  command.add_flag("--without-groups", given->options.without_groups, "all effects of groups are 0");
   command.add_option("--delimiter", given->options.delimiter, "between the fields of CSV files")->type_name("CHAR");
   add_json(command, given->json);
   command.footer(

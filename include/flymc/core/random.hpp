@@ -27,6 +27,7 @@ enum class Purpose : std::uint32_t {
   propose = 14,       // rows that a sweep by rows proposes
   angle = 15,         // how far a split Hamiltonian trajectory turns
   check = 16,         // rows by which a run checks its z
+  unseen = 17,        // effects of a group that the fit has not seen
 };
 
 // A source of addressed random numbers. Every call names (purpose, index), where the index is a row, a block, a

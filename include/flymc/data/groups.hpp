@@ -13,6 +13,8 @@ namespace flymc {
 
 // The number of a group within its factor, from 0.
 using Group = std::uint32_t;
+// The group of a new row that belongs to none of the known ones.
+constexpr Group new_group = static_cast<Group>(-1);
 
 struct GroupFactor {
   static constexpr Group most_groups = 10'000'000;

@@ -10,6 +10,7 @@
 #include <arrow/type.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -139,6 +140,11 @@ struct EffectsFile::State {
     const auto& list = static_cast<const arrow::FixedSizeListArray&>(*batch.rows->column(static_cast<int>(column) + 2));
     return static_cast<const arrow::FloatArray&>(*list.values()).raw_values() + list.value_offset(0);
   }
+  // How many numbers a column has in a draw.
+  Index width(const Batch& batch, std::size_t column) const {
+    const auto& type = *batch.rows->schema()->field(static_cast<int>(column) + 2)->type();
+    return static_cast<const arrow::FixedSizeListType&>(type).list_size();
+  }
 };
 
 EffectsFile::EffectsFile(const std::vector<fs::path>& parts, const EffectsColumns& columns) {
@@ -175,6 +181,32 @@ std::vector<KeptDraws> EffectsFile::kept() const {
   return out;
 }
 
+std::vector<std::pair<std::int32_t, std::int64_t>> EffectsFile::chains_and_draws() const {
+  std::vector<std::pair<std::int32_t, std::int64_t>> out;
+  for (const State::Batch& batch : state_->batches)
+    for (std::int64_t i = 0; i < batch.rows->num_rows(); ++i)
+      out.emplace_back(state_->chains_of(batch)[i], state_->draws_of(batch)[i]);
+  return out;
+}
+
+std::vector<const float*> EffectsFile::columns_of_draws(std::size_t column) const {
+  std::vector<const float*> out;
+  for (const State::Batch& batch : state_->batches)
+    for (std::int64_t i = 0; i < batch.rows->num_rows(); ++i)
+      out.push_back(state_->numbers_of(batch, column) + i * state_->width(batch, column));
+  return out;
+}
+
+void EffectsFile::check_finite() const {
+  for (const State::Batch& batch : state_->batches)
+    for (std::size_t c = 0; c + 2 < static_cast<std::size_t>(batch.rows->num_columns()); ++c) {
+      const float* const numbers = state_->numbers_of(batch, c);
+      const float* const end = numbers + batch.rows->num_rows() * state_->width(batch, c);
+      if (!std::all_of(numbers, end, [](float number) { return std::isfinite(number); }))
+        refuse_effects(batch.path, "a draw is not a finite number");
+    }
+}
+
 void EffectsFile::check_draws(std::int32_t chain, std::int64_t m) const {
   std::int64_t next = 0;
   for (const State::Batch& batch : state_->batches)
@@ -188,9 +220,7 @@ std::vector<std::vector<std::vector<double>>> EffectsFile::read(std::size_t colu
   for (auto& chains : out) chains.resize(state_->chains.size());
   for (const State::Batch& batch : state_->batches) {
     const float* const numbers = state_->numbers_of(batch, column);
-    const Index width =
-        static_cast<const arrow::FixedSizeListType&>(*batch.rows->schema()->field(static_cast<int>(column) + 2)->type())
-            .list_size();
+    const Index width = state_->width(batch, column);
     for (std::int64_t i = 0; i < batch.rows->num_rows(); ++i) {
       const std::size_t chain = state_->chains.at(state_->chains_of(batch)[i]);
       for (Index j = 0; j < count; ++j) {

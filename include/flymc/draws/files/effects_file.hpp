@@ -53,6 +53,12 @@ class EffectsFile {
   std::int64_t draws() const;
   // For each chain, in the order of read().
   std::vector<KeptDraws> kept() const;
+  // The chain of each draw and its number there, in the order of the file.
+  std::vector<std::pair<std::int32_t, std::int64_t>> chains_and_draws() const;
+  // The numbers of a column in each draw, in that order. They are in the mapped file, and valid while it is.
+  std::vector<const float*> columns_of_draws(std::size_t column) const;
+  // Throws DamagedDraws if a number is not finite.
+  void check_finite() const;
   // Throws DamagedDraws unless these are the draws 0, m, 2 m, ... of one chain.
   void check_draws(std::int32_t chain, std::int64_t m) const;
   // The draws of numbers first, first + 1, ... of a column: for each number its chains, in the order of the file. Throws

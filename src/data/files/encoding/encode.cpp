@@ -48,8 +48,8 @@ void Encoding::encode(const Table& table, const Execution& execution, const Visi
       });
 }
 
-void Encoding::encode_new(const Table& table, Missing missing, const Visit& visit) const {
-  RowEncoder encoder(*this, table, false);
+void Encoding::encode_new(const Table& table, Missing missing, const Visit& visit, NewGroups new_groups) const {
+  RowEncoder encoder(*this, table, false, new_groups);
   table.scan(encoder.names(), [&](const TableBatch& batch) { encoder.run(batch, missing, visit); });
 }
 

@@ -31,6 +31,21 @@ std::vector<GroupFactor> Encoding::group_factors() const {
   return out;
 }
 
+Encoding Encoding::without_groups() const {
+  Encoding out = *this;
+  out.factors_.clear();
+  out.effects_.clear();
+  out.columns_.clear();
+  std::vector<std::size_t> place;
+  for (const EncodedColumn& column : columns_) {
+    place.push_back(out.columns_.size());
+    if (!column.only_groups) out.columns_.push_back(column);
+  }
+  for (EncodedTerm& term : out.terms_)
+    for (TermFactor& factor : term.factors) factor.column = place[factor.column];
+  return out;
+}
+
 std::size_t Encoding::first_feature(std::size_t term) const {
   std::size_t at = intercept_ ? 1 : static_cast<std::size_t>(target_.cuts());
   for (std::size_t t = 0; t < term; ++t) at += terms_[t].shift.size();

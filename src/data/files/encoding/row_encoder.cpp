@@ -2,18 +2,30 @@
 #include "row_encoder.hpp"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 
 #include "flymc/core/error.hpp"
+#include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 #include "group_columns.hpp"
 
 namespace flymc {
+namespace {
 
-RowEncoder::RowEncoder(const Encoding& encoding, const Table& table, bool with_target)
+std::string mention_new_levels() { return mention("new-levels", "uncertainty"); }
+
+std::string no_number(const std::string& term) {
+  return fmt::format("'{}' has no number for it; leave the row out", term);
+}
+
+}  // namespace
+
+RowEncoder::RowEncoder(const Encoding& encoding, const Table& table, bool with_target, NewGroups new_groups)
     : encoding_(encoding),
       with_target_(with_target),
+      new_groups_(new_groups),
       target_(encoding.target_, encoding.target_.cuts() > 0 && encoding.cell_levels_[0] > 0) {
   std::vector<Lookup> slots;
   for (const auto& column : encoding.columns_) {
@@ -36,6 +48,7 @@ RowEncoder::RowEncoder(const Encoding& encoding, const Table& table, bool with_t
   combinations_ =
       std::make_shared<const std::vector<std::unordered_map<std::uint64_t, Group>>>(std::move(combinations));
   groups_.resize(encoding.factors_.size());
+  keys_.resize(encoding.factors_.size());
   set_places();
   const auto add_fact = [&](const std::string& name) {
     if (name.empty()) return;
@@ -136,10 +149,14 @@ void RowEncoder::prepare(const TableBatch& batch, const MissingRows& missing_row
 }
 
 void RowEncoder::refuse_level(const TableBatch& batch, std::size_t column, Index i) const {
-  throw cell_error(cell_of(batch, i, names_[column]),
-                   fmt::format("the level '{}' did not occur when the model was fitted; correct it, or leave the row "
-                               "out; it knows {}",
-                               on_one_line(batch.text(column, i)), quoted_list(encoding_.columns_[column].levels, 10)));
+  throw cell_error(
+      cell_of(batch, i, names_[column]),
+      fmt::format("the level '{}' did not occur when the model was fitted; correct it, {}; it knows {}",
+                  on_one_line(batch.text(column, i)),
+                  encoding_.columns_[column].only_groups
+                      ? fmt::format("leave the row out, or say what effects new levels have ({})", mention_new_levels())
+                      : "or leave the row out",
+                  quoted_list(encoding_.columns_[column].levels, 10)));
 }
 
 void RowEncoder::read_levels(const TableBatch& batch, Index i) {
@@ -148,8 +165,9 @@ void RowEncoder::read_levels(const TableBatch& batch, Index i) {
     const ColumnKind kind = encoding_.columns_[j].kind;
     if (kind == ColumnKind::text) {
       const auto level = slot_of_code_[j][static_cast<std::size_t>(batch.codes(j)[at])];
-      if (level == unknown) refuse_level(batch, j, i);
-      levels_[j] = static_cast<std::uint32_t>(level);
+      const bool may_be_new = new_groups_ == NewGroups::accept && encoding_.columns_[j].only_groups;
+      if (level == unknown && !may_be_new) refuse_level(batch, j, i);
+      levels_[j] = level == unknown ? new_group : static_cast<std::uint32_t>(level);
       continue;
     }
     const double value = batch.numbers(j)[at];
@@ -167,7 +185,7 @@ std::int64_t RowEncoder::feature_of(const TableBatch& batch, Index i, const Plac
   if (place.columns.empty()) return 1;
   if (place.columns.size() == 1) {
     const std::int64_t feature = place.of_level[levels_[place.columns[0]]];
-    if (feature == unknown) refuse_combination(batch, i, place.columns, place.term->name);
+    if (feature == unknown) refuse_combination(batch, i, place.columns, no_number(place.term->name));
     return feature;
   }
   at_hand_.clear();
@@ -176,19 +194,18 @@ std::int64_t RowEncoder::feature_of(const TableBatch& batch, Index i, const Plac
     if (place.has_reference[f] && at_hand_.back() == 0) return 0;
   }
   const auto found = place.of_levels.find(at_hand_);
-  if (found == place.of_levels.end()) refuse_combination(batch, i, place.columns, place.term->name);
+  if (found == place.of_levels.end()) refuse_combination(batch, i, place.columns, no_number(place.term->name));
   return found->second;
 }
 
 void RowEncoder::refuse_combination(const TableBatch& batch, Index i, std::span<const std::size_t> columns,
-                                    const std::string& what) const {
+                                    const std::string& why) const {
   std::vector<std::string> levels;
   for (const std::size_t j : columns)
     levels.push_back(fmt::format("'{}' is '{}'", names_[j], on_one_line(encoding_.columns_[j].levels[levels_[j]])));
   throw InputError(
-      fmt::format("{}, row {}: {}, and this combination did not occur when the model was fitted, so that '{}' has no "
-                  "number for it; leave the row out",
-                  batch.file(), batch.row(i), joined(levels, " and "), what),
+      fmt::format("{}, row {}: {}, and this combination did not occur when the model was fitted, so that {}",
+                  batch.file(), batch.row(i), joined(levels, " and "), why),
       {.file = batch.file(), .row = batch.row(i)});
 }
 
@@ -225,16 +242,34 @@ void RowEncoder::encode_terms(const TableBatch& batch, Index i, std::span<double
 void RowEncoder::read_groups(const TableBatch& batch, Index i) {
   for (std::size_t f = 0; f < groups_.size(); ++f) {
     const EncodedFactor& factor = encoding_.factors_[f];
-    if (factor.columns.size() == 1) {
-      groups_[f] = levels_[factor.columns[0]];
-      continue;
-    }
     at_hand_.clear();
     for (const std::size_t column : factor.columns) at_hand_.push_back(levels_[column]);
-    const auto found = (*combinations_)[f].find(key_of(factor, encoding_.columns_, at_hand_));
-    if (found == (*combinations_)[f].end()) refuse_combination(batch, i, factor.columns, factor.name);
-    groups_[f] = found->second;
+    if (factor.columns.size() == 1) {
+      groups_[f] = at_hand_[0];
+    } else if (std::ranges::find(at_hand_, new_group) != at_hand_.end()) {
+      groups_[f] = new_group;
+    } else {
+      const auto found = (*combinations_)[f].find(key_of(factor, encoding_.columns_, at_hand_));
+      const bool is_new = found == (*combinations_)[f].end();
+      if (is_new && new_groups_ == NewGroups::error)
+        refuse_combination(batch, i, factor.columns,
+                           fmt::format("it has no effects of '{}'; leave the row out, or say what effects new levels "
+                                       "have ({})",
+                                       factor.name, mention_new_levels()));
+      groups_[f] = is_new ? new_group : found->second;
+    }
+    keys_[f] = groups_[f] == new_group ? group_key(batch, factor, i) : 0;
   }
+}
+
+// The texts are hashed by themselves first, so that a:bc is not ab:c.
+std::uint64_t RowEncoder::group_key(const TableBatch& batch, const EncodedFactor& factor, Index i) {
+  std::vector<std::uint64_t> of_columns;
+  for (const std::size_t column : factor.columns) {
+    const std::string_view text = batch.text(column, i);
+    of_columns.push_back(XXH3_64bits(text.data(), text.size()));
+  }
+  return XXH3_64bits(of_columns.data(), of_columns.size() * sizeof(std::uint64_t));
 }
 
 RowFacts RowEncoder::facts_of(const TableBatch& batch, Index i) const {

@@ -17,7 +17,7 @@ namespace flymc {
 // weights, the event and the target if they are wanted.
 class RowEncoder {
  public:
-  RowEncoder(const Encoding& encoding, const Table& table, bool with_target);
+  RowEncoder(const Encoding& encoding, const Table& table, bool with_target, NewGroups new_groups = NewGroups::error);
   // Calls visit(EncodedRow) per row, which has no cells if a value is missing and that is allowed.
   template <class Visit>
   void run(const TableBatch& batch, Missing missing, const Visit& visit);
@@ -35,10 +35,13 @@ class RowEncoder {
   RowFacts facts_of(const TableBatch& batch, Index i) const;
   // The row's group in each factor, from its levels.
   void read_groups(const TableBatch& batch, Index i);
+  // A hash of the texts that name the row's group.
+  std::uint64_t group_key(const TableBatch& batch, const EncodedFactor& factor, Index i);
   [[noreturn]] void refuse_level(const TableBatch& batch, std::size_t column, Index i) const;
 
   const Encoding& encoding_;
   bool with_target_;
+  NewGroups new_groups_;
   std::vector<std::string> names_;
   // The place of a term's features in a row of cells, and the feature of each combination of levels.
   struct Place {
@@ -61,8 +64,9 @@ class RowEncoder {
   void set_places();
   // The feature of a term in a row, counted from 1; 0 if there is none. Uses the row's `levels_`.
   std::int64_t feature_of(const TableBatch& batch, Index i, const Place& place);
+  // `why` says why the row cannot be used, and what to do.
   [[noreturn]] void refuse_combination(const TableBatch& batch, Index i, std::span<const std::size_t> columns,
-                                       const std::string& what) const;
+                                       const std::string& why) const;
   // The cells of rows first, first + 1, ..., which `x` has next to each other: columns of numbers, a column at a time.
   // Rows that lack something have any numbers there.
   void encode_columns(const TableBatch& batch, Index first, std::span<double> x) const;
@@ -75,6 +79,7 @@ class RowEncoder {
   std::vector<std::uint32_t> levels_;   // of the row at hand, by column
   std::vector<std::uint32_t> at_hand_;  // of a term
   std::vector<Group> groups_;           // of the row at hand, by factor
+  std::vector<std::uint64_t> keys_;     // of those that are new
   std::shared_ptr<const std::vector<Lookup>> slots_;  // per text column: from level to its number
   // For each factor of several columns, from a combination's key to its number.
   std::shared_ptr<const std::vector<std::unordered_map<std::uint64_t, Group>>> combinations_;
@@ -112,7 +117,7 @@ void RowEncoder::run(const TableBatch& batch, Missing missing, const Visit& visi
     if (with_target_ && encoding_.target_.cuts() > 0)
       target_.visit_each_cut(x, facts, [&](const RowFacts& of_cut) { visit(EncodedRow{x, of_cut, origin, groups_}); });
     else
-      visit(EncodedRow{x, facts, origin, groups_});
+      visit(EncodedRow{x, facts, origin, groups_, keys_});
   }
 }
 

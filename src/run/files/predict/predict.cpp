@@ -8,16 +8,14 @@
 #include <future>
 #include <optional>
 
-#include "../reading/run_parts.hpp"
-#include "../reading/thinned_draws.hpp"
 #include "../settings/encoding_options.hpp"
 #include "flymc/core/error.hpp"
 #include "flymc/core/mention.hpp"
 #include "flymc/core/names.hpp"
 #include "flymc/core/parallel.hpp"
-#include "flymc/run/files/folder/report.hpp"
-#include "flymc/run/files/folder/run_draws.hpp"
 #include "flymc/run/files/settings/priors.hpp"
+#include "new_levels.hpp"
+#include "predicting_run.hpp"
 #include "prediction_writer.hpp"
 #include "row_predictor.hpp"
 
@@ -28,21 +26,26 @@ namespace {
 // the caller writes the previous batch and gathers the next one.
 class Batches {
  public:
-  Batches(const RowPredictor& predictor, const Encoding& encoding, const Threads& threads, PredictionWriter& writer)
+  Batches(RowPredictor& predictor, const Encoding& encoding, const Threads& threads, PredictionWriter& writer)
       : predictor_(predictor),
         layout_(encoding.layout()),
         scale_(encoding.scale()),
         shift_(encoding.shift()),
         threads_(threads),
         writer_(writer),
-        rows_per_batch_(std::clamp<Index>((Index{1} << 20) / layout_.cells(), 256, 4096)) {}
+        rows_per_batch_(std::clamp<Index>((Index{1} << 20) / layout_.cells(), 256, 4096)) {
+    for (Batch& batch : batches_) batch.rows.groups.factors = encoding.factors().size();
+  }
 
-  // Appends the cells of a row; `x` is empty if a value is missing.
-  void append(std::span<const double> x, const RowFacts& facts) {
+  // Appends a row, which has no cells if a value is missing.
+  void append(const EncodedRow& from) {
     NewRows& rows = batches_[gathering_].rows;
+    const std::span<const double> x = from.cells;
     const auto row = static_cast<Index>(rows.complete.size());
     rows.complete.push_back(x.empty() ? 0 : 1);
-    rows.offsets.push_back(facts.offset);
+    rows.offsets.push_back(from.facts.offset);
+    for (std::size_t f = 0; f < rows.groups.factors; ++f)
+      rows.groups.groups.push_back(x.empty() ? NamedGroup{} : NamedGroup{from.groups[f], from.group_keys[f]});
     std::vector<double> cells(layout_.width(), 0.0);
     if (!x.empty()) to_table_scale(x, cells);
     rows.features.append(layout_, cells);
@@ -91,10 +94,12 @@ class Batches {
     done.rows.complete.clear();
     done.rows.features.clear();
     done.rows.offsets.clear();
+    done.rows.groups.groups.clear();
     gathering_ = 1 - gathering_;
   }
 
-  void predict(Batch& batch) const {
+  void predict(Batch& batch) {
+    predictor_.prepare(batch.rows, threads_);
     const auto count = static_cast<Index>(batch.rows.complete.size());
     batch.out.resize(count, 3 * static_cast<Index>(predictor_.names().size()));
     const Index tasks = std::min<Index>(4 * threads_.count(), (count + 7) / 8);
@@ -123,7 +128,7 @@ class Batches {
     }
   }
 
-  const RowPredictor& predictor_;
+  RowPredictor& predictor_;
   Layout layout_;
   Vector scale_, shift_;  // of the features
   const Threads& threads_;
@@ -166,16 +171,25 @@ void check(const PredictOptions& options) {
                                  mention("kind"), mention("times")));
   if (options.missing != "error" && options.missing != "drop")
     throw InputError(fmt::format("{}: '{}' is neither error nor drop", mention("missing"), options.missing));
+  if (options.without_groups && !options.new_levels.empty())
+    throw InputError(fmt::format("{}: the effects of all groups are 0 ({}); leave one of both out",
+                                 mention("new-levels"), mention("without-groups")));
+  new_levels_of(options.new_levels);
   if (options.delimiter.size() > 1 && options.delimiter != "\\t")
     throw InputError(fmt::format("{}: '{}' is not one character", mention("delimiter"), options.delimiter));
 }
 
 namespace {
 
-Encoding encoding_of_finished(const RunDirectory& directory) {
-  read_report(directory);
-  refuse_groups(directory);
-  return encoding_of(directory);
+// The names of all groups, factor by factor.
+std::vector<std::vector<std::string>> groups_of(const Encoding& encoding) {
+  std::vector<std::vector<std::string>> out;
+  for (const EncodedFactor& factor : encoding.factors()) {
+    out.push_back({factor.name});
+    for (Group g = 0; g < factor.groups(encoding.columns()); ++g)
+      out.back().push_back(factor.group_name(encoding.columns(), g));
+  }
+  return out;
 }
 
 void refuse_times(const PredictOptions& options, const std::string& family) {
@@ -184,7 +198,7 @@ void refuse_times(const PredictOptions& options, const std::string& family) {
         fmt::format("{}: the family {} has no times until an event; leave it out", mention("times"), family));
 }
 
-RowId predict_rows(const RowPredictor& predictor, const Encoding& encoding, const PredictOptions& options,
+RowId predict_rows(RowPredictor& predictor, const Encoding& encoding, const PredictOptions& options,
                    const std::filesystem::path& out) {
   const Table table = Table::open(options.table, {encoding.categorical(), delimiter_of(options.delimiter)});
   for (const std::string& file : table.files())
@@ -194,8 +208,10 @@ RowId predict_rows(const RowPredictor& predictor, const Encoding& encoding, cons
                           columns_of(predictor));
   const Threads threads(options.threads);
   Batches batches(predictor, encoding, threads, writer);
-  encoding.encode_new(table, options.missing == "drop" ? Missing::drop : Missing::error,
-                      [&](const EncodedRow& row) { batches.append(row.cells, row.facts); });
+  encoding.encode_new(
+      table, options.missing == "drop" ? Missing::drop : Missing::error,
+      [&](const EncodedRow& row) { batches.append(row); },
+      new_levels_of(options.new_levels) == NewLevels::error ? NewGroups::error : NewGroups::accept);
   const RowId rows = batches.finish();
   writer.finish();
   return rows;
@@ -206,17 +222,20 @@ RowId predict_rows(const RowPredictor& predictor, const Encoding& encoding, cons
 RowId predict(const RunDirectory& directory, const PredictOptions& options, const std::filesystem::path& out) {
   check(options);
   const Settings& settings = directory.settings();
-  const Encoding encoding = encoding_of_finished(directory);
+  const PredictingRun run(directory, options);
+  const Encoding& encoding = run.encoding();
   if (encoding.target().trials && options.kind == "target")
     throw InputError(
         fmt::format("{}: how many trials new rows have is not known; the mean is the probability of a "
                     "success ({})",
                     mention("kind"), mention("kind", "mean")));
   if (!encoding.target().times) refuse_times(options, settings.family);
-  const RowPredictor predictor(
-      make_model(settings, static_cast<int>(encoding.target().classes.size())), encoding,
-      thinned_draws(draws_of(directory, coefficient_names(encoding, directory.settings())), options.draws),
-      settings.fit.seed, options);
+  const std::uint64_t seed = settings.fit.seed;
+  PredictingRun::Draws draws = run.read(std::min(options.draws, run.draws()), seed, 0);
+  std::vector<RowEffects> effects;
+  if (draws.effects) effects.emplace_back(*std::move(draws.effects));
+  RowPredictor predictor(make_model(settings, static_cast<int>(encoding.target().classes.size())), encoding,
+                         draws.coefficients, seed, options, std::move(effects));
   return predict_rows(predictor, encoding, options, out);
 }
 
@@ -224,22 +243,24 @@ RowId predict(PartRuns parts, const PredictOptions& options, const std::filesyst
   if (parts.size() == 1) return predict(*parts.front(), options, out);
   check(options);
   const RunDirectory &of_zero = *parts[0], &of_count = *parts[1];
-  const Encoding zero = encoding_of_finished(of_zero), count = encoding_of_finished(of_count);
+  const PredictingRun zero(of_zero, options), count(of_count, options);
   refuse_times(options, of_count.settings().family);
-  if (zero.feature_names() != count.feature_names())
+  if (zero.encoding().feature_names() != count.encoding().feature_names() ||
+      groups_of(zero.encoding()) != groups_of(count.encoding()))
     throw InputError(fmt::format("{} and {} do not have the same columns; {} makes both again", of_zero.path().string(),
                                  of_count.path().string(), mention_action("fit")));
   // Takes the same number of draws from each part, evenly spaced.
-  RowMatrix zero_draws = thinned_draws(draws_of(of_zero, coefficient_names(zero, of_zero.settings())), options.draws);
-  const RowMatrix count_draws =
-      thinned_draws(draws_of(of_count, coefficient_names(count, of_count.settings())), zero_draws.rows());
-  if (count_draws.rows() < zero_draws.rows())
-    zero_draws = thinned_draws(draws_of(of_zero, coefficient_names(zero, of_zero.settings())), count_draws.rows());
-  RowMatrix both(count_draws.rows(), 2 * count_draws.cols());
-  both << count_draws, zero_draws;
-  const RowPredictor predictor(make_model(of_count.settings(), 0), count, both, of_count.settings().fit.seed, options,
-                               WhetherPositive{make_model(of_zero.settings(), 2), of_zero.settings().fit.seed});
-  return predict_rows(predictor, count, options, out);
+  const std::int64_t most = std::min({options.draws, zero.draws(), count.draws()});
+  const std::uint64_t seed = of_count.settings().fit.seed;
+  PredictingRun::Draws of_counts = count.read(most, seed, 0), of_zeros = zero.read(most, seed, 1);
+  RowMatrix both(most, 2 * of_counts.coefficients.cols());
+  both << of_counts.coefficients, of_zeros.coefficients;
+  std::vector<RowEffects> effects;
+  for (PredictingRun::Draws* draws : {&of_counts, &of_zeros})
+    if (draws->effects) effects.emplace_back(*std::move(draws->effects));
+  RowPredictor predictor(make_model(of_count.settings(), 0), count.encoding(), both, seed, options, std::move(effects),
+                         WhetherPositive{make_model(of_zero.settings(), 2), of_zero.settings().fit.seed});
+  return predict_rows(predictor, count.encoding(), options, out);
 }
 
 }  // namespace flymc

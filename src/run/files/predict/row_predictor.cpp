@@ -49,8 +49,10 @@ RowPredictor::Place::Place(double p, std::size_t count) {
 }
 
 RowPredictor::RowPredictor(Model model, const Encoding& encoding, const RowMatrix& theta, std::uint64_t seed,
-                           const PredictOptions& options, std::optional<WhetherPositive> zero)
+                           const PredictOptions& options, std::vector<RowEffects> effects,
+                           std::optional<WhetherPositive> zero)
     : model_(std::move(model)),
+      effects_(std::move(effects)),
       zero_(std::move(zero)),
       target_(encoding.target().kind),
       seed_(seed),
@@ -90,6 +92,10 @@ RowPredictor::RowPredictor(Model model, const Encoding& encoding, const RowMatri
     }
 }
 
+void RowPredictor::prepare(const NewRows& rows, const Threads& threads) {
+  for (RowEffects& effects : effects_) effects.prepare(rows.groups, threads);
+}
+
 void RowPredictor::predict(const NewRows& rows, Index begin, Index end, RowMatrix& out) const {
   const Index padded = panels_ * panel_width;
   const Index most = std::clamp<Index>(batch_numbers / (padded * predictors_), panel_width, 64);
@@ -108,6 +114,9 @@ void RowPredictor::predict(const NewRows& rows, Index begin, Index end, RowMatri
                                   static_cast<std::size_t>(predictors_ * padded));
       if (const double offset = rows.offsets[static_cast<std::size_t>(row)]; offset != 0.0)
         for (double& e : zero_ ? eta.first(static_cast<std::size_t>(padded)) : eta) e += offset;
+      for (std::size_t k = 0; k < effects_.size(); ++k)
+        effects_[k].add(rows.features, static_cast<std::size_t>(row),
+                        eta.subspan(k * static_cast<std::size_t>(padded), static_cast<std::size_t>(draws_)));
       const std::uint64_t number = rows.first + static_cast<std::uint64_t>(row);
       const std::span<double> of_draws = eta.first(static_cast<std::size_t>(draws_));
       if (survival())

@@ -13,6 +13,7 @@
 #include "flymc/model/model.hpp"
 #include "flymc/run/files/predict/predict.hpp"
 #include "link_mean.hpp"
+#include "row_effects.hpp"
 
 namespace flymc {
 
@@ -22,6 +23,7 @@ struct NewRows {
   RowCopies features;           // on the scale of the table's columns
   std::vector<double> offsets;  // one per row
   std::vector<char> complete;   // whether no value is missing, so that the row gets a prediction
+  RowGroups groups;
 };
 
 // The part of a count that says whether it is more than 0. RowPredictor itself then holds the part of positive counts.
@@ -34,13 +36,17 @@ class RowPredictor {
  public:
   // theta has one row per draw, at least one, on the scale of the table's columns. With `zero` each row holds a draw of
   // the part of positive counts and then one of `zero`.
+  // `effects` are those of the groups, if there are any: of the model, and of `zero`.
   RowPredictor(Model model, const Encoding& encoding, const RowMatrix& theta, std::uint64_t seed,
-               const PredictOptions& options, std::optional<WhetherPositive> zero = std::nullopt);
+               const PredictOptions& options, std::vector<RowEffects> effects = {},
+               std::optional<WhetherPositive> zero = std::nullopt);
 
   // Each prediction is a number, or a probability for each of these names. Each has mean, lower and upper.
   const std::vector<std::string>& names() const { return names_; }
   // Whether the names are times t, and the predictions P(longer than t).
   bool survival() const { return !log_times_.empty(); }
+  // To be called with rows before they are predicted.
+  void prepare(const NewRows& rows, const Threads& threads);
   // Predicts rows begin ... end - 1 into the same rows of `out`, 3 numbers per name. Bit-identical in any batch.
   void predict(const NewRows& rows, Index begin, Index end, RowMatrix& out) const;
 
@@ -68,6 +74,7 @@ class RowPredictor {
   Ends ends_of_indicator(double probability) const;
 
   Model model_;
+  std::vector<RowEffects> effects_;
   std::optional<WhetherPositive> zero_;
   std::vector<std::string> names_;
   TargetKind target_;

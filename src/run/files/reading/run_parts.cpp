@@ -16,13 +16,10 @@ RunParts parts_of(StoreFile rows, const Settings& settings) {
   if (encoding.stored_rows() != rows.store.rows())
     throw InputError(fmt::format("the files of rows hold {} of {} rows; delete them, and {} makes them again",
                                  rows.store.rows(), encoding.stored_rows(), mention_action("resume")));
-  auto names = coefficient_names(encoding, settings);
+  auto names = parameter_names(encoding, settings);
   Model model = make_model(settings, encoding);
   RunParts out{std::move(rows), std::move(encoding), std::move(names), std::move(model)};
-  if (!out.encoding.factors().empty()) {
-    out.groups = make_group_model(settings, out.encoding, out.model);
-    for (std::string& name : scale_names(out.encoding)) out.names.push_back(std::move(name));
-  }
+  if (!out.encoding.factors().empty()) out.groups = make_group_model(settings, out.encoding, out.model);
   return out;
 }
 
@@ -41,9 +38,9 @@ Vector RunParts::effects(const Vector& theta) const {
 
 void refuse_groups(const RunDirectory& run) {
   if (has_groups(run.settings()))
-    throw InputError(fmt::format(
-        "{}: its model has groups, which predictions, checks and leave-one-out do not support yet; {} and {} do",
-        run.path().string(), mention_action("summary"), mention_action("export")));
+    throw InputError(
+        fmt::format("{}: its model has groups, which checks and leave-one-out do not support yet; {} and {} do",
+                    run.path().string(), mention_action("summary"), mention_action("export")));
 }
 
 RunParts open_parts(const RunDirectory& run) {

@@ -182,6 +182,12 @@ std::vector<std::string> scale_names(const Encoding& encoding) {
   return scale_names(effects_in(encoding), factors, encoding.feature_names());
 }
 
+std::vector<std::string> parameter_names(const Encoding& encoding, const Settings& settings) {
+  std::vector<std::string> out = coefficient_names(encoding, settings);
+  for (std::string& name : scale_names(encoding)) out.push_back(std::move(name));
+  return out;
+}
+
 std::vector<std::string> effect_names(const Encoding& encoding, std::size_t of) {
   const GroupEffects own = effects_in(encoding)[of];
   std::vector<std::string> out;

@@ -198,8 +198,9 @@ const Setting* find_setting(const std::string& name) {
 
 bool is_argument(const std::string& name) {
   static const std::vector<std::string> names = {
-      "out", "overwrite",         "interval", "kind", "rows",   "times",        "ratios", "reference-class", "q",
-      "s",   "resample-fraction", "steps",    "all",  "config", "expect-ranks", "json",   "quiet",           "factor"};
+      "out",   "overwrite", "interval",          "kind",          "rows", "times",  "ratios",       "reference-class",
+      "q",     "s",         "resample-fraction", "steps",         "all",  "config", "expect-ranks", "json",
+      "quiet", "factor",    "new-levels",        "without-groups"};
   return std::ranges::find(names, name) != names.end();
 }
 

@@ -108,7 +108,7 @@ RowId write_part(const Job& job, const Table& table, const Encoding& encoding, R
   constexpr RowId now_and_then = 1 << 16;
   RowId written = 0;
   encoding.encode(table, execution, [&](const EncodedRow& row) {
-    const auto& [x, facts, from, groups] = row;
+    const auto& [x, facts, from, groups, keys] = row;
     if (++written % now_and_then == 0)
       job.monitor.progress(StageProgress{"writing rows", static_cast<double>(written),
                                          static_cast<double>(encoding.own_rows()), "rows"});

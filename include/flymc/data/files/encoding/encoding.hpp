@@ -28,6 +28,8 @@ namespace flymc {
 
 // Whether a row with a missing value is an error or is dropped.
 enum class Missing { error, drop };
+// Whether a new row of a group that was not seen is an error, or has the group `new_group`.
+enum class NewGroups { error, accept };
 struct EncodingOptions {
   TargetOptions target = {};
   std::vector<std::string> columns = {};  // the columns of features; empty: all but the target and `exclude`
@@ -105,6 +107,8 @@ struct EncodedRow {
   RowFacts facts;
   RowOrigin origin;
   std::span<const Group> groups = {};  // its group in each factor
+  // For a row of a new table: a hash of the name of each of its groups that is new.
+  std::span<const std::uint64_t> group_keys = {};
 };
 
 class Encoding {
@@ -184,8 +188,12 @@ class Encoding {
   // The same for every row of a table that needs no target and no weights; these are given as 0 and 1. Columns that the
   // encoding does not know are ignored. With Missing::drop, a row with a missing value has no cells, so that
   // output per row stays aligned with the table. Throws InputError if a level was not seen when the encoding was
-  // learnt.
-  void encode_new(const Table& table, Missing missing, const Visit& visit) const;
+  // learnt,
+  // unless it is one of groups alone and these may be new.
+  void encode_new(const Table& table, Missing missing, const Visit& visit,
+                  NewGroups new_groups = NewGroups::error) const;
+  // The same encoding of rows whose groups are of no matter. It does not read columns that are groups alone.
+  Encoding without_groups() const;
 
   // Feature j of a row is (value - shift[j]) / scale[j]; shift 0 and scale 1 for the intercept, true/false and levels.
   const Vector& shift() const { return shift_; }

@@ -12,6 +12,8 @@
 // probability: an upper end of 0 says that the class is less probable than the tail above the interval, and a lower end
 // of 1 that all other classes together are less probable than the tail below it. A row with a missing value has no
 // prediction if missing values are dropped, and is an error otherwise.
+//
+// The linear predictor of a model with groups has their effects. Only the draws are used whose effects the run kept.
 #pragma once
 
 #include "flymc/run/files/folder/run_directory.hpp"
@@ -29,13 +31,20 @@ struct PredictOptions {
   std::string kind = {};           // mean or target; empty: target for numbers, mean for classes
   std::vector<double> times = {};  // for survival probabilities; empty: predicts the median time
   int threads = 0;                 // 0: all cores. Predictions do not depend on it
+  // The effects of a group that the fit has not seen. Empty: such a row is an error. Under each draw they are
+  //   uncertainty   those of a random group of the fit
+  //   gaussian      drawn from the normal distribution of effects, with the draw's standard deviations and correlations
+  //   population    0
+  // All rows of the group have the same ones.
+  std::string new_levels = {};
+  bool without_groups = false;  // whether all effects of groups are 0, and the table needs no groups
 };
 
 // Throws InputError if an option cannot be used. Opens no file.
 void check(const PredictOptions& options);
 
 // Writes a .parquet or .csv file, whole or not at all. Returns the number of rows. Targets are drawn with the run's
-// seed and the number of the row.
+// seed and the number of the row, effects of new groups with the seed and the group's name.
 RowId predict(const RunDirectory& directory, const PredictOptions& options, const std::filesystem::path& out);
 // The same from the parts of a study. The two parts of a count give E[y] = p E[y | y > 0], with p = P(y > 0) from the
 // first part and E[y | y > 0] from the second.

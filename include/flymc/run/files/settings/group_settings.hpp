@@ -40,6 +40,8 @@ std::vector<GroupEffects> effects_in(const Encoding& encoding);
 GroupModel make_group_model(const Settings& settings, const Encoding& encoding, Model model);
 // The names of the scales: sd(carrier), or sd(carrier, intercept), sd(carrier, hour) and cor(carrier, intercept, hour).
 std::vector<std::string> scale_names(const Encoding& encoding);
+// The names of all parameters of a run's draws: the coefficients, and the scales of effects.
+std::vector<std::string> parameter_names(const Encoding& encoding, const Settings& settings);
 // The columns of a file of effects: one for each term of groups, named as in the formula, "1 + hour | carrier".
 EffectsColumns effects_columns(const Encoding& encoding);
 // The names of the effects of each group: intercept, hour.
