@@ -171,7 +171,7 @@ def plan(settings: Mapping[str, Sequence[str]], json: bool = False) -> str:
 class PredictOptions:
     """What to predict, of which table, and how."""
 
-    def __init__(self, *, interval: float, kind: str, times: Sequence[float] = [], draws: int, threads: int, missing: str, delimiter: str) -> None: ...
+    def __init__(self, *, interval: float, kind: str, times: Sequence[float] = [], draws: int, threads: int, missing: str, delimiter: str, new_levels: str = '', without_groups: bool = False) -> None: ...
 
     @property
     def table(self) -> list[str]: ...
@@ -184,6 +184,9 @@ class PredictOptions:
 
     @property
     def delimiter(self) -> str: ...
+
+    @property
+    def without_groups(self) -> bool: ...
 
 def predict(runs: Sequence[Run], options: PredictOptions, out: str) -> int:
     """Predictions for a table's rows by the runs of a study, to a file."""

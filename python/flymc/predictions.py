@@ -38,7 +38,8 @@ def predicted(
             paths = [str(spool)]
         elif paths is None:
             if formula := "".join(settings["formula"]):  # other columns may have types that Arrow lacks
-                used = _core.formula(formula, [str(name) for name in getattr(new, "columns", ())])["columns"]
+                said = _core.formula(formula, [str(name) for name in getattr(new, "columns", ())])
+                used = [*said["columns"], *([] if options.without_groups else said["groups"])]
                 new = tables.part_of(new, [*used, *settings["offset"], *settings["exposure"]])
             tables.write(new, spool)
             paths = [str(spool)]

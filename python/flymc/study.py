@@ -76,6 +76,8 @@ class Study(Plots):
         threads: int = 0,
         missing: str = "error",
         delimiter: str = "",
+        new_levels: str | None = None,
+        without_groups: bool = False,
     ) -> Any:
         """The posterior mean and an interval for each row of a new table, as a data frame.
 
@@ -95,6 +97,12 @@ class Study(Plots):
         At most `draws` draws are used, evenly spaced over the chains. With 4000, the ends of a 90 % interval have a Monte
         Carlo error of 3 % of a standard deviation.
 
+        If the formula has groups, `(1 + age | hospital)`, the predictor has the effects of the row's groups, under each
+        draw whose effects are kept. A group that the fit has not seen is an error, unless `new_levels` says what its
+        effects are (brms: sample_new_levels): `"uncertainty"`, under each draw those of a random group of the fit;
+        `"gaussian"`, drawn from the distribution of effects; `"population"`, 0. With `without_groups` all effects are 0,
+        and `new` needs no columns of groups (brms: re_formula=NA). See docs/groups.md.
+
         >>> fit = flymc.fit("defaulted ~ age + income", "examples/data/loans.csv", progress=False)
         >>> fit.predict({"age": [0.0, 3.0], "income": [0.0, 8.0]})["mean"].round(2).tolist()
         [0.33, 0.03]
@@ -109,6 +117,8 @@ class Study(Plots):
             threads=threads,
             missing=missing,
             delimiter=delimiter,
+            new_levels=new_levels or "",
+            without_groups=without_groups,
         )
         return predicted(self._runs, self.settings, self._design, new, options)
 

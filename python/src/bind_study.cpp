@@ -77,20 +77,24 @@ void bind_study(nb::module_& m) {
       .def(
           "__init__",
           [](PredictOptions* self, double interval, const std::string& kind, const std::vector<double>& times,
-             std::int64_t draws, int threads, const std::string& missing, const std::string& delimiter) {
+             std::int64_t draws, int threads, const std::string& missing, const std::string& delimiter,
+             const std::string& new_levels, bool without_groups) {
             new (self) PredictOptions{.delimiter = delimiter,
                                       .missing = missing,
                                       .interval = interval,
                                       .draws = draws,
                                       .kind = kind,
                                       .times = times,
-                                      .threads = threads};
+                                      .threads = threads,
+                                      .new_levels = new_levels,
+                                      .without_groups = without_groups};
           },
           nb::kw_only(), "interval"_a, "kind"_a, "times"_a = std::vector<double>(), "draws"_a, "threads"_a, "missing"_a,
-          "delimiter"_a)
+          "delimiter"_a, "new_levels"_a = "", "without_groups"_a = false)
       .def_rw("table", &PredictOptions::table)
       .def_ro("missing", &PredictOptions::missing)
-      .def_ro("delimiter", &PredictOptions::delimiter);
+      .def_ro("delimiter", &PredictOptions::delimiter)
+      .def_ro("without_groups", &PredictOptions::without_groups);
   m.def("predict", &predict_by, "runs"_a, "options"_a, "out"_a, Free(),
         "Predictions for a table's rows by the runs of a study, to a file.");
   m.def(

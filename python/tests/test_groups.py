@@ -118,11 +118,71 @@ def test_draws_tables_and_pages_show_scales(fit, tmp_path):
     assert "There is none" in page  # the predictive check
 
 
-@pytest.mark.parametrize("ask", ["predict", "loo", "check", "audit", "log_likelihood", "to_arviz", "bright_rows"])
+@pytest.mark.parametrize("ask", ["loo", "check", "audit", "log_likelihood", "to_arviz", "bright_rows"])
 def test_what_is_not_there_yet_is_refused(ask, fit, table):
-    arguments = {"predict": [table[:5]], "log_likelihood": [[0]], "to_arviz": [10]}.get(ask, [])
+    arguments = {"log_likelihood": [[0]], "to_arviz": [10]}.get(ask, [])
     with pytest.raises(flymc.InputError, match=r"its model has groups, .*; `Fit.summary` and `Fit.export` do$"):
         getattr(fit, ask)(*arguments)
+
+
+def effects_of(folder):
+    """The draws whose effects are kept, and the effects of origin (draw, group, effect) and carrier (draw, group)."""
+    with pa.ipc.open_file(folder / "effects.arrow") as file:
+        kept = file.read_all()
+    origin, carrier = (np.array(kept[name].to_pylist()) for name in ("1 + z | origin", "1 | carrier"))
+    return origin.reshape(len(origin), -1, 2), carrier
+
+
+def test_predictions_have_effects_of_groups(fit, of_command, path, table):
+    new = table[:50].drop(columns=["y", "time"])
+    draws = of_command.draws
+    b, x, z = (draws[name].to_numpy()[:, None] for name in ("intercept", "x", "z"))
+    origin, carrier = effects_of(path.parent / "run")
+    plain = b + x * new["x"].to_numpy() + z * new["z"].to_numpy()
+    eta = plain + origin[:, new["origin"], 0] + origin[:, new["origin"], 1] * new["z"].to_numpy()
+    eta = eta + carrier[:, [list("abcd").index(c) for c in new["carrier"]]]
+    found = fit.predict(new, interval=0.8)
+    means = 1 / (1 + np.exp(-eta))
+    np.testing.assert_allclose(found["mean"], means.mean(0), rtol=1e-9)
+    np.testing.assert_allclose(found[["lower", "upper"]], np.quantile(means, [0.1, 0.9], axis=0).T, rtol=1e-9)
+    assert found.equals(of_command.predict(pa.Table.from_pandas(new), interval=0.8))
+    assert found.equals(of_command.predict(path, interval=0.8)[:50])
+    # Columns of other types do not matter, nor how the levels are kept.
+    other = new.assign(carrier=new["carrier"].astype("category"), origin=new["origin"].astype(str), more=[[1]] * 50)
+    assert found.equals(fit.predict(other, interval=0.8))
+    without = fit.predict(new.drop(columns=["origin", "carrier"]), without_groups=True)
+    np.testing.assert_allclose(without["mean"], (1 / (1 + np.exp(-plain))).mean(0), rtol=1e-9)
+    assert without.equals(fit.predict(new.assign(origin=[[1]] * 50), without_groups=True))
+
+
+def test_new_levels(fit, table):
+    new = table[:20].assign(origin=99)
+    with pytest.raises(flymc.InputError, match=r"column 'origin', row 1: the level '99' did not .* \(new_levels=\"uncertainty\"\)"):
+        fit.predict(new)
+    found = {how: fit.predict(new, new_levels=how) for how in ("uncertainty", "gaussian", "population")}
+    for how in ("uncertainty", "gaussian"):
+        wider = (found[how]["upper"] - found[how]["lower"]) / (found["population"]["upper"] - found["population"]["lower"])
+        assert wider.mean() > 1.5
+        pd.testing.assert_frame_equal(fit.predict(new[5:], new_levels=how), found[how][5:])
+    assert not found["uncertainty"].equals(found["gaussian"])
+    with pytest.raises(flymc.InputError, match="new_levels: 'old_levels' is neither uncertainty nor gaussian nor population"):
+        fit.predict(new, new_levels="old_levels")
+    with pytest.raises(flymc.InputError, match=r"new_levels: the effects of all groups are 0 \(without_groups\)"):
+        fit.predict(new, new_levels="gaussian", without_groups=True)
+    plain = flymc.fit("y ~ x", table, **QUICK)
+    with pytest.raises(flymc.InputError, match="without_groups: the formula of this run has no groups"):
+        plain.predict(new, without_groups=True)
+
+
+def test_predictions_of_parts(table):
+    fit = flymc.fit("visits ~ x + (1 | origin)", table, "hurdle_poisson", **QUICK)
+    new = table[:10].assign(origin=[3] * 5 + [77] * 5)
+    with pytest.raises(flymc.InputError, match="row 6: the level '77'"):
+        fit.predict(new, kind="mean")
+    found = fit.predict(new, kind="mean", new_levels="population")
+    parts = [fit.zero.predict(new, kind="mean", new_levels="population"), fit.count.predict(new, kind="mean", new_levels="population")]
+    assert np.abs(found["mean"] - parts[0]["mean"] * parts[1]["mean"]).max() < 0.02 * found["mean"].max()
+    assert found["mean"][5:].equals(fit.predict(new[5:], kind="mean", without_groups=True)["mean"])
 
 
 def test_there_is_no_laplace_approximation(fit):

@@ -228,7 +228,7 @@ with_surv <- function(formula) {
 # Prepares a data frame: the columns to write, the settings for them, and the data that are kept with the run.
 prepare_frame <- function(formula, data, family, others, missing, given = list()) {
   whole <- formula
-  parts <- without_groups(whole)
+  parts <- formula_parts(whole)
   formula <- parts$formula
   groups <- parts$groups
   check_formula(formula, data)

@@ -39,7 +39,7 @@ has_groups <- function(expression) {
 }
 
 # The formula without its groups, and the groups.
-without_groups <- function(formula) {
+formula_parts <- function(formula) {
   side <- length(formula)
   found <- split_groups(formula[[side]])
   formula[[side]] <- if (is.null(found$fixed)) 1 else found$fixed
@@ -69,7 +69,7 @@ group_names <- function(expression, text) {
 grouping_columns <- function(groups) unique(unlist(lapply(groups, function(one) one$of$names)))
 
 # A column of groups: a factor, or the values of any other.
-group_column <- function(name, data, env) {
+group_column <- function(name, data, env, table = "data") {
   column <- if (name %in% names(data)) data[[name]] else get0(name, env)
   if (is.null(column) || is.function(column)) {
     if (is.null(data)) fail("there is no variable '", name, "', which the formula needs; give a data frame that has it")
@@ -77,7 +77,7 @@ group_column <- function(name, data, env) {
   }
   column <- plain_number(column)
   if (inherits(column, c("Date", "POSIXt", "difftime"))) {
-    fail("data: column '", name, "' holds dates or times, which are no groups; put a category in its place, such as months(", name, ")")
+    fail(table, ": column '", name, "' holds dates or times, which are no groups; put a category in its place, such as months(", name, ")")
   }
   if (!is.null(dim(column)) || !(is.factor(column) || is.numeric(column) || is.logical(column) || is.character(column))) {
     fail("formula: the groups '", name, "' are of class ", class(column)[1], "; give a factor, texts or numbers")

@@ -10,6 +10,10 @@
 #' The columns of new rows are computed as for the fit, with the same levels, knots and contrasts. A level that the fit
 #' has not seen is an error.
 #'
+#' If the formula has groups, `(1 + age | hospital)`, the predictor has the effects of the row's groups, under each draw
+#' whose effects are kept. A group that the fit has not seen is an error, too, unless `new_levels` says what its effects
+#' are. All rows of such a group have the same effects.
+#'
 #' @param object A fit by [flymc()].
 #' @param newdata A data frame with the columns that the formula needs (and those of `offset` or `exposure`). For a fit
 #'   of a file, or a fit whose formula has only columns, also the path of a file that the command reads.
@@ -20,17 +24,25 @@
 #' @param times For times until an event: returns the probabilities of a time longer than each of these instead.
 #' @param missing What to do with rows in which a value is missing: `"drop"` makes their predictions `NA`, `"error"`
 #'   refuses them.
+#' @param new_levels Effects of groups that the fit has not seen (`sample_new_levels` of brms): `"uncertainty"` for those of
+#'   a random group of the fit, another one under each draw; `"gaussian"` for effects drawn from their distribution;
+#'   `"population"` for 0.
+#' @param without_groups Whether all effects of groups are 0 (`re_formula = NA` of brms). `newdata` then needs no columns
+#'   of groups.
 #' @param ... Further settings of `flymc predict` by their names: `draws`, `threads`.
 #' @return A data frame with a row for each row of `newdata`, and columns `mean`, `lower` and `upper`, or these for each
 #'   class or time.
 #' @export
-predict.flymc_fit <- function(object, newdata, interval = 0.9, kind = NULL, times = NULL, missing = "drop", ...) {
+predict.flymc_fit <- function(object, newdata, interval = 0.9, kind = NULL, times = NULL, missing = "drop",
+                              new_levels = NULL, without_groups = FALSE, ...) {
   if (base::missing(newdata)) fail("newdata: give the rows to predict, such as those of the fit again")
   path <- run_of(object)
   folder <- tempfile("flymc-predict-")
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
-  settings <- c(list(interval = interval, kind = kind, times = times, missing = missing), dots(...))
+  settings <- c(list(
+    interval = interval, kind = kind, times = times, missing = missing, new_levels = new_levels, without_groups = without_groups
+  ), dots(...))
   out <- file.path(folder, "predictions.csv")
   if (is_path(newdata)) {
     refuse_made_columns(object$kept$design)
@@ -40,7 +52,7 @@ predict.flymc_fit <- function(object, newdata, interval = 0.9, kind = NULL, time
   if (!is.data.frame(newdata)) fail("newdata: give a data frame, or the path of a file")
   newdata <- integers_as_numbers(as.data.frame(newdata))
   if (nrow(newdata) == 0) fail("newdata: the table has no rows")
-  columns <- if (is.null(object$kept$design)) file_frame(first_folder(path), newdata) else new_columns(object, newdata, missing)
+  columns <- if (is.null(object$kept$design)) file_frame(first_folder(path), newdata) else new_columns(object, newdata, missing, without_groups)
   whole <- whole_rows(columns, missing, table = "newdata")
   if (!any(whole)) fail("newdata: a value is missing in each row")
   # All rows are sent, so that messages number them as the user does. Those in which a value is missing stay empty.
@@ -56,9 +68,16 @@ predict.flymc_fit <- function(object, newdata, interval = 0.9, kind = NULL, time
   found
 }
 
-# The columns of the design, and the offset or exposure, for new rows.
-new_columns <- function(fit, newdata, missing) {
+# The columns of the design and of groups, and the offset or exposure, for new rows.
+new_columns <- function(fit, newdata, missing, without_groups = FALSE) {
   design <- fit$kept$design
+  groups <- if (!isTRUE(without_groups)) grouping_columns(formula_parts(fit$kept$formula)$groups)
+  grouped <- lapply(stats::setNames(nm = groups), function(name) {
+    if (!name %in% names(newdata)) {
+      fail("newdata has no column '", name, "', which the formula needs", did_you_mean(name, names(newdata)))
+    }
+    group_column(name, newdata, emptyenv(), table = "newdata")
+  })
   frame <- frame_of_new_rows(design, newdata)
   # model.matrix() accepts no missing values, so they are put back afterwards.
   whole <- whole_rows(frame, missing, table = "newdata")
@@ -86,6 +105,8 @@ new_columns <- function(fit, newdata, missing) {
     }
     columns[[setting_of(first_folder(fit$run$path), fact)]] <- facts[[fact]]
   }
+  columns <- with_group_columns(columns, grouped)
+  if (length(columns) == 0) columns <- list(row = seq_len(nrow(newdata)))  # a table has columns, also if none is needed
   as.data.frame(columns, optional = TRUE, stringsAsFactors = FALSE)
 }
 

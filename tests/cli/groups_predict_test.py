@@ -321,6 +321,18 @@ def test_new_effects_depend_on_names_alone(folder, how, run):
     assert all_at_once["mean"][:1000].nunique() == 1000
 
 
+def test_effects_that_do_not_fit_into_memory_are_read_again(folder):
+    """60,000 new towns under 300 draws take more than the quarter of a gibibyte that is kept."""
+    rows = pandas.concat([new_rows()] * 5010, ignore_index=True)
+    rows["town"] = [f"new {i}" for i in range(60_000)] + [f"t{i % 8}" for i in range(60)] + ["new 7"] * 60
+    rows.to_parquet(folder / "rows.parquet")
+    whole = predicted(folder, "logistic", "rows.parquet", "--new-levels", "uncertainty").drop(columns="row")
+    for first, count in ((0, 40), (56_000, 4_000), (60_000, 120)):
+        rows[first : first + count].to_parquet(folder / "few.parquet")
+        few = predicted(folder, "logistic", "few.parquet", "--new-levels", "uncertainty").drop(columns="row")
+        assert np.array_equal(few, whole[first : first + count])
+
+
 def test_both_parts_of_a_count_take_the_same_old_level(folder):
     rows = many_new_towns(300, (50.0,))
     rows.to_parquet(folder / "many.parquet")
@@ -419,7 +431,7 @@ def rewrite_effects(run, change):
     with pyarrow.ipc.open_file(run / "effects.arrow") as file:
         table = change(file.read_all())
     with pyarrow.ipc.new_file(run / "effects.arrow", table.schema) as file:
-        file.write_table(table)
+        file.write_table(table, max_chunksize=11)
     reseal(run)
 
 

@@ -84,7 +84,6 @@ test_that("priors of scales, and runs that are opened again", {
 
 test_that("what is not there yet is refused", {
   refused <- "its model has groups, .*; `summary\\(fit\\)` and `as_draws\\(fit\\)` do$"
-  expect_error(predict(fit, d), refused)
   expect_error(flymc_loo(fit), refused)
   expect_error(flymc_audit(fit), refused)
 })
@@ -110,6 +109,59 @@ test_that("rows without a group are left out", {
   holes <- replace(d, 4, replace(d$carrier, 1:5, NA))
   expect_error(quick(y ~ (1 | carrier), holes, missing = "error"), "data, column 'carrier', row 1: the value is missing")
   expect_identical(quick(y ~ (1 | carrier), holes)$report$dropped, 5L)
+})
+
+test_that("predictions have the effects of groups", {
+  new <- d[1:40, c("x", "z", "origin", "carrier")]
+  b <- posterior::as_draws_df(fit)
+  effects <- flymc_groups(fit)
+  found <- predict(fit, new, kind = "mean")
+  # Near the predictor at the posterior means, and, without groups, exactly the mean over the draws.
+  at <- function(factor, effect, group) {
+    own <- effects[effects$factor == factor & effects$effect == effect, ]
+    own$mean[match(as.character(group), own$group)]
+  }
+  plain <- coef(fit)[["intercept"]] + coef(fit)[["x"]] * new$x + coef(fit)[["z"]] * new$z
+  eta <- plain + at("origin", "intercept", new$origin) + at("origin", "z", new$origin) * new$z + at("carrier", "intercept", new$carrier)
+  expect_lt(max(abs(found$mean - plogis(eta))), 0.05)
+  expect_gt(cor(found$mean, plogis(eta)), 0.995)
+  without <- predict(fit, new[c("x", "z")], without_groups = TRUE)
+  draws <- vapply(seq_len(nrow(new)), function(i) mean(plogis(b$intercept + b$x * new$x[i] + b$z * new$z[i])), 0)
+  expect_equal(without$mean, draws)
+  expect_gt(max(abs(without$mean - found$mean)), 0.1)
+  # The same from the file, and by levels of other types.
+  table <- tempfile(fileext = ".csv")
+  write.csv(new, table, row.names = FALSE)
+  expect_equal(predict(fit, table, kind = "mean"), found, ignore_attr = TRUE)
+  expect_identical(predict(fit, transform(new, origin = factor(origin), carrier = as.character(carrier)), kind = "mean"), found)
+  holes <- replace(new, 3, replace(new$origin, 2, NA))
+  expect_identical(is.na(predict(fit, holes)$mean), seq_len(40) == 2L)
+  expect_error(predict(fit, holes, missing = "error"), "newdata, column 'origin', row 2: the value is missing")
+  expect_error(predict(fit, new[c("x", "z", "origin")]), "newdata has no column 'carrier', which the formula needs")
+})
+
+test_that("groups that the fit has not seen", {
+  new <- transform(d[1:30, ], origin = 99)
+  expect_error(predict(fit, new), "newdata, column 'origin', row 1: the level '99' .*new_levels = \"uncertainty\"")
+  found <- lapply(stats::setNames(nm = c("uncertainty", "gaussian", "population")), function(how) predict(fit, new, new_levels = how))
+  width <- lapply(found, function(one) mean(one$upper - one$lower))
+  expect_gt(width$uncertainty, 1.5 * width$population)
+  expect_gt(width$gaussian, 1.5 * width$population)
+  expect_identical(predict(fit, new[11:30, ], new_levels = "gaussian"), found$gaussian[11:30, ])
+  expect_error(predict(fit, new, new_levels = "old_levels"), "new_levels: 'old_levels' is neither")
+  expect_error(predict(fit, new, new_levels = "gaussian", without_groups = TRUE), "leave one of both out")
+})
+
+test_that("predictions of fits that are opened again, of parts and of groups alone", {
+  out <- tempfile()
+  kept <- quick(y ~ poly(z, 2) + (1 | carrier/origin), out = out)
+  expect_identical(predict(flymc_load(out), d[1:5, ]), predict(kept, d[1:5, ]))
+  alone <- quick(y ~ 1 + (1 | origin))
+  expect_length(unique(predict(alone, d, without_groups = TRUE)$mean), 1)
+  expect_length(unique(predict(alone, d["origin"])$mean), 12)
+  parts <- quick(visits ~ x + (1 | origin), family = "hurdle_poisson")
+  found <- predict(parts, transform(d[1:4, ], origin = c(1, 1, 99, 99)), new_levels = "population", kind = "mean")
+  expect_equal(found[3:4, ], predict(parts, d[3:4, ], without_groups = TRUE, kind = "mean"))
 })
 
 test_that("effects of single groups are a data frame", {
