@@ -58,6 +58,19 @@ TEST_F(EffectsFileTest, HasWhatWasWritten) {
     EXPECT_EQ(kept[0].draws.size(), 5000u);
     EXPECT_EQ(kept[1].chain, 3);
     EXPECT_EQ(kept[1].draws.back(), 49);
+    // The same draw by draw.
+    const auto numbers = file.chains_and_draws();
+    ASSERT_EQ(numbers.size(), 5050u);
+    for (std::size_t column = 0; column < 2; ++column) {
+      const std::vector<const float*> draws = file.columns_of_draws(column);
+      ASSERT_EQ(draws.size(), numbers.size());
+      for (const std::size_t i : {std::size_t{0}, std::size_t{4999}, std::size_t{5000}, std::size_t{5049}}) {
+        const auto [chain, draw] = numbers[i];
+        EXPECT_EQ(numbers[i], std::pair(i < 5000 ? 0 : 3, static_cast<std::int64_t>(i < 5000 ? i : i - 5000)));
+        for (const Index j : {0, 6}) EXPECT_EQ(draws[i][j], number(chain, draw, column == 0 ? j : 300 + j));
+      }
+    }
+    file.check_finite();
   }
 }
 
@@ -79,6 +92,10 @@ TEST_F(EffectsFileTest, RefusesOtherFiles) {
   writer.finish();
   EXPECT_NE(message<DamagedDraws>([&] {
               EffectsFile({path}, {{"1 | town", 1}}).read(0, 0, 1);
+            }).find("not a finite number"),
+            std::string::npos);
+  EXPECT_NE(message<DamagedDraws>([&] {
+              EffectsFile({path}, {{"1 | town", 1}}).check_finite();
             }).find("not a finite number"),
             std::string::npos);
 }
