@@ -99,9 +99,10 @@ class Study(Plots):
 
         If the formula has groups, `(1 + age | hospital)`, the predictor has the effects of the row's groups, under each
         draw whose effects are kept. A group that the fit has not seen is an error, unless `new_levels` says what its
-        effects are (brms: sample_new_levels): `"uncertainty"`, under each draw those of a random group of the fit;
-        `"gaussian"`, drawn from the distribution of effects; `"population"`, 0. With `without_groups` all effects are 0,
-        and `new` needs no columns of groups (brms: re_formula=NA). See docs/groups.md.
+        effects are, by one of three words (brms: sample_new_levels). With `uncertainty` they are, under each draw, those
+        of a random group of the fit; with `gaussian` they are drawn from the distribution of effects; with `population`
+        they are 0. With `without_groups` all effects are 0, and `new` needs no columns of groups (brms: re_formula=NA).
+        See docs/groups.md.
 
         >>> fit = flymc.fit("defaulted ~ age + income", "examples/data/loans.csv", progress=False)
         >>> fit.predict({"age": [0.0, 3.0], "income": [0.0, 8.0]})["mean"].round(2).tolist()
