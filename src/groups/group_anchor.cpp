@@ -117,6 +117,11 @@ GroupSums Search::pass(std::vector<bool> factors, const Effects& at) {
                          };
                          family.likelihood(part.facts(), span(eta), values, span(out.slope), span(out.curvature));
                          for (const double l : values) out.value += l;
+                         if (out.curvature.minCoeff() >= 0.0) return;
+                         // A row far out in long tails bends the other way; any positive curvature gives a step up.
+                         Vector positive(out.curvature.size());
+                         family.scale_curvature(part.facts(), span(eta), span(positive));
+                         out.curvature = (out.curvature.array() < 0.0).select(positive, out.curvature);
                        });
 }
 

@@ -96,6 +96,7 @@ void GroupBound::complete(BoundRows& rows) const {
     rows.reach[i] = 0.0;
     family_->likelihood(rows.facts.spans().row(i), std::span(rows.eta_anchor).subspan(i, 1), {}, {},
                         std::span(c).subspan(i, 1));
+    c[i] = std::max(0.0, c[i]);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "flymc/chain/run_chains.hpp"
 #include "flymc/diagnose/convergence.hpp"
 #include "flymc/draws/sink.hpp"
+#include "flymc/model/student_t.hpp"
 #include "groups/grouped_tables.hpp"
 
 namespace flymc {
@@ -128,6 +129,11 @@ TEST(GroupPosterior, HasTheMomentsOfIntegration) {
       {"few ones, all lit", logistic, {240, 8, 0, false, -3.0, 0.7}, ScalePrior::half_normal(1.0), 4.0, 2000},
       {"small sd", logistic, {300, 12, 0, true, 0.3, 0.02}, ScalePrior::half_student_t(3.0, 1.0), 3.0},
       {"one row each", logistic, {40, 40, 0, true, 0.0, 1.0}, ScalePrior::half_normal(0.7), 3.5},
+      {"long tails",
+       Model(StudentT(2.0, 0.4), Prior::normal(0.0, 2.5)),
+       {120, 6, 0, true, 0.2, 0.5},
+       ScalePrior::half_normal(1.0),
+       4.0},
       {"counts", poisson, {120, 6, 0, true, 0.2, 0.5}, ScalePrior::exponential(1.0), 6.0},
   };
   const Threads threads(2);

@@ -26,7 +26,7 @@ class Spread;
 //   g(delta) - g(d)                       which is 0 within its reach, and
 //   log(exp(g(d)) - 1)                    if it is bright.
 //
-// A lit row has reach 0 and the likelihood's own curvature, and so no z.
+// A lit row has reach 0 and the likelihood's own curvature, or 0 if that is negative, and so no z.
 class GroupBound {
  public:
   // The statistics pass: three queries for each row. If there are no more rows than `few`, all are lit.
