@@ -10,9 +10,9 @@ namespace flymc {
 // Keeps references to the store and the model.
 class GroupSampler {
  public:
-  // No row has a z in a table as small as this: to evaluate all rows takes no longer than all else of an iteration, and
-  // chains mix better where rows say little, as with a few ones in each group.
-  static constexpr RowId few_rows = 2000;
+  // No row has a z in a table as small as this. To evaluate all rows takes a few times as long as all else of an
+  // iteration, and chains mix better where rows say little, as with a few ones in each group.
+  static constexpr RowId few_rows = 500;
 
   // Finds the anchor and makes the bound: all passes over the rows.
   GroupSampler(const Store& store, const GroupModel& model, const Execution& execution, RowId few = few_rows);
