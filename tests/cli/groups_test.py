@@ -234,6 +234,28 @@ def test_the_cost_does_not_depend_on_the_unit_of_a_slope(tmp_path):
         assert cost[unit] < 1.5 * cost[1.0] and 0.7 < cost[unit, "sd"] / cost[1.0, "sd"] < 1.4, cost
 
 
+def test_what_rows_cannot_tell_apart_is_cheap_and_moves(tmp_path):
+    """Wards within hospitals, and columns that are constant within hospitals and within doctors, who are crossed with them."""
+    random, rows = np.random.default_rng(8), 20_000
+    ward, doctor, age = random.integers(0, 240, rows), random.integers(0, 50, rows), random.normal(0, 1, rows)
+    hospital, beds, years = ward % 24, random.normal(0, 1, 24).round(2), random.normal(0, 1, 50).round(2)
+    at = -0.5 + 0.4 * age + 0.3 * beds[hospital] - 0.4 * years[doctor] + random.normal(0, 0.3, 240)[ward]
+    at += random.normal(0, 0.5, 24)[hospital] + random.normal(0, 0.3, 50)[doctor]
+    ill = (random.random(rows) < 1 / (1 + np.exp(-at))).astype(int)
+    columns = {"ill": ill, "age": age, "beds": beds[hospital], "years": years[doctor], "hospital": hospital, "ward": ward, "doctor": doctor}
+    write(pyarrow.table(columns), tmp_path / "t.parquet")
+    formula = "ill ~ age + beds + years + (1 | doctor) + (1 | hospital/ward)"
+    summary = fit("t.parquet", "run", formula, "--draws", 500, "--chains", 2, folder=tmp_path)
+    assert sum(chain["sampling_queries"] for chain in summary["chains"]) / summary["draws"] < 2000
+    truth = {"intercept": -0.5, "age": 0.4, "beds": 0.3, "years": -0.4, "sd(doctor)": 0.3, "sd(hospital)": 0.5, "sd(hospital:ward)": 0.3}
+    parameters = {p["name"]: p for p in summary["parameters"]}
+    assert parameters.keys() == truth.keys()
+    for name, value in truth.items():
+        own = parameters[name]
+        assert own["ess_bulk"] > 150 and abs(own["mean"] - value) < 4 * own["sd"], own
+    assert parameters["beds"]["sd"] > 0.06  # that of 24 hospitals, not of 20,000 rows
+
+
 def test_the_worst_effects_are_found(tmp_path):
     write(visits(4000, towns=300), tmp_path / "t.parquet")
     summary = fit("t.parquet", "run", "ill ~ age + (1 + age | town)", "--draws", 60, "--warmup", 60, "--chains", 2, folder=tmp_path)
