@@ -154,12 +154,13 @@ void draw_scales(std::span<double> scales, Index effects, const Matrix& squares,
     if (static_cast<Index>(j) < effects) {
       // The logarithm of a standard deviation is drawn: the density of log sd is sd times that of sd.
       const double drawn = slice_number(
-          std::log(number), width, [&](double x) { return density(number, std::exp(x)) + x; }, random, update + j);
+          std::log(number), width, [&](double x) { return density(number, std::exp(x)) + x; }, random,
+          numbered(update, j));
       number = std::exp(drawn);
     } else {
       number = slice_number(
           number, width, [&](double x) { return std::abs(x) < 1.0 ? density(number, x) : -HUGE_VAL; }, random,
-          update + j);
+          numbered(update, j));
     }
   }
 }

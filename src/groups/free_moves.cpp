@@ -32,7 +32,7 @@ void move_exchanges(const GroupDensity& density, GroupPlace& place, std::size_t 
   Vector amounts = factor.solve(exchanges.sums(place.layout().effects(theta, f) * own) +
                                 taken.transpose() * (density.prior_slope() - density.prior_precision() * change));
   Vector z(m);
-  random.normals(Purpose::move, address(update(Update::exchanges, f), 0), {z.data(), static_cast<std::size_t>(m)});
+  random.normals(Purpose::move, address(Update::exchanges, f), {z.data(), static_cast<std::size_t>(m)});
   factor.matrixU().solveInPlace(z);
   amounts += z;
   const Vector by = taken * amounts;
@@ -42,8 +42,7 @@ void move_exchanges(const GroupDensity& density, GroupPlace& place, std::size_t 
            0.5 * from_anchor.dot(density.prior_precision() * from_anchor);
   };
   const double gain = rest(here + by, change + by) - rest(here, change);
-  if (std::log(random.uniform(Purpose::accept, address(update(Update::exchanges, f), 0))) < gain)
-    place.exchange(f, amounts);
+  if (std::log(random.uniform(Purpose::accept, address(Update::exchanges, f))) < gain) place.exchange(f, amounts);
 }
 
 void move_outer(GroupPlace& place, std::size_t number, const Random& random) {
@@ -55,7 +54,7 @@ void move_outer(GroupPlace& place, std::size_t number, const Random& random) {
   RowMatrix by(outer.rows(), outer.cols());
   Vector z(outer.cols());
   for (Index g = 0; g < by.rows(); ++g) {
-    random.normals(Purpose::move, address(update(Update::outer, number), static_cast<std::uint64_t>(g)),
+    random.normals(Purpose::move, address(Update::outer, number, static_cast<std::uint64_t>(g)),
                    {z.data(), static_cast<std::size_t>(z.size())});
     by.row(g) = shift.draw(g, shift.mean(g, outer, inner), z).transpose();
   }
@@ -81,7 +80,7 @@ void move_outer_scales(const GroupDensity& density, GroupPlace& place, std::size
     bend += own;
   }
   if (!(bend > 0.0)) return;
-  const std::uint64_t at = address(update(Update::outer_scales, number), 0);
+  const std::uint64_t at = address(Update::outer_scales, number);
   double z = 0.0;
   random.normals(Purpose::move, at, {&z, 1});
   const double t = linear / bend + z / std::sqrt(bend);
@@ -108,7 +107,7 @@ bool are_nested(const GroupedRows& rows, std::size_t f, std::size_t h) {
 // Constants between effects of two factors that multiply the same number.
 void move_between(const GroupDensity& density, GroupPlace& place, const Random& random) {
   const GroupLayout& layout = place.layout();
-  std::uint64_t number = 0;
+  std::size_t number = 0;
   for (std::size_t f = 0; f < layout.factors(); ++f)
     for (std::size_t h = f + 1; h < layout.factors(); ++h) {
       if (are_nested(place.rows(), f, h)) continue;
@@ -124,7 +123,7 @@ void move_between(const GroupDensity& density, GroupPlace& place, const Random& 
           const double slope =
               (layout.effects(place.theta(), f) * a.col(j)).sum() - (layout.effects(place.theta(), h) * b.col(l)).sum();
           double z = 0.0;
-          random.normals(Purpose::move, address(update(Update::between), number++), {&z, 1});
+          random.normals(Purpose::move, address(Update::between, number++), {&z, 1});
           place.shift_between(f, j, h, l, slope / p + z / std::sqrt(p));
         }
     }
@@ -144,13 +143,10 @@ void move_what_rows_cannot_tell(const GroupDensity& density, GroupPlace& place, 
 void move_scales(const GroupDensity& density, GroupPlace& place, const Random& random) {
   const GroupLayout& layout = place.layout();
   const double unit = unit_of_effects(density.model().model, layout.coefficients(place.theta()));
-  std::uint64_t number = 0;
-  for (std::size_t f = 0; f < layout.factors(); ++f) {
-    const auto scales = layout.scales(place.theta(), f);
-    draw_scales(scales, layout.width(f), density.squares(place.theta(), f), static_cast<double>(layout.groups(f)),
-                density.prior(f), unit, random, update(Update::scales) + number);
-    number += scales.size();
-  }
+  for (std::size_t f = 0; f < layout.factors(); ++f)
+    draw_scales(layout.scales(place.theta(), f), layout.width(f), density.squares(place.theta(), f),
+                static_cast<double>(layout.groups(f)), density.prior(f), unit, random,
+                address(static_cast<Update>(static_cast<std::uint64_t>(Update::scales) + f)));
 }
 
 }  // namespace flymc

@@ -175,8 +175,11 @@ void GroupBound::light(RowId few) {
       for (std::size_t i = 0; i < members.size(); ++i) lit_rows_.push_back(members[i]);
     }
   }
-  for (RowId row = 0; row < rows_->store().rows(); ++row)
-    if (rows_->store().rows() <= few || gaps_.level(row) == 0) lit_rows_.push_back(row);
+  const RowId count = rows_->store().rows();
+  const bool loose = expected_bright_ > 0.005 * static_cast<double>(count);
+  const bool all = count <= few || (loose && count <= 10 * few);
+  for (RowId row = 0; row < count; ++row)
+    if (all || gaps_.level(row) == 0) lit_rows_.push_back(row);
   std::ranges::sort(lit_rows_);
   lit_rows_.erase(std::unique(lit_rows_.begin(), lit_rows_.end()), lit_rows_.end());
   fetch(lit_rows_, lit_);

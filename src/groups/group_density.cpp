@@ -26,7 +26,7 @@ GroupDensity::GroupDensity(const GroupBound& bound) : bound_(&bound) {
     for (Index g = 0; g < groups; ++g)
       for (Index j = 0; j < k; ++j)
         information += bound.sums().effects[f].blocks(g * k + j, j) * bound.anchor().covariances[f](j, j);
-    moves_with_effects_.push_back(information < 20.0 * static_cast<double>(groups * k));
+    information_.push_back(information);
   }
 }
 
@@ -60,8 +60,7 @@ void GroupDensity::slope_of_group(std::size_t f, Index group, const Effects& cha
     out[j] = own.slope(group, j) - dot(own.couplings.data() + (group * k + j) * d, change.border.data(), d) - out[j];
 }
 
-double GroupDensity::log_density(GroupPlace& place) const {
-  const Effects& change = place.change();
+double GroupDensity::collapsed(const Effects& change) const {
   const GroupSums& sums = bound_->sums();
   double sum = sums.value + sums.slope.dot(change.border) -
                0.5 * change.border.dot(sums.curvature.selfadjointView<Eigen::Lower>() * change.border);
@@ -84,14 +83,21 @@ double GroupDensity::log_density(GroupPlace& place) const {
       }
     }
   }
-  const Vector& theta = place.theta();
+  return sum;
+}
+
+double GroupDensity::log_priors(const Vector& theta) const {
   const Vector coefficients = layout().coefficients(theta);
-  sum += model().model.term().log_density(coefficients, nullptr);
+  double sum = model().model.term().log_density(coefficients, nullptr);
   const double unit = unit_of_effects(model().model, coefficients);
   for (std::size_t f = 0; f < layout().factors(); ++f)
     sum += log_density_of_scales(layout().scales(theta, f), layout().width(f), squares(theta, f),
                                  static_cast<double>(layout().groups(f)), prior(f), unit);
-  return sum + place.rest();
+  return sum;
+}
+
+double GroupDensity::log_density(GroupPlace& place) const {
+  return collapsed(place.change()) + log_priors(place.theta()) + place.rest();
 }
 
 }  // namespace flymc

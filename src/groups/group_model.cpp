@@ -20,7 +20,12 @@ void GroupModel::check(const Store& store, const Execution& execution) const {
                     model.family().name()));
   const Index features = store.features();
   if (intercept < -1 || intercept >= features) throw InputError("the intercept is none of the features");
+  constexpr std::size_t most_factors = 200, most_effects = 256;
+  if (effects.size() > most_factors)
+    throw InputError(fmt::format("a model may have {} terms of groups at most", most_factors));
   for (const GroupEffects& own : effects) {
+    if (own.multiplies.size() > most_effects)
+      throw InputError(fmt::format("a group may have {} effects in one term at most", most_effects));
     if (own.factor >= store.factors().size())
       throw InputError("the effects of groups name a factor that is not stored");
     if (own.multiplies.empty()) throw InputError("a group needs at least one effect");

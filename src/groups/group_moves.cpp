@@ -19,19 +19,16 @@ void slice_group(GroupPlace& place, std::size_t f, Index group, const Vector& me
   GroupPlace::OneGroup own(place, f, group);
   const Vector from = place.change().groups[f].row(group).transpose() - mean;
   const Vector now = mean + from;
-  const std::uint64_t at = update(Update::group, f);
-  const double level = own.rest_at(now.data()) +
-                       std::log(random.uniform(Purpose::slice_height, address(at, static_cast<std::uint64_t>(group))));
-  double angle =
-      2.0 * std::numbers::pi * random.uniform(Purpose::slice_place, address(at, static_cast<std::uint64_t>(group)));
+  const std::uint64_t at = address(Update::group, f, static_cast<std::uint64_t>(group));
+  const double level = own.rest_at(now.data()) + std::log(random.uniform(Purpose::slice_height, at));
+  double angle = 2.0 * std::numbers::pi * random.uniform(Purpose::slice_place, at);
   double least = angle - 2.0 * std::numbers::pi, most = angle;
   constexpr std::uint64_t tries = 200;
   for (std::uint64_t attempt = 0; attempt < tries; ++attempt) {
     const Vector there = mean + from * std::cos(angle) + draw * std::sin(angle);
     if (own.rest_at(there.data()) >= level) return own.move();
     (angle < 0.0 ? least : most) = angle;
-    angle = least + (most - least) *
-                        random.uniform(Purpose::slice_shrink, address(at, static_cast<std::uint64_t>(group), attempt));
+    angle = least + (most - least) * random.uniform(Purpose::slice_shrink, at | attempt);
   }
 }
 
@@ -40,7 +37,7 @@ void draw_group(GroupPlace& place, std::size_t f, Index group, const Vector& the
   GroupPlace::OneGroup own(place, f, group);
   const Vector now = place.change().groups[f].row(group).transpose();
   const double before = own.rest_at(now.data()), gain = own.rest_at(there.data()) - before;
-  const std::uint64_t at = address(update(Update::group, f), static_cast<std::uint64_t>(group));
+  const std::uint64_t at = address(Update::group, f, static_cast<std::uint64_t>(group));
   if (std::log(random.uniform(Purpose::accept, at)) < gain) own.move();
 }
 
@@ -58,7 +55,7 @@ void move_effects(const GroupDensity& density, GroupPlace& place, std::size_t f,
   Vector mean(k), draw(k), there(k);
   for (Index g = 0; g < layout.groups(f); ++g) {
     density.slope_of_group(f, g, place.change(), mean.data());
-    random.normals(Purpose::move, address(update(Update::group, f), static_cast<std::uint64_t>(g)),
+    random.normals(Purpose::move, address(Update::group, f, static_cast<std::uint64_t>(g)),
                    {draw.data(), static_cast<std::size_t>(k)});
     if (k == 1) {
       const double own = sums.blocks(g, 0) + prior(0, 0);
@@ -75,8 +72,7 @@ void move_effects(const GroupDensity& density, GroupPlace& place, std::size_t f,
     // bright or lit row sometimes makes a slice too: where it is far, its draws are seldom accepted.
     const bool slices =
         place.is_held(f, g) ||
-        random.bernoulli(Purpose::gibbs, address(update(Update::group, f), static_cast<std::uint64_t>(g)),
-                         share_of_slices);
+        random.bernoulli(Purpose::gibbs, address(Update::group, f, static_cast<std::uint64_t>(g)), share_of_slices);
     there = mean + draw;
     if (slices)
       slice_group(place, f, g, mean, draw, random);
@@ -118,8 +114,8 @@ void move_scales_with_effects(const GroupDensity& density, GroupPlace& place, st
     there.groups[f] = t * u - anchor;
     return sum + place.rest_at(there);
   };
-  const double width = std::min(1.0, 3.0 / std::sqrt(bend));
-  const double t = std::exp(slice_number(0.0, width, log_density, random, update(Update::with_effects, f)));
+  const double width = std::min(1.0, 3.0 / std::sqrt(density.information(f)));
+  const double t = std::exp(slice_number(0.0, width, log_density, random, address(Update::with_effects, f)));
   for (Index j = 0; j < k; ++j) scales[static_cast<std::size_t>(j)] *= t;
   there.groups[f] = t * u - anchor;
   place.move_to(std::move(there));
@@ -157,7 +153,7 @@ double move_border(const GroupDensity& density, GroupPlace& place, int steps, co
     return Vector(lower.solve(gradient));
   };
   Vector b = upper * (place.change().border - mean), p(d);
-  random.normals(Purpose::move, address(update(Update::border), 0), {p.data(), static_cast<std::size_t>(d)});
+  random.normals(Purpose::move, address(Update::border), {p.data(), static_cast<std::size_t>(d)});
   const double before = prior_rest(place.change().border, nullptr) + place.rest();
   const double energy = before - 0.5 * b.squaredNorm() - 0.5 * p.squaredNorm();
   const double angle = 0.5 * std::numbers::pi * (0.8 + 0.4 * random.uniform(Purpose::angle, 0));
@@ -179,8 +175,7 @@ double move_border(const GroupDensity& density, GroupPlace& place, int steps, co
   const double after = prior_rest(change, nullptr) + place.rest_at(there);
   const double gain = after - 0.5 * b.squaredNorm() - 0.5 * p.squaredNorm() - energy;
   if (!std::isfinite(gain)) return 0.0;
-  if (std::log(random.uniform(Purpose::accept, address(update(Update::border), 0))) < gain)
-    place.move_to(std::move(there));
+  if (std::log(random.uniform(Purpose::accept, address(Update::border))) < gain) place.move_to(std::move(there));
   return std::min(1.0, std::exp(gain));
 }
 
@@ -193,6 +188,7 @@ Info GroupMove::step(State& state, const Random& random) const {
   }
   move_what_rows_cannot_tell(*density_, place, random);
   move_scales(*density_, place, random);
+  move_residual_scale(*density_, place, random);
   info.acceptance = move_border(*density_, place, steps_, random);
   state.at.log_density = density_->log_density(place);
   info.queries = place.queries();

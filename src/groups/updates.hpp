@@ -5,17 +5,23 @@
 
 namespace flymc {
 
-// Those of factors, nestings and scales are followed by their number.
+// Updates with a number are those of a factor, a nesting or a pair. Scales are last: the number of their factor is added,
+// and their own is the number.
 enum class Update : std::uint64_t {
-  border = 0,
-  exchanges = 16,
-  between = 32,
-  scales = 64,
-  with_effects = 128,
-  outer = 144,
-  outer_scales = 160,
-  group = 192
+  border,
+  exchanges,
+  between,
+  with_effects,
+  outer,
+  outer_scales,
+  residual,
+  group,
+  scales
 };
-constexpr std::uint64_t update(Update of, std::size_t number = 0) { return static_cast<std::uint64_t>(of) + number; }
+
+// There are up to 10^7 groups and 65,536 numbers.
+constexpr std::uint64_t address(Update update, std::size_t number = 0, std::uint64_t group = 0) {
+  return address(static_cast<std::uint64_t>(update), (number << 24) | group);
+}
 
 }  // namespace flymc

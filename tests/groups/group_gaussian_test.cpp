@@ -193,8 +193,9 @@ TEST(GroupGaussian, HasCorrelatedSlopes) {
 }
 
 // The residual scale is drawn too. In theta, coefficients, effects and their scales are all divided by it.
-TEST(GroupGaussian, DrawsItsResidualScale) {
-  const Model plain(Gaussian(1.4), Prior::normal(0.0, 3.0));
+// The effects are about as large as the residuals, or eleven times as large.
+void expect_residual_scale(double noise) {
+  const Model plain(Gaussian(noise), Prior::normal(0.0, 3.0));
   const Store targets = grouped::table(plain, {70, 7, 0, true, 0.5, 1.1});
   StoreBuilder builder(Layout({"intercept", "x", "sigma"}), {}, targets.factors());
   Matrix a = Matrix::Zero(70, 2 + 7);
@@ -215,7 +216,7 @@ TEST(GroupGaussian, DrawsItsResidualScale) {
   constexpr int points = 150;
   for (int i = 0; i < points; ++i)
     for (int j = 0; j < points; ++j) {
-      const double sigma = 0.7 + 2.3 * (i + 0.5) / points, sd = 12.0 * std::pow((j + 0.5) / points, 2.0);
+      const double sigma = noise * (0.5 + 1.65 * (i + 0.5) / points), sd = 12.0 * std::pow((j + 0.5) / points, 2.0);
       Vector prior = Vector::Constant(a.cols(), 1.0 / 9.0), mean, variance;
       prior.tail(7).setConstant(1.0 / (sd * sd));
       const double log_weight =
@@ -230,6 +231,11 @@ TEST(GroupGaussian, DrawsItsResidualScale) {
   const MemorySink sink = draws_of(store, model);
   for (std::size_t k = 0; k < 11; ++k)
     expect_moments(sink.coefficient(static_cast<Index>(k)), truth.mean(k), truth.sd(k), std::to_string(k));
+}
+
+TEST(GroupGaussian, DrawsItsResidualScale) {
+  expect_residual_scale(1.4);
+  expect_residual_scale(0.1);
 }
 
 // Intercepts of groups within regions, and a column that is constant within groups. Both of them compete with the effects

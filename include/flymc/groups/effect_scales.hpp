@@ -60,8 +60,8 @@ std::vector<double> scales_of(const Matrix& covariance, bool correlated);
 double log_density_of_scales(std::span<const double> scales, Index effects, const Matrix& squares, double groups,
                              const EffectsPrior& prior, double unit);
 
-// Draws each number of `scales` in turn from that density, given the others. `update` is the first of the addresses that
-// it uses, one for each number.
+// Draws each number of `scales` in turn from that density, given the others. `update` is the address of the first;
+// those of the others are numbered.
 void draw_scales(std::span<double> scales, Index effects, const Matrix& squares, double groups,
                  const EffectsPrior& prior, double unit, const Random& random, std::uint64_t update);
 

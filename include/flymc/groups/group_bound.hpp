@@ -29,7 +29,8 @@ class Spread;
 // A lit row has reach 0 and the likelihood's own curvature, or 0 if that is negative, and so no z.
 class GroupBound {
  public:
-  // The statistics pass: three queries for each row. If there are no more rows than `few`, all are lit.
+  // The statistics pass: three queries for each row. All rows are lit if there are no more than
+  // `few`, or than ten times as many and one in 200 or more is expected to be bright.
   GroupBound(const GroupedRows& rows, GroupAnchor anchor, const Execution& execution, RowId few = 0);
   ~GroupBound();
 

@@ -31,10 +31,18 @@ class GroupDensity {
 
   // Whether the scales of a factor also move together with its effects: where rows say so little of the effects that
   // scales given them hardly move.
-  bool moves_with_effects(std::size_t f) const { return moves_with_effects_[f]; }
+  bool moves_with_effects(std::size_t f) const {
+    return information_[f] < 20.0 * static_cast<double>(layout().groups(f) * layout().width(f));
+  }
+  // The information of the rows about a common factor of all its effects, at the anchor.
+  double information(std::size_t f) const { return information_[f]; }
 
   // The linear term of the collapsed sum in the effects of one group, given all others: its slope at the anchor.
   void slope_of_group(std::size_t f, Index group, const Effects& change, double* out) const;
+  // The collapsed sum: a quadratic form in the change.
+  double collapsed(const Effects& change) const;
+  // The log priors of coefficients, scales and effects at theta.
+  double log_priors(const Vector& theta) const;
   // The whole log density at a place: the collapsed sum, the priors, and the evaluated rows.
   double log_density(GroupPlace& place) const;
 
@@ -43,7 +51,7 @@ class GroupDensity {
   Vector prior_slope_;
   Matrix prior_precision_;
   Eigen::LLT<Matrix> border_factor_;
-  std::vector<bool> moves_with_effects_;
+  std::vector<double> information_;
 };
 
 }  // namespace flymc

@@ -20,6 +20,8 @@ void move_what_rows_cannot_tell(const GroupDensity& density, GroupPlace& place, 
 void move_scales(const GroupDensity& density, GroupPlace& place, const Random& random);
 // The scales of a factor together with its effects, both times one number.
 void move_scales_with_effects(const GroupDensity& density, GroupPlace& place, std::size_t f, const Random& random);
+// The residual scale, if the model draws one, given coefficients, effects and their scales in the target's unit.
+void move_residual_scale(const GroupDensity& density, GroupPlace& place, const Random& random);
 // The coefficients given all effects of groups, by split HMC of `steps` steps. Returns the acceptance probability.
 double move_border(const GroupDensity& density, GroupPlace& place, int steps, const Random& random);
 
