@@ -41,7 +41,7 @@ class Groups:
         return self._group_table(factor, interval, coefficients=False)
 
     def group_coefficients(self, factor: str | None = None, interval: float = 0.9) -> pa.Table:
-        """Each group's own coefficients: the coefficient of all groups plus the effect of the group, draw by draw.
+        """Each group's own coefficients: the average group's coefficient plus the effect of the group, draw by draw.
 
         The columns are those of `group_effects`; `effect` is the name of the coefficient.
         """
@@ -86,8 +86,8 @@ class Groups:
         """Draws by how much each group's effect is pulled to the average group, against its number of rows.
 
         The pull is the square of (posterior standard deviation of the effect / standard deviation among groups): 0 if the
-        effect is that of the group's rows alone, and 1 if it is that of an average group. For normal targets this is exact;
-        for others it is an approximation. If there are more than 1000 groups, 1000 of them are drawn. Returns the axes, as `plot_groups`.
+        effect is that of the group's rows alone, and 1 if it is that of an average group. This is exact for
+        normal targets with known scales, and an approximation otherwise. If there are more than 1000 groups, 1000 of them are drawn. Returns the axes, as `plot_groups`.
         """
         return [draw_pulls(picture) for picture in self._pictures(factor, 0.9, 1)]
 

@@ -184,7 +184,8 @@ class HurdleFit(Study):
 
         The posterior is `zero(chain, draw, coefficient)` and `count(chain, draw, coefficient)`. `log_likelihood` has
         the sums over both parts for a random sample of at most `log_likelihood_rows` rows, which `Fit.to_arviz`
-        describes; 0 leaves it out. Effects of groups are in those of the parts, as `zero.to_arviz()`. Statistics of
+        describes; 0 leaves it out. It has no effects of groups; `zero.to_arviz()` and
+        `count.to_arviz()` have them. Statistics of
         the sampler have the part in front, except `lp`, which is the sum. There are no predictive groups: a row with
         a count of 0 has no exposure in the run, so no count can be drawn for it.
         """

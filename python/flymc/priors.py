@@ -110,7 +110,9 @@ class Exponential:
 
 @dataclass(frozen=True)
 class LKJ:
-    """The prior of the correlations of effects of groups, `cor(g)`: their determinant to the power shape - 1.
+    """The prior of the correlations of effects of groups, `cor(g)`.
+
+    Its density is proportional to the determinant of their matrix to the power shape - 1; 1 is uniform.
 
     >>> str(LKJ(2))
     'lkj(2)'

@@ -32,8 +32,8 @@
 #' `(1 + age | region)` gives each region effects of its own, an intercept and a slope, as in lme4 and brms; with `||` they
 #' are independent of each other. A slope must be a term of the formula, too. Groups are the values of a factor, a text or a
 #' number; `a:b` are combinations, and `a/b` stands for `a` and `a:b`. The parameters are the standard deviations of the
-#' effects, `sd(region, age)`, and their correlations, `cor(region, intercept, age)`. `predict()`, [flymc_loo()] and
-#' [flymc_audit()] refuse such a fit for now.
+#' effects, `sd(region, age)`, and their correlations, `cor(region, intercept, age)`. `predict()` adds the effects of each
+#' row's groups. Predictive checks, [flymc_loo()], comparisons and [flymc_audit()] refuse such a fit for now.
 #'
 #' @param formula A formula, such as `y ~ age + region`. It may have `offset()`, interactions, groups, and functions such as
 #'   `log()`, `poly()` and `splines::ns()`. Functions that are not in a fixed list are refused, since `predict()` could not

@@ -1,13 +1,13 @@
 #' Effects of single groups
 #'
 #' The effects of the groups in a formula such as `died ~ severity + (1 + severity | hospital)`, or each group's own
-#' coefficients, as a data frame. [ranef()][ranef.flymc_fit()] and [coef()][coef.flymc_fit()] have the same numbers as
-#' arrays.
+#' coefficients, as a data frame. [ranef()][ranef.flymc_fit()] and [coef()][coef.flymc_fit()] have means, standard
+#' deviations and intervals, of 95 % by default, as arrays.
 #'
 #' @param fit A fit whose formula has groups.
 #' @param factor The groups of this factor alone, such as `"hospital"`; by default all.
 #' @param interval The probability inside the interval.
-#' @param coefficients Whether to return each group's own coefficients in place of effects: the coefficient of all groups
+#' @param coefficients Whether to return each group's own coefficients in place of effects: the average group's coefficient
 #'   plus the effect, draw by draw.
 #' @return A data frame with a row for each effect of each group: `factor`, `group`, `effect`, `mean`, `sd`, `median`,
 #'   `lower`, `upper`, `mcse_mean`, `ess_bulk`, `ess_tail` and `r_hat`. For a hurdle there is a column `part`, too.

@@ -7,8 +7,8 @@
 
 namespace flymc {
 
-// A group knows of the effects that it lies within what its rows say of the sum, less certain by its own effects. Those of
-// different outer factors are treated as independent.
+// The rows of a group inform about the sum of its own effects and the outer ones. For the outer ones alone, the variance of
+// the group's own effects is added to the uncertainty. Effects of different outer factors are treated as independent.
 class CarriedEffects {
  public:
   // `sums` are those of factor f. They need to have couplings for border() alone.
@@ -21,8 +21,8 @@ class CarriedEffects {
   Matrix seen(Index group) const;
   // The precision of the effects of a group that is carried; `outer` is its factor.
   const RowMatrix& precisions(std::size_t outer) const;
-  // The precision of the coefficients with the effects of all these factors integrated out, given what is left of it
-  // after those of f alone.
+  // The precision of the coefficients with the effects of f and of the factors that it carries integrated out.
+  // `without_own` has those of f integrated out.
   Matrix border(const Matrix& without_own) const;
 
  private:

@@ -1,4 +1,4 @@
-// Moves that no row is read for: of coefficients and effects that rows cannot tell apart, and of scales.
+// Moves that read no row: exchanges that leave every linear predictor as it is, and draws of the scales.
 #include <Eigen/Cholesky>
 #include <cmath>
 
@@ -13,8 +13,8 @@ Matrix precision_of_effects(const GroupPlace& place, const Vector& theta, std::s
   return inverse_of(covariance_of(place.layout().scales(theta, f), place.layout().width(f)));
 }
 
-// The effects' prior and a quadratic in place of the coefficients' prior are normal in the amounts. The prior itself
-// decides whether a draw is accepted.
+// Given the effects' prior and a quadratic in place of the coefficients' prior, the amounts are normal. A draw is accepted
+// with the ratio of that prior to the quadratic.
 void move_exchanges(const GroupDensity& density, GroupPlace& place, std::size_t f, const Random& random) {
   const Exchanges& exchanges = place.rows().exchanges(f);
   const Index m = exchanges.size();
@@ -104,7 +104,7 @@ bool are_nested(const GroupedRows& rows, std::size_t f, std::size_t h) {
   });
 }
 
-// Constants between effects of two factors that multiply the same number.
+// Moves a constant from the effects of one factor to those of another that multiply the same number.
 void move_between(const GroupDensity& density, GroupPlace& place, const Random& random) {
   const GroupLayout& layout = place.layout();
   std::size_t number = 0;

@@ -7,9 +7,10 @@
 
 namespace flymc {
 
-// In theta all of these are in units of the residual scale. So it moves alone if all numbers of theta but correlations
-// are multiplied by one t, whose logarithm is drawn by a slice. Without this move, the scale is held by the effects: with
-// effects of R residual scales, an effective draw takes about 1 + R^2 iterations.
+// Theta holds coefficients, effects and their standard deviations divided by the residual scale, and 1 divided by it. To
+// multiply all of them by t divides the residual scale by t, and leaves the others as they are in the target's unit. The
+// logarithm of t is drawn by a slice. Without this move the effects hold the scale: with effects of R residual scales, an
+// effective draw takes about 1 + R^2 iterations.
 void move_residual_scale(const GroupDensity& density, GroupPlace& place, const Random& random) {
   if (!density.model().model.scales_coefficients()) return;
   const GroupLayout& layout = place.layout();

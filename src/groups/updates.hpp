@@ -5,8 +5,8 @@
 
 namespace flymc {
 
-// Updates with a number are those of a factor, a nesting or a pair. Scales are last: the number of their factor is added,
-// and their own is the number.
+// Most updates have the number of a factor, a nesting or a pair. `scales` is last: factor f has the update `scales` + f, and
+// the number says which of its scales.
 enum class Update : std::uint64_t {
   border,
   exchanges,
@@ -19,7 +19,7 @@ enum class Update : std::uint64_t {
   scales
 };
 
-// There are up to 10^7 groups and 65,536 numbers.
+// An address has 24 bits for the group, of up to 10^7, and 16 for the number.
 constexpr std::uint64_t address(Update update, std::size_t number = 0, std::uint64_t group = 0) {
   return address(static_cast<std::uint64_t>(update), (number << 24) | group);
 }

@@ -14,19 +14,19 @@ namespace flymc {
 // such as the size of a hospital, a multiple of it can go from their intercepts to its coefficient.
 class Exchanges {
  public:
-  // Reads the rows only if some of them do not already show that every feature varies within groups.
+  // Looks at two rows of each of some groups. Reads all rows only if a feature may be constant within groups.
   Exchanges(const GroupModel& model, std::size_t f, const GroupLayout& layout, const Store& store,
             const GroupIndex& index);
 
   Index size() const { return coefficients_.cols(); }
   // The effect of each group that takes part.
   Index effect(Index e) const { return each_[static_cast<std::size_t>(e)].effect; }
-  // A group gives this much where one is exchanged.
+  // How much is taken from a group's effect for each unit of the amount.
   double share(Index e, Index group) const {
     const std::vector<double>& shares = each_[static_cast<std::size_t>(e)].shares;
     return shares.empty() ? 1.0 : shares[static_cast<std::size_t>(group)];
   }
-  // The coefficients take these numbers where one is exchanged: a column for each exchange.
+  // Column e has what is added to the coefficients for each unit of amount e.
   const Matrix& coefficients() const { return coefficients_; }
   // The sums over the groups of the products of two shares.
   const Matrix& products() const { return products_; }
@@ -76,7 +76,8 @@ struct Nesting {
   }
 };
 
-// The distribution of such a number given the sums of the effects: normal, and known from the priors alone.
+// The distribution of the shift from inner to outer effects, given their sums. It is normal and depends on the priors
+// alone.
 class OuterShift {
  public:
   OuterShift(const Nesting& nesting, const Matrix& outer_covariance, const Matrix& inner_covariance);

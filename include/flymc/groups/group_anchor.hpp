@@ -1,4 +1,4 @@
-// The anchor of a model with groups: about the mode of its coefficients and effects, with scales that suit them.
+// The anchor of a model with groups: about the mean of its coefficients and effects, with scales that suit them.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,15 @@
 namespace flymc {
 
 // The posterior near the anchor is about normal in
-//   border + what it takes of the other factors' effects by their exchanges: of their means, for example,
+//   the border plus the exchanged part of the other factors' effects: of their means, for example,
 //   L_g'u_g + W_g border for a group of the leading factor: its effects given the border, whitened,
 //   L_g'(u_g less what it gave) for a group of another factor,
 // where u_g is what rows see of the group (GroupedRows::seen). These hardly change when a constant moves from the
 // intercept to the effects of a factor or back. In them a row's change is a sum of one number for the border and one for
 // each group, each of which is bounded on its own.
 struct GroupMetric {
-  // With several factors the effects of one are this much less certain than given all others; the L_g have that in them.
+  // With several factors standard deviations are multiplied by this, because the L_g are computed given the other
+  // factors. The L_g already include it.
   double wider = 1.0;
   Matrix border;  // L, lower triangular
   // The L_g of each factor, k lines for each group. Those of a carried factor only say how far its own effects vary.

@@ -29,8 +29,8 @@ class Spread;
 // A lit row has reach 0 and the likelihood's own curvature, or 0 if that is negative, and so no z.
 class GroupBound {
  public:
-  // The statistics pass: three queries for each row. All rows are lit if there are no more than
-  // `few`, or than ten times as many and one in 200 or more is expected to be bright.
+  // The statistics pass: three queries for each row. Lights all rows of a table of at most
+  // `few` rows, and of at most 10 `few` rows if more than 1 in 200 is expected to be bright.
   GroupBound(const GroupedRows& rows, GroupAnchor anchor, const Execution& execution, RowId few = 0);
   ~GroupBound();
 
@@ -76,7 +76,7 @@ class GroupBound {
   // query, or two beyond the reach. Throws BoundViolation if the bound is above the likelihood.
   Gap dark(const BoundRows& rows, std::size_t i, double delta) const;
   Gap bright(const BoundRows& rows, std::size_t i, double delta) const;
-  // exp(g(d)) - 1 is the odds of being bright: g(d).
+  // g(d), with d the change limited to the reach. The odds of being bright are exp(g(d)) - 1.
   double gap_within(const BoundRows& rows, std::size_t i, double delta) const;
 
  private:

@@ -34,7 +34,7 @@ class GroupDensity {
   bool moves_with_effects(std::size_t f) const {
     return information_[f] < 20.0 * static_cast<double>(layout().groups(f) * layout().width(f));
   }
-  // The information of the rows about a common factor of all its effects, at the anchor.
+  // The information of the rows, at the anchor, about the logarithm of t if all effects of factor f are multiplied by t.
   double information(std::size_t f) const { return information_[f]; }
 
   // The linear term of the collapsed sum in the effects of one group, given all others: its slope at the anchor.

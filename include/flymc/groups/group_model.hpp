@@ -57,10 +57,13 @@ class GroupLayout {
  public:
   GroupLayout(const GroupModel& model, const Store& store);
 
+  // The border: the coefficients, which all groups share.
   Index border() const { return border_; }
   Index size() const { return size_; }
   // The numbers before the effects: coefficients and scales.
   Index head() const { return head_; }
+  // The number of the model's `effects`, each of which counts as a factor: two of them may have the same factor of the
+  // store.
   std::size_t factors() const { return groups_.size(); }
   Index groups(std::size_t f) const { return groups_[f]; }
   Index width(std::size_t f) const { return widths_[f]; }

@@ -10,8 +10,9 @@ namespace flymc {
 
 // The moves. Each uses random numbers of its own.
 //
-// Every group of a factor, given all else. Given z its collapsed part is normal: a group without evaluated rows gets a
-// draw from that, and any other one an elliptical slice (Murray, Adams and MacKay 2010).
+// Every group of a factor, given all else. Given z its collapsed part is normal. A group with a bright or lit row makes an
+// elliptical slice (Murray, Adams and MacKay 2010). Any other group makes a slice with probability 1/8, and else a draw
+// from the normal part, which the rows beyond their reach accept or reject.
 void move_effects(const GroupDensity& density, GroupPlace& place, std::size_t f, const Random& random);
 // Changes that rows cannot tell apart (groups/exchanges.hpp): numbers between effects and coefficients, between the
 // effects of groups and of those that they lie within, and constants between effects of two factors. No row is read.

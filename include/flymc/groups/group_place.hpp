@@ -17,8 +17,8 @@ namespace flymc {
 // reach. All other rows are in the collapsed sum alone. If the border itself is far, every row has to be evaluated; such
 // rows are read when they are needed, and not kept.
 //
-// A row is within its reach if its groups and the border are near, for any amounts that are exchanged between them. So
-// the amounts are chosen once for a place, and need not be those of a later change.
+// If the groups and the border are within their radii for some amounts of exchange, the row is within its reach. So
+// amounts that were computed at one place remain valid for a later change.
 class GroupPlace {
  public:
   GroupPlace(const GroupBound& bound, State& state);
@@ -35,7 +35,8 @@ class GroupPlace {
   // The same at another change. `move_to` makes that change the present one.
   double rest_at(const Effects& there);
   void move_to(Effects there);
-  // The same for rows that are evaluated wherever the border is, and the gradient in the border: for forces.
+  // The log density of the bright and lit rows at another border, with its gradient. Rows of far groups, and those that
+  // would become far there, are left out: this serves forces alone.
   double rest_on_the_way(const Vector& border, Vector& gradient);
 
   // Exchanges these amounts between the effects of a factor and the coefficients. No predictor changes.

@@ -8,6 +8,9 @@
 
 namespace flymc {
 
+// The term of a row has a value, and a slope s and a curvature c in its linear predictor. x are the row's features, and w
+// the numbers that its effects multiply. `further` is a second sum of the caller's, as of expected numbers of bright rows.
+
 // For the groups of one factor with k effects each: sum of s w (a line per group), of c w w' (k lines), and of c w x' (k
 // lines of D numbers), over the group's rows.
 struct EffectSums {

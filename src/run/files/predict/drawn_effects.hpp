@@ -1,5 +1,5 @@
-// The effects of single groups under the draws that predictions use: of known groups those of the run, and of new groups
-// random ones, which their names address.
+// The effects of single groups under the draws that predictions use. Known groups have the draws of the run. New groups
+// have random effects, which a hash of the group's name addresses.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct NamedGroup {
 
 class DrawnEffects {
  public:
-  // The draws are given by their numbers in the file, and by their scales, a row per draw. `part` is the number among
+  // `draws` are places in the file; `scales` has a row for each of them. `part` is the number among
   // several parts of a target. Throws DamagedDraws if scales or effects cannot have been drawn.
   DrawnEffects(const Encoding& encoding, EffectsFile file, const std::vector<std::size_t>& draws,
                const RowMatrix& scales, NewLevels new_levels, std::uint64_t seed, std::uint64_t part);
@@ -32,8 +32,8 @@ class DrawnEffects {
   std::size_t factor(std::size_t term) const { return terms_[term].factor; }
   // The features that the effects of a term multiply, or Multiplied::constant.
   const std::vector<Index>& features(std::size_t term) const { return terms_[term].features; }
-  // Effect j of groups[i] under draw s is written to out[(i width + j) draws() + s]. The file is read draw by draw, in
-  // which the effects of all groups are next to each other, so that many groups at once are faster than one by one.
+  // Effect j of groups[i] under draw s is written to out[(i width + j) draws() + s]. The file has
+  // the effects of all groups of one draw next to each other, so many groups at once are read faster than one by one.
   void read(std::size_t term, std::span<const NamedGroup> groups, std::span<float> out) const;
 
  private:

@@ -1,4 +1,4 @@
-// How groups that the fit has not seen get their effects, by the names that brms has for it.
+// How a group that the fit has not seen gets its effects. Two of the names are those of brms.
 #pragma once
 
 #include <string>

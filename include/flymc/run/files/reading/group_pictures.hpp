@@ -21,7 +21,7 @@ struct GroupLine {
   double median, lower, inner_lower, inner_upper, upper;
 };
 
-// A group by its number of rows. Its effect is `pull` times nearer to 0 than its rows alone would have it:
+// A group by its number of rows. Its effect is (1 - pull) times the estimate from its rows alone:
 //
 //   pull = (posterior standard deviation of the effect / standard deviation among groups)^2
 //
