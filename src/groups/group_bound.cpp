@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -92,6 +93,7 @@ void GroupBound::complete(BoundRows& rows) const {
   family_->sharp(rows.facts.spans(), rows.eta_anchor, squares, {1.0, 1.0}, c, growth);
   for (std::size_t i = 0; i < n; ++i) {
     c[i] += growth[i];
+    if (!limited_) rows.reach[i] = HUGE_VAL;
     if (std::isfinite(c[i]) && !is_lit(rows.row[i])) continue;
     rows.reach[i] = 0.0;
     family_->likelihood(rows.facts.spans().row(i), std::span(rows.eta_anchor).subspan(i, 1), {}, {},
@@ -119,6 +121,7 @@ void GroupBound::statistics(const Execution& execution, RowId few) {
   const std::size_t factors = rows_->factors();
   std::vector<double> curvature;
   gaps_ = ExpectedGaps(store.rows());
+  std::atomic<bool> limited = false;
   const auto pass = [&] {
     queries_ += 3 * store.rows();
     const GroupPass all{std::vector<bool>(factors, true), true, factors > 1 ? &curvature : nullptr};
@@ -129,7 +132,9 @@ void GroupBound::statistics(const Execution& execution, RowId few) {
       fetch(ids, rows);
       std::vector<double> values(ids.size());
       const std::span<double> slope(out.slope.data(), ids.size());
-      family_->likelihood(rows.facts.spans(), rows.eta_anchor, values, slope, {});
+      std::vector<double> own(ids.size()), everywhere(ids.size(), HUGE_VAL);
+      family_->likelihood(rows.facts.spans(), rows.eta_anchor, values, slope, own);
+      if (family_->has_global_curvature()) family_->global_curvature(rows.facts.spans(), rows.eta_anchor, everywhere);
       for (std::size_t i = 0; i < ids.size(); ++i) {
         const double c = rows.coefficients.curvature[i];
         out.value += values[i];
@@ -138,6 +143,7 @@ void GroupBound::statistics(const Execution& execution, RowId few) {
           gaps_.forget(ids[i]);
           continue;
         }
+        if (own[i] != everywhere[i]) limited = true;
         // The mean over a normal change, by its values at three points. The curvatures alone are not enough: at the
         // logistic's middle they are equal, and the gap is of the fourth order.
         const double far = std::min(rows.reach[i], std::sqrt(3.0 * rows.spread[i]));
@@ -151,6 +157,7 @@ void GroupBound::statistics(const Execution& execution, RowId few) {
   pass();
   light(few);
   if (!lit_rows_.empty()) pass();
+  limited_ = limited;
   pairs_.resize(factors * factors);
   for (std::size_t f = 0; f < factors; ++f)
     for (std::size_t h = f + 1; h < factors; ++h) {

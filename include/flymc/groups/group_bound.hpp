@@ -1,6 +1,7 @@
 // A lower bound for each row of a model with groups, and their collapsed sum.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <span>
 #include <vector>
@@ -48,8 +49,10 @@ class GroupBound {
   bool is_lit(RowId row) const;
   RowId queries() const { return queries_; }
 
-  double border_radius() const { return border_radius_; }
-  double radius(std::size_t f) const { return radii_[f]; }
+  // Both are infinite if every row has the curvature that suffices everywhere, as those of a gaussian have: then bounds
+  // have no end.
+  double border_radius() const { return limited_ ? border_radius_ : HUGE_VAL; }
+  double radius(std::size_t f) const { return limited_ ? radii_[f] : HUGE_VAL; }
   // The border of a change as the metric sees it: `amounts` of each factor's exchanges are counted with it.
   struct Border {
     Vector change;
@@ -96,6 +99,7 @@ class GroupBound {
   std::vector<RowId> lit_rows_;  // ascending
   double expected_bright_ = 0.0, border_radius_ = 0.0;
   std::vector<double> radii_;
+  bool limited_ = true;
   RowId queries_ = 0;
 };
 
