@@ -155,7 +155,7 @@ void GroupBound::statistics(const Execution& execution, RowId few) {
     expected_bright_ = sums_.further;
   };
   pass();
-  light(few);
+  light(limited ? few : 0);  // rows whose bound is their likelihood are never bright
   if (!lit_rows_.empty()) pass();
   limited_ = limited;
   pairs_.resize(factors * factors);

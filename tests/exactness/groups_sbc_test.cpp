@@ -32,6 +32,7 @@ struct Case {
   bool nested = false;  // whether groups of the first factor lie within those of the second, and have sizes
   bool uneven = false;  // whether most rows are of the first group
   RowId few = 0;        // all rows are lit in a table of no more rows
+  int simulations = 600;
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
