@@ -121,7 +121,8 @@ test_that("predictions have the effects of groups", {
     own <- effects[effects$factor == factor & effects$effect == effect, ]
     own$mean[match(as.character(group), own$group)]
   }
-  plain <- coef(fit)[["intercept"]] + coef(fit)[["x"]] * new$x + coef(fit)[["z"]] * new$z
+  average <- fixef(fit)[, "Estimate"]
+  plain <- average[["intercept"]] + average[["x"]] * new$x + average[["z"]] * new$z
   eta <- plain + at("origin", "intercept", new$origin) + at("origin", "z", new$origin) * new$z + at("carrier", "intercept", new$carrier)
   expect_lt(max(abs(found$mean - plogis(eta))), 0.05)
   expect_gt(cor(found$mean, plogis(eta)), 0.995)
