@@ -35,28 +35,18 @@ Matrix CarriedEffects::kept(Index group) const { return inverse_ * given_outer(g
 
 Matrix CarriedEffects::given_outer(Index group) const { return inverse_of(block(group) + inverse_); }
 
-Matrix CarriedEffects::own(Index group) const {
-  const Matrix alone = given_outer(group), away = alone * block(group);
-  Matrix out = alone;
-  for (std::size_t c = 0; c < precisions_.size(); ++c) {
-    const Nesting& nesting = rows_.carrier(rows_.carried_by(f_)[c]);
-    const auto k = static_cast<Index>(nesting.effect.size());
-    const Index parent = static_cast<Index>(nesting.parent[static_cast<std::size_t>(group)]);
-    const Matrix along = away(Eigen::all, nesting.effect);
-    out += along * inverse_of(precisions_[c].middleRows(parent * k, k)) * along.transpose();
-  }
-  return out;
-}
+Matrix CarriedEffects::own(Index group) const { return with_outer(group, given_outer(group) * block(group)); }
 
-Matrix CarriedEffects::seen(Index group) const {
-  const Matrix towards = kept(group).transpose();
+Matrix CarriedEffects::seen(Index group) const { return with_outer(group, kept(group).transpose()); }
+
+Matrix CarriedEffects::with_outer(Index group, const Matrix& along) const {
   Matrix out = given_outer(group);
   for (std::size_t c = 0; c < precisions_.size(); ++c) {
     const Nesting& nesting = rows_.carrier(rows_.carried_by(f_)[c]);
     const auto k = static_cast<Index>(nesting.effect.size());
     const Index parent = static_cast<Index>(nesting.parent[static_cast<std::size_t>(group)]);
-    const Matrix along = towards(Eigen::all, nesting.effect);
-    out += along * inverse_of(precisions_[c].middleRows(parent * k, k)) * along.transpose();
+    const Matrix of_outer = along(Eigen::all, nesting.effect);
+    out += of_outer * inverse_of(precisions_[c].middleRows(parent * k, k)) * of_outer.transpose();
   }
   return out;
 }

@@ -27,6 +27,8 @@ class CarriedEffects {
 
  private:
   Matrix block(Index group) const;
+  // given_outer() plus the variance of the outer effects, times `along` on either side.
+  Matrix with_outer(Index group, const Matrix& along) const;
   // The prior precision of factor f times the variance of the group's own effects given the outer ones.
   Matrix kept(Index group) const;
 

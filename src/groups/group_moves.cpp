@@ -85,7 +85,7 @@ void move_effects(const GroupDensity& density, GroupPlace& place, std::size_t f,
 
 // With effects times t and standard deviations times t the prior of the effects given their scales changes by the
 // Jacobian alone, and the collapsed sum is a parabola in t. So t has the density exp(parabola) times the evaluated rows,
-// the prior of the scales, and t^(k - 1). A slice of log t: a draw from the parabola would seldom be accepted, because
+// the prior of the scales, and t^(k - 1), which is t^k for log t. A slice of log t: a draw from the parabola would seldom be accepted, because
 // the bright rows pull away from it together.
 void move_scales_with_effects(const GroupDensity& density, GroupPlace& place, std::size_t f, const Random& random) {
   const GroupLayout& layout = place.layout();

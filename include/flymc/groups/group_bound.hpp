@@ -20,8 +20,8 @@ class Spread;
 //   log B = l + l' delta - c delta^2 / 2,   which is below the log likelihood for |delta| <= reach.
 //
 // The reach of a row is enough for all theta in the zone: the border's part of the metric is no longer than
-// border_radius(), and that of each group, unless its factor is carried, no longer than its factor's radius(). Beyond its reach, z has the distribution at
-// the nearest change within it, and the row itself is evaluated. So with g(delta) = log L - log B and d the nearest
+// border_radius(), and that of each group, unless its factor is carried, no longer than its factor's radius(). Beyond its
+// reach, z has the distribution at the nearest change within it, and the row itself is evaluated. So with g(delta) = log L - log B and d the nearest
 // change within the reach, a row adds to the collapsed sum of log B
 //
 //   g(delta) - g(d)                       which is 0 within its reach, and

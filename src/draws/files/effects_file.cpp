@@ -175,9 +175,7 @@ std::int64_t EffectsFile::draws() const { return state_->draws; }
 std::vector<KeptDraws> EffectsFile::kept() const {
   std::vector<KeptDraws> out(state_->chains.size());
   for (const auto& [number, place] : state_->chains) out[place].chain = number;
-  for (const State::Batch& batch : state_->batches)
-    for (std::int64_t i = 0; i < batch.rows->num_rows(); ++i)
-      out[state_->chains.at(state_->chains_of(batch)[i])].draws.push_back(state_->draws_of(batch)[i]);
+  for (const auto& [chain, draw] : chains_and_draws()) out[state_->chains.at(chain)].draws.push_back(draw);
   return out;
 }
 

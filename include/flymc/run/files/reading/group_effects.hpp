@@ -26,8 +26,8 @@ struct GroupEffect {
   ParameterSummary summary;
 };
 
-// All effects or coefficients, in the order of the formula's terms and of their groups. Throws InputError if the run is not finished or
-// has no groups, its effects or rows are missing, or there is no such factor; DamagedDraws if the effects are not those
+// All effects or coefficients, in the order of the formula's terms and of their groups. Throws InputError if the run is not
+// finished or has no groups, its effects or rows are missing, or there is no such factor; DamagedDraws if the effects are not those
 // that the run ended with.
 std::vector<GroupEffect> group_effects(const RunDirectory& run, const GroupsOptions& options);
 
